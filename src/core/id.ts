@@ -1,0 +1,74 @@
+// UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the millisecond's fraction, 62 random bits.
+// The id is the clock: it orders pages, names the day's partition and is the creation time to the microsecond.
+import { randomFillSync } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+export type Id = string & { readonly __id: true }
+
+/** Ids of one process strictly increase, so what was accepted later is listed earlier. */
+export function createIds(clock: Clock): { next(): Id } {
+  const entropy = Buffer.alloc(8 * 512)
+  let used = entropy.length
+  let millis = 0
+  let fraction = 0
+  return {
+    next() {
+      const at = split(clock.micros())
+      if (at.millis > millis || (at.millis === millis && at.fraction > fraction)) {
+        millis = at.millis
+        fraction = at.fraction
+      } else if (fraction < 4095) {
+        fraction += 1
+      } else {
+        millis += 1
+        fraction = 0
+      }
+      if (used === entropy.length) {
+        randomFillSync(entropy)
+        used = 0
+      }
+      const time = millis.toString(16).padStart(12, '0')
+      const a = (0x7000 | fraction).toString(16)
+      const variant = (0x80 | ((entropy[used] ?? 0) & 0x3f)).toString(16)
+      const tail = entropy.toString('hex', used + 1, used + 8)
+      used += 8
+      return `${time.slice(0, 8)}-${time.slice(8)}-${a}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}` as Id
+    },
+  }
+}
+
+/** Microseconds since 1970 that an id of ours carries. */
+export function microsOf(id: Id): number {
+  const millis = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+  const fraction = Number.parseInt(id.slice(15, 18), 16)
+  return millis * 1000 + Math.floor((fraction * 1000) / 4096)
+}
+
+export const isTimed = (id: Id) => id[14] === '7'
+
+/** The smallest id of a moment: `id >= floorOf(t)` means "made at t or later". */
+export function floorOf(micros: number): Id {
+  const { millis, fraction } = split(micros)
+  const time = millis.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-${(0x7000 | fraction).toString(16)}-0000-000000000000` as Id
+}
+
+// The finest step an id can carry is 1/4096 of a millisecond; rounding up keeps every microsecond readable again.
+function split(micros: number): { millis: number; fraction: number } {
+  const millis = Math.floor(micros / 1000)
+  return { millis, fraction: Math.ceil(((micros - millis * 1000) * 4096) / 1000) }
+}
+
+const HEX = /^[0-9a-f]{32}$/
+
+/** Any spelling the interface takes (contract 1.6) to the one we print, or null. */
+export function readId(text: unknown): Id | null {
+  if (typeof text !== 'string' || text.length > 100) return null
+  let rest = text.toLowerCase()
+  if (rest.startsWith('urn:uuid:')) rest = rest.slice(9)
+  if (rest.startsWith('{') !== rest.endsWith('}')) return null
+  if (rest.startsWith('{')) rest = rest.slice(1, -1)
+  const hex = rest.replaceAll('-', '')
+  if (!HEX.test(hex)) return null
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Id
+}
