@@ -36,3 +36,24 @@ export class Refusal extends Error {
     this.headers = headers
   }
 }
+
+/** A noun's refusals as a table: name → kind and sentence, where each `<part>` takes the next argument. */
+export type Sentences = Readonly<Record<string, readonly [Kind, string]>>
+
+type Part = string | number
+type Parts<S extends string> = S extends `${string}<${string}>${infer Rest}` ? [Part, ...Parts<Rest>] : []
+
+type Refusals<S extends Sentences> = {
+  [K in keyof S]: (...parts: Parts<S[K][1]>) => Refusal
+}
+
+/** Makes `refuse.name(parts…)` for every row; the table itself is what docs/errors.md is made from. */
+export function refusals<const S extends Sentences>(sentences: S): Refusals<S> {
+  const made: Record<string, (...parts: Part[]) => Refusal> = {}
+  for (const [name, [kind, sentence]] of Object.entries(sentences)) {
+    const pieces = sentence.split(/<[^>]*>/)
+    made[name] = (...parts) =>
+      new Refusal(kind, pieces.map((piece, at) => piece + (at < parts.length ? parts[at] : '')).join(''))
+  }
+  return made as Refusals<S>
+}

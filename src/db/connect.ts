@@ -1,0 +1,162 @@
+// One pool and one tag. Statements are written as templates, so every value is a parameter by construction and every
+// statement is prepared under a stable name: sql`select id from keys where digest = ${digest}`.
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+
+export type Row = Record<string, unknown>
+
+/** Runs a statement, alone or inside a transaction: who calls does not need to know. */
+export type Sql = <R extends object = Row>(strings: TemplateStringsArray, ...values: unknown[]) => Promise<R[]>
+
+export type Database = {
+  sql: Sql
+  /** All statements of `work` commit together or not at all. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** A text of several statements without parameters: migrations only. */
+  script(text: string): Promise<void>
+  /** A connection outside the pool, for listening and for locks held long. */
+  client(): pg.Client
+  /** Connections in use, idle and waited for. */
+  load(): { total: number; idle: number; waiting: number }
+  stop(): Promise<void>
+}
+
+export type Connection = { url: string } | { host: string; user: string; database: string }
+
+export type PoolOptions = { size: number; name: string; statementSeconds: number; onIdleError(error: Error): void }
+
+/** A piece of a statement, to be used inside another: part`and service_id = ${id}`. */
+export type Part = { readonly [PART]: true; readonly strings: readonly string[]; readonly values: readonly unknown[] }
+const PART = Symbol('part')
+export const part = (strings: TemplateStringsArray, ...values: unknown[]): Part => ({ [PART]: true, strings, values })
+const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null && PART in value
+
+export function connect(connection: Connection, options: PoolOptions): Database {
+  const settings = clientSettings(connection, options)
+  const pool = new pg.Pool({
+    ...settings,
+    max: options.size,
+    connectionTimeoutMillis: 4_000,
+    idleTimeoutMillis: 60_000,
+  })
+  pool.on('error', options.onIdleError)
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    try {
+      const result = await work(client)
+      client.release()
+      return result
+    } catch (error) {
+      // A connection that lost its server or timed out may still be busy: it must not be handed to the next request.
+      client.release(isDatabaseError(error) ? undefined : true)
+      throw error
+    }
+  }
+
+  return {
+    sql: tagFor(query => withClient(client => client.query(query))),
+    transaction: work =>
+      withClient(async client => {
+        await client.query('begin')
+        try {
+          const result = await work(tagFor(query => client.query(query)))
+          await client.query('commit')
+          return result
+        } catch (error) {
+          if (isDatabaseError(error) || !isConnectionError(error)) await client.query('rollback')
+          throw error
+        }
+      }),
+    script: text =>
+      withClient(async client => {
+        try {
+          await client.query(text)
+        } catch (error) {
+          if (isDatabaseError(error)) await client.query('rollback')
+          throw error
+        }
+      }),
+    client: () => new pg.Client(clientSettings(connection, { ...options, statementSeconds: 0 })),
+    load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    stop: () => pool.end(),
+  }
+}
+
+type Query = { text: string; name: string; values: unknown[] }
+
+const tagFor =
+  (run: (query: Query) => Promise<{ rows: unknown[] }>): Sql =>
+  async <R extends object>(strings: TemplateStringsArray, ...values: unknown[]) =>
+    (await run(compose(strings, values))).rows as R[]
+
+const plain = new WeakMap<TemplateStringsArray, { text: string; name: string }>()
+
+function compose(strings: TemplateStringsArray, values: unknown[]): Query {
+  if (values.some(isPart)) {
+    const flat: unknown[] = []
+    const text = flatten(strings, values, flat)
+    return { text, name: nameOf(text), values: flat }
+  }
+  let known = plain.get(strings)
+  if (!known) {
+    const text = strings.reduce((text, piece, at) => `${text}$${at}${piece}`)
+    known = { text, name: nameOf(text) }
+    plain.set(strings, known)
+  }
+  return { ...known, values }
+}
+
+function flatten(strings: readonly string[], values: readonly unknown[], flat: unknown[]): string {
+  let text = strings[0] ?? ''
+  values.forEach((value, at) => {
+    if (isPart(value)) text += flatten(value.strings, value.values, flat)
+    else text += `$${flat.push(value)}`
+    text += strings[at + 1] ?? ''
+  })
+  return text
+}
+
+const names = new Map<string, string>()
+function nameOf(text: string): string {
+  let name = names.get(text)
+  if (!name) {
+    name = `h_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
+    names.set(text, name)
+  }
+  return name
+}
+
+function clientSettings(connection: Connection, { name, statementSeconds }: PoolOptions): pg.ClientConfig {
+  const where = 'url' in connection ? { connectionString: connection.url } : connection
+  const limit = statementSeconds
+    ? // The server gives up first, so that an answer of ours never contradicts what it does a moment later.
+      { statement_timeout: statementSeconds * 1000, query_timeout: statementSeconds * 1000 + 1_000 }
+    : {}
+  return {
+    ...where,
+    ...limit,
+    application_name: name,
+    keepAlive: true,
+    types: { getTypeParser },
+    options: '-c TimeZone=UTC',
+  }
+}
+
+// Timestamps stay text: a JavaScript date would lose the microseconds that order and show them.
+const asText = (value: string) => value
+const asNumber = (value: string) => Number(value)
+const parsers = new Map<number, (value: string) => unknown>([
+  [pg.types.builtins.TIMESTAMPTZ, asText],
+  [pg.types.builtins.TIMESTAMP, asText],
+  [pg.types.builtins.DATE, asText],
+  [pg.types.builtins.INT8, asNumber],
+])
+const getTypeParser: typeof pg.types.getTypeParser = ((oid: number, format?: 'text') =>
+  (format !== undefined && (format as string) !== 'text' ? undefined : parsers.get(oid)) ??
+  pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
+
+export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && !SHUTDOWN.has(error.code ?? '')
+const SHUTDOWN = new Set(['57P01', '57P02', '57P03'])
+const isConnectionError = (error: unknown) => !(error instanceof pg.DatabaseError) || SHUTDOWN.has(error.code ?? '')

@@ -1,0 +1,81 @@
+// Brings a database to the shape this version needs: every numbered file once, in order, under a lock.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Database, Sql } from './connect.ts'
+
+const FOLDER = fileURLToPath(new URL('../../migrations/', import.meta.url))
+const LOCK = 6011_0001
+
+export type Migration = { name: string; text: string; checksum: string }
+
+export const migrations = (folder = FOLDER): Migration[] =>
+  readdirSync(folder)
+    .filter(name => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
+    .sort()
+    .map(name => {
+      const text = readFileSync(`${folder}/${name}`, 'utf8')
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    })
+
+/** Returns the names of the steps that were taken now. */
+export async function migrate(db: Database, wanted = migrations()): Promise<string[]> {
+  const holder = db.client()
+  await holder.connect()
+  try {
+    await holder.query('select pg_advisory_lock($1)', [LOCK])
+    await db.script(`create table if not exists migrations (
+      name text primary key,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`)
+    const done = new Map((await applied(db.sql)).map(row => [row.name, row.checksum]))
+    for (const { name, checksum } of wanted) {
+      const before = done.get(name)
+      if (before && before !== checksum)
+        throw new Error(
+          `Migration ${name} was changed after it ran here. Restore the file, and put the change in a new one.`,
+        )
+    }
+    const newer = [...done.keys()].filter(name => !wanted.some(step => step.name === name))
+    if (newer.length > 0)
+      throw new Error(
+        `This database was migrated by a newer version of Herald (${newer.join(', ')}). Start that version.`,
+      )
+    const taken: string[] = []
+    for (const step of wanted.filter(step => !done.has(step.name))) {
+      // lock_timeout: waiting for a lock would make every request behind it wait too; better to fail and try again.
+      await db.script(
+        `begin; set local lock_timeout = '2s'; set local statement_timeout = 0; ${step.text}
+         ; insert into migrations (name, checksum) values ('${step.name}', '${step.checksum}'); commit`,
+      )
+      taken.push(step.name)
+    }
+    return taken
+  } finally {
+    await holder.end()
+  }
+}
+
+/** Steps this version knows and the database has not taken yet. */
+export async function pending(sql: Sql): Promise<string[]> {
+  const [table] = await sql<{ exists: boolean }>`select to_regclass('migrations') is not null as exists`
+  const done = new Set(table?.exists ? (await applied(sql)).map(row => row.name) : [])
+  return migrations()
+    .map(step => step.name)
+    .filter(name => !done.has(name))
+}
+
+const applied = (sql: Sql) =>
+  sql<{ name: string; checksum: string }>`select name, checksum from migrations order by name`
+
+/** Settings without which an acknowledged commit can be lost; empty when the database keeps its word. */
+export async function unsafeSettings(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }>`
+    select name
+    from pg_settings
+    where name in ('fsync', 'full_page_writes', 'synchronous_commit')
+      and setting = 'off'
+    order by name`
+  return rows.map(row => row.name)
+}

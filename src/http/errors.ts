@@ -1,0 +1,80 @@
+// Refusal → status and body. Anything else is a fault: logged here, told to the caller only as such.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type Kind, Refusal } from '../core/refusal.ts'
+import { refuse } from './refusals.ts'
+
+// The interface's name for an error where it differs from ours, and its status.
+const ANSWERS: Record<Kind, readonly [status: number, name: string]> = {
+  AuthError: [403, 'AuthError'],
+  BadRequestError: [400, 'BadRequestError'],
+  ForbiddenError: [403, 'ForbiddenError'],
+  IdempotencyConflictError: [409, 'IdempotencyConflictError'],
+  IdempotencyKeyReusedError: [422, 'IdempotencyKeyReusedError'],
+  JobAlreadyCancelledError: [409, 'JobAlreadyCancelledError'],
+  JobCancellationNotAllowedError: [409, 'JobCancellationNotAllowedError'],
+  JobNotFoundError: [404, 'JobNotFoundError'],
+  MethodNotAllowed: [405, 'MethodNotAllowed'],
+  NoResultFound: [404, 'NoResultFound'],
+  NotFound: [404, 'NotFound'],
+  RateLimitError: [429, 'RateLimitError'],
+  RequestEntityTooLarge: [413, 'RequestEntityTooLarge'],
+  Suspended: [403, 'BadRequestError'],
+  TemplateCategoryNotFoundError: [400, 'TemplateCategoryNotFoundError'],
+  TemplateCategoryValidationError: [400, 'TemplateCategoryValidationError'],
+  TooManyRequestsError: [429, 'TooManyRequestsError'],
+  Unauthorized: [401, 'AuthError'],
+  UnsupportedMediaType: [415, 'BadRequestError'],
+  ValidationError: [400, 'ValidationError'],
+}
+
+export const answerOf = (kind: Kind) => ANSWERS[kind]
+
+export function envelope(error: string, messages: readonly string[], status: number): string {
+  return JSON.stringify({ errors: messages.map(message => ({ error, message })), status_code: status })
+}
+
+/** The whole answer for a refusal, also for those who write to the socket themselves. */
+export function worded(refusal: Refusal): { status: number; body: string } {
+  const [status, name] = ANSWERS[refusal.kind]
+  return { status, body: envelope(name, refusal.messages, status) }
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = error instanceof Refusal ? error : frameworkRefusal(error)
+  if (refusal) {
+    const { status, body } = worded(refusal)
+    return reply.code(status).headers(refusal.headers).type('application/json').send(body)
+  }
+  request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')
+  return reply
+    .code(500)
+    .type('application/json')
+    .send(envelope('Exception', ['Internal server error'], 500))
+}
+
+// The framework's own complaints about a request, in the interface's words.
+function frameworkRefusal(error: unknown): Refusal | null {
+  const { code, statusCode } = (error ?? {}) as Partial<FastifyError>
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse.tooLarge()
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refuse.notJson()
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || statusCode === 414)
+    return refuse.unknownPath()
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return refuse.unreadable()
+  return null
+}
+
+/** What may be logged of a fault: never its values. A database error quotes rows in its detail, so only its code is kept. */
+export function faultOf(error: unknown): { name: string; code?: string; message?: string; stack?: string } {
+  if (!(error instanceof Error)) return { name: typeof error }
+  const { code } = error as { code?: unknown }
+  const fault = { name: error.name, ...(typeof code === 'string' && { code }) }
+  if ('severity' in error) return { ...fault, name: 'DatabaseError', stack: frames(error) }
+  return { ...fault, message: error.message.slice(0, 500), stack: frames(error) }
+}
+
+const frames = (error: Error) =>
+  (error.stack ?? '')
+    .split('\n')
+    .filter(line => line.startsWith('    at '))
+    .slice(0, 12)
+    .join('\n')

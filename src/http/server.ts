@@ -1,0 +1,169 @@
+// Fastify with our limits, time-outs and answers; no routes. Every failure, the framework's own included, leaves in the
+// interface's envelope, and a stop lets requests under way finish (recipe: reliability 5.2).
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import net from 'node:net'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { Refusal } from '../core/refusal.ts'
+import { envelope, sendError, worded } from './errors.ts'
+import { readJson } from './json.ts'
+import { refuse } from './refusals.ts'
+
+export type ServerOptions = {
+  log: FastifyBaseLogger
+  trustedProxies: readonly string[]
+  corsOrigins: readonly string[]
+  requestSeconds: number
+  headerSeconds: number
+  keepAliveSeconds: number
+  drainSeconds: number
+  /** Told about every answer: for the request log and the metrics. */
+  answered(request: FastifyRequest, reply: FastifyReply): void
+}
+
+export type HttpServer = { app: FastifyInstance; drain(): Promise<void> }
+
+const MIB = 1024 * 1024
+/** Caps on bodies (contract 1.3). */
+export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
+
+export function createServer(options: ServerOptions): HttpServer {
+  const app = Fastify({
+    loggerInstance: options.log,
+    disableRequestLogging: true,
+    bodyLimit: BODY.other,
+    requestTimeout: options.requestSeconds * 1000,
+    keepAliveTimeout: options.keepAliveSeconds * 1000,
+    http: { headersTimeout: options.headerSeconds * 1000, connectionsCheckingInterval: 1_000 },
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    genReqId: request => requestId(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: 1_000 },
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
+    clientErrorHandler: answerBrokenRequest,
+    onProtoPoisoning: 'ignore',
+  })
+
+  let draining = false
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (draining) reply.header('connection', 'close')
+    allowOrigin(options.corsOrigins, request, reply)
+  })
+  app.addHook('onResponse', async (request, reply) => options.answered(request, reply))
+  app.setErrorHandler(sendError)
+  // Bodies are read by our own validators, in the noun's routes: the framework only carries the schemas to openapi.json.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => data => JSON.stringify(data))
+  readBodies(app)
+  answerUnknown(app)
+
+  return {
+    app,
+    async drain() {
+      draining = true
+      await closeListener(app.server, options.drainSeconds)
+      await app.close()
+    },
+  }
+}
+
+const PLAIN_ID = /^[A-Za-z0-9._:-]{1,100}$/
+const requestId = (given: string | string[] | undefined) =>
+  typeof given === 'string' && PLAIN_ID.test(given) ? given : randomUUID()
+
+function allowOrigin(origins: readonly string[], { headers }: FastifyRequest, reply: FastifyReply) {
+  if (origins.length === 0) return
+  reply.header('vary', 'Origin')
+  if (!headers.origin || !origins.includes(headers.origin)) return
+  reply.header('access-control-allow-origin', headers.origin)
+  reply.header('access-control-allow-headers', 'Content-Type,Authorization')
+  reply.header('access-control-allow-methods', 'GET,PUT,POST,PATCH,DELETE')
+}
+
+// The content type is checked here and not by the framework, whose per-type parsing has been bypassed before.
+const JSON_TYPE = /^\s*application\/(?:json|[^\s;/]+\+json)\s*(?:;|$)/i
+
+function readBodies(app: FastifyInstance) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    if (!takesBody(request)) return payload
+    if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw refuse.notJson()
+    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw refuse.notJson()
+    return payload
+  })
+  app.addHook('preValidation', async request => {
+    if (!takesBody(request)) request.body = undefined
+    else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
+  })
+}
+
+const takesBody = (request: FastifyRequest) => request.method === 'POST' || request.method === 'PATCH'
+
+function parsed(body: unknown): unknown {
+  if (!Buffer.isBuffer(body) || body.length === 0) throw refuse.unreadable()
+  return readJson(body)
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads the bytes itself (bulk: off the event loop). */
+    rawBody?: boolean
+    /** Takes the path away from a method although another method has it (POST /v2/notifications/anything). */
+    hidden?: boolean
+  }
+}
+
+type Known = { pattern: RegExp; methods: Set<string> }
+
+// Unknown path or wrong method: decided before anyone is asked who they are.
+function answerUnknown(app: FastifyInstance) {
+  const known = new Map<string, Known>()
+  app.addHook('onRoute', route => {
+    if (route.config?.hidden) return
+    const entry = known.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set(['OPTIONS']) }
+    for (const method of [route.method].flat()) entry.methods.add(method)
+    known.set(route.url, entry)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const matching = [...known.values()].filter(entry => entry.pattern.test(path))
+    if (matching.length === 0) return sendError(refuse.unknownPath(), request, reply)
+    const methods = [...new Set(matching.flatMap(entry => [...entry.methods]))].sort()
+    if (request.method === 'OPTIONS') return reply.code(200).header('allow', methods.join(', ')).send()
+    const refusal = refuse.wrongMethod()
+    return sendError(new Refusal(refusal.kind, refusal.messages, { allow: methods.join(', ') }), request, reply)
+  })
+}
+
+const patternOf = (url: string) =>
+  new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z_]+/g, '[^/]+')}$`)
+
+// A request too broken to become one: answered on the bare socket.
+function answerBrokenRequest(this: FastifyInstance, error: NodeJS.ErrnoException, socket: net.Socket) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+  const [status, reason, body] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large', envelope('BadRequestError', refuse.unreadable().messages, 431)]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout', envelope('BadRequestError', refuse.unreadable().messages, 408)]
+        : [400, 'Bad Request', worded(refuse.unreadable()).body]
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+// http.Server.close() would drop idle keep-alive sockets that a caller is about to use: only the listening handle is
+// closed, every answer from now on says `Connection: close`, and what is still open after the cap is cut.
+async function closeListener(server: Server, seconds: number) {
+  if (!server.listening) return
+  net.Server.prototype.close.call(server)
+  for (let waited = 0; waited < seconds * 1000; waited += 50) {
+    const open = await new Promise<number>(done => server.getConnections((_error, count) => done(count)))
+    if (open === 0) return
+    if (waited > 500) server.closeIdleConnections()
+    await new Promise(resume => setTimeout(resume, 50))
+  }
+  server.closeAllConnections()
+}

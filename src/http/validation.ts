@@ -1,0 +1,173 @@
+// Schema complaint → the interface's sentence (contract 2). The schemas are ordinary JSON Schema, so the same ones make
+// openapi.json; what a schema cannot say (an address, a number, a due time, a file) is a `check` of the noun.
+import { Ajv, type ErrorObject } from 'ajv'
+import { readId } from '../core/id.ts'
+import { type Kind, Refusal } from '../core/refusal.ts'
+import { someText } from './json.ts'
+
+export type ObjectSchema = {
+  readonly type: 'object'
+  readonly properties: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean
+  readonly minProperties?: number
+  readonly description?: string
+  readonly [extra: `x-${string}`]: unknown
+}
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** The value of a field is of the right type; the check returns what else is wrong with it, in whole sentences. */
+export type Checks = Readonly<Record<string, (value: never) => readonly string[]>>
+
+export type Wording = {
+  checks?: Checks
+  /** Template routes say only that there are unexpected fields, not which. */
+  hideUnexpected?: boolean
+  /** A field whose missing sentence keeps its apostrophes. */
+  quoted?: readonly string[]
+  /** The name a field has in sentences where it differs (older_than is called id in the message list). */
+  called?: Readonly<Record<string, string>>
+}
+
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, coerceTypes: false })
+ajv.addFormat('uuid', text => readId(text) !== null)
+for (const documented of ['email', 'phone', 'date-time', 'uri', 'byte']) ajv.addFormat(documented, true)
+
+/** Makes the reader of one body or query: gives the value back, typed, or throws one refusal with every sentence. */
+export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: unknown) => T {
+  const validate = ajv.compile(schema)
+  const fields = Object.keys(schema.properties)
+  return data => {
+    const errors = validate(data) ? [] : (validate.errors ?? [])
+    const top = errors.find(error => error.instancePath === '' && error.keyword === 'type')
+    if (top) throw invalid([`${show(data)} is not of type object`])
+    const sentences = new Map<string, string[]>()
+    for (const error of errors) {
+      const [place, sentence] = complaint(error, wording) ?? []
+      if (place === undefined || sentence === undefined) continue
+      if (!sentences.has(place)) sentences.set(place, [sentence])
+      else if (place === UNEXPECTED) sentences.get(place)?.push(sentence)
+    }
+    checkFields(sentences, data as Record<string, unknown>, fields, wording)
+    if (sentences.size === 0) return data as T
+    throw invalid(inOrder(sentences, fields, schema, wording))
+  }
+}
+
+/** Identical sentences once, apostrophes gone: what contract 2.1 does to every finished list. */
+export const invalid = (sentences: readonly string[], kind: Kind = 'ValidationError') =>
+  new Refusal(kind, [...new Set(sentences)])
+
+const MISSING = ' missing '
+const UNEXPECTED = ' unexpected '
+const TOO_FEW = ' too few '
+
+// Where a complaint stands in the list, and its words.
+function complaint(error: ErrorObject, wording: Wording): readonly [place: string, sentence: string] | null {
+  const field = error.instancePath.split('/')[1] ?? ''
+  if (field === '') {
+    switch (error.keyword) {
+      case 'required': {
+        const missing = String(error.params.missingProperty)
+        const quote = wording.quoted?.includes(missing) ? "'" : ''
+        return [MISSING + missing, `${quote}${missing}${quote} is a required property`]
+      }
+      case 'additionalProperties':
+        return [UNEXPECTED, String(error.params.additionalProperty)]
+      case 'minProperties':
+        return [TOO_FEW, '{} does not have enough properties']
+      default:
+        return null
+    }
+  }
+  const sentence = wrongValue(wording.called?.[field] ?? field, error)
+  return sentence === null ? null : [field, plain(sentence)]
+}
+
+function wrongValue(name: string, { keyword, parentSchema, schema, data }: ErrorObject): string | null {
+  if (isUuid(parentSchema)) return `${name} is not a valid UUID`
+  switch (keyword) {
+    case 'type':
+      return `${name} ${show(data)} is not of type ${[schema].flat().join(', ')}`
+    case 'enum':
+      return `${name} ${show(data)} is not one of [${(schema as unknown[]).join(', ')}]`
+    case 'minItems':
+      return `${name} ${show(data)} is too short`
+    case 'maxLength':
+      return `${name} ${show(data)} is too long`
+    default:
+      return null
+  }
+}
+
+const isUuid = (schema: unknown) => (schema as { format?: unknown } | undefined)?.format === 'uuid'
+
+function checkFields(
+  sentences: Map<string, string[]>,
+  data: Record<string, unknown>,
+  fields: readonly string[],
+  { checks = {} }: Wording,
+): void {
+  for (const field of fields) {
+    if (!Object.hasOwn(data, field)) continue
+    const value = data[field]
+    if (someText(value, holdsNul)) sentences.set(field, [`${field} contains a character that is not allowed`])
+    else if (!sentences.has(field)) {
+      const wrong = checks[field]?.(value as never) ?? []
+      if (wrong.length > 0) sentences.set(field, wrong.map(plain))
+    }
+  }
+}
+
+const holdsNul = (text: string) => text.includes('\u0000')
+
+// Field rules in the order of the fields, then what is missing, then what is unexpected.
+function inOrder(
+  sentences: Map<string, string[]>,
+  fields: readonly string[],
+  { required = [] }: ObjectSchema,
+  { hideUnexpected }: Wording,
+): string[] {
+  // A field that is required only sometimes is not in the list: it comes after those that always are.
+  const missing = [...new Set([...required, ...fields])]
+  const unexpected = sentences.get(UNEXPECTED)
+  return [
+    ...fields.flatMap(field => sentences.get(field) ?? []),
+    ...missing.flatMap(field => sentences.get(MISSING + field) ?? []),
+    ...(sentences.get(TOO_FEW) ?? []),
+    ...(unexpected ? [`Additional properties are not allowed${hideUnexpected ? '' : listed(unexpected)}`] : []),
+  ]
+}
+
+const listed = (names: readonly string[]) =>
+  plain(` (${cut(names.join(', '))} ${names.length === 1 ? 'was' : 'were'} unexpected)`)
+
+/** A caller's value as the interface shows it (contract 2.2), cut after 300 characters. */
+export const show = (value: unknown) => cut(written(value, 0))
+
+const cut = (text: string) => (text.length <= 300 ? text : [...text.slice(0, 1200)].slice(0, 300).join(''))
+
+function written(value: unknown, depth: number): string {
+  if (value === null || value === undefined) return 'None'
+  if (value === true) return 'True'
+  if (value === false) return 'False'
+  if (typeof value === 'string') return value.length > 1200 ? value.slice(0, 1200) : value
+  if (typeof value === 'number') return number(value)
+  if (depth > 32) return '...'
+  // 300 characters are shown, so no more than that many items can matter.
+  if (Array.isArray(value))
+    return `[${value
+      .slice(0, 301)
+      .map(item => written(item, depth + 1))
+      .join(', ')}]`
+  const items = Object.entries(value as object).slice(0, 301)
+  return `{${items.map(([key, item]) => `${key}: ${written(item, depth + 1)}`).join(', ')}}`
+}
+
+// Numbers as the reference writes them: 1e+21 has two digits of exponent at least, like 1e-07.
+function number(value: number): string {
+  const text = String(value)
+  return text.replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+export const plain = (sentence: string) => sentence.replaceAll("'", '')

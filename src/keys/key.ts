@@ -1,0 +1,46 @@
+// What a key is, and the layout that client libraries of this interface family cut it by:
+// <prefix>-<key_name>-<service_id>-<secret>, the last two being 36 characters each.
+import { type Id, readId } from '../core/id.ts'
+import type { LoadedService } from '../services/sql.ts'
+
+export type KeyType = 'normal' | 'team' | 'test'
+
+export type Key = {
+  id: Id
+  service_id: Id
+  name: string
+  key_type: KeyType
+  manage_templates: boolean
+  created_by: string
+  /** Milliseconds since 1970 from when on the key counts as revoked; null: never. */
+  ends_at: number | null
+}
+
+/** Who asks: a service together with the key it used for this request. */
+export type Caller = { service: LoadedService; key: Key }
+
+const UUID_LENGTH = 36
+const SHORTEST = 79
+
+export const writeKey = (prefix: string, name: string, serviceId: Id, secret: string) =>
+  `${prefix}-${slug(name)}-${serviceId}-${secret}`
+
+const slug = (name: string) =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 60) || 'key'
+
+export function readKey(prefix: string, text: string): { serviceId: Id; secret: string } | null {
+  if (text.length < SHORTEST) return null
+  const secret = text.slice(-UUID_LENGTH)
+  const serviceId = readId(text.slice(-2 * UUID_LENGTH - 1, -UUID_LENGTH - 1))
+  const front = text.slice(0, -2 * UUID_LENGTH - 1)
+  if (text.at(-UUID_LENGTH - 1) !== '-' || !serviceId || !readId(secret)) return null
+  const name = front.startsWith(`${prefix}-`) ? front.slice(prefix.length + 1) : ''
+  return /^[a-z0-9_]+-$/.test(name) ? { serviceId, secret } : null
+}
+
+export const hasEnded = (key: Pick<Key, 'ends_at'>, now: number) => key.ends_at !== null && key.ends_at <= now

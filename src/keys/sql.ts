@@ -1,0 +1,75 @@
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Key, KeyType } from './key.ts'
+
+export type StoredKey = Key & { secret_digest: Buffer; secret_sealed: Buffer }
+
+export async function byDigest(sql: Sql, digest: Buffer): Promise<StoredKey | null> {
+  const [key] = await sql<StoredKey>`
+    select id, service_id, name, key_type, manage_templates, created_by, secret_digest, secret_sealed,
+           (extract(epoch from least(revoked_at, expires_at)) * 1000)::float8 as ends_at
+    from keys
+    where secret_digest = ${digest}`
+  return key ?? null
+}
+
+/** Live keys first, newest first: a token is tried against no more than 50 of them. */
+export const ofService = (sql: Sql, service: Id) => sql<StoredKey>`
+  select id, service_id, name, key_type, manage_templates, created_by, secret_digest, secret_sealed,
+         (extract(epoch from least(revoked_at, expires_at)) * 1000)::float8 as ends_at
+  from keys
+  where service_id = ${service}
+  order by revoked_at is not null, created_at desc
+  limit 50`
+
+export type NewKey = {
+  id: Id
+  service_id: Id
+  name: string
+  key_type: KeyType
+  manage_templates: boolean
+  secret_digest: Buffer
+  secret_sealed: Buffer
+  created_by: string
+  expires_at: string | null
+}
+
+export const add = (sql: Sql, key: NewKey) => sql`
+  insert into keys (id, service_id, name, key_type, manage_templates, secret_digest, secret_sealed, created_by, expires_at)
+  values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.secret_digest},
+          ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})`
+
+export type ListedKey = {
+  id: Id
+  service_id: Id
+  name: string
+  key_type: KeyType
+  manage_templates: boolean
+  created_by: string
+  created_at: string
+  expires_at: string | null
+  revoked_at: string | null
+  last_used_at: string | null
+}
+
+export const list = (sql: Sql, service: Id) => sql<ListedKey>`
+  select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
+  from keys
+  where service_id = ${service}
+  order by created_at, id`
+
+/** Revoking twice keeps the first moment. */
+export async function revoke(sql: Sql, id: Id): Promise<ListedKey | null> {
+  const [key] = await sql<ListedKey>`
+    update keys
+    set revoked_at = coalesce(revoked_at, now())
+    where id = ${id}
+    returning id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at`
+  return key ?? null
+}
+
+export const touch = (sql: Sql, ids: readonly Id[]) => sql`
+  update keys
+  set last_used_at = now()
+  where id = any (${ids})
+    and (last_used_at is null or last_used_at < now() - interval '10 seconds')`
