@@ -1,0 +1,35 @@
+// Whom a message goes to, in the one form in which two spellings can be compared.
+
+import { readEmail } from './email.ts'
+import { readPhone } from './phone.ts'
+import type { PhonePlan } from './plans.ts'
+
+export type RecipientType = 'email' | 'sms'
+
+/** Lower-cased address or E.164; undefined when the text is no valid recipient. */
+export function recipientKey(text: string, type: RecipientType, plan?: PhonePlan): string | undefined {
+  if (type === 'email') {
+    const email = readEmail(text)
+    return email.ok ? email.normalised : undefined
+  }
+  const phone = readPhone(text, { international: true, ...(plan ? { plan } : {}) })
+  return phone.ok ? phone.e164 : undefined
+}
+
+/**
+ * The form in which safelists compare when the type is not known (content-rules 9.3): a domestic number, else an address,
+ * else the text itself. A quirk kept on purpose: international numbers must be spelled identically.
+ */
+export function safelistForm(recipient: unknown, plan?: PhonePlan): string {
+  if (typeof recipient !== 'string') return ''
+  const phone = readPhone(recipient, { international: false, ...(plan ? { plan } : {}) })
+  if (phone.ok) return phone.e164
+  const email = readEmail(recipient)
+  return email.ok ? email.normalised : recipient
+}
+
+/** An empty list allows nobody. */
+export function createSafelist(entries: readonly unknown[], plan?: PhonePlan): (recipient: unknown) => boolean {
+  const forms = new Set(entries.map(entry => safelistForm(entry, plan)))
+  return recipient => forms.has(safelistForm(recipient, plan))
+}
