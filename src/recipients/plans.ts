@@ -34,11 +34,13 @@ export function createPhonePlan(homeCode = '1', codes = defaultCodes): PhonePlan
   return { homeCode, region, supported }
 }
 
+const northAmerica: string = '1'
+
 type Country = { general: RegExp; leading?: RegExp; types: { lengths?: number[]; pattern: RegExp }[] }
 
 /** The rule `isValid()` follows, for ten digits not starting with 0 or 1. */
 export function createNorthAmericanTest(): (digits: string) => boolean {
-  const countries = metadata.country_calling_codes['1'].map(readCountry)
+  const countries = (metadata.country_calling_codes[northAmerica] ?? []).map(readCountry)
   const isOfCountry = (country: Country, digits: string) =>
     country.general.test(digits) &&
     country.types.some(

@@ -1,5 +1,8 @@
 // Vectors of recipients and recipient files (content-rules 13.1) against the real functions.
 
+import type { CheckedRow, TextMeasure, Value, Values } from '../../../src/bulk/check.ts'
+import { sheetOfCsv, sheetOfRows } from '../../../src/bulk/rows.ts'
+import { summarise } from '../../../src/bulk/summary.ts'
 import { readEmail } from '../../../src/recipients/email.ts'
 import { humanPhone, readPhone } from '../../../src/recipients/phone.ts'
 import { createSafelist, safelistForm } from '../../../src/recipients/recipient.ts'
@@ -35,7 +38,58 @@ const phoneNumber: Handler = input => {
   }
 }
 
+const recipientCsv: Handler = input => {
+  const reading = input.rows ? sheetOfRows(input.rows) : { ok: true as const, sheet: sheetOfCsv(input.file) }
+  if (!reading.ok) throw new Error(reading.problem)
+  const content: string | undefined = input.templateContent
+  const summary = summarise(reading.sheet, {
+    type: input.templateType,
+    placeholders: content === undefined ? (input.placeholders ?? []) : namesOf(content),
+    language: input.language ?? 'en',
+    international: input.international ?? true,
+    safelist: input.safelist ?? [],
+    maxRows: input.maxRows ?? 50_000,
+    ...(input.remainingToday === undefined ? {} : { remainingToday: input.remainingToday }),
+    ...(input.maxErrorsShown === undefined ? {} : { maxErrorsShown: input.maxErrorsShown }),
+    ...(content === undefined ? {} : { text: measureOf(content) }),
+  })
+  return {
+    columnHeaders: summary.columns.headers,
+    missingColumnHeaders: summary.columns.missing,
+    duplicateRecipientColumnHeaders: [...summary.columns.duplicateRecipients].sort(),
+    hasRecipientColumn: summary.columns.hasRecipient,
+    rowCount: summary.rowCount,
+    tooManyRows: summary.tooManyRows,
+    allowedToSend: summary.allowedToSend,
+    hasErrors: summary.hasErrors,
+    rows: summary.rows.map(row => presentRow(row, content !== undefined)),
+    duplicateRecipientRows: summary.duplicates.rows.map(row => row - 1),
+    distinctDuplicatedRecipients: summary.duplicates.recipients,
+    moreRowsThanCanSendToday: summary.moreRowsThanCanSendToday,
+    shownErrorRows: summary.failingRows.map(row => row - 1),
+  }
+}
+
+function presentRow(row: CheckedRow, isMeasured: boolean) {
+  return {
+    recipient: row.recipient,
+    personalisation: row.personalisation,
+    errors: Object.fromEntries(row.errors.map(error => [error.key, error.message])),
+    badRecipient: row.errors.some(error => error.problem === 'recipient'),
+    missingData: row.errors.some(error => error.problem === 'missing'),
+    ...(isMeasured ? { tooLong: row.tooLong } : {}),
+  }
+}
+
+const namesOf = (content: string) => [...content.matchAll(/\(\((.+?)\)\)/g)].map(m => m[1] ?? '') // STAND-IN
+
+function measureOf(content: string): TextMeasure {
+  const units = (values: Values) => content.replace(/\(\((.+?)\)\)/g, (_, n) => String(values[n])).length // STAND-IN
+  return { units, isLongValue: (value: Value) => String(value).length + [...content].length > 612 }
+}
+
 export const recipientHandlers: Record<string, Handler> = {
   'email-address': emailAddress,
   'phone-number': phoneNumber,
+  'recipient-csv': recipientCsv,
 }

@@ -1,0 +1,159 @@
+// Every row of a recipient file, checked one by one (content-rules 10.3, 10.4): nothing is kept, so a worker can hand
+// rows on in chunks. Errors are data; the sentences about them are at the end.
+
+import { readEmail } from '../recipients/email.ts'
+import { readPhone } from '../recipients/phone.ts'
+import type { PhonePlan } from '../recipients/plans.ts'
+import type { RecipientType } from '../recipients/recipient.ts'
+import { strip } from '../recipients/strip.ts'
+import type { Column, Columns } from './columns.ts'
+import type { Sheet } from './rows.ts'
+
+/** Repeated columns make a list; the service refuses such files before (contract 9), the vectors do not. */
+export type Value = string | null | (string | null)[]
+export type Values = Record<string, Value>
+
+export const tooLongText = 'Maximum 612 characters. Some messages may be too long due to custom content.'
+export const maxUnits = 612
+
+export type CellError = {
+  key: string
+  /** Header text as given. */
+  column: string
+  problem: 'missing' | 'recipient' | 'long'
+  /** `Missing`, what is wrong with the recipient, or the text about length. */
+  message: string
+}
+
+export type CheckedRow = {
+  /** From 1. */
+  row: number
+  recipient: string | null
+  /** Lower-cased address or E.164; absent when the recipient is missing or wrong. */
+  key: string | undefined
+  /** By normalised name. */
+  personalisation: Values
+  reference: string | null
+  /** In header order. */
+  errors: CellError[]
+  /** The filled text message has more than 612 units. */
+  tooLong: boolean
+}
+
+/** What rendering knows about the text message of a template. */
+export type TextMeasure = {
+  /** Units of the message filled with these values, prefix included. */
+  units(values: Values): number
+  /**
+   * Whether one value alone counts as too long. The reference asks this about value and unfilled template, which can flag a
+   * message that fits; the service measures after filling and leaves it out (contract 21, 6).
+   */
+  isLongValue?(value: Value): boolean
+}
+
+export type RowRules = {
+  type: RecipientType
+  /** False refuses numbers of other countries. */
+  international?: boolean
+  plan?: PhonePlan
+  text?: TextMeasure
+}
+
+export function* checkRows(sheet: Sheet, columns: Columns, rules: RowRules): Generator<CheckedRow, void, undefined> {
+  const read = createRecipientReader(rules)
+  let row = 0
+  for (const cells of sheet.rows(columns.width)) yield checkRow(cells, ++row, columns, rules, read)
+}
+
+type Reading = { key: string } | { message: string }
+
+function checkRow(
+  cells: string[],
+  row: number,
+  columns: Columns,
+  rules: RowRules,
+  read: (text: string) => Reading,
+): CheckedRow {
+  // Keys have no underscore left, so `__proto__` cannot be one of them.
+  const personalisation: Values = {}
+  const errors: CellError[] = []
+  let recipient: string | null = null
+  let key: string | undefined
+  for (const column of columns.used) {
+    const value = valueIn(cells, column)
+    const before = errors.length
+    if (column.isValue) personalisation[column.key] = value
+    if (column.isRecipient) {
+      recipient = typeof value === 'string' ? value : null
+      const reading = recipient === null ? undefined : read(recipient)
+      if (reading && 'key' in reading) key = reading.key
+      else if (reading) errors.push(errorOf(column, 'recipient', reading.message))
+      else if (columns.duplicateRecipients.length === 0) errors.push(errorOf(column, 'missing', 'Missing'))
+    } else if (value === null) errors.push(errorOf(column, 'missing', 'Missing'))
+    if (errors.length === before && value !== null && column.isValue && rules.text?.isLongValue?.(value))
+      errors.push(errorOf(column, 'long', tooLongText))
+  }
+  const reference = columns.reference === undefined ? null : cellAt(cells, columns.reference)
+  const tooLong = rules.text !== undefined && rules.text.units(personalisation) > maxUnits
+  return { row, recipient, key, personalisation, reference, errors, tooLong }
+}
+
+function createRecipientReader(rules: RowRules): (text: string) => Reading {
+  if (rules.type === 'email')
+    return text => {
+      const email = readEmail(text)
+      return email.ok ? { key: email.normalised } : { message: email.problem }
+    }
+  const phoneRules = { international: rules.international ?? true, ...(rules.plan ? { plan: rules.plan } : {}) }
+  return text => {
+    const phone = readPhone(text, phoneRules)
+    return phone.ok ? { key: phone.e164 } : { message: phone.problem }
+  }
+}
+
+function valueIn(cells: string[], column: Column): Value {
+  const first = column.at[0]
+  if (first !== undefined && column.at.length === 1) return cellAt(cells, first)
+  return listOf(column.at.map(at => cellAt(cells, at)))
+}
+
+// The first non-empty value is kept as it is, every later cell is appended, empty ones too.
+function listOf(values: (string | null)[]): Value {
+  const first = values.findIndex(value => value !== null)
+  if (first < 0) return null
+  return first === values.length - 1 ? (values[first] ?? null) : values.slice(first)
+}
+
+function cellAt(cells: string[], at: number): string | null {
+  const cell = cells[at]
+  return cell === undefined ? null : strip(cell) || null
+}
+
+const errorOf = (column: Column, problem: CellError['problem'], message: string): CellError => ({
+  key: column.key,
+  column: column.header,
+  problem,
+  message,
+})
+
+/** `Some rows have errors. Row 2 - email address: invalid recipient. Row 3 - name: Missing.` */
+export function rowErrorsSentence(rows: Iterable<Pick<CheckedRow, 'row' | 'errors'>>, max = 20): string {
+  const parts = ['Some rows have errors.']
+  for (const { row, errors } of rows) {
+    if (parts.length > max) break
+    if (errors.length > 0) parts.push(rowErrors(row, errors))
+  }
+  return parts.join(' ')
+}
+
+function rowErrors(row: number, errors: readonly CellError[]): string {
+  const text = errors.map(error => `${error.column}: ${whatIsWrong(error)}`).join(',')
+  return `Row ${row} - ${text.endsWith('.') ? text : `${text}.`}`
+}
+
+/** `Missing`, `invalid recipient` or the text about length. */
+export const whatIsWrong = (error: CellError) => (error.problem === 'recipient' ? 'invalid recipient' : error.message)
+
+/** `Row 3 - has a character count greater than 612 characters. …` */
+export const tooLongSentence = (row: number) =>
+  `Row ${row} - has a character count greater than ${maxUnits} characters. Some messages may be too long due to custom content.`

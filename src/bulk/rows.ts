@@ -1,0 +1,177 @@
+// A recipient file as header and rows, from CSV text or from `rows` (content-rules 10.1, contract 9).
+// A sheet is read as often as one likes: the first pass counts rows without building a cell, later ones build only the
+// cells a template uses. So a file with a million columns or an endless quote costs one walk over its text.
+
+import { isInvisible, isPlainSpace } from '../recipients/strip.ts'
+
+export type Sheet = {
+  header: string[]
+  /** Data rows, the header not counted. */
+  rowCount: number
+  /** Cells as written, at most `width` a row; a row may be shorter. */
+  rows(width: number): Generator<string[], void, undefined>
+}
+
+const space = 0x20
+const quote = 0x22
+const comma = 0x2c
+const lf = 0x0a
+const cr = 0x0d
+
+export function sheetOfCsv(file: string): Sheet {
+  const text = withoutEdges(file)
+  const header: string[] = []
+  const start = readRow(text, 0, Number.POSITIVE_INFINITY, header)
+  let rowCount = 0
+  for (let at = start; at < text.length; rowCount++) at = readRow(text, at, 0, header)
+  return {
+    header,
+    rowCount,
+    *rows(width) {
+      for (let at = start; at < text.length; ) {
+        const cells: string[] = []
+        at = readRow(text, at, width, cells)
+        yield cells
+      }
+    },
+  }
+}
+
+/** Adds at most `width` cells of the row that starts at `at` and answers where the next row starts. */
+function readRow(text: string, at: number, width: number, cells: string[]): number {
+  if (text === '') return 0
+  const limit = cells.length + width
+  for (;;) {
+    while (text.charCodeAt(at) === space) at++
+    const start = at
+    let quoted: string | undefined
+    if (text.charCodeAt(at) === quote) {
+      const end = closingQuote(text, at + 1)
+      if (cells.length < limit) quoted = text.slice(at + 1, end).replaceAll('""', '"')
+      at = Math.min(end + 1, text.length)
+    }
+    const plain = at
+    at = cellEnd(text, at)
+    // What follows a closing quote belongs to the cell as it stands.
+    if (cells.length < limit) cells.push(quoted === undefined ? text.slice(start, at) : quoted + text.slice(plain, at))
+    const stop = text.charCodeAt(at++)
+    if (stop === comma) continue
+    return stop === cr && text.charCodeAt(at) === lf ? at + 1 : at
+  }
+}
+
+/** An unclosed quote runs to the end. */
+function closingQuote(text: string, at: number): number {
+  for (;;) {
+    const found = text.indexOf('"', at)
+    if (found < 0) return text.length
+    if (text.charCodeAt(found + 1) !== quote) return found
+    at = found + 2
+  }
+}
+
+function cellEnd(text: string, at: number): number {
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === comma || code === lf || code === cr) break
+    at++
+  }
+  return at
+}
+
+// Stripped from both ends, which also removes a byte order mark and blank rows. Leading commas only go with a blank row:
+// in the first row that holds something they are columns without a name.
+function withoutEdges(text: string): string {
+  let end = text.length
+  while (end > 0 && isEdge(text.charCodeAt(end - 1))) end--
+  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
+  let start = 0
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code === lf || code === cr) start = at + 1
+    else if (!isEdge(code) && !isSpace(code)) break
+  }
+  while (start < end && text.charCodeAt(start) !== comma && isBlank(text.charCodeAt(start))) start++
+  return text.slice(start, end)
+}
+
+const isEdge = (code: number) => code === comma || isPlainSpace(code) || isInvisible(code)
+const isBlank = (code: number) => isPlainSpace(code) || isInvisible(code) || isSpace(code)
+const isSpace = (code: number) => isPlainSpace(code) || (code > 0x7f && /\s/.test(String.fromCharCode(code)))
+
+export type RowsReading = { ok: true; sheet: Sheet } | { ok: false; problem: `iterable expected, not ${NotARow}` }
+export type NotARow = 'int' | 'float' | 'bool' | 'NoneType' | 'str' | 'dict'
+
+/** `rows` behave as if written to CSV with minimal quoting and read back; nothing is really written. */
+export function sheetOfRows(rows: readonly unknown[]): RowsReading {
+  const lists: unknown[][] = []
+  for (const row of rows) {
+    if (!Array.isArray(row)) return { ok: false, problem: `iterable expected, not ${kindOf(row)}` }
+    lists.push(row)
+  }
+  let first = 0
+  let last = lists.length - 1
+  while (last >= 0 && isBlankRow(lists[last])) last--
+  while (first < last && isBlankRow(lists[first])) first++
+  const header = last < 0 ? [] : (lists[first] ?? []).map(cell => written(textOf(cell)))
+  if (header[0] !== undefined) header[0] = withoutStart(header[0])
+  return {
+    ok: true,
+    sheet: {
+      header,
+      rowCount: Math.max(0, last - first),
+      *rows(width) {
+        for (let at = first + 1; at <= last; at++) {
+          const row = lists[at] ?? []
+          const cells: string[] = []
+          for (let i = 0; i < row.length && i < width; i++) cells.push(textOf(row[i]))
+          yield cells
+        }
+      },
+    },
+  }
+}
+
+const needsQuotes = (text: string) => /[",\r\n]/.test(text)
+// Reading skips the spaces before an unquoted cell. For other cells that does not matter, they are trimmed anyway.
+const written = (text: string) => (needsQuotes(text) ? text : text.replace(/^ +/, ''))
+const isBlankRow = (row: unknown[] | undefined) => (row ?? []).every(cell => isBlankText(textOf(cell)))
+
+function isBlankText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === lf || code === cr || !isBlank(code)) return false
+  }
+  return true
+}
+
+function withoutStart(text: string): string {
+  if (needsQuotes(text)) return text
+  let at = 0
+  while (at < text.length && isBlank(text.charCodeAt(at))) at++
+  return text.slice(at)
+}
+
+function kindOf(row: unknown): NotARow {
+  if (row === null || row === undefined) return 'NoneType'
+  if (typeof row === 'boolean') return 'bool'
+  if (typeof row === 'number') return Number.isInteger(row) ? 'int' : 'float'
+  return typeof row === 'string' ? 'str' : 'dict'
+}
+
+// Callers' programs were written against a Python service, and a boolean or a small number must look the same.
+function textOf(cell: unknown, depth = 0): string {
+  if (typeof cell === 'string') return cell
+  if (cell === null || cell === undefined) return depth === 0 ? '' : 'None'
+  if (typeof cell === 'boolean') return cell ? 'True' : 'False'
+  if (typeof cell === 'number') return Math.abs(cell) < 1e-4 && cell !== 0 ? smallText(cell) : String(cell)
+  // Nothing is said about lists and objects in a cell; shown, not refused, and without following them down for ever.
+  if (depth > 8) return '...'
+  if (Array.isArray(cell)) return `[${cell.map(item => textOf(item, depth + 1)).join(', ')}]`
+  return `{${Object.entries(cell)
+    .map(([name, item]) => `${name}: ${textOf(item, depth + 1)}`)
+    .join(', ')}}`
+}
+
+/** `1e-05`: two digits in the exponent. */
+const smallText = (value: number) => value.toExponential().replace(/e-(\d)$/, 'e-0$1')
