@@ -1,5 +1,6 @@
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
+import { part, type Sql } from '../db/connect.ts'
 import type { Service } from './service.ts'
 
 export type ReplyTo = { id: Id; email_address: string; is_default: boolean }
@@ -32,3 +33,214 @@ export async function load(sql: Sql, id: Id): Promise<LoadedService | null> {
     where id = ${id}`
   return service ?? null
 }
+
+// ——— administration ———
+
+/** A service as people who look after it see it. */
+export type ShownService = Service & { created_at: Timestamp; updated_at: Timestamp | null }
+
+const shown = part`
+  id, name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
+  email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, created_at, updated_at`
+
+export async function isEmpty(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ empty: boolean }>`select not exists (select from services) as empty`
+  return row?.empty ?? true
+}
+
+/** Until the end of the transaction nobody else makes the first service of this database. */
+export const holdFirst = (sql: Sql) => sql`select pg_advisory_xact_lock(60110002)`
+
+/** Null when a service that is not archived has this name. */
+export async function add(
+  sql: Sql,
+  service: Pick<Service, 'id' | 'name' | 'mode' | 'mailbox'>,
+): Promise<ShownService | null> {
+  const [added] = await sql<ShownService>`
+    insert into services (id, name, mode, mailbox)
+    select ${service.id}::uuid, ${service.name}::text, ${service.mode}::text, ${service.mailbox}::text
+    where not exists (select from services where name = ${service.name} and state <> 'archived')
+    returning ${shown}`
+  return added ?? null
+}
+
+export const list = (sql: Sql) => sql<ShownService>`
+  select ${shown}
+  from services
+  order by created_at, id`
+
+/** Services of this name, and those whose id, written without hyphens, begins so. */
+export const matching = (sql: Sql, name: string, idStart: string | null) => sql<ShownService>`
+  select ${shown}
+  from services
+  where name = ${name}
+     or replace(id::text, '-', '') like ${idStart}::text || '%'
+  order by created_at, id
+  limit 20`
+
+export type Changes = Partial<Omit<Service, 'id'>>
+
+/** Changes what is named and leaves the rest. Null when the service is not there. */
+export async function change(sql: Sql, id: Id, changes: Changes): Promise<ShownService | null> {
+  const [changed] = await sql<ShownService>`
+    update services
+    set (name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
+         email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, updated_at)
+      = (select n.name, n.state, n.mode, n.may_send_email, n.may_send_sms, n.may_send_international, n.may_send_files,
+                n.sms_prefix, n.mailbox, n.email_daily_limit, n.sms_daily_limit, n.rate_limit, n.email_retention_days,
+                n.sms_retention_days, now()
+         from jsonb_populate_record(services, ${JSON.stringify(changes)}::jsonb) as n)
+    where id = ${id}
+    returning ${shown}`
+  return changed ?? null
+}
+
+export async function isNameTaken(sql: Sql, name: string, exceptFor: Id): Promise<boolean> {
+  const [row] = await sql<{ taken: boolean }>`
+    select exists (select from services where name = ${name} and state <> 'archived' and id <> ${exceptFor}) as taken`
+  return row?.taken ?? false
+}
+
+/** Whoever changes what may exist only once in a service (a default) does so one after the other. */
+export const hold = (sql: Sql, service: Id) => sql`select id from services where id = ${service} for update`
+
+export type User = {
+  id: Id
+  service_id: Id
+  name: string
+  email_address: string
+  phone_number: string | null
+  created_at: Timestamp
+}
+
+/** Null when a team member has this address already, in whatever case. */
+export async function addUser(sql: Sql, user: Omit<User, 'created_at'>): Promise<User | null> {
+  const [added] = await sql<User>`
+    insert into users (id, service_id, name, email_address, phone_number)
+    select ${user.id}::uuid, ${user.service_id}::uuid, ${user.name}::text, ${user.email_address}::text,
+           ${user.phone_number}::text
+    where not exists (select from users
+                      where service_id = ${user.service_id} and lower(email_address) = lower(${user.email_address}))
+    on conflict do nothing
+    returning id, service_id, name, email_address, phone_number, created_at`
+  return added ?? null
+}
+
+export const listUsers = (sql: Sql, service: Id) => sql<User>`
+  select id, service_id, name, email_address, phone_number, created_at
+  from users
+  where service_id = ${service}
+  order by created_at, id`
+
+export const removeUser = (sql: Sql, service: Id, id: Id) => sql`
+  delete from users
+  where id = ${id}
+    and service_id = ${service}
+  returning id`
+
+/** Reply-to addresses and text senders are the same thing twice: values of a service, one of them the default. */
+export type OriginKind = 'reply-to' | 'sender'
+export type Origin = { id: Id; service_id: Id; value: string; is_default: boolean; created_at: Timestamp }
+
+const origins = {
+  'reply-to': { table: part`reply_tos`, value: part`email_address` },
+  sender: { table: part`senders`, value: part`sender` },
+} satisfies Record<OriginKind, object>
+
+export const listOrigins = (sql: Sql, kind: OriginKind, service: Id) => sql<Origin>`
+  select id, service_id, ${origins[kind].value} as value, is_default, created_at
+  from ${origins[kind].table}
+  where service_id = ${service}
+    and not archived
+  order by created_at, id`
+
+export const addOrigin = (sql: Sql, kind: OriginKind, origin: Omit<Origin, 'created_at'>) => sql`
+  insert into ${origins[kind].table} (id, service_id, ${origins[kind].value}, is_default)
+  values (${origin.id}, ${origin.service_id}, ${origin.value}, ${origin.is_default})`
+
+export const clearDefault = (sql: Sql, kind: OriginKind, service: Id) => sql`
+  update ${origins[kind].table}
+  set is_default = false
+  where service_id = ${service}
+    and is_default`
+
+export const makeDefault = (sql: Sql, kind: OriginKind, service: Id, id: Id) => sql`
+  update ${origins[kind].table}
+  set is_default = true
+  where id = ${id}
+    and service_id = ${service}
+    and not archived`
+
+/** Messages already sent name it, so it is kept out of sight. */
+export const archiveOrigin = (sql: Sql, kind: OriginKind, service: Id, id: Id) => sql`
+  update ${origins[kind].table}
+  set archived = true
+  where id = ${id}
+    and service_id = ${service}
+    and not archived
+  returning id`
+
+export type SafelistEntry = { id: Id; service_id: Id; recipient: string; created_at: Timestamp }
+
+/** Null when it is there already, in whatever case. */
+export async function addToSafelist(sql: Sql, entry: Omit<SafelistEntry, 'created_at'>): Promise<SafelistEntry | null> {
+  const [added] = await sql<SafelistEntry>`
+    insert into safelist (id, service_id, recipient)
+    select ${entry.id}::uuid, ${entry.service_id}::uuid, ${entry.recipient}::text
+    where not exists (select from safelist
+                      where service_id = ${entry.service_id} and lower(recipient) = lower(${entry.recipient}))
+    on conflict do nothing
+    returning id, service_id, recipient, created_at`
+  return added ?? null
+}
+
+export const listSafelist = (sql: Sql, service: Id) => sql<SafelistEntry>`
+  select id, service_id, recipient, created_at
+  from safelist
+  where service_id = ${service}
+  order by created_at, id`
+
+export const removeFromSafelist = (sql: Sql, service: Id, id: Id) => sql`
+  delete from safelist
+  where id = ${id}
+    and service_id = ${service}
+  returning id`
+
+export type Folder = { id: Id; service_id: Id; name: string; created_at: Timestamp }
+export type ListedFolder = Folder & { templates: number }
+
+/** Null when a folder of the service has this name. */
+export async function addFolder(sql: Sql, folder: Omit<Folder, 'created_at'>): Promise<Folder | null> {
+  const [added] = await sql<Folder>`
+    insert into folders (id, service_id, name)
+    select ${folder.id}::uuid, ${folder.service_id}::uuid, ${folder.name}::text
+    where not exists (select from folders where service_id = ${folder.service_id} and name = ${folder.name})
+    returning id, service_id, name, created_at`
+  return added ?? null
+}
+
+export const listFolders = (sql: Sql, service: Id) => sql<ListedFolder>`
+  select id, service_id, name, created_at,
+         (select count(*)::integer from templates where folder_id = folders.id and not archived) as templates
+  from folders
+  where service_id = ${service}
+  order by created_at, id`
+
+/** No row when templates are in it and may not be moved out. Archived templates never hold a folder back. */
+export const removeFolder = (sql: Sql, service: Id, id: Id, { moveOut }: { moveOut: boolean }) => sql`
+  with free as (
+    select id
+    from folders
+    where id = ${id}
+      and service_id = ${service}
+      and (${moveOut}::boolean or not exists (select from templates where folder_id = ${id} and not archived))
+    for update),
+  moved as (
+    update templates
+    set folder_id = null
+    from free
+    where templates.folder_id = free.id)
+  delete from folders
+  using free
+  where folders.id = free.id
+  returning folders.id`

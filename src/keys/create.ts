@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, fromMicros, type Timestamp, zulu } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import { emailFrom, nameFrom } from '../services/checks.ts'
+import { author } from '../services/people.ts'
+import { refuse as refuseService } from '../services/refusals.ts'
+import type { Service } from '../services/service.ts'
+import { type KeyType, writeKey } from './key.ts'
+import { refuse } from './refusals.ts'
+import { add } from './sql.ts'
+
+export type NewKey = {
+  name: string
+  key_type: KeyType
+  manage_templates?: boolean
+  /** Without it the first team member, else the operator. */
+  created_by?: string
+  /** Milliseconds since 1970; without it the key has no end. */
+  ends_at?: number
+}
+
+export type CreatedKey = {
+  id: Id
+  service_id: Id
+  name: string
+  key_type: KeyType
+  manage_templates: boolean
+  created_by: string
+  expires_at: Timestamp | null
+  /** The key itself. Nobody can read it again. */
+  key: string
+}
+
+type App = {
+  db: { sql: Sql }
+  ids: { next(): Id }
+  clock: Clock
+  seal: Seal
+  config: { keyPrefix: string; sendingDomain: string }
+}
+
+export async function create(
+  app: App,
+  service: Pick<Service, 'id' | 'name' | 'state'>,
+  input: NewKey,
+): Promise<CreatedKey> {
+  if (service.state === 'archived') throw refuseService.archivedService(service.name)
+  const name = nameFrom(input.name, 'name of the key')
+  const expires_at = input.ends_at === undefined ? null : fromMicros(input.ends_at * 1000)
+  if (expires_at && (input.ends_at ?? 0) <= app.clock.now()) throw refuse.expiryPassed(zulu(expires_at))
+  const created_by = input.created_by === undefined ? await author(app, service.id) : emailFrom(input.created_by)
+  const { key_type, manage_templates = false } = input
+
+  const secret = randomUUID()
+  const row = { id: app.ids.next(), service_id: service.id, name, key_type, manage_templates, created_by, expires_at }
+  await add(app.db.sql, { ...row, secret_digest: app.seal.digest(secret), secret_sealed: app.seal.seal(secret) })
+  return { ...row, key: writeKey(app.config.keyPrefix, name, service.id, secret) }
+}

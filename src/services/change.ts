@@ -1,0 +1,28 @@
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import { checkDays, checkLimit, mailboxOf, nameFrom } from './checks.ts'
+import { refuse } from './refusals.ts'
+import { type Changes, isNameTaken, type ShownService, change as write } from './sql.ts'
+
+/** Changes what is named and leaves the rest; a limit of null means the default of the service's mode. */
+export async function change(app: { db: { sql: Sql } }, id: Id, wanted: Changes): Promise<ShownService> {
+  const changes = checked(wanted)
+  if (changes.name !== undefined && (await isNameTaken(app.db.sql, changes.name, id)))
+    throw refuse.serviceNameTaken(changes.name)
+  const changed = await write(app.db.sql, id, changes)
+  if (!changed) throw refuse.unknownService(id)
+  return changed
+}
+
+function checked(wanted: Changes): Changes {
+  if (wanted.email_daily_limit !== undefined) checkLimit(wanted.email_daily_limit, 'daily limit of e-mails')
+  if (wanted.sms_daily_limit !== undefined) checkLimit(wanted.sms_daily_limit, 'daily limit of text messages')
+  if (wanted.rate_limit !== undefined) checkLimit(wanted.rate_limit, 'limit of requests per minute')
+  if (wanted.email_retention_days !== undefined) checkDays(wanted.email_retention_days, 'retention of e-mails')
+  if (wanted.sms_retention_days !== undefined) checkDays(wanted.sms_retention_days, 'retention of text messages')
+  return {
+    ...wanted,
+    ...(wanted.name !== undefined && { name: nameFrom(wanted.name) }),
+    ...(wanted.mailbox !== undefined && { mailbox: mailboxOf(wanted.mailbox) }),
+  }
+}

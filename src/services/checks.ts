@@ -1,0 +1,58 @@
+// What may be written into a service and the lists around it: the text as it is kept, or a refusal.
+import { readEmail } from '../recipients/email.ts'
+import { readPhone } from '../recipients/phone.ts'
+import { refuse } from './refusals.ts'
+
+const LONGEST_NAME = 255
+const LARGEST = 2_147_483_647 // PostgreSQL's integer
+
+export function nameFrom(text: string, what = 'name'): string {
+  const name = text.trim()
+  if (name === '') throw refuse.empty(what)
+  if ([...name].length > LONGEST_NAME) throw refuse.tooLong(what, LONGEST_NAME)
+  // Names stand in e-mail headers and in front of text messages.
+  if (/[\p{Cc}\u2028\u2029]/u.test(name)) throw refuse.notOneLine(what)
+  return name
+}
+
+export function mailboxOf(text: string): string {
+  const mailbox = text.trim()
+  if (!/^[a-z0-9._-]{1,64}$/.test(mailbox) || /^\.|\.\.|\.$/.test(mailbox)) throw refuse.notMailbox(text)
+  return mailbox
+}
+
+export function emailFrom(text: string): string {
+  const email = readEmail(text)
+  if (!email.ok) throw refuse.notEmail(text)
+  return email.address
+}
+
+export function phoneFrom(text: string): string {
+  const phone = readPhone(text, { international: true })
+  if (!phone.ok) throw refuse.notPhone(text)
+  return phone.e164
+}
+
+export function senderFrom(text: string): string {
+  const sender = text.trim()
+  if (/^[A-Za-z0-9]{1,11}$/.test(sender)) return sender
+  const phone = readPhone(sender, { international: true })
+  if (!phone.ok) throw refuse.notSender(text)
+  return phone.e164
+}
+
+export function recipientFrom(text: string): string {
+  if (text.includes('@')) return emailFrom(text)
+  const phone = readPhone(text, { international: true })
+  if (!phone.ok) throw refuse.notRecipient(text)
+  return phone.e164
+}
+
+export function checkLimit(limit: number | null, what: string): void {
+  if (limit === null) return
+  if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST) throw refuse.notLimit(what)
+}
+
+export function checkDays(days: number, what: string): void {
+  if (!Number.isInteger(days) || days < 1 || days > 365) throw refuse.notDays(what)
+}

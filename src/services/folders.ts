@@ -1,0 +1,32 @@
+// Folders are data of the service: the interface lets templates name them but has no endpoint for them (contract 13.5).
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import { nameFrom } from './checks.ts'
+import { narrowed } from './find.ts'
+import { refuse } from './refusals.ts'
+import { addFolder as add, type Folder, type ListedFolder, listFolders, removeFolder } from './sql.ts'
+
+type App = { db: { sql: Sql } }
+
+export async function addFolder(app: App & { ids: { next(): Id } }, service: Id, text: string): Promise<Folder> {
+  const name = nameFrom(text, 'name of the folder')
+  const added = await add(app.db.sql, { id: app.ids.next(), service_id: service, name })
+  if (!added) throw refuse.folderTaken(name)
+  return added
+}
+
+/** By id or by name. Templates in it are moved out when `moveOut` says so, else they keep it. */
+export async function dropFolder(
+  app: App,
+  service: Id,
+  text: string,
+  options: { moveOut: boolean },
+): Promise<ListedFolder> {
+  const all = await listFolders(app.db.sql, service)
+  const [folder, another] = narrowed(all, text, folder => folder.name === text)
+  if (another) throw refuse.severalEntries(text)
+  if (!folder) throw refuse.unknownFolder(text)
+  if ((await removeFolder(app.db.sql, service, folder.id, options)).length === 0)
+    throw refuse.folderNotEmpty(folder.name)
+  return folder
+}

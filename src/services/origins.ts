@@ -1,0 +1,67 @@
+// Where messages say they come from: reply-to addresses and text senders. One of each may be the default.
+import type { Id } from '../core/id.ts'
+import type { Database } from '../db/connect.ts'
+import { emailFrom, senderFrom } from './checks.ts'
+import { narrowed } from './find.ts'
+import { refuse } from './refusals.ts'
+import {
+  addOrigin as add,
+  archiveOrigin,
+  clearDefault,
+  hold,
+  listOrigins,
+  makeDefault,
+  type Origin,
+  type OriginKind,
+} from './sql.ts'
+
+type App = { db: Pick<Database, 'sql' | 'transaction'> }
+
+const kinds = {
+  'reply-to': { read: emailFrom, taken: refuse.replyToTaken, unknown: refuse.unknownReplyTo },
+  sender: { read: senderFrom, taken: refuse.senderTaken, unknown: refuse.unknownSender },
+} satisfies Record<OriginKind, object>
+
+/** The first one becomes the default. With `makeDefault`, one that is there already may be named too. */
+export function addOrigin(
+  app: App & { ids: { next(): Id } },
+  kind: OriginKind,
+  service: Id,
+  input: { value: string; makeDefault: boolean },
+): Promise<Omit<Origin, 'created_at'>> {
+  const value = kinds[kind].read(input.value)
+  return app.db.transaction(async sql => {
+    await hold(sql, service)
+    const others = await listOrigins(sql, kind, service)
+    const same = others.find(other => other.value.toLowerCase() === value.toLowerCase())
+    if (same && !input.makeDefault) throw kinds[kind].taken(value)
+    const is_default = input.makeDefault || others.length === 0
+    if (is_default) await clearDefault(sql, kind, service)
+    if (same) {
+      await makeDefault(sql, kind, service, same.id)
+      return { ...same, is_default }
+    }
+    const origin = { id: app.ids.next(), service_id: service, value, is_default }
+    await add(sql, kind, origin)
+    return origin
+  })
+}
+
+/** By id or by its value. Nothing takes the place of a default that goes. */
+export async function dropOrigin(app: App, kind: OriginKind, service: Id, text: string): Promise<Origin> {
+  const all = await listOrigins(app.db.sql, kind, service)
+  const wanted = spellings(kind, text)
+  const [origin, another] = narrowed(all, text, origin => wanted.includes(origin.value.toLowerCase()))
+  if (another) throw refuse.severalEntries(text)
+  if (!origin || (await archiveOrigin(app.db.sql, kind, service, origin.id)).length === 0)
+    throw kinds[kind].unknown(text)
+  return origin
+}
+
+function spellings(kind: OriginKind, text: string): string[] {
+  try {
+    return [text.toLowerCase(), kinds[kind].read(text).toLowerCase()]
+  } catch {
+    return [text.toLowerCase()] // an id, or nothing we could have kept
+  }
+}

@@ -1,0 +1,42 @@
+// Team members: they may be written to in trial mode and with team keys, and their address stands as the author of things.
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import { emailFrom, nameFrom, phoneFrom } from './checks.ts'
+import { narrowed } from './find.ts'
+import { refuse } from './refusals.ts'
+import { listUsers, removeUser, type User, addUser as write } from './sql.ts'
+
+type App = { db: { sql: Sql } }
+
+export async function addUser(
+  app: App & { ids: { next(): Id } },
+  service: Id,
+  input: { name: string; email_address: string; phone_number?: string },
+): Promise<User> {
+  const user = {
+    id: app.ids.next(),
+    service_id: service,
+    name: nameFrom(input.name),
+    email_address: emailFrom(input.email_address),
+    phone_number: input.phone_number === undefined ? null : phoneFrom(input.phone_number),
+  }
+  const added = await write(app.db.sql, user)
+  if (!added) throw refuse.userTaken(user.email_address)
+  return added
+}
+
+/** By id or by e-mail address. */
+export async function dropUser(app: App, service: Id, text: string): Promise<User> {
+  const users = await listUsers(app.db.sql, service)
+  const wanted = text.trim().toLowerCase()
+  const [user, another] = narrowed(users, text, user => user.email_address.toLowerCase() === wanted)
+  if (another) throw refuse.severalEntries(text)
+  if (!user || (await removeUser(app.db.sql, service, user.id)).length === 0) throw refuse.unknownUser(text)
+  return user
+}
+
+/** Whose name stands under what the operator makes: the first team member, else the operator of this installation. */
+export async function author(app: App & { config: { sendingDomain: string } }, service: Id): Promise<string> {
+  const [first] = await listUsers(app.db.sql, service)
+  return first?.email_address ?? `operator@${app.config.sendingDomain}`
+}

@@ -1,0 +1,32 @@
+// Recipients beside the team who may be written to in trial mode and with team keys.
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import { safelistForm } from '../recipients/recipient.ts'
+import { recipientFrom } from './checks.ts'
+import { narrowed } from './find.ts'
+import { refuse } from './refusals.ts'
+import { addToSafelist as add, listSafelist, removeFromSafelist, type SafelistEntry } from './sql.ts'
+
+type App = { db: { sql: Sql } }
+
+export async function addToSafelist(
+  app: App & { ids: { next(): Id } },
+  service: Id,
+  text: string,
+): Promise<SafelistEntry> {
+  const recipient = recipientFrom(text)
+  const added = await add(app.db.sql, { id: app.ids.next(), service_id: service, recipient })
+  if (!added) throw refuse.safelistTaken(recipient)
+  return added
+}
+
+/** By id or by the recipient, however spelled. */
+export async function dropFromSafelist(app: App, service: Id, text: string): Promise<SafelistEntry> {
+  const all = await listSafelist(app.db.sql, service)
+  const wanted = safelistForm(text)
+  const [entry, another] = narrowed(all, text, entry => safelistForm(entry.recipient) === wanted)
+  if (another) throw refuse.severalEntries(text)
+  if (!entry || (await removeFromSafelist(app.db.sql, service, entry.id)).length === 0)
+    throw refuse.unknownSafelist(text)
+  return entry
+}
