@@ -1,0 +1,107 @@
+// Who is alive, who may start or stop the database, and who still uses it. Everything is decided by names of files
+// that carry a process id and its birth, so that kill -9, a reboot or a recycled process id never leaves a lie behind.
+// Holds within one machine: processes in two containers cannot see each other, and must not share a home.
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const patienceMs = 300_000
+
+/** Runs `work` while no other process, and no other call in this one, runs its own under the same file. */
+export async function withLock<T>(file: string, say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const own = ownName()
+  let hasSaid = false
+  for (const since = performance.now(); !take(file, own); await sleep(20)) {
+    const waited = performance.now() - since
+    const other = holderOf(file)?.split('.')[0] ?? 'unknown'
+    if (waited > patienceMs)
+      throw new Error(
+        `Process ${other} has been starting or stopping the database for minutes (${file}): end it first.`,
+      )
+    if (waited > 5_000 && !hasSaid) say(`waiting for process ${other}, which starts or stops the database`)
+    hasSaid = waited > 5_000
+  }
+  try {
+    return await work()
+  } finally {
+    rmSync(file, { force: true })
+  }
+}
+
+// A symbolic link is made in one step together with what it says; a file would for a moment be there without its owner.
+// A dead owner's lock is removed under a second lock: two who both saw it dead might otherwise remove a third one's.
+function take(file: string, own: string): boolean {
+  try {
+    symlinkSync(own, file)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+  const other = holderOf(file)
+  if (other === undefined || isLive(other)) return false
+  const breaking = `${file}.break`
+  if (!take(breaking, own)) return false
+  try {
+    if (holderOf(file) === other) rmSync(file)
+  } finally {
+    rmSync(breaking)
+  }
+  return false
+}
+
+function holderOf(file: string): string | undefined {
+  try {
+    return readlinkSync(file)
+  } catch {
+    return undefined // released since we looked
+  }
+}
+
+/** Notes this process as a user of the home, until the returned function is called. Call both under the lock. */
+export function join(folder: string): () => void {
+  const entry = path.join(folder, ownName())
+  writeFileSync(entry, '', { mode: 0o600 })
+  return () => rmSync(entry, { force: true })
+}
+
+/** Whether a living process is noted; forgets the dead ones. Call under the lock. */
+export function hasUsers(folder: string): boolean {
+  const entries = readdirSync(folder)
+  for (const entry of entries.filter(entry => !isLive(entry))) rmSync(path.join(folder, entry), { force: true })
+  return entries.some(isLive)
+}
+
+const ownName = () => `${process.pid}.${birthOf(process.pid)}.${randomBytes(6).toString('hex')}`
+
+function isLive(name: string): boolean {
+  const [pid, birth] = name.split('.')
+  return birth !== undefined && birthOf(Number(pid)) === birth
+}
+
+/** Differs when a process id is given out again; undefined for the dead, and for zombies, which kill(pid, 0) finds. */
+export function birthOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') return ps('lstart', pid)?.replace(/\W+/g, '_')
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // proc(5): the name before it may hold anything
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    return `${fields[19]}_${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)}`
+  } catch {
+    return undefined // no such process
+  }
+}
+
+/** One column of ps(1), for systems without /proc. */
+export function ps(column: string, pid: number): string | undefined {
+  try {
+    const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
+    const args = ['-o', `${column}=`, '-p', String(pid)]
+    return execFileSync('ps', args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || undefined
+  } catch {
+    return undefined // ps ends with 1 when there is no such process
+  }
+}
+
+export const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)

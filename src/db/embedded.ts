@@ -1,0 +1,275 @@
+// Runs the real PostgreSQL that npm ships, in a folder of ours: as root or not, on a socket without a port, shared by
+// all Herald processes of one home, and found again after any kill -9. The first one starts it, the last one stops it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { birthOf, codeOf, hasUsers, join, ps, withLock } from './embedded-lock.ts'
+import {
+  binaries,
+  childEnv,
+  choosePlace,
+  makeCluster,
+  ownerOf,
+  preparePlace,
+  prepareSocketFolder,
+  refuseForeignFolder,
+  refuseOtherVersion,
+  user,
+} from './embedded-place.ts'
+
+export type Embedded = {
+  /** The folder of the socket, to be given to the driver as its host, with port 5432. */
+  host: string
+  user: string
+  database: string
+  /** Where the database really is; not always the folder that was asked for. */
+  home: string
+  pid: number
+  /** False when it was found running, from another process or left behind by a killed one. */
+  started: boolean
+  /** Leaves; the last one to leave stops the server. */
+  stop(): Promise<void>
+}
+type Say = (line: string) => void
+type Options = { settings?: Record<string, string>; say?: Say }
+
+const socketName = '.s.PGSQL.5432'
+const patienceMs = 300_000 // recovery replays up to max_wal_size
+
+const defaults = {
+  listen_addresses: '',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  max_wal_size: '2GB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // No personal data in the log: no statements, no parameters, no "Failing row contains …". Sessions are quieter still,
+  // see makeCluster.
+  log_min_messages: 'warning',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+  log_checkpoints: 'off', // a line every five minutes would be all there is to read
+} satisfies Record<string, string>
+
+export async function startEmbedded(home: string, options: Options = {}): Promise<Embedded> {
+  const say = options.say ?? (() => {})
+  let place = home
+  try {
+    place = choosePlace(home, say)
+    preparePlace(place)
+    return await withLock(path.join(place, 'lock'), say, () => enter(place, options.settings ?? {}, say))
+  } catch (error) {
+    throw explained(place, error)
+  }
+}
+
+async function enter(place: string, settings: Record<string, string>, say: Say): Promise<Embedded> {
+  const server = await findOrStart(place, settings, say)
+  const users = path.join(place, 'users')
+  const leave = join(users)
+  const stop = async () => {
+    leave()
+    if (!hasUsers(users)) await shutDown(place)
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    ...server,
+    user,
+    database: 'postgres',
+    home: place,
+    stop() {
+      stopped ??= withLock(path.join(place, 'lock'), say, stop)
+      return stopped
+    },
+  }
+}
+
+type Server = { pid: number; host: string; started: boolean }
+
+async function findOrStart(place: string, settings: Record<string, string>, say: Say): Promise<Server> {
+  const log = path.join(place, 'postgres.log')
+  let child: ChildProcess | undefined
+  let logFrom = 0
+  let hasSaid = false
+  for (const since = performance.now(); ; await sleep(15)) {
+    const seen = postmaster(place)
+    const socket = seen?.isReady ? await knock(seen.host) : 'not yet'
+    if (seen && socket === 'open') {
+      refuseForeignFolder(seen.host, ownerOf(place))
+      return { pid: seen.pid, host: seen.host, started: seen.pid === child?.pid }
+    }
+    if (seen && socket === 'gone') await stopUnreachable(place)
+
+    const waited = performance.now() - since
+    if (waited > patienceMs) throw new Error(`PostgreSQL is still not ready after minutes.\n${tail(log, logFrom)}`)
+    if (waited > 5_000 && !hasSaid) say(`PostgreSQL is still starting; after a crash it first replays its log (${log})`)
+    hasSaid = waited > 5_000
+
+    if (child ? isRunning(child) : seen?.isAlive) continue
+    if (child && !(isHeldBack(tail(log, logFrom)) && waited < 20_000))
+      throw new Error(`PostgreSQL ended while starting.\n${tail(log, logFrom)}`)
+    if (child) await sleep(200)
+    logFrom = turnLog(log)
+    child = await launch(place, settings, log, seen?.pid)
+  }
+}
+
+type Postmaster = { pid: number; host: string; isAlive: boolean; isReady: boolean }
+
+// The layout of postmaster.pid: src/include/utils/pidfile.h. Line 5 tells where an orphan really listens, which is
+// elsewhere when it was started with another TMPDIR.
+function postmaster(place: string): Postmaster | undefined {
+  const data = path.join(place, 'data')
+  try {
+    const [pid, , , , host = '', , , status] = fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')
+    const isAlive = isPostgres(Number(pid), data)
+    return { pid: Number(pid), host, isAlive, isReady: isAlive && status?.trim() === 'ready' }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+// After a reboot or in a new container the number in postmaster.pid may be anybody's.
+function isPostgres(pid: number, data: string): boolean {
+  if (!pid || !birthOf(pid)) return false
+  if (process.platform !== 'linux') return ps('command', pid)?.includes(`postgres -D ${data}`) ?? false
+  try {
+    const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? ''
+    if (path.basename(command) !== 'postgres') return false
+    return fs.statSync(`/proc/${pid}/cwd`).ino === fs.statSync(data).ino // the postmaster stays in its data folder
+  } catch (error) {
+    return codeOf(error) === 'EACCES' // a postgres that we may not look at: better taken for ours than started twice
+  }
+}
+
+function knock(host: string): Promise<'open' | 'gone' | 'not yet'> {
+  return new Promise(answer => {
+    const socket = net.connect(path.join(host, socketName))
+    socket.on('connect', () => {
+      socket.destroy()
+      answer('open')
+    })
+    socket.on('error', error => answer(codeOf(error) === 'ENOENT' ? 'gone' : 'not yet'))
+  })
+}
+
+// Somebody emptied the temporary folder: the server cannot make its socket again, it has to be started anew.
+async function stopUnreachable(place: string): Promise<void> {
+  if (hasUsers(path.join(place, 'users')))
+    throw new Error(
+      'PostgreSQL runs, but its socket cannot be seen from here: it was removed, or lies in the private /tmp of a' +
+        ' systemd service (PrivateTmp). Stop all Herald processes and start them again.',
+    )
+  await shutDown(place)
+}
+
+async function launch(
+  place: string,
+  settings: Record<string, string>,
+  log: string,
+  stalePid = 0,
+): Promise<ChildProcess> {
+  const owner = ownerOf(place)
+  const data = path.join(place, 'data')
+  const { bin, major } = await binaries(place, owner)
+  if (!fs.existsSync(data)) await makeCluster(bin, data, owner)
+  refuseOtherVersion(data, major)
+  const all = { unix_socket_directories: prepareSocketFolder(place, owner), ...defaults, ...settings }
+  const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = fs.constants
+  const output = fs.openSync(log, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600) // a pipe would die with us
+  try {
+    const { uid, gid } = fs.statSync(place)
+    if (owner) fs.fchownSync(output, uid, gid)
+    const child = spawn(bin('postgres'), args, {
+      ...owner,
+      cwd: '/',
+      detached: true, // Ctrl-C must reach us alone: we drain first and stop the server last
+      stdio: ['ignore', output, output],
+      // How pg_ctl tells the server which living process in a stale postmaster.pid is not another server
+      // (CreateLockFile in miscinit.c); its check of the shared memory, which finds old backends, stays in force.
+      env: { ...childEnv, PG_GRANDPARENT_PID: String(stalePid) },
+    })
+    child.unref()
+    await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+    return child
+  } finally {
+    fs.closeSync(output)
+  }
+}
+
+async function shutDown(place: string): Promise<void> {
+  const server = postmaster(place)
+  if (!server?.isAlive) return
+  const birth = birthOf(server.pid)
+  signal(server.pid, 'SIGINT') // fast: ends the sessions, writes a checkpoint
+  let hasInsisted = false
+  // Not until postmaster.pid is gone, but until the process is: it removes that file a moment before its end.
+  for (const since = performance.now(); birthOf(server.pid) === birth; await sleep(10)) {
+    const waited = performance.now() - since
+    if (waited > 60_000) throw new Error(`PostgreSQL (process ${server.pid}) does not stop.`)
+    if (waited > 30_000 && !hasInsisted) signal(server.pid, 'SIGQUIT') // as a crash: nothing acknowledged is lost
+    hasInsisted = waited > 30_000
+  }
+  if (!path.basename(server.host).startsWith('herald-')) return
+  try {
+    fs.rmdirSync(server.host)
+  } catch {
+    // Not empty or not there: it is refused or taken over at the next start.
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error // ended by itself, which is what we want
+  }
+}
+
+const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null
+
+// After kill -9 of the postmaster its backends need a moment to notice; until then a new server refuses to start.
+const isHeldBack = (output: string) => /pre-existing shared memory block|lock file .* already exists/.test(output)
+
+/** The log's end, where the next lines begin. An old log over 8 MB is put aside, one of them. */
+function turnLog(log: string): number {
+  const size = fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0
+  if (size < 8_000_000) return size
+  fs.renameSync(log, `${log}.old`)
+  return 0
+}
+
+function tail(log: string, from: number): string {
+  if (!fs.existsSync(log)) return ''
+  return fs.readFileSync(log).subarray(from).toString().trim().split('\n').slice(-12).join('\n')
+}
+
+const remedies: [RegExp, string][] = [
+  [/ENOSPC|No space left/, 'The disk is full: make room and start again.'],
+  [/look up effective user ID/, 'This user id has no entry in /etc/passwd, which initdb needs: add one.'],
+  [
+    /wrong ownership|invalid permissions/,
+    'The folder data must be that of the user who runs PostgreSQL (for root: nobody), mode 0700.',
+  ],
+  [
+    /EACCES|EPERM|EROFS|Permission denied|Read-only/i,
+    'The folder cannot be used by this user: change its owner or choose another with HERALD_DATA.',
+  ],
+  [/shared memory|semaphores|Cannot allocate/i, 'The machine gives too little (shared) memory: raise its limits.'],
+]
+
+/** The same error with what to do about it. */
+function explained(place: string, error: unknown): Error {
+  const problem = error instanceof Error ? error.message : String(error)
+  if (problem.includes('DATABASE_URL')) return error instanceof Error ? error : new Error(problem)
+  const remedy = remedies.find(([sign]) => sign.test(problem))?.[1]
+  const wayOut = `See ${path.join(place, 'postgres.log')}, or set DATABASE_URL to a PostgreSQL server of your own.`
+  const lines = [`The database in ${place} could not be started.`, remedy, wayOut, problem]
+  return new Error(lines.filter(Boolean).join('\n'), { cause: error })
+}
