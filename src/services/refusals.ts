@@ -38,7 +38,10 @@ export const sentences = {
   unknownSafelist: ['NoResultFound', '"<text>" is not on the safelist of this service.'],
   unknownFolder: ['NoResultFound', 'This service has no folder "<text>".'],
   severalEntries: ['BadRequestError', '"<text>" fits more than one entry. Give the whole id.'],
-  folderNotEmpty: ['BadRequestError', 'The folder "<name>" still holds templates. Move them out first.'],
+  folderNotEmpty: [
+    'BadRequestError',
+    'The folder "<name>" still holds templates. Move them out first (on the command line: --move-templates-out).',
+  ],
 } as const
 
 export const refuse = refusals(sentences)

@@ -1,0 +1,78 @@
+// What a command is. Help, usage errors and docs/cli.md are made from the same rows that run.
+import type { Config } from '../config.ts'
+import { openStore } from '../main.ts'
+import type { Store } from '../parts.ts'
+
+export type Argument = { name: string; sentence: string }
+
+export type Option = {
+  name: string
+  /** What stands after it, for people: `--name NAME`. Without it the option is a switch. */
+  value?: string
+  choices?: readonly string[]
+  /** A whole number; `default` is understood too when `orDefault` is set. */
+  number?: true
+  orDefault?: true
+  required?: true
+  many?: true
+  sentence: string
+}
+
+export type Command = {
+  noun: string
+  verb?: string
+  args?: readonly Argument[]
+  options?: readonly Option[]
+  sentence: string
+  /** What a reader of the manual should know besides. */
+  more?: string
+  examples?: readonly string[]
+  run(io: Io, given: Given): Promise<Answer | undefined>
+}
+
+/** What a command has to say: for people, and for programs. */
+export type Answer = { text: string; data: unknown; failed?: true }
+
+export type Io = {
+  config(): Config
+  /** Says something now that is not the answer: goes to stderr when the answer must stand alone on stdout. */
+  say(line: string): void
+  answer(answer: Answer): void
+}
+
+/** The arguments and options of one call, already checked against the command's row. */
+export type Given = {
+  text(name: string): string
+  maybe(name: string): string | undefined
+  list(name: string): string[]
+  has(name: string): boolean
+  /** Undefined: not given; null: `default`. */
+  number(name: string): number | null | undefined
+}
+
+/** The call does not fit the command's row: told with the usage line, exit code 2. */
+export class UsageError extends Error {
+  readonly command: Command | undefined
+  constructor(message: string, command?: Command) {
+    super(message)
+    this.name = 'UsageError'
+    this.command = command
+  }
+}
+
+/** Opens the database for the moment of one command; a running one is joined, ours is stopped after. */
+export const withStore =
+  (work: (store: Store, given: Given) => Promise<Answer>): Command['run'] =>
+  async (io, given) => {
+    const store = await openStore(io.config())
+    try {
+      return await work(store, given)
+    } finally {
+      await store.stop()
+    }
+  }
+
+export const SERVICE: Argument = {
+  name: 'SERVICE',
+  sentence: 'Exact name of the service, its id, or the first characters of its id (at least 8).',
+}

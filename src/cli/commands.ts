@@ -1,0 +1,19 @@
+// Table of contents: every command of the operator.
+import type { Command } from './command.ts'
+import { doctorCommands } from './doctor.ts'
+import { keyCommands } from './key.ts'
+import { listCommands } from './lists.ts'
+import { sampleCommands } from './sample-command.ts'
+import { serviceCommands } from './service.ts'
+import { runCommands } from './start.ts'
+import { userCommands } from './user.ts'
+
+export const commands: readonly Command[] = [
+  ...runCommands,
+  ...doctorCommands,
+  ...sampleCommands,
+  ...serviceCommands,
+  ...keyCommands,
+  ...userCommands,
+  ...listCommands,
+]

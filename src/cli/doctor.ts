@@ -1,0 +1,166 @@
+// Looks for trouble and says in plain words what to do. It changes nothing that a start would not.
+import { existsSync, statfsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Config, ConfigProblems } from '../config.ts'
+import { choosePlace } from '../db/embedded-place.ts'
+import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
+import { checkSeal } from '../db/seal.ts'
+import { openStore } from '../main.ts'
+import type { Store } from '../parts.ts'
+import type { Command, Io } from './command.ts'
+import { explained } from './explain.ts'
+import { addressIn } from './sample-command.ts'
+
+type Check = { name: string; ok: boolean; found: string; remedy?: string }
+
+const fine = (name: string, found: string): Check => ({ name, ok: true, found })
+const trouble = (name: string, found: string, remedy: string): Check => ({ name, ok: false, found, remedy })
+
+export const doctorCommands: readonly Command[] = [
+  {
+    noun: 'doctor',
+    sentence: 'Check this machine, the settings, the database and the running service.',
+    more: 'Exit code 1 when there is a problem.',
+    run: async io => {
+      const checks = await examine(io)
+      const problems = checks.filter(check => !check.ok).length
+      const closing =
+        problems === 0 ? 'Everything is in order.' : `${problems} ${problems === 1 ? 'problem' : 'problems'} found.`
+      return {
+        text: [...checks.map(line), '', closing].join('\n'),
+        data: { ok: problems === 0, checks },
+        ...(problems > 0 && { failed: true as const }),
+      }
+    },
+  },
+]
+
+const line = ({ name, ok, found, remedy }: Check) =>
+  `${ok ? 'ok      ' : 'PROBLEM '} ${name}: ${found}${remedy ? `\n         -> ${remedy}` : ''}`
+
+async function examine(io: Io): Promise<Check[]> {
+  const node = checkNode(process.versions.node)
+  const settings = checkSettings(io)
+  if ('problem' in settings) return [node, settings.problem]
+  const { config } = settings
+  return [
+    node,
+    fine('Settings', 'all are understood'),
+    checkDisk(config.dataFolder),
+    ...(await checkDatabase(config)),
+    await checkService(config),
+  ]
+}
+
+function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNewEnough = major > 20 || (major === 20 && minor >= 19)
+  return isNewEnough
+    ? fine('Node.js', version)
+    : trouble('Node.js', `${version} is too old`, 'Install Node.js 20.19 or newer.')
+}
+
+function checkSettings(io: Io): { config: Config } | { problem: Check } {
+  try {
+    return { config: io.config() }
+  } catch (error) {
+    if (!(error instanceof ConfigProblems)) throw error
+    return { problem: trouble('Settings', error.problems.join('; '), 'Correct them; docs/settings.md explains each.') }
+  }
+}
+
+const SMALLEST_FREE = 500 * 1024 * 1024
+
+function checkDisk(folder: string): Check {
+  let there = folder
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there)
+  const { bavail, bsize } = statfsSync(there)
+  const free = bavail * bsize
+  const found = `${free >= 1e9 ? `${(free / 1e9).toFixed(1)} GB` : `${Math.round(free / 1e6)} MB`} free for ${folder}`
+  return free >= SMALLEST_FREE
+    ? fine('Disk', found)
+    : trouble('Disk', found, 'Make room, or move the data folder (HERALD_DATA) to a larger disk.')
+}
+
+async function checkDatabase(config: Config): Promise<Check[]> {
+  const name = 'Database'
+  try {
+    if (
+      !config.databaseUrl &&
+      !existsSync(
+        join(
+          choosePlace(join(config.dataFolder, 'postgres'), () => {}),
+          'data',
+        ),
+      )
+    )
+      return [fine(name, 'not made yet; the first start makes it')]
+    // What openStore would refuse for being unsafe is looked at below, with the rest.
+    const store = await openStore({ ...config, allowUnsafeDatabase: true }, { migrate: false })
+    try {
+      const version = await serverVersion(store.db.sql)
+      const where = config.databaseUrl ? 'DATABASE_URL' : config.dataFolder
+      return [fine(name, `PostgreSQL ${version} answers (${where})`), ...(await checkInside(store, config))]
+    } finally {
+      await store.stop()
+    }
+  } catch (error) {
+    return [trouble(name, explained(error).join(' '), 'Check DATABASE_URL, or the rights on the data folder.')]
+  }
+}
+
+async function checkInside({ db: { sql }, seal }: Store, config: Config): Promise<Check[]> {
+  const unsafe = await unsafeSettings(sql)
+  const durable =
+    unsafe.length === 0
+      ? fine('Durability', 'the database keeps what it has acknowledged')
+      : trouble(
+          'Durability',
+          `${unsafe.join(', ')} switched off${config.allowUnsafeDatabase ? ', allowed by HERALD_ALLOW_UNSAFE_DATABASE' : ''}`,
+          'Switch on in the configuration of PostgreSQL, else messages can be lost in a crash.',
+        )
+  const missing = await pending(sql)
+  if (missing.length > 0)
+    return [
+      durable,
+      trouble('Migrations', `missing: ${missing.join(', ')}`, 'Run: herald migrate (a start does it too)'),
+    ]
+  return [durable, fine('Migrations', 'all are there'), await checkSecret(() => checkSeal(sql, seal))]
+}
+
+async function checkSecret(check: () => Promise<void>): Promise<Check> {
+  try {
+    await check()
+    return fine('Sealing secret', 'fits this database')
+  } catch (error) {
+    return trouble('Sealing secret', 'does not fit this database', explained(error).join(' '))
+  }
+}
+
+/** A service that does not run is no trouble; a stranger on its port is. */
+async function checkService(config: Config): Promise<Check> {
+  const name = 'Service'
+  if (config.port === 0) return fine(name, 'HERALD_PORT is 0, so there is no fixed port to ask')
+  const address = addressIn({ ...config, baseUrl: null })
+  try {
+    const reply = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(3_000) })
+    const body: unknown = await reply.json()
+    const status = typeof body === 'object' && body !== null && 'status' in body ? String(body.status) : ''
+    if (reply.ok && status === 'ok') return fine(name, `answers on ${address}`)
+    return trouble(name, `answers on ${address}, but is not ready: ${status || reply.status}`, 'Look at its log.')
+  } catch (error) {
+    if (codeOf(error) === 'ECONNREFUSED') return fine(name, `does not run on ${address}; start it with: herald start`)
+    return trouble(
+      name,
+      `what listens on ${address} does not answer like Herald`,
+      'If it is another program, choose another port (HERALD_PORT).',
+    )
+  }
+}
+
+const codeOf = (error: unknown): unknown => {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('cause' in error && error.cause) return codeOf(error.cause)
+  if ('errors' in error && Array.isArray(error.errors)) return codeOf(error.errors[0])
+  return 'code' in error ? error.code : undefined
+}

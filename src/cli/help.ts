@@ -1,0 +1,76 @@
+// Everything written about the commands is made here, from their table.
+import type { Command, Option } from './command.ts'
+import { facts } from './print.ts'
+
+export const nameOf = ({ noun, verb }: Command) => (verb === undefined ? noun : `${noun} ${verb}`)
+
+export function usageOf(command: Command): string {
+  const options = (command.options ?? []).map(option => {
+    const text = withValue(option)
+    return option.required ? text : `[${text}]${option.many ? '…' : ''}`
+  })
+  const short = options.length > 6 ? ['[OPTIONS]'] : options
+  return ['herald', nameOf(command), ...(command.args ?? []).map(arg => arg.name), ...short, '[--json]'].join(' ')
+}
+
+export function help(commands: readonly Command[], all: readonly Command[]): string {
+  const [command] = commands
+  if (commands.length === 1 && command) return helpOf(command)
+  if (commands.length === all.length) return wholeHelp(all)
+  return [
+    `Usage: herald ${command?.noun} VERB`,
+    '',
+    overview(commands),
+    '',
+    `More: herald ${command?.noun} VERB --help`,
+  ].join('\n')
+}
+
+function wholeHelp(all: readonly Command[]): string {
+  return [
+    'Herald sends e-mails and text messages from templates, over one HTTP interface, on PostgreSQL alone.',
+    '',
+    'Usage: herald COMMAND',
+    '',
+    overview(all),
+    '',
+    'Every command takes --json, which answers with one JSON document, and --help, which explains it.',
+    'Commands work whether the service runs or not. Settings: docs/settings.md. Manual: docs/cli.md.',
+  ].join('\n')
+}
+
+const overview = (commands: readonly Command[]) =>
+  indented(facts(commands.map(command => [nameOf(command), command.sentence])))
+
+function helpOf(command: Command): string {
+  const args = (command.args ?? []).map(({ name, sentence }) => [name, sentence] as const)
+  const options = (command.options ?? []).map(option => [withValue(option), sentenceOf(option)] as const)
+  const json = ['--json', 'Answer with one JSON document.'] as const
+  return [
+    `Usage: ${usageOf(command)}`,
+    '',
+    command.sentence,
+    ...(command.more ? [command.more] : []),
+    '',
+    indented(facts([...args, ...options, json])),
+    ...(command.examples ? ['', 'For example:', ...command.examples.map(line => `  ${line}`)] : []),
+  ].join('\n')
+}
+
+export const withValue = ({ name, value, choices }: Option) =>
+  value === undefined ? `--${name}` : `--${name} ${choices?.join('|') ?? value}`
+
+export const sentenceOf = ({ sentence, required }: Option) => (required ? `${sentence} (required)` : sentence)
+
+const indented = (text: string) => text.replaceAll(/^(?=.)/gm, '  ')
+
+/** The same table for programs: `herald --help --json`. */
+export const described = (commands: readonly Command[]) => ({
+  commands: commands.map(command => ({
+    command: nameOf(command),
+    usage: usageOf(command),
+    sentence: command.sentence,
+    arguments: command.args ?? [],
+    options: command.options ?? [],
+  })),
+})

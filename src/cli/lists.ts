@@ -1,0 +1,193 @@
+// The lists around a service: reply-to addresses, text senders, safelist, folders.
+import { find } from '../services/find.ts'
+import { addFolder, dropFolder } from '../services/folders.ts'
+import { addOrigin, dropOrigin } from '../services/origins.ts'
+import { addToSafelist, dropFromSafelist } from '../services/safelist.ts'
+import { listFolders, listOrigins, listSafelist, type Origin, type OriginKind } from '../services/sql.ts'
+import { type Command, SERVICE, withStore } from './command.ts'
+import { listing, minute, moment } from './print.ts'
+
+type Words = { kind: OriginKind; arg: string; field: string; list: string; called: string; sentence: string }
+
+const replyTo: Words = {
+  kind: 'reply-to',
+  arg: 'ADDRESS',
+  field: 'email_address',
+  list: 'reply_tos',
+  called: 'reply-to address',
+  sentence: 'E-mail address that answers go to.',
+}
+const sender: Words = {
+  kind: 'sender',
+  arg: 'SENDER',
+  field: 'sender',
+  list: 'senders',
+  called: 'text sender',
+  sentence: '1 to 11 letters and digits, or a phone number.',
+}
+
+const originCommands = (words: Words): readonly Command[] => [
+  {
+    noun: words.kind,
+    verb: 'add',
+    args: [SERVICE, { name: words.arg, sentence: words.sentence }],
+    options: [{ name: 'default', sentence: 'Make it the default; also for one that is there already.' }],
+    sentence: `Add a ${words.called}; the first one becomes the default.`,
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const added = await addOrigin(store, words.kind, service.id, {
+        value: given.text(words.arg),
+        makeDefault: given.has('default'),
+      })
+      const as = added.is_default ? `the default ${words.called}` : `a ${words.called}`
+      return {
+        text: `${added.value} is now ${as} of "${service.name}", id ${added.id}.`,
+        data: presentOrigin(words, added),
+      }
+    }),
+  },
+  {
+    noun: words.kind,
+    verb: 'list',
+    args: [SERVICE],
+    sentence: `List the ${words.called}${words.kind === 'reply-to' ? 'es' : 's'} of a service.`,
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const all = await listOrigins(store.db.sql, words.kind, service.id)
+      const rows = all.map(one => [one.id, one.value, one.is_default, minute(one.created_at)])
+      return {
+        text: listing(['ID', words.arg, 'DEFAULT', 'ADDED'], rows, `"${service.name}" has no ${words.called} yet.`),
+        data: {
+          [words.list]: all.map(one => ({ ...presentOrigin(words, one), created_at: moment(one.created_at) })),
+        },
+      }
+    }),
+  },
+  {
+    noun: words.kind,
+    verb: 'remove',
+    args: [SERVICE, { name: words.arg, sentence: `The ${words.called} or its id.` }],
+    sentence: `Archive a ${words.called}: messages can no longer use it.`,
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const gone = await dropOrigin(store, words.kind, service.id, given.text(words.arg))
+      const next = gone.is_default
+        ? `\nIt was the default. To choose another: herald ${words.kind} add ${service.id} ${words.arg} --default`
+        : ''
+      return {
+        text: `${gone.value} is no longer a ${words.called} of "${service.name}".${next}`,
+        data: presentOrigin(words, gone),
+      }
+    }),
+  },
+]
+
+const presentOrigin = (words: Words, { id, service_id, value, is_default }: Omit<Origin, 'created_at'>) => ({
+  id,
+  service_id,
+  [words.field]: value,
+  is_default,
+})
+
+const safelistCommands: readonly Command[] = [
+  {
+    noun: 'safelist',
+    verb: 'add',
+    args: [SERVICE, { name: 'RECIPIENT', sentence: 'An e-mail address, or a phone number with the country code.' }],
+    sentence: 'Let trial services and team keys write to a recipient outside the team.',
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const entry = await addToSafelist(store, service.id, given.text('RECIPIENT'))
+      return {
+        text: `${entry.recipient} is now on the safelist of "${service.name}".`,
+        data: { ...entry, created_at: moment(entry.created_at) },
+      }
+    }),
+  },
+  {
+    noun: 'safelist',
+    verb: 'list',
+    args: [SERVICE],
+    sentence: 'List the safelist of a service.',
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const entries = await listSafelist(store.db.sql, service.id)
+      const rows = entries.map(entry => [entry.id, entry.recipient, minute(entry.created_at)])
+      return {
+        text: listing(['ID', 'RECIPIENT', 'ADDED'], rows, `The safelist of "${service.name}" is empty.`),
+        data: { safelist: entries.map(entry => ({ ...entry, created_at: moment(entry.created_at) })) },
+      }
+    }),
+  },
+  {
+    noun: 'safelist',
+    verb: 'remove',
+    args: [SERVICE, { name: 'RECIPIENT', sentence: 'The recipient, or the id of the entry.' }],
+    sentence: 'Take a recipient off the safelist.',
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const entry = await dropFromSafelist(store, service.id, given.text('RECIPIENT'))
+      return {
+        text: `${entry.recipient} is no longer on the safelist of "${service.name}".`,
+        data: { ...entry, created_at: moment(entry.created_at) },
+      }
+    }),
+  },
+]
+
+const folderCommands: readonly Command[] = [
+  {
+    noun: 'folder',
+    verb: 'add',
+    args: [SERVICE, { name: 'NAME', sentence: 'What the folder is called.' }],
+    sentence: 'Make a folder for templates.',
+    more: 'Its id is what the API calls `parent_folder_id`.',
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const folder = await addFolder(store, service.id, given.text('NAME'))
+      return {
+        text: `Made the folder "${folder.name}" in "${service.name}", id ${folder.id}.`,
+        data: { ...folder, created_at: moment(folder.created_at) },
+      }
+    }),
+  },
+  {
+    noun: 'folder',
+    verb: 'list',
+    args: [SERVICE],
+    sentence: 'List the folders of a service and how many templates they hold.',
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const folders = await listFolders(store.db.sql, service.id)
+      const rows = folders.map(folder => [folder.id, folder.name, folder.templates, minute(folder.created_at)])
+      return {
+        text: listing(['ID', 'NAME', 'TEMPLATES', 'MADE'], rows, `"${service.name}" has no folder yet.`),
+        data: { folders: folders.map(folder => ({ ...folder, created_at: moment(folder.created_at) })) },
+      }
+    }),
+  },
+  {
+    noun: 'folder',
+    verb: 'remove',
+    args: [SERVICE, { name: 'FOLDER', sentence: 'Name or id of the folder.' }],
+    options: [{ name: 'move-templates-out', sentence: 'Take its templates out of it first; they stay usable.' }],
+    sentence: 'Remove a folder that holds no templates.',
+    run: withStore(async (store, given) => {
+      const service = await find(store, given.text('SERVICE'))
+      const folder = await dropFolder(store, service.id, given.text('FOLDER'), {
+        moveOut: given.has('move-templates-out'),
+      })
+      return {
+        text: `Removed the folder "${folder.name}" of "${service.name}".`,
+        data: { ...folder, created_at: moment(folder.created_at) },
+      }
+    }),
+  },
+]
+
+export const listCommands: readonly Command[] = [
+  ...originCommands(replyTo),
+  ...originCommands(sender),
+  ...safelistCommands,
+  ...folderCommands,
+]

@@ -1,0 +1,223 @@
+// From what was typed to a command and its values, or to a sentence that says what does not fit.
+import { parseArgs } from 'node:util'
+import { type Command, type Given, type Option, UsageError } from './command.ts'
+
+export type Call =
+  | { kind: 'help'; commands: readonly Command[] }
+  | { kind: 'version' }
+  | { kind: 'run'; command: Command; given: Given }
+
+export type Typed = { isJson: boolean; call(): Call }
+
+/** Other words that people use. They work where the command has the word they stand for. */
+const otherVerbs: Record<string, readonly string[]> = {
+  ls: ['list'],
+  rm: ['remove'],
+  delete: ['remove', 'revoke'],
+  remove: ['revoke'],
+  new: ['create', 'add'],
+  add: ['create'],
+  create: ['add'],
+  update: ['set'],
+  change: ['set'],
+  get: ['show'],
+}
+
+/** `--json` is seen first, so that even a wrong call is answered in its way. */
+export function read(commands: readonly Command[], argv: readonly string[]): Typed {
+  return { isJson: beforeDashes(argv).some(word => word.toLowerCase() === '--json'), call: () => find(commands, argv) }
+}
+
+function find(commands: readonly Command[], argv: readonly string[]): Call {
+  const rest = [...argv]
+  const wantsHelp = beforeDashes(argv).some(word => word === '--help' || word === '-h')
+  const first = takeWord(rest)
+  if (first === undefined) {
+    const unknown = rest.find(word => !isGlobal(word))
+    if (unknown) throw new UsageError(`Say a command before ${unknown}.`)
+    return rest.some(word => word === '--version' || word === '-V') ? { kind: 'version' } : { kind: 'help', commands }
+  }
+  if (first === 'help') return helpFor(commands, rest)
+  const ofNoun = nounOf(commands, first)
+  const [only] = ofNoun
+  if (only && only.verb === undefined) return wantsHelp ? { kind: 'help', commands: [only] } : run(only, rest)
+  const verb = takeWord(rest)
+  if (verb === undefined) {
+    if (wantsHelp) return { kind: 'help', commands: ofNoun }
+    throw new UsageError(`Say what to do with ${only?.noun}: ${verbsOf(ofNoun).join(', ')}.`)
+  }
+  const command = verbOf(ofNoun, verb)
+  return wantsHelp ? { kind: 'help', commands: [command] } : run(command, rest)
+}
+
+function helpFor(commands: readonly Command[], rest: string[]): Call {
+  const noun = takeWord(rest)
+  if (noun === undefined) return { kind: 'help', commands }
+  const ofNoun = nounOf(commands, noun)
+  const verb = takeWord(rest)
+  return { kind: 'help', commands: verb === undefined ? ofNoun : [verbOf(ofNoun, verb)] }
+}
+
+function nounOf(commands: readonly Command[], word: string): readonly Command[] {
+  const plain = plainName(word)
+  const found = commands.filter(({ noun }) => noun === plain || `${noun}s` === plain)
+  if (found.length > 0) return found
+  const nouns = [...new Set(commands.map(command => command.noun))]
+  throw new UsageError(`There is no command "${word}".${hint(nouns, plain, near => `herald ${near}`)}`)
+}
+
+function verbOf(ofNoun: readonly Command[], word: string): Command {
+  const plain = plainName(word)
+  const wanted = [plain, ...(otherVerbs[plain] ?? [])]
+  for (const verb of wanted) {
+    const found = ofNoun.find(command => command.verb === verb)
+    if (found) return found
+  }
+  const noun = ofNoun[0]?.noun ?? ''
+  const verbs = verbsOf(ofNoun)
+  const near = hint(verbs, plain, verb => `herald ${noun} ${verb}`) || ` It knows ${verbs.join(', ')}.`
+  throw new UsageError(`There is no command "${noun} ${word}".${near}`)
+}
+
+const verbsOf = (ofNoun: readonly Command[]) => ofNoun.flatMap(command => command.verb ?? [])
+
+function run(command: Command, rest: readonly string[]): Call {
+  const known = optionsOf(command)
+  const { tokens } = parseArgs({
+    args: withPlainNames(rest),
+    options: Object.fromEntries(known.map(({ name, value }) => [name, { type: value ? 'string' : 'boolean' }])),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  const values = new Map<string, string[]>()
+  const words: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const option = known.find(option => option.name === token.name)
+    if (!option) throw unknownOption(command, known, token.rawName)
+    const before = values.get(option.name) ?? []
+    if (before.length > 0 && !option.many && option.value)
+      throw new UsageError(`--${option.name} is given twice.`, command)
+    values.set(option.name, [...before, option.value ? readValue(command, option, token) : ''])
+  }
+  placeWords(command, words, values)
+  for (const { name, required, sentence } of command.options ?? [])
+    if (required && !values.has(name)) throw new UsageError(`--${name} is missing. ${sentence}`, command)
+  return { kind: 'run', command, given: givenFrom(command, values) }
+}
+
+const globals: readonly Option[] = [
+  { name: 'json', sentence: 'Answer with one JSON document.' },
+  { name: 'help', sentence: 'Explain the command.' },
+]
+
+/** Every argument may be given by its name too: `--service X` for SERVICE. */
+function optionsOf(command: Command): readonly Option[] {
+  const args = (command.args ?? []).map(({ name, sentence }) => ({ name: name.toLowerCase(), value: name, sentence }))
+  return [...(command.options ?? []), ...args, ...globals]
+}
+
+type OptionToken = { value: string | undefined; inlineValue: boolean | undefined }
+
+function readValue(command: Command, option: Option, { value, inlineValue }: OptionToken): string {
+  const isForgotten = value === undefined || (!inlineValue && value.startsWith('-') && value.length > 1)
+  if (isForgotten) throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, command)
+  if (option.choices) {
+    const chosen = option.choices.find(choice => choice === value.toLowerCase())
+    if (!chosen) throw new UsageError(`--${option.name} takes ${orList(option.choices)}, not "${value}".`, command)
+    return chosen
+  }
+  const isDefault = option.orDefault && value.toLowerCase() === 'default'
+  if (option.number && !isDefault && !/^\d{1,15}$/.test(value))
+    throw new UsageError(
+      `--${option.name} takes a whole number${option.orDefault ? ' or `default`' : ''}, not "${value}".`,
+      command,
+    )
+  return value
+}
+
+function placeWords(command: Command, words: string[], values: Map<string, string[]>) {
+  for (const { name, sentence } of command.args ?? []) {
+    if (values.has(name.toLowerCase())) continue
+    const word = words.shift()
+    if (word === undefined || word.trim() === '') throw new UsageError(`${name} is missing. ${sentence}`, command)
+    values.set(name.toLowerCase(), [word])
+  }
+  if (words.length > 0)
+    throw new UsageError(`"${words.join(' ')}" is too much. Put names with spaces in quotes.`, command)
+}
+
+function givenFrom(command: Command, values: Map<string, string[]>): Given {
+  const one = (name: string) => values.get(name.toLowerCase())?.at(-1)
+  return {
+    text(name) {
+      const value = one(name)
+      if (value === undefined) throw new UsageError(`${name} is missing.`, command)
+      return value
+    },
+    maybe: one,
+    list: name => values.get(name) ?? [],
+    has: name => values.has(name),
+    number(name) {
+      const value = one(name)
+      if (value === undefined) return undefined
+      return value.toLowerCase() === 'default' ? null : Number(value)
+    },
+  }
+}
+
+function unknownOption(command: Command, known: readonly Option[], rawName: string): UsageError {
+  const names = known.map(option => `--${option.name}`)
+  return new UsageError(`There is no option ${rawName} here.${hint(names, rawName, near => near)}`, command)
+}
+
+const isGlobal = (word: string) => /^(--(json|help|version)|-[hV])$/i.test(word)
+const plainName = (word: string) => word.toLowerCase().replaceAll('_', '-')
+const beforeDashes = (argv: readonly string[]) => (argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv)
+
+/** The next word that is no option; switches that every command takes may stand anywhere. */
+function takeWord(rest: string[]): string | undefined {
+  const at = rest.findIndex(word => !isGlobal(word))
+  const word = rest[at]
+  if (word === undefined || word.startsWith('-')) return undefined
+  rest.splice(at, 1)
+  return word
+}
+
+// --Manage_Templates=x is --manage-templates=x; values are left alone.
+function withPlainNames(rest: readonly string[]): string[] {
+  const end = rest.indexOf('--')
+  return rest.map((word, at) => {
+    if (!word.startsWith('--') || (end !== -1 && at >= end)) return word === '-h' ? '--help' : word
+    const [name = '', ...value] = word.split('=')
+    return [plainName(name), ...value].join('=')
+  })
+}
+
+const orList = (words: readonly string[]) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+
+function hint(known: readonly string[], typed: string, say: (near: string) => string): string {
+  const near = known
+    .map(name => ({ name, steps: name.startsWith(typed) && typed.length > 2 ? 0 : distance(name, typed) }))
+    .filter(({ name, steps }) => steps <= Math.max(1, Math.floor(name.length / 3)))
+    .sort((a, b) => a.steps - b.steps)[0]
+  return near ? ` Did you mean ${say(near.name)}?` : ''
+}
+
+/** Letters to add, drop or change (Levenshtein), neighbours swapped counting as one step. */
+function distance(a: string, b: string): number {
+  const rows = [...Array(a.length + 1)].map((_, i) => [i, ...Array<number>(b.length).fill(0)])
+  const at = (i: number, j: number) => rows[i]?.[j] ?? 0
+  for (let j = 1; j <= b.length; j++) rows[0]?.splice(j, 1, j)
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++) {
+      const change = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const steps = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, change, isSwap ? at(i - 2, j - 2) + 1 : change)
+      rows[i]?.splice(j, 1, steps)
+    }
+  return at(a.length, b.length)
+}

@@ -1,0 +1,55 @@
+// One call of the program: what was typed in, what is written and the exit code out.
+import { readFileSync } from 'node:fs'
+import { type Config, readConfig } from '../config.ts'
+import { type Answer, type Io, UsageError } from './command.ts'
+import { commands } from './commands.ts'
+import { explained } from './explain.ts'
+import { described, help, usageOf } from './help.ts'
+import { read } from './parse.ts'
+
+export type Streams = { out(text: string): void; err(text: string): void }
+
+export async function run(argv: readonly string[], { out, err }: Streams): Promise<0 | 1 | 2> {
+  const typed = read(commands, argv)
+  let config: Config | undefined
+  const answer = (answer: Answer) => out(`${typed.isJson ? json(answer.data) : answer.text}\n`)
+  const io: Io = {
+    config: () => (config ??= readConfig()),
+    say: line => (typed.isJson ? err : out)(`${line}\n`),
+    answer: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
+  }
+  try {
+    const call = typed.call()
+    if (call.kind === 'version') {
+      answer({ text: `herald ${version()}`, data: { version: version() } })
+      return 0
+    }
+    if (call.kind === 'help') {
+      answer({ text: help(call.commands, commands), data: described(call.commands) })
+      return 0
+    }
+    const given = await call.command.run(io, call.given).catch(error => {
+      // Values are read inside; the usage line of the command still belongs to what they complain about.
+      throw error instanceof UsageError && !error.command ? new UsageError(error.message, call.command) : error
+    })
+    if (given) answer(given)
+    return given?.failed ? 1 : 0
+  } catch (error) {
+    if (error instanceof UsageError) {
+      const usage = error.command ? `Usage: ${usageOf(error.command)}` : 'All commands: herald --help'
+      err(`${error.message}\n${usage}\n`)
+      return 2
+    }
+    err(`${explained(error).join('\n')}\n`)
+    if (error instanceof Error && (config?.logLevel === 'debug' || config?.logLevel === 'trace'))
+      err(`${error.stack}\n`)
+    return 1
+  }
+}
+
+const json = (data: unknown) => JSON.stringify(data, null, 2)
+
+function version(): string {
+  const about: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return typeof about === 'object' && about !== null && 'version' in about ? String(about.version) : 'unknown'
+}

@@ -1,0 +1,27 @@
+// Beside sample.ts, which main.ts needs, because commands need main.ts.
+import type { Config } from '../config.ts'
+import { type Command, withStore } from './command.ts'
+import { curlLine, makeSample, sampleText } from './sample.ts'
+
+export const sampleCommands: readonly Command[] = [
+  {
+    noun: 'sample',
+    sentence: 'Make one more sample service, with keys, templates and a line to paste.',
+    more: 'The first start on an empty database makes one by itself.',
+    run: withStore(async store => {
+      const sample = await makeSample(store)
+      const address = addressIn(store.config)
+      return {
+        text: `${sampleText(sample, address)}\nThe line works while the service runs: herald start`,
+        data: { ...sample, curl: curlLine(sample, address) },
+      }
+    }),
+  },
+]
+
+/** Where the service is when it runs with these settings. */
+export function addressIn({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
+  if (baseUrl) return baseUrl
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
+}

@@ -1,0 +1,215 @@
+import { change } from '../services/change.ts'
+import { create } from '../services/create.ts'
+import { find } from '../services/find.ts'
+import { dailyLimit, rateLimit } from '../services/service.ts'
+import { type Changes, list, type ShownService } from '../services/sql.ts'
+import { type Answer, type Command, type Given, SERVICE, UsageError, withStore } from './command.ts'
+import { facts, listing, minute, moment } from './print.ts'
+
+const permissions = {
+  email: 'may_send_email',
+  sms: 'may_send_sms',
+  international: 'may_send_international',
+  files: 'may_send_files',
+} as const satisfies Record<string, keyof Changes>
+type Permission = keyof typeof permissions
+const permissionNames = Object.keys(permissions) as Permission[]
+
+const limit = (name: string, sentence: string) =>
+  ({
+    name,
+    value: 'N',
+    number: true,
+    orDefault: true,
+    sentence: `${sentence} \`default\` takes the mode's own.`,
+  }) as const
+
+export const serviceCommands: readonly Command[] = [
+  {
+    noun: 'service',
+    verb: 'create',
+    args: [{ name: 'NAME', sentence: 'What the service is called; it stands in front of text messages.' }],
+    options: [
+      {
+        name: 'live',
+        sentence: 'Start in live mode. Without it the service is on trial: it writes to its team and safelist only.',
+      },
+      {
+        name: 'mailbox',
+        value: 'MAILBOX',
+        sentence: 'Part before the @ of the address e-mails are sent from. Without it, made of the name.',
+      },
+    ],
+    sentence: 'Make a service.',
+    examples: ['herald service create "Parking permits" --live --mailbox permits'],
+    run: withStore(async (store, given) => {
+      const mailbox = given.maybe('mailbox')
+      const service = await create(store, {
+        name: given.text('NAME'),
+        mode: given.has('live') ? 'live' : 'trial',
+        ...(mailbox !== undefined && { mailbox }),
+      })
+      const next = `Make a key for it: herald key create ${service.id} --name NAME --type test`
+      return {
+        ...shown(service, store.config.sendingDomain),
+        text: `Made the service "${service.name}" (${service.mode}), id ${service.id}.\n${next}`,
+      }
+    }),
+  },
+  {
+    noun: 'service',
+    verb: 'list',
+    sentence: 'List all services.',
+    run: withStore(async store => {
+      const services = await list(store.db.sql)
+      const rows = services.map(s => [s.id, s.name, s.mode, s.state, minute(s.created_at)])
+      return {
+        text: listing(
+          ['ID', 'NAME', 'MODE', 'STATE', 'MADE'],
+          rows,
+          'There is no service yet. Make one: herald service create NAME',
+        ),
+        data: { services: services.map(present) },
+      }
+    }),
+  },
+  {
+    noun: 'service',
+    verb: 'show',
+    args: [SERVICE],
+    sentence: 'Show a service with its limits and permissions.',
+    run: withStore(async (store, given) => shown(await find(store, given.text('SERVICE')), store.config.sendingDomain)),
+  },
+  {
+    noun: 'service',
+    verb: 'set',
+    args: [SERVICE],
+    options: [
+      { name: 'name', value: 'NAME', sentence: 'A new name.' },
+      {
+        name: 'mode',
+        value: 'MODE',
+        choices: ['trial', 'live'],
+        sentence: 'On trial a service writes to its team and safelist only.',
+      },
+      {
+        name: 'state',
+        value: 'STATE',
+        choices: ['active', 'suspended', 'archived'],
+        sentence: 'A suspended service can read but not send; the keys of an archived one are refused.',
+      },
+      {
+        name: 'allow',
+        value: 'WHAT',
+        many: true,
+        sentence: `Let it send ${permissionNames.join(', ')}; several with commas.`,
+      },
+      { name: 'forbid', value: 'WHAT', many: true, sentence: 'Take the same away.' },
+      limit('email-daily-limit', 'E-mails a day (UTC).'),
+      limit('sms-daily-limit', 'Text messages a day (UTC).'),
+      limit('rate-limit', 'Requests in 60 seconds for each type of key.'),
+      {
+        name: 'prefix',
+        value: 'on|off',
+        choices: ['on', 'off'],
+        sentence: "Put the service's name in front of text messages.",
+      },
+      { name: 'mailbox', value: 'MAILBOX', sentence: 'Part before the @ of the address e-mails are sent from.' },
+      { name: 'email-retention-days', value: 'DAYS', number: true, sentence: 'How long e-mails are kept, 1 to 365.' },
+      {
+        name: 'sms-retention-days',
+        value: 'DAYS',
+        number: true,
+        sentence: 'How long text messages are kept, 1 to 365.',
+      },
+    ],
+    sentence: 'Change a service; what is not named stays as it is.',
+    more: 'A running Herald knows of the change at once.',
+    examples: [
+      'herald service set "Parking permits" --mode live --email-daily-limit 50000',
+      'herald service set 0190a1b2 --forbid international,files --prefix off',
+    ],
+    run: withStore(async (store, given) => {
+      const changes = changesFrom(given)
+      const { id } = await find(store, given.text('SERVICE'))
+      return shown(await change(store, id, changes), store.config.sendingDomain)
+    }),
+  },
+]
+
+function changesFrom(given: Given): Changes {
+  const changes: Changes = {}
+  const name = given.maybe('name')
+  const mailbox = given.maybe('mailbox')
+  const mode = given.maybe('mode')
+  const state = given.maybe('state')
+  const prefix = given.maybe('prefix')
+  if (name !== undefined) changes.name = name
+  if (mailbox !== undefined) changes.mailbox = mailbox
+  if (mode === 'trial' || mode === 'live') changes.mode = mode
+  if (state === 'active' || state === 'suspended' || state === 'archived') changes.state = state
+  if (prefix !== undefined) changes.sms_prefix = prefix === 'on'
+  for (const what of permissionsFrom(given, 'allow')) changes[permissions[what]] = true
+  for (const what of permissionsFrom(given, 'forbid')) {
+    if (changes[permissions[what]]) throw new UsageError(`--allow and --forbid both name ${what}.`)
+    changes[permissions[what]] = false
+  }
+  for (const [option, column] of [
+    ['email-daily-limit', 'email_daily_limit'],
+    ['sms-daily-limit', 'sms_daily_limit'],
+    ['rate-limit', 'rate_limit'],
+  ] as const) {
+    const number = given.number(option)
+    if (number !== undefined) changes[column] = number
+  }
+  for (const [option, column] of [
+    ['email-retention-days', 'email_retention_days'],
+    ['sms-retention-days', 'sms_retention_days'],
+  ] as const) {
+    const days = given.number(option)
+    if (typeof days === 'number') changes[column] = days
+  }
+  if (Object.keys(changes).length === 0) throw new UsageError('Say what to change with at least one option.')
+  return changes
+}
+
+function permissionsFrom(given: Given, option: 'allow' | 'forbid'): Permission[] {
+  return given
+    .list(option)
+    .flatMap(text => text.split(','))
+    .map(text => text.trim().toLowerCase())
+    .filter(text => text !== '')
+    .map(text => {
+      const found = permissionNames.find(name => name === text)
+      if (!found) throw new UsageError(`--${option} takes ${permissionNames.join(', ')}, not "${text}".`)
+      return found
+    })
+}
+
+function shown(service: ShownService, domain: string): Answer {
+  const own = (is: number, set: number | null) => (set === null ? `${is} (default)` : is)
+  const may = permissionNames.filter(name => service[permissions[name]])
+  const text = facts([
+    ['id', service.id],
+    ['name', service.name],
+    ['state', service.state],
+    ['mode', service.mode],
+    ['may send', may.join(', ') || 'nothing'],
+    ['name in front of texts', service.sms_prefix],
+    ['sends e-mails from', `${service.mailbox}@${domain}`],
+    ['e-mails a day', own(dailyLimit(service, 'email'), service.email_daily_limit)],
+    ['text messages a day', own(dailyLimit(service, 'sms'), service.sms_daily_limit)],
+    ['requests a minute', own(rateLimit(service), service.rate_limit)],
+    ['e-mails kept', `${service.email_retention_days} days`],
+    ['text messages kept', `${service.sms_retention_days} days`],
+    ['made', minute(service.created_at)],
+    ['changed', minute(service.updated_at)],
+  ])
+  return { text, data: present(service) }
+}
+
+const present = (service: ShownService) => ({
+  ...service,
+  created_at: moment(service.created_at),
+  updated_at: moment(service.updated_at),
+})

@@ -1,0 +1,76 @@
+import { migrate } from '../db/migrate.ts'
+import { openStore, start } from '../main.ts'
+import type { Command, Io } from './command.ts'
+
+export const runCommands: readonly Command[] = [
+  {
+    noun: 'start',
+    options: [
+      {
+        name: 'only',
+        value: 'PART',
+        choices: ['http', 'engine'],
+        sentence: 'Run one half in this process: the HTTP interface, or the delivery engine.',
+      },
+    ],
+    sentence: 'Run the service until Ctrl-C or SIGTERM.',
+    more: 'It starts the database, brings it up to date and, when it is empty, makes a sample service and shows how to call it. With --json the first line on stdout is a document with the address; the log follows, one JSON document a line.',
+    examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
+    run: async (io, given) => {
+      const asked = firstSignal(io)
+      const only = given.maybe('only')
+      const running = await start(io.config(), {
+        ...((only === 'http' || only === 'engine') && { only }),
+        say: io.say,
+      })
+      const address = running.address === '' ? null : running.address
+      io.answer({
+        text: address
+          ? `Herald listens on ${address} (Ctrl-C stops it).`
+          : 'The delivery engine runs (Ctrl-C stops it).',
+        data: { address },
+      })
+      await asked
+      await running.stop()
+      io.say('Herald has stopped.')
+      return undefined
+    },
+  },
+  {
+    noun: 'migrate',
+    sentence: 'Bring the database to the shape this version needs; a start does it too.',
+    run: async io => {
+      const store = await openStore(io.config(), { migrate: false })
+      try {
+        const steps = await migrate(store.db)
+        const text =
+          steps.length === 0 ? 'The database is up to date.' : steps.map(step => `migrated: ${step}`).join('\n')
+        return { text, data: { steps } }
+      } finally {
+        await store.stop()
+      }
+    },
+  },
+]
+
+const SAME_PRESS_MS = 1_000
+
+/**
+ * The first signal asks for an orderly stop, also when it comes while we are still starting; a second one insists.
+ * `npm start` passes on the signal that the terminal has already given us, so what follows at once is the same press.
+ */
+function firstSignal(io: Io): Promise<void> {
+  return new Promise(resolve => {
+    let state: 'running' | 'asked' | 'insisting' = 'running'
+    const hear = () => {
+      if (state === 'insisting') process.exit(1)
+      if (state === 'asked') return
+      state = 'asked'
+      io.say('Herald is stopping: requests under way are finished first (again to stop at once).')
+      setTimeout(() => (state = 'insisting'), SAME_PRESS_MS).unref()
+      resolve()
+    }
+    process.on('SIGINT', hear)
+    process.on('SIGTERM', hear)
+  })
+}
