@@ -56,7 +56,7 @@ export function createNorthAmericanTest(): (digits: string) => boolean {
   }
 }
 
-// Positions in the library's metadata, format 4 (its metadata.js); phone.test.ts compares every exchange with the library,
+// Positions in the library's metadata, format 4 (its metadata.js); phone.test.ts compares all of the plan with the library,
 // so an upgrade that moves them cannot pass unnoticed.
 function readCountry(name: CountryCode): Country {
   const plan: unknown[] = metadata.countries[name] ?? []

@@ -12,19 +12,10 @@ const invisibles = /\u180E|\u200B|\u200C|\u200D|\u2060|\uFEFF/g
 
 /** Invisible characters deleted anywhere, plain ASCII whitespace trimmed. */
 export function strip(text: string): string {
-  const seen = hasInvisible(text) ? text.replace(invisibles, '') : text
+  const seen = text.replace(invisibles, '')
   let start = 0
   let end = seen.length
   while (start < end && isPlainSpace(seen.charCodeAt(start))) start++
   while (end > start && isPlainSpace(seen.charCodeAt(end - 1))) end--
   return start === 0 && end === seen.length ? seen : seen.slice(start, end)
-}
-
-// Faster than the expression on the short Latin cells of which files consist.
-function hasInvisible(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code >= 0x180e && isInvisible(code)) return true
-  }
-  return false
 }

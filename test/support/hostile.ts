@@ -1,0 +1,37 @@
+// The measure of reliability S-28: 100 kB of hostile text in at most 20 ms, twice the text in at most 2.5 times the time.
+
+import { expect } from 'vitest'
+
+const size = 100_000
+const mostMs = 20
+const mostGrowth = 2.5
+// Below this a clock tick decides about the quotient.
+const floorMs = 0.5
+
+export function expectLinear(parse: (text: string) => unknown, make: (size: number) => string): void {
+  let once = 0
+  let twice = 0
+  // Other work on the machine only ever makes it slower, so one good try out of a few is the truth.
+  for (let attempt = 0; attempt < 8; attempt++) {
+    once = best(parse, make(size))
+    twice = best(parse, make(2 * size))
+    if (once <= mostMs && twice <= mostGrowth * Math.max(once, floorMs)) return
+  }
+  expect({ once, twice }, `at most ${mostMs} ms, and ${mostGrowth} times that for twice the size`).toBeUndefined()
+}
+
+function best(parse: (text: string) => unknown, text: string): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < 3; i++) {
+    const start = performance.now()
+    parse(text)
+    least = Math.min(least, performance.now() - start)
+  }
+  return least
+}
+
+/** `unit` again and again, between `head` and `tail`. */
+export const repeated =
+  (unit: string, head = '', tail = '') =>
+  (length: number) =>
+    head + unit.repeat(Math.ceil(length / unit.length)) + tail
