@@ -52,11 +52,11 @@ export type Given = {
 
 /** The call does not fit the command's row: told with the usage line, exit code 2. */
 export class UsageError extends Error {
-  readonly command: Command | undefined
-  constructor(message: string, command?: Command) {
+  readonly usage: string | undefined
+  constructor(message: string, usage?: string) {
     super(message)
     this.name = 'UsageError'
-    this.command = command
+    this.usage = usage
   }
 }
 

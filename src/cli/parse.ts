@@ -1,6 +1,7 @@
 // From what was typed to a command and its values, or to a sentence that says what does not fit.
 import { parseArgs } from 'node:util'
 import { type Command, type Given, type Option, UsageError } from './command.ts'
+import { usageOf } from './help.ts'
 
 export type Call =
   | { kind: 'help'; commands: readonly Command[] }
@@ -44,7 +45,7 @@ function find(commands: readonly Command[], argv: readonly string[]): Call {
   const verb = takeWord(rest)
   if (verb === undefined) {
     if (wantsHelp) return { kind: 'help', commands: ofNoun }
-    throw new UsageError(`Say what to do with ${only?.noun}: ${verbsOf(ofNoun).join(', ')}.`)
+    throw new UsageError(`Say what to do with ${only?.noun}: ${orList(verbsOf(ofNoun))}.`, usageOfNoun(ofNoun))
   }
   const command = verbOf(ofNoun, verb)
   return wantsHelp ? { kind: 'help', commands: [command] } : run(command, rest)
@@ -75,11 +76,12 @@ function verbOf(ofNoun: readonly Command[], word: string): Command {
   }
   const noun = ofNoun[0]?.noun ?? ''
   const verbs = verbsOf(ofNoun)
-  const near = hint(verbs, plain, verb => `herald ${noun} ${verb}`) || ` It knows ${verbs.join(', ')}.`
-  throw new UsageError(`There is no command "${noun} ${word}".${near}`)
+  const near = hint(verbs, plain, verb => `herald ${noun} ${verb}`)
+  throw new UsageError(`There is no command "${noun} ${word}".${near}`, usageOfNoun(ofNoun))
 }
 
 const verbsOf = (ofNoun: readonly Command[]) => ofNoun.flatMap(command => command.verb ?? [])
+const usageOfNoun = (ofNoun: readonly Command[]) => `herald ${ofNoun[0]?.noun} ${verbsOf(ofNoun).join('|')} …`
 
 function run(command: Command, rest: readonly string[]): Call {
   const known = optionsOf(command)
@@ -99,12 +101,14 @@ function run(command: Command, rest: readonly string[]): Call {
     if (!option) throw unknownOption(command, known, token.rawName)
     const before = values.get(option.name) ?? []
     if (before.length > 0 && !option.many && option.value)
-      throw new UsageError(`--${option.name} is given twice.`, command)
+      throw new UsageError(`--${option.name} is given twice.`, usageOf(command))
+    if (!option.value && token.value !== undefined)
+      throw new UsageError(`--${option.name} is a switch and takes no value.`, usageOf(command))
     values.set(option.name, [...before, option.value ? readValue(command, option, token) : ''])
   }
   placeWords(command, words, values)
   for (const { name, required, sentence } of command.options ?? [])
-    if (required && !values.has(name)) throw new UsageError(`--${name} is missing. ${sentence}`, command)
+    if (required && !values.has(name)) throw new UsageError(`--${name} is missing. ${sentence}`, usageOf(command))
   return { kind: 'run', command, given: givenFrom(command, values) }
 }
 
@@ -123,17 +127,19 @@ type OptionToken = { value: string | undefined; inlineValue: boolean | undefined
 
 function readValue(command: Command, option: Option, { value, inlineValue }: OptionToken): string {
   const isForgotten = value === undefined || (!inlineValue && value.startsWith('-') && value.length > 1)
-  if (isForgotten) throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, command)
+  if (isForgotten)
+    throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, usageOf(command))
   if (option.choices) {
     const chosen = option.choices.find(choice => choice === value.toLowerCase())
-    if (!chosen) throw new UsageError(`--${option.name} takes ${orList(option.choices)}, not "${value}".`, command)
+    if (!chosen)
+      throw new UsageError(`--${option.name} takes ${orList(option.choices)}, not "${value}".`, usageOf(command))
     return chosen
   }
   const isDefault = option.orDefault && value.toLowerCase() === 'default'
   if (option.number && !isDefault && !/^\d{1,15}$/.test(value))
     throw new UsageError(
       `--${option.name} takes a whole number${option.orDefault ? ' or `default`' : ''}, not "${value}".`,
-      command,
+      usageOf(command),
     )
   return value
 }
@@ -142,11 +148,12 @@ function placeWords(command: Command, words: string[], values: Map<string, strin
   for (const { name, sentence } of command.args ?? []) {
     if (values.has(name.toLowerCase())) continue
     const word = words.shift()
-    if (word === undefined || word.trim() === '') throw new UsageError(`${name} is missing. ${sentence}`, command)
+    if (word === undefined || word.trim() === '')
+      throw new UsageError(`${name} is missing. ${sentence}`, usageOf(command))
     values.set(name.toLowerCase(), [word])
   }
   if (words.length > 0)
-    throw new UsageError(`"${words.join(' ')}" is too much. Put names with spaces in quotes.`, command)
+    throw new UsageError(`"${words.join(' ')}" is too much. Put names with spaces in quotes.`, usageOf(command))
 }
 
 function givenFrom(command: Command, values: Map<string, string[]>): Given {
@@ -154,7 +161,7 @@ function givenFrom(command: Command, values: Map<string, string[]>): Given {
   return {
     text(name) {
       const value = one(name)
-      if (value === undefined) throw new UsageError(`${name} is missing.`, command)
+      if (value === undefined) throw new UsageError(`${name} is missing.`, usageOf(command))
       return value
     },
     maybe: one,
@@ -170,7 +177,7 @@ function givenFrom(command: Command, values: Map<string, string[]>): Given {
 
 function unknownOption(command: Command, known: readonly Option[], rawName: string): UsageError {
   const names = known.map(option => `--${option.name}`)
-  return new UsageError(`There is no option ${rawName} here.${hint(names, rawName, near => near)}`, command)
+  return new UsageError(`There is no option ${rawName} here.${hint(names, rawName, near => near)}`, usageOf(command))
 }
 
 const isGlobal = (word: string) => /^(--(json|help|version)|-[hV])$/i.test(word)

@@ -9,12 +9,16 @@ import { read } from './parse.ts'
 
 export type Streams = { out(text: string): void; err(text: string): void }
 
-export async function run(argv: readonly string[], { out, err }: Streams): Promise<0 | 1 | 2> {
+export async function run(
+  argv: readonly string[],
+  { out, err }: Streams,
+  settings: () => Config = readConfig,
+): Promise<0 | 1 | 2> {
   const typed = read(commands, argv)
   let config: Config | undefined
   const answer = (answer: Answer) => out(`${typed.isJson ? json(answer.data) : answer.text}\n`)
   const io: Io = {
-    config: () => (config ??= readConfig()),
+    config: () => (config ??= settings()),
     say: line => (typed.isJson ? err : out)(`${line}\n`),
     answer: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
   }
@@ -30,14 +34,13 @@ export async function run(argv: readonly string[], { out, err }: Streams): Promi
     }
     const given = await call.command.run(io, call.given).catch(error => {
       // Values are read inside; the usage line of the command still belongs to what they complain about.
-      throw error instanceof UsageError && !error.command ? new UsageError(error.message, call.command) : error
+      throw error instanceof UsageError ? new UsageError(error.message, error.usage ?? usageOf(call.command)) : error
     })
     if (given) answer(given)
     return given?.failed ? 1 : 0
   } catch (error) {
     if (error instanceof UsageError) {
-      const usage = error.command ? `Usage: ${usageOf(error.command)}` : 'All commands: herald --help'
-      err(`${error.message}\n${usage}\n`)
+      err(`${error.message}\nUsage: ${error.usage ?? 'herald COMMAND (herald --help lists them)'}\n`)
       return 2
     }
     err(`${explained(error).join('\n')}\n`)

@@ -53,7 +53,7 @@ async function build(app: App): Promise<Sample> {
   const user = await addUser(app, service.id, {
     name: 'Sam Sample',
     email_address: 'sam@example.org',
-    phone_number: '+16132532201',
+    phone_number: '+16135550199',
   })
   const key = async (type: 'test' | 'team' | 'normal', name: string) =>
     (await createKey(app, service, { name, key_type: type, manage_templates: true })).key

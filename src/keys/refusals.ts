@@ -16,6 +16,12 @@ export const sentences = {
   unknownService: ['AuthError', 'Invalid token: service not found'],
   noKeys: ['AuthError', 'Invalid token: service has no API keys'],
   noKeyFits: ['AuthError', 'Invalid token: signature, api token not found'],
+  unknownKeyId: [
+    'NoResultFound',
+    'There is no key "<text>". Give its id, at least the first 8 characters of its id, or the whole key.',
+  ],
+  severalKeys: ['BadRequestError', '"<text>" fits more than one key. Give the whole id of one of them: <keys>.'],
+  expiryPassed: ['ValidationError', 'The key would have ended already at <moment>. Choose a later moment.'],
   notManager: ['ForbiddenError', 'This API key does not have permission to manage templates.'],
 } as const
 
