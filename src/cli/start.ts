@@ -14,7 +14,7 @@ export const runCommands: readonly Command[] = [
       },
     ],
     sentence: 'Run the service until Ctrl-C or SIGTERM.',
-    more: 'It starts the database, brings it up to date and, when it is empty, makes a sample service and shows how to call it. With --json the first line on stdout is a document with the address; the log follows, one JSON document a line.',
+    more: 'It starts the database, brings it up to date and, when it is empty, makes a sample service and shows how to call it. With --json the address is one line, {"address": …}, among those of the log, which are JSON too.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, given) => {
       const asked = firstSignal(io)
