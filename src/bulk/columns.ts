@@ -2,8 +2,7 @@
 // header text, so a header may be called anything.
 
 import type { RecipientType } from '../recipients/recipient.ts'
-
-const keyOf = (name: string) => name.replace(/[ _-]/g, '').toLowerCase() // STAND-IN
+import { keyOf } from '../rendering/placeholders.ts'
 
 export type Language = 'en' | 'fr'
 

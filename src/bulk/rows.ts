@@ -3,6 +3,7 @@
 // cells a template uses. So a file with a million columns or an endless quote costs one walk over its text.
 
 import { isInvisible, isPlainSpace } from '../recipients/strip.ts'
+import { isSpace } from '../rendering/characters.ts'
 
 export type Sheet = {
   header: string[]
@@ -96,8 +97,7 @@ function withoutEdges(text: string): string {
 }
 
 const isEdge = (code: number) => code === comma || isPlainSpace(code) || isInvisible(code)
-const isBlank = (code: number) => isPlainSpace(code) || isInvisible(code) || isSpace(code)
-const isSpace = (code: number) => isPlainSpace(code) || (code > 0x7f && /\s/.test(String.fromCharCode(code)))
+const isBlank = (code: number) => isSpace(code) || isInvisible(code)
 
 export type RowsReading = { ok: true; sheet: Sheet } | { ok: false; problem: `iterable expected, not ${NotARow}` }
 export type NotARow = 'int' | 'float' | 'bool' | 'NoneType' | 'str' | 'dict'
