@@ -8,7 +8,7 @@ const mostGrowth = 2.5
 // Below this a clock tick decides about the quotient.
 const floorMs = 0.5
 
-export function expectLinear(parse: (text: string) => unknown, make: (size: number) => string): void {
+export function expectLinear<Input>(parse: (input: Input) => unknown, make: (size: number) => Input): void {
   let once = Number.POSITIVE_INFINITY
   let twice = Number.POSITIVE_INFINITY
   // Other work on the machine only ever makes it slower, so the best of all tries is the truth.
@@ -20,11 +20,11 @@ export function expectLinear(parse: (text: string) => unknown, make: (size: numb
   expect({ once, twice }, `at most ${mostMs} ms, and ${mostGrowth} times that for twice the size`).toBeUndefined()
 }
 
-function best(parse: (text: string) => unknown, text: string): number {
+function best<Input>(parse: (input: Input) => unknown, input: Input): number {
   let least = Number.POSITIVE_INFINITY
   for (let i = 0; i < 3; i++) {
     const start = performance.now()
-    parse(text)
+    parse(input)
     least = Math.min(least, performance.now() - start)
   }
   return least
