@@ -1,0 +1,122 @@
+// What an e-mail template and its values become: subject, plain text, HTML, preheader, document.
+// These are the slow, exact ways; compile.ts takes a shorter one where the values allow it.
+
+import { codePoints, collapse, dropInvisible, trim, trimStart } from './characters.ts'
+import { documentAround, type Frame } from './document.ts'
+import { decodeReferences, referenceEnd } from './html.ts'
+import { protect } from './literal.ts'
+import { dropTags, toHtml, toPreheader, toText } from './markdown.ts'
+import { type Filling, fill, type Keyed, type Parts } from './placeholders.ts'
+import { typographyOfHtml, typographyOfText } from './typography.ts'
+
+export type BodyOptions = {
+  redactMissing?: boolean
+  /** Values are text and nothing else: no Markdown in them is formatted. */
+  literalValues?: boolean
+}
+
+/** The subject of the mail itself. */
+export function subjectText(parts: Parts, values: Keyed): string {
+  return cleanSubject(typographyOfText(fill(parts, values, { html: 'passthrough', markers: 'plain' })))
+}
+
+/** The subject in HTML, from parts prepared by escaping. */
+export function subjectHtml(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
+  const filled = fill(escaped, values, { html: 'escape', redactMissing: options.redactMissing ?? false })
+  return cleanSubject(typographyOfHtml(filled))
+}
+
+/** The subject that API answers show: filled, whitespace collapsed, no typography (contract 21.5). */
+export function subjectAnswer(parts: Parts, values: Keyed): string {
+  return collapse(fill(parts, values, { html: 'passthrough', markers: 'plain' }))
+}
+
+export function cleanSubject(subject: string): string {
+  return collapse(dropInvisible(subject))
+}
+
+/** The body that API answers show: the filled template and nothing more. Its length is what is limited. */
+export function bodyAnswer(parts: Parts, values: Keyed): string {
+  return fill(parts, values, { html: 'passthrough', lists: 'markdown', markers: 'plain' })
+}
+
+export function bodyText(parts: Parts, values: Keyed, options: BodyOptions = {}): string {
+  const filled = fill(parts, values, { ...filling('passthrough', options), markers: 'plain' })
+  const text = typographyOfText(toText(prepareBody(filled), options.literalValues))
+  return `${trimStart(decodeReferences(text))}\n`
+}
+
+/** The body in HTML without the document around it, from parts prepared by escaping. */
+export function bodyHtml(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
+  const filled = fill(escaped, values, { ...filling('escape', options), block: conditionalBlock })
+  return typographyOfHtml(toHtml(prepareBody(filled), options.literalValues))
+}
+
+export function preheader(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
+  return cutPreheader(preheaderWords(escaped, values, options))
+}
+
+/** All the words of a preheader, before it is cut. */
+export function preheaderWords(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
+  const filled = fill(escaped, values, filling('escape', options))
+  return collapse(typographyOfHtml(dropTags(toPreheader(prepareBody(filled), options.literalValues))))
+}
+
+/** The whole HTML document. */
+export function document(subject: string, preheader: string, body: string, frame: Frame): string {
+  const [head, style, card, end] = documentAround(frame)
+  return head + withoutMarkers(subject) + style + preheader + card + body + end
+}
+
+function filling(html: 'escape' | 'passthrough', options: BodyOptions): Filling {
+  const common: Filling = { html, lists: 'markdown', redactMissing: options.redactMissing ?? false }
+  return options.literalValues ? { ...common, protect } : common
+}
+
+const legacyDomain = /(?<![./])(gov\.)(uk)(?![/?])/gi
+
+function prepareBody(filled: string): string {
+  const text = filled.includes('\u2028') ? filled.replaceAll('\u2028', '') : filled
+  // A zero-width space keeps mail clients from linking that name by themselves. The search comes first because the
+  // pattern looks around itself at every g.
+  return /gov\.uk/i.test(text) ? text.replace(legacyDomain, '$1\u200b$2') : text
+}
+
+// The block must stay on one line, or the lines inside would be read as Markdown a second time.
+function conditionalBlock(name: string, text: string): string {
+  return `<div><span>((${name}??</span>${toHtml(text).replaceAll('\n', '&#10;')}))</div>`
+}
+
+// A title holds no elements, so a mark there would show as text.
+function withoutMarkers(subject: string): string {
+  return subject.includes('<') ? subject.replace(/<\/?(?:mark|span|br)>/g, '') : subject
+}
+
+export const preheaderLimit = 256
+
+/**
+ * Cuts the words of a preheader. The count is over the escaped text, but a character reference is kept or dropped as a
+ * whole (defect 14), and so is a mark for a missing value.
+ */
+export function cutPreheader(words: string): string {
+  if (words.length <= preheaderLimit) return words
+  const open: string[] = []
+  let count = 0
+  let i = 0
+  while (i < words.length) {
+    if (words[i] === '<') {
+      const end = words.indexOf('>', i) + 1 || words.length
+      const tag = words.slice(i, end)
+      if (tag.startsWith('</')) open.pop()
+      else if (tag !== '<br>') open.push(`</${tag.slice(1)}`)
+      i = end
+      continue
+    }
+    const end = words[i] === '&' ? referenceEnd(words, i) : -1
+    const next = end !== -1 ? end : i + ((words.codePointAt(i) ?? 0) > 0xffff ? 2 : 1)
+    count += codePoints(words.slice(i, next))
+    if (count > preheaderLimit) break
+    i = next
+  }
+  return trim(words.slice(0, i)) + open.reverse().join('')
+}

@@ -1,0 +1,122 @@
+// Which characters a text message can carry, what replaces the others, and what they cost.
+// Source of the basic and extension tables: 3GPP TS 23.038; of the letters beyond them: content-rules 8.
+
+export type Encoding = 'GSM-7' | 'UCS-2'
+
+const basic =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+const extension = '^{}\\[~]|€'
+const beyond = 'ÀÂÊËÎÏÔÙÛâçêëîïôûŒœŴŵŶŷ'
+
+// Syllabics of Inuktitut, Cree and Ojibwe (8.5), as hexadecimal ranges.
+const syllabics = `1401 1403-1406 140A-140B 141E 1424 1426-1427 142F 1431-1434 1438-1439 1449-144A 144C 144E-1451
+1455-1456 1466 146B 146D-1470 1472-1473 1483 1489 148B-148E 1490-1491 14A1 14A3 14A5-14A8 14AA-14AB 14BB 14C0 14C2-14C5
+14C7-14C8 14D0 14D3 14D5-14D7 14DA 14EA 14ED 14EF-14F2 14F4-14F5 1505 1510-1516 1525-1526 1528-152B 152D-152E 153E 1542
+1546-1548 154B 1550 1553 1555-1557 1559 155D 1574-1577 1579 157B-157C 157F-1581 1583 1585 158F-1591 1593 1595-1596
+15A0-15A2 15A4 15A6 15A8-15AA 15AC 15AE-15AF 166F-1673 1675 18D4-18DC 11AB0-11AB2 11AB4 11AB6-11AB8 11ABA`
+
+const notAllowed = 0
+const costsOne = 1
+const costsTwo = 2
+const needsUcs2 = 3
+
+const kinds = new Map<number, number>()
+for (const char of basic) kinds.set(char.codePointAt(0) ?? 0, costsOne)
+for (const char of extension) kinds.set(char.codePointAt(0) ?? 0, costsTwo)
+for (const char of beyond) kinds.set(char.codePointAt(0) ?? 0, needsUcs2)
+for (const range of syllabics.split(/\s+/)) {
+  const [from = 0, to = from] = range.split('-').map(code => Number.parseInt(code, 16))
+  for (let code = from; code <= to; code++) kinds.set(code, needsUcs2)
+}
+
+// Most texts are Latin, and an array answers faster than a map.
+const latinKinds = new Uint8Array(256).map((_, code) => kinds.get(code) ?? notAllowed)
+
+function kindOf(code: number): number {
+  return code < 256 ? (latinKinds[code] ?? notAllowed) : (kinds.get(code) ?? notAllowed)
+}
+
+const replacements: ReadonlyMap<string, string> = new Map([
+  ['–', '-'],
+  ['—', '-'],
+  ['…', '...'],
+  ['‘', "'"],
+  ['’', "'"],
+  ['“', '"'],
+  ['”', '"'],
+  ['\t', ' '],
+  ['\u200b', ''],
+  ['\u00a0', ''],
+])
+
+/** Replaces every character a text message cannot carry. */
+export function sanitise(text: string): string {
+  let out = ''
+  let from = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 256 && latinKinds[code] !== notAllowed) continue
+    const point = text.codePointAt(i) ?? 0
+    const width = point > 0xffff ? 2 : 1
+    if (kindOf(point) === notAllowed) {
+      out += text.slice(from, i) + (replacement(text.slice(i, i + width)) ?? '?')
+      from = i + width
+    }
+    i += width - 1
+  }
+  return from === 0 ? text : out + text.slice(from)
+}
+
+/** The characters of a text that become a question mark, each once. */
+export function unsupported(text: string): string[] {
+  const found = new Set<string>()
+  for (const char of text) {
+    if (kindOf(char.codePointAt(0) ?? 0) === notAllowed && replacement(char) === null) found.add(char)
+  }
+  return [...found]
+}
+
+function replacement(char: string): string | null {
+  const known = replacements.get(char)
+  if (known !== undefined) return known
+  const base = baseLetter(char)
+  // The base may be one we cannot carry either: Cyrillic short i would go out as Cyrillic i (defect 5).
+  return base !== null && kindOf(base.codePointAt(0) ?? 0) !== notAllowed ? base : null
+}
+
+/** The first character of one step of canonical decomposition. */
+function baseLetter(char: string): string | null {
+  const code = char.codePointAt(0) ?? 0
+  const isHangul = code >= 0xac00 && code <= 0xd7a3
+  const decomposed = char.normalize('NFD')
+  if (isHangul || decomposed === char) return null
+  const composed = char.normalize('NFC')
+  const step = composed !== char ? composed : [...decomposed].slice(0, -1).join('').normalize('NFC')
+  return [...step][0] ?? null
+}
+
+/** What a sanitised text costs. */
+export function measure(text: string): { units: number; encoding: Encoding } {
+  let characters = 0
+  let doubles = 0
+  let isUcs2 = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    let kind = code < 256 ? latinKinds[code] : undefined
+    if (kind === undefined) {
+      const point = text.codePointAt(i) ?? 0
+      if (point > 0xffff) i++
+      kind = kindOf(point)
+    }
+    characters++
+    if (kind === costsTwo) doubles++
+    else if (kind === needsUcs2) isUcs2 = true
+  }
+  return isUcs2 ? { units: characters, encoding: 'UCS-2' } : { units: characters + doubles, encoding: 'GSM-7' }
+}
+
+/** How many messages the units need; the header that joins several of them takes a part of each. */
+export function fragments(units: number, encoding: Encoding): number {
+  const [alone, joined] = encoding === 'GSM-7' ? [160, 153] : [70, 67]
+  return units <= alone ? 1 : Math.ceil(units / joined)
+}

@@ -1,0 +1,28 @@
+// Values as plain text (reliability S-08): what Markdown would read in a value is swapped for a private character before
+// the body is formatted and put back afterwards, so no value typed by a stranger can become a link or a heading.
+
+const first = 0xee00
+const bullet = 0xee80
+const read = new Set('\\`*{}[]()#+-.!_<>~|^=:@')
+
+/** A value in which nothing means anything to Markdown. */
+export function protect(value: string): string {
+  let out = ''
+  let isLineStart = true
+  for (const char of value) {
+    const code = char.charCodeAt(0)
+    if (code >= first && code <= bullet) out += '\ufffd'
+    else if (char === '•') out += String.fromCharCode(bullet)
+    else if (read.has(char) || (char === ' ' && isLineStart)) out += String.fromCharCode(first + code)
+    else out += char
+    isLineStart = char === '\n' || char === '\r'
+  }
+  return out
+}
+
+export function restore(text: string): string {
+  return text.replace(/[\uee00-\uee80]/g, char => {
+    const code = char.charCodeAt(0)
+    return code === bullet ? '•' : String.fromCharCode(code - first)
+  })
+}

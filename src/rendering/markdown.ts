@@ -1,0 +1,236 @@
+// The Markdown dialect of e-mail bodies, written for three readers: HTML, plain text, and the preheader.
+
+import { type Block, createDefinitions, type Definitions, type Item, parseBlocks, prepareLines } from './blocks.ts'
+import { isBlank, trim, trimEnd } from './characters.ts'
+import { attribute, encodeUrl, safeTarget } from './html.ts'
+import { type InlineContext, type InlineTarget, renderInline } from './inline.ts'
+import { restore } from './literal.ts'
+
+/** How blocks are written for one kind of output. */
+type Target = InlineTarget & {
+  readonly paragraph: (text: string) => string
+  readonly heading: (text: string, level: number) => string
+  readonly rule: string
+  readonly list: (items: readonly string[], isOrdered: boolean) => string
+  readonly inset: (content: string) => string
+  readonly code: (text: string) => string
+  readonly raw: (text: string) => string
+}
+
+/** A filled and escaped body as HTML; language and direction tags become elements. */
+export function toHtml(escaped: string, hasLiterals = false): string {
+  const definitions = createDefinitions()
+  const pieces = splitAtTags(prepareLines(escaped)).map(piece =>
+    piece.kind === 'text' ? parseBlocks(piece.text, definitions) : piece.html,
+  )
+  if (!hasLiterals) return renderPage(pieces, html, definitions)
+  return restore(renderPage(pieces, literalHtml, definitions))
+}
+
+/** A filled body as plain text, `<`, `>` and `&` still escaped as the typography pass needs it. */
+export function toText(filled: string, hasLiterals = false): string {
+  const text = renderAll(filled, plain)
+  return hasLiterals ? restore(text) : text
+}
+
+/** A filled and escaped body as the words of the preheader. */
+export function toPreheader(escaped: string, hasLiterals = false): string {
+  const text = renderAll(escaped, preheader)
+  return hasLiterals ? restore(text) : text
+}
+
+function renderAll(filled: string, to: Target): string {
+  const definitions = createDefinitions()
+  return renderPage([parseBlocks(prepareLines(filled), definitions)], to, definitions)
+}
+
+function renderPage(pieces: readonly (string | readonly Block[])[], to: Target, definitions: Definitions): string {
+  const context: InlineContext = { to, definitions, cited: new Set(), isNote: false }
+  let out = ''
+  for (const piece of pieces) out += typeof piece === 'string' ? piece : renderBlocks(piece, to, context)
+  // Reading the notes cites no further ones, so the set does not grow under our feet.
+  for (const key of context.cited) {
+    out += renderBlocks(definitions.footnotes.get(key) ?? [], to, { ...context, isNote: true })
+  }
+  return out
+}
+
+function renderBlocks(blocks: readonly Block[], to: Target, context: InlineContext): string {
+  let out = ''
+  for (const block of blocks) out += renderBlock(block, to, context)
+  return out
+}
+
+function renderBlock(block: Block, to: Target, context: InlineContext): string {
+  switch (block.type) {
+    case 'newline':
+      return to.lineBreak
+    case 'rule':
+      return to.rule
+    case 'code':
+      return to.code(block.text)
+    case 'raw':
+      return to.raw(block.text)
+    case 'heading':
+      return to.heading(renderInline(block.text, context), block.level)
+    case 'paragraph':
+    case 'text':
+      return to.paragraph(renderInline(block.text, context))
+    case 'inset':
+      return to.inset(renderBlocks(block.blocks, to, context))
+    case 'list':
+      return to.list(
+        block.items.map(item => trim(renderItem(item, to, context))),
+        block.isOrdered,
+      )
+  }
+}
+
+/** A tight item holds bare text; in a loose one text is a paragraph. */
+function renderItem(item: Item, to: Target, context: InlineContext): string {
+  if (item.isLoose) return renderBlocks(item.blocks, to, context)
+  let out = ''
+  for (const block of item.blocks) {
+    out += block.type === 'text' ? renderInline(block.text, context) : renderBlock(block, to, context)
+  }
+  return out
+}
+
+const identity = (text: string) => text
+
+const html: Target = {
+  isHtml: true,
+  lineBreak: '<br>',
+  text: identity,
+  bold: text => `<strong>${text}</strong>`,
+  italic: text => `<em>${text}</em>`,
+  link: (text, target, title) =>
+    `<a href="${safeTarget(target)}"${title === '' ? '' : ` title="${attribute(title)}"`}>${text}</a>`,
+  url: url => `<a href="${encodeUrl(url)}">${url}</a>`,
+  paragraph: text => (isBlank(text) ? '' : `<p style="margin:0 0 20px">${text}</p>`),
+  heading: (text, level) => {
+    if (level > 2 || isBlank(text)) return html.paragraph(text)
+    return level === 1
+      ? `<h2 style="margin:0 0 20px;font-size:26px;line-height:1.3">${text}</h2>`
+      : `<h3 style="margin:0 0 15px;font-size:21px;line-height:1.3">${text}</h3>`
+  },
+  rule: '<hr class="line" style="margin:30px 0;border:0;border-top:1px solid #b6bcc4">',
+  list: (items, isOrdered) => {
+    const name = isOrdered ? 'ol' : 'ul'
+    const inside = items.map(item => `<li style="margin:5px 0;padding:0 0 0 5px">${item}</li>`).join('')
+    return `<${name} style="margin:0 0 20px;padding:0 0 0 25px">${inside}</${name}>`
+  },
+  inset: content =>
+    `<blockquote class="line" style="margin:0 0 20px;padding:15px 0 1px 15px;border-left:8px solid #b6bcc4">${content}</blockquote>`,
+  // A layout table keeps the lines of code apart without an element that would change what they mean.
+  code: text =>
+    `<table role="presentation" style="margin:0 0 20px"><tr><td style="font-family:monospace;white-space:pre-wrap">${text}</td></tr></table>`,
+  raw: identity,
+}
+
+// A target is judged by what it really says.
+const literalHtml: Target = {
+  ...html,
+  link: (text, target, title) => html.link(text, restore(target), restore(title)),
+  url: url => html.url(restore(url)),
+}
+
+const width = 65
+
+const plain: Target = {
+  isHtml: false,
+  lineBreak: '\n',
+  text: escapeForDecoding,
+  bold: text => `**${text}**`,
+  italic: text => `_${text}_`,
+  link: (text, target, title) => `${text}${title === '' ? '' : ` (${title})`}: ${target}`,
+  url: identity,
+  paragraph: text => (isBlank(text) ? '' : `\n\n${text}`),
+  heading: (text, level) => {
+    if (level > 2 || isBlank(text)) return plain.paragraph(text)
+    return `${level === 1 ? '\n\n\n' : '\n\n'}${text}\n${'-'.repeat(width)}`
+  },
+  rule: `\n\n${'='.repeat(width)}`,
+  list: (items, isOrdered) =>
+    `\n${items.map((item, index) => `\n${isOrdered ? `${index + 1}.` : '•'} ${item}`).join('')}`,
+  inset: identity,
+  code: text => `\n\n${escapeForDecoding(text)}`,
+  raw: text => `\n\n${text}`,
+}
+
+const preheader: Target = {
+  ...plain,
+  isHtml: true,
+  text: identity,
+  link: (text, _target, title) => `${text}${title === '' ? '' : ` (${title})`}`,
+  heading: text => plain.paragraph(text),
+  rule: '',
+  code: text => `\n\n${text}`,
+}
+
+/**
+ * Plain text is decoded at its very end, so what must not be decoded is escaped on the way: everything but references
+ * that were typed. It also tells the typography pass which `<` is a tag somebody typed and which is a mere sign.
+ */
+function escapeForDecoding(text: string): string {
+  if (!/[&<>]/.test(text)) return text
+  return text.replace(/&(?!#?\w{1,32};)|[<>]/g, char => (char === '<' ? '&lt;' : char === '>' ? '&gt;' : '&amp;'))
+}
+
+type Piece = { kind: 'text'; text: string } | { kind: 'tag'; html: string }
+
+const tags: Readonly<Record<string, string>> = {
+  '[[fr]]': '<div lang="fr-ca">',
+  '[[en]]': '<div lang="en-ca">',
+  '[[rtl]]': '<div dir="rtl">',
+  '[[/fr]]': '</div>',
+  '[[/en]]': '</div>',
+  '[[/rtl]]': '</div>',
+}
+
+const languageTag = /\[\[\/?(?:en|fr|rtl)\]\]/g
+
+/** Language and direction tags, wherever they stand, end the block before them. */
+export function dropTags(text: string): string {
+  return text.includes('[[') ? text.replace(languageTag, '') : text
+}
+
+function splitAtTags(text: string): Piece[] {
+  if (!text.includes('[[')) return [{ kind: 'text', text }]
+  const found = [...text.matchAll(languageTag)].map(match => ({ tag: match[0], at: match.index }))
+  const hasLanguages = isBalanced(found.map(({ tag }) => tag).filter(tag => !tag.includes('rtl')))
+  const hasDirections = isBalanced(found.map(({ tag }) => tag).filter(tag => tag.includes('rtl')))
+  const pieces: Piece[] = []
+  let from = 0
+  for (const { tag, at } of found) {
+    if (!(tag.includes('rtl') ? hasDirections : hasLanguages)) continue
+    pieces.push(between(text, from, at), { kind: 'tag', html: tags[tag] ?? '' })
+    from = at + tag.length
+  }
+  pieces.push(between(text, from, text.length))
+  return pieces
+}
+
+// Blank lines and spaces behind a tag say nothing.
+function between(text: string, from: number, to: number): Piece {
+  const piece = text.slice(from, to)
+  if (from === 0) return { kind: 'text', text: isBlank(piece) && to < text.length ? '' : piece }
+  const start = /[^ \n]/.exec(piece)?.index ?? piece.length
+  const line = piece.lastIndexOf('\n', start - 1)
+  // An indented line that is not the tag's own keeps its indentation.
+  return { kind: 'text', text: trimEnd(piece.slice(line > -1 && start > 0 ? line + 1 : start)) }
+}
+
+/** As many opening as closing tags, of each language and in an order that nests. */
+function isBalanced(found: readonly string[]): boolean {
+  const open = new Map<string, number>()
+  let depth = 0
+  for (const tag of found) {
+    const isClosing = tag[2] === '/'
+    const name = tag.slice(isClosing ? 3 : 2, -2)
+    open.set(name, (open.get(name) ?? 0) + (isClosing ? -1 : 1))
+    depth += isClosing ? -1 : 1
+    if (depth < 0) return false
+  }
+  return [...open.values()].every(count => count === 0)
+}

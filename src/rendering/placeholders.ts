@@ -1,0 +1,241 @@
+// Placeholders and conditionals: where they stand in a template, what it needs, and what a value becomes.
+
+import { escapeText, stripTags } from './html.ts'
+
+export type Values = Readonly<Record<string, unknown>>
+
+/** Values by normalised key. */
+export type Keyed = ReadonlyMap<string, unknown>
+
+/** A placeholder; `text` is what it shows when its condition holds, or null when it is not conditional. */
+export type Slot = { readonly name: string; readonly key: string; readonly text: string | null }
+
+/** A template taken apart once, to be filled many times. */
+export type Parts = readonly (string | Slot)[]
+
+export type Html = 'escape' | 'strip' | 'passthrough'
+
+export type Filling = {
+  html: Html
+  lists?: 'inline' | 'markdown'
+  redactMissing?: boolean
+  /** How a missing value shows: `mark` elements by default, or its own spelling where there is no HTML. */
+  markers?: 'html' | 'plain'
+  /** Renders the text of a missing conditional with line breaks; only the HTML body of an e-mail has one. */
+  block?: (name: string, text: string) => string
+  /** Treats the text of each value last of all. */
+  protect?: (value: string) => string
+}
+
+/** Finds the placeholders of a template. */
+export function parse(template: string): Parts {
+  const parts: (string | Slot)[] = []
+  let from = 0
+  for (let i = template.indexOf('(('); i !== -1; i = template.indexOf('((', i)) {
+    if (template[i + 2] === '(') {
+      i++
+      continue
+    }
+    const close = template.indexOf('))', i + 3)
+    if (close === -1) break
+    const slot = slotOf(template.slice(i + 2, close))
+    if (slot === null) {
+      i++
+      continue
+    }
+    if (i > from) parts.push(template.slice(from, i))
+    from = close + 2
+    if (slot.text !== null) {
+      // Brackets that the conditional text opened are closed behind the placeholder: they belong to the text.
+      const end = closingBrackets(template, from, slot.text)
+      parts.push(end === from ? slot : { ...slot, text: slot.text + template.slice(from, end) })
+      from = end
+    } else parts.push(slot)
+    i = from
+  }
+  if (from < template.length) parts.push(template.slice(from))
+  return parts
+}
+
+function slotOf(inside: string): Slot | null {
+  let start = 0
+  while (inside[start] === '(') start++
+  let end = inside.length
+  while (end > start && inside[end - 1] === ')') end--
+  if (start === end) return null
+  const body = inside.slice(start, end)
+  const mark = body.indexOf('??')
+  const name = mark === -1 ? body : body.slice(0, mark)
+  return { name, key: keyOf(name), text: mark === -1 ? null : body.slice(mark + 2) }
+}
+
+function closingBrackets(template: string, from: number, text: string): number {
+  let open = 0
+  for (const char of text) {
+    if (char === '(') open++
+    else if (char === ')' && open > 0) open--
+  }
+  let end = from
+  while (open > 0 && template[end] === ')') {
+    end++
+    open--
+  }
+  return end
+}
+
+/** The normal form by which names and supplied keys are matched. */
+export function keyOf(name: string): string {
+  return /^[a-z0-9]*$/.test(name) ? name : name.replace(/[ _-]/g, '').toLowerCase()
+}
+
+/** Supplied values by normalised key; of several that are the same key the last one counts. */
+export function keyed(values: Values): Keyed {
+  const map = new Map<string, unknown>()
+  for (const name of Object.keys(values)) map.set(keyOf(name), values[name])
+  return map
+}
+
+/** Names in order of first appearance, by exact spelling. */
+export function names(...templates: Parts[]): string[] {
+  const found = new Set<string>()
+  for (const parts of templates) for (const part of parts) if (typeof part !== 'string') found.add(part.name)
+  return [...found]
+}
+
+/** Names of a template as the rest of the house asks for them: the subject's first. */
+export function namesOf(template: { subject?: string | null; content: string }): string[] {
+  return names(parse(template.subject ?? ''), parse(template.content))
+}
+
+/** Names used conditionally at least once. */
+export function conditionalNames(parts: Parts): string[] {
+  return names(parts.filter(part => typeof part !== 'string' && part.text !== null))
+}
+
+/** Names whose value is absent or null. An empty list is there, although it shows as missing. */
+export function missing(wanted: readonly string[], values: Keyed): string[] {
+  return wanted.filter(name => values.get(keyOf(name)) == null)
+}
+
+/** Supplied keys that match no name. */
+export function additional(wanted: readonly string[], values: Values): string[] {
+  const keys = new Set(wanted.map(keyOf))
+  return Object.keys(values).filter(name => !keys.has(keyOf(name)))
+}
+
+/** What changed between two versions of a template, in the spelling of the version that has the name. */
+export function compare(before: Parts, after: Parts): { changed: boolean; added: string[]; removed: string[] } {
+  const added = newNames(before, after)
+  const removed = newNames(after, before)
+  return { changed: added.length + removed.length > 0, added, removed }
+}
+
+function newNames(old: Parts, next: Parts): string[] {
+  const keys = new Set(names(old).map(keyOf))
+  return names(next).filter(name => !keys.has(keyOf(name)))
+}
+
+const truthy = new Set(['yes', 'y', 'true', 't', '1', 'include', 'show', 'oui', 'vrai', 'inclure', 'afficher'])
+
+/** Whether a condition with this value shows its text. */
+export function shows(value: unknown): boolean {
+  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return isScalar && truthy.has(String(value).toLowerCase())
+}
+
+/** Treats the template's own text for a mode, once, so that filling only has to treat values. */
+export function prepare(parts: Parts, html: Html): Parts {
+  if (html === 'passthrough') return parts
+  if (html === 'escape') {
+    return parts.map(part => (typeof part === 'string' ? escapeText(part) : treatSlot(part, escapeText)))
+  }
+  const treat = (text: string) => escapeText(stripTags(text))
+  // A tag may begin before a placeholder and end behind it, so the text is stripped as a whole, with a stand-in for
+  // each placeholder. NUL can be the stand-in because escaping deletes it anyway.
+  const slots = parts.filter(part => typeof part !== 'string')
+  let count = 0
+  const whole = parts.map(part => (typeof part === 'string' ? part.replaceAll('\0', '') : `\0${count++}\0`)).join('')
+  return stripTags(whole)
+    .split('\0')
+    .flatMap((piece, index): (string | Slot)[] => {
+      if (index % 2 === 0) return piece === '' ? [] : [escapeText(piece)]
+      const slot = slots[Number(piece)]
+      return slot === undefined ? [] : [treatSlot(slot, treat)]
+    })
+}
+
+function treatSlot(slot: Slot, treat: (text: string) => string): Slot {
+  return { name: treat(slot.name), key: slot.key, text: slot.text === null ? null : treat(slot.text) }
+}
+
+/** Fills prepared parts in one pass: what arrives inside a value is never filled again. */
+export function fill(parts: Parts, values: Keyed, filling: Filling): string {
+  let out = ''
+  let before: string | Slot = ''
+  for (const part of parts) {
+    if (typeof part === 'string') out += part
+    else if (part.text === null) out += ordinary(part, before, values, filling)
+    else out += conditional(part, part.text, before, values, filling)
+    before = part
+  }
+  return out
+}
+
+function ordinary(slot: Slot, before: string | Slot, values: Keyed, filling: Filling): string {
+  const value = valueText(values.get(slot.key), filling)
+  if (value !== null) return value
+  if (isLinkTarget(before, values)) return slot.name
+  if (filling.redactMissing) return '<mark>[hidden]</mark>'
+  return filling.markers === 'plain' ? `((${slot.name}))` : `<mark>((${slot.name}))</mark>`
+}
+
+function conditional(slot: Slot, text: string, before: string | Slot, values: Keyed, filling: Filling): string {
+  const value = values.get(slot.key)
+  if (value != null) return shows(value) ? text : ''
+  if (isLinkTarget(before, values)) return slot.name
+  if (filling.redactMissing) return '<mark>[hidden]</mark>'
+  if (filling.markers === 'plain') return `((${slot.name}??${text}))`
+  if (!text.includes('\n')) return `<mark><span>((${slot.name}??</span>${text}))</mark>`
+  if (filling.block) return filling.block(slot.name, text)
+  return `<mark><span>((${slot.name}??</span>${trimNewlines(text).replaceAll('\n', '<br>')}))</mark>`
+}
+
+// Only when nothing at all is supplied: then `[text](((url)))` must still read as a link.
+function isLinkTarget(before: string | Slot, values: Keyed): boolean {
+  return values.size === 0 && typeof before === 'string' && before.endsWith('](')
+}
+
+/** What an ordinary placeholder shows, or null when the value is missing or a list without items. */
+function valueText(value: unknown, filling: Filling): string | null {
+  if (typeof value === 'string') return treat(value, filling)
+  if (value == null) return null
+  if (!Array.isArray(value)) return treat(scalarText(value), filling)
+  const items = value.filter(Boolean).map(item => treat(scalarText(item), filling))
+  if (items.length === 0) return null
+  if (filling.lists === 'markdown') return `\n\n${items.map(item => `* ${item}`).join('\n')}`
+  const last = items.pop() ?? ''
+  return items.length === 0 ? last : `${items.join(', ')} and ${last}`
+}
+
+/** A file that travels as an attachment is an object and shows as nothing. */
+function scalarText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value !== 'number') return ''
+  // From 10^21 on JavaScript would write an exponent.
+  return Number.isInteger(value) && Math.abs(value) >= 1e21 ? BigInt(value).toString() : String(value)
+}
+
+function treat(text: string, filling: Filling): string {
+  const { html, protect } = filling
+  const treated = html === 'passthrough' ? text : escapeText(html === 'strip' ? stripTags(text) : text)
+  return protect ? protect(treated) : treated
+}
+
+function trimNewlines(text: string): string {
+  let start = 0
+  while (text[start] === '\n') start++
+  let end = text.length
+  while (end > start && text[end - 1] === '\n') end--
+  return text.slice(start, end)
+}
