@@ -89,7 +89,7 @@ create index keys_of_service on keys (service_id);
 
 -- A sealed word of ours: a start with the wrong secret must fail at once, not when the first message is opened.
 create table seal_checks (
-  version integer primary key,
+  secret_id bytea primary key,
   sealed bytea not null,
   created_at timestamptz not null default now()
 );

@@ -6,8 +6,8 @@ export type Clock = {
   micros(): number
   /** Milliseconds since 1970, whole. */
   now(): number
-  /** Tell the clock how far the database is ahead of this process, in milliseconds. */
-  correct(offsetMs: number): void
+  /** What the database's clock shows at this moment, in milliseconds since 1970. */
+  follow(databaseMs: number): void
 }
 
 /** `read` gives milliseconds since 1970 with a fraction; tests hand in their own. */
@@ -22,8 +22,8 @@ export function createClock(read: () => number = systemMillis): Clock {
   return {
     micros,
     now: () => Math.floor(micros() / 1000),
-    correct(offsetMs) {
-      offset = offsetMs
+    follow(databaseMs) {
+      offset = databaseMs - read()
     },
   }
 }

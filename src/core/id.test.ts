@@ -26,7 +26,7 @@ test('the clock never runs backwards, whatever the machine or a correction does'
   expect(clock.now()).toBe(5_000)
   at = 1_000
   expect(clock.now()).toBe(5_000)
-  clock.correct(10_000)
+  clock.follow(11_000)
   expect(clock.now()).toBe(11_000)
 })
 

@@ -1,27 +1,31 @@
 // Secrets and personal data at rest: AES-256-GCM for what must be read again, HMAC-SHA-256 for what is only looked up.
-// Every sealed value starts with the number of the key that sealed it, so keys can be replaced while old data stays readable.
+// Every sealed value starts with the id of the secret that sealed it, so secrets can be replaced while old data stays readable.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomFillSync, timingSafeEqual } from 'node:crypto'
 
 export type Seal = {
   seal(clear: string | Buffer): Buffer
   /** Throws when the value was not sealed by one of our keys or was changed since. */
   open(sealed: Buffer): Buffer
-  /** The same text always gives the same digest; without the pepper nothing can be tried against it. */
+  /** The same text always gives the same digest; without the secret nothing can be tried against it. */
   digest(text: string): Buffer
+  /** The digests the text may have been stored under: by today's secret first, then by earlier ones. */
+  digests(text: string): Buffer[]
+  /** Id of the secret that seals now, and whether a value was sealed by it. */
+  id: Buffer
+  isCurrent(sealed: Buffer): boolean
   same(a: Buffer, b: Buffer): boolean
 }
 
-const VERSION_BYTES = 1
+const ID_BYTES = 4
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** `secrets[0]` seals; the others only open what they sealed before a rotation. Digests always use the pepper of the oldest. */
-export function createSeal(secrets: readonly { version: number; secret: string }[]): Seal {
-  const keys = secrets.map(({ version, secret }) => ({ version, ...derive(secret) }))
+/** `secrets[0]` seals; the others only open what they sealed before they were replaced. */
+export function createSeal(secrets: readonly string[]): Seal {
+  const keys = secrets.map(derive)
   const current = keys[0]
-  const oldest = keys.at(-1)
-  if (!current || !oldest) throw new Error('no sealing secret')
-  const byVersion = new Map(keys.map(key => [key.version, key.sealing]))
+  if (!current) throw new Error('no sealing secret')
+  const byId = new Map(keys.map(key => [key.id.readUInt32BE(), key.sealing]))
   // A pool of nonces: one call to the system's random source for 341 messages instead of one each.
   const nonces = Buffer.alloc(NONCE_BYTES * 341)
   let used = nonces.length
@@ -37,29 +41,34 @@ export function createSeal(secrets: readonly { version: number; secret: string }
       const cipher = createCipheriv('aes-256-gcm', current.sealing, nonce)
       const body = typeof clear === 'string' ? cipher.update(clear, 'utf8') : cipher.update(clear)
       cipher.final()
-      const sealed = Buffer.allocUnsafe(VERSION_BYTES + NONCE_BYTES + body.length + TAG_BYTES)
-      sealed[0] = current.version
-      nonce.copy(sealed, VERSION_BYTES)
-      body.copy(sealed, VERSION_BYTES + NONCE_BYTES)
+      const sealed = Buffer.allocUnsafe(ID_BYTES + NONCE_BYTES + body.length + TAG_BYTES)
+      current.id.copy(sealed)
+      nonce.copy(sealed, ID_BYTES)
+      body.copy(sealed, ID_BYTES + NONCE_BYTES)
       cipher.getAuthTag().copy(sealed, sealed.length - TAG_BYTES)
       return sealed
     },
     open(sealed) {
-      const key = byVersion.get(sealed[0] ?? -1)
-      if (!key) throw new Error(`sealed with key ${sealed[0]}, which is not configured`)
-      const nonce = sealed.subarray(VERSION_BYTES, VERSION_BYTES + NONCE_BYTES)
+      const key = byId.get(sealed.readUInt32BE())
+      if (!key) throw new Error('sealed with a secret that is not configured')
+      const nonce = sealed.subarray(ID_BYTES, ID_BYTES + NONCE_BYTES)
       const decipher = createDecipheriv('aes-256-gcm', key, nonce)
       decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
-      const clear = decipher.update(sealed.subarray(VERSION_BYTES + NONCE_BYTES, sealed.length - TAG_BYTES))
+      const clear = decipher.update(sealed.subarray(ID_BYTES + NONCE_BYTES, sealed.length - TAG_BYTES))
       decipher.final()
       return clear
     },
-    digest: text => createHmac('sha256', oldest.pepper).update(text).digest(),
+    digest: text => digestBy(current.pepper, text),
+    digests: text => keys.map(key => digestBy(key.pepper, text)),
+    id: current.id,
+    isCurrent: sealed => sealed.subarray(0, ID_BYTES).equals(current.id),
     same: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   }
 }
 
 function derive(secret: string) {
-  const part = (info: string) => Buffer.from(hkdfSync('sha256', secret, 'herald', info, 32))
-  return { sealing: part('seal'), pepper: part('pepper') }
+  const part = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, 'herald', info, bytes))
+  return { id: part('id', ID_BYTES), sealing: part('seal', 32), pepper: part('pepper', 32) }
 }
+
+const digestBy = (pepper: Buffer, text: string) => createHmac('sha256', pepper).update(text).digest()

@@ -128,7 +128,11 @@ function nameOf(text: string): string {
 }
 
 function clientSettings(connection: Connection, { name, statementSeconds }: PoolOptions): pg.ClientConfig {
-  const where = 'url' in connection ? { connectionString: connection.url } : connection
+  // The port is named, or the driver would take one from the environment.
+  const where =
+    'url' in connection
+      ? { connectionString: connection.url }
+      : { host: connection.host, user: connection.user, database: connection.database, port: 5432 }
   const limit = statementSeconds
     ? // The server gives up first, so that an answer of ours never contradicts what it does a moment later.
       { statement_timeout: statementSeconds * 1000, query_timeout: statementSeconds * 1000 + 1_000 }

@@ -79,3 +79,8 @@ export async function unsafeSettings(sql: Sql): Promise<string[]> {
     order by name`
   return rows.map(row => row.name)
 }
+
+export async function serverVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<{ version: number }>`select current_setting('server_version_num')::integer / 10000 as version`
+  return row?.version ?? 0
+}

@@ -3,7 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import net from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { Refusal } from '../core/refusal.ts'
 import { envelope, sendError, worded } from './errors.ts'
 import { readJson } from './json.ts'
@@ -30,11 +36,15 @@ export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
 export function createServer(options: ServerOptions): HttpServer {
   const app = Fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY.other,
     requestTimeout: options.requestSeconds * 1000,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
-    http: { headersTimeout: options.headerSeconds * 1000, connectionsCheckingInterval: 1_000 },
+    http: {
+      headersTimeout: options.headerSeconds * 1000,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false, // asked for below, so that the refusal has our shape
+    },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     genReqId: request => requestId(request.headers['x-request-id']),
     routerOptions: { maxParamLength: 1_000 },
@@ -49,6 +59,7 @@ export function createServer(options: ServerOptions): HttpServer {
     reply.header('x-request-id', request.id)
     if (draining) reply.header('connection', 'close')
     allowOrigin(options.corsOrigins, request, reply)
+    if (!request.headers.host) throw refuse.unreadable()
   })
   app.addHook('onResponse', async (request, reply) => options.answered(request, reply))
   app.setErrorHandler(sendError)
@@ -99,7 +110,8 @@ function readBodies(app: FastifyInstance) {
   })
 }
 
-const takesBody = (request: FastifyRequest) => request.method === 'POST' || request.method === 'PATCH'
+const takesBody = (request: FastifyRequest) =>
+  (request.method === 'POST' || request.method === 'PATCH') && !request.is404
 
 function parsed(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) throw refuse.unreadable()

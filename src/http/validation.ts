@@ -170,4 +170,20 @@ function number(value: number): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
+/** Every sentence this file can say, for docs/errors.md. */
+export const sentences = [
+  '<field> is a required property',
+  '<field> <value> is not of type <types>',
+  '<field> <value> is not one of [<choices>]',
+  '<field> <value> is too short',
+  '<field> <value> is too long',
+  '<field> is not a valid UUID',
+  '<field> contains a character that is not allowed',
+  '<value> is not of type object',
+  '{} does not have enough properties',
+  'Additional properties are not allowed',
+  'Additional properties are not allowed (<names> was unexpected)',
+  'Additional properties are not allowed (<names> were unexpected)',
+] as const
+
 export const plain = (sentence: string) => sentence.replaceAll("'", '')

@@ -4,12 +4,12 @@ import type { Key, KeyType } from './key.ts'
 
 export type StoredKey = Key & { secret_digest: Buffer; secret_sealed: Buffer }
 
-export async function byDigest(sql: Sql, digest: Buffer): Promise<StoredKey | null> {
+export async function byDigest(sql: Sql, digests: readonly Buffer[]): Promise<StoredKey | null> {
   const [key] = await sql<StoredKey>`
     select id, service_id, name, key_type, manage_templates, created_by, secret_digest, secret_sealed,
            (extract(epoch from least(revoked_at, expires_at)) * 1000)::float8 as ends_at
     from keys
-    where secret_digest = ${digest}`
+    where secret_digest = any (${digests})`
   return key ?? null
 }
 
@@ -58,6 +58,14 @@ export const list = (sql: Sql, service: Id) => sql<ListedKey>`
   where service_id = ${service}
   order by created_at, id`
 
+/** Keys whose id, written without hyphens, begins so. */
+export const startingWith = (sql: Sql, idStart: string) => sql<ListedKey>`
+  select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
+  from keys
+  where replace(id::text, '-', '') like ${idStart}::text || '%'
+  order by created_at, id
+  limit 20`
+
 /** Revoking twice keeps the first moment. */
 export async function revoke(sql: Sql, id: Id): Promise<ListedKey | null> {
   const [key] = await sql<ListedKey>`
@@ -73,3 +81,15 @@ export const touch = (sql: Sql, ids: readonly Id[]) => sql`
   set last_used_at = now()
   where id = any (${ids})
     and (last_used_at is null or last_used_at < now() - interval '10 seconds')`
+
+/** Keys sealed by an earlier secret, to be sealed again by today's. */
+export const sealedBefore = (sql: Sql, secretId: Buffer) => sql<{ id: Id; secret_sealed: Buffer }>`
+  select id, secret_sealed
+  from keys
+  where substring(secret_sealed from 1 for 4) <> ${secretId}`
+
+export const reseal = (sql: Sql, id: Id, digest: Buffer, sealed: Buffer) => sql`
+  update keys
+  set secret_digest = ${digest},
+      secret_sealed = ${sealed}
+  where id = ${id}`

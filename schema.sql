@@ -1,0 +1,343 @@
+-- Made by npm run generate from the migrations; do not edit.
+
+create table folders (
+  id uuid not null,
+  service_id uuid not null,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint folders_id_service_id_key UNIQUE (id, service_id),
+  constraint folders_pkey PRIMARY KEY (id),
+  constraint folders_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
+);
+
+create table keys (
+  id uuid not null,
+  service_id uuid not null,
+  name text not null,
+  key_type text not null,
+  manage_templates boolean not null default false,
+  secret_digest bytea not null,
+  secret_sealed bytea not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint keys_secret_digest_key UNIQUE (secret_digest),
+  constraint keys_pkey PRIMARY KEY (id),
+  constraint keys_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
+  constraint keys_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
+);
+
+create table migrations (
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table notifications (
+  id uuid not null,
+  service_id uuid not null,
+  key_id uuid,
+  key_type text not null,
+  channel text not null,
+  in_job boolean not null,
+  job_id uuid,
+  job_row integer,
+  template_id uuid not null,
+  template_version integer not null,
+  lane text not null,
+  reference text,
+  sender_id uuid,
+  scheduled_for timestamp with time zone,
+  is_international boolean not null,
+  sealed bytea not null,
+  recipient_digest bytea not null,
+  constraint notifications_pkey PRIMARY KEY (id),
+  constraint notifications_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text]))),
+  constraint notifications_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
+) partition by RANGE (id);
+
+create table rate_hits (
+  service_id uuid not null,
+  key_type text not null,
+  at timestamp with time zone not null,
+  requests integer not null,
+  constraint rate_hits_pkey PRIMARY KEY (service_id, key_type, at)
+);
+
+create table rates (
+  service_id uuid not null,
+  key_type text not null,
+  in_window integer not null,
+  constraint rates_pkey PRIMARY KEY (service_id, key_type)
+);
+
+create table replays (
+  service_id uuid not null,
+  key_digest bytea not null,
+  request_digest bytea not null,
+  status integer not null,
+  answer bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint replays_pkey PRIMARY KEY (service_id, key_digest)
+);
+
+create table reply_tos (
+  id uuid not null,
+  service_id uuid not null,
+  email_address text not null,
+  is_default boolean not null default false,
+  archived boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  constraint reply_tos_pkey PRIMARY KEY (id),
+  constraint reply_tos_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
+);
+
+create table safelist (
+  id uuid not null,
+  service_id uuid not null,
+  recipient text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint safelist_service_id_recipient_key UNIQUE (service_id, recipient),
+  constraint safelist_pkey PRIMARY KEY (id),
+  constraint safelist_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
+);
+
+create table seal_checks (
+  secret_id bytea not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint seal_checks_pkey PRIMARY KEY (secret_id)
+);
+
+create table senders (
+  id uuid not null,
+  service_id uuid not null,
+  sender text not null,
+  is_default boolean not null default false,
+  archived boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  constraint senders_pkey PRIMARY KEY (id),
+  constraint senders_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
+);
+
+create table services (
+  id uuid not null,
+  name text not null,
+  state text not null default 'active'::text,
+  mode text not null default 'trial'::text,
+  may_send_email boolean not null default true,
+  may_send_sms boolean not null default true,
+  may_send_international boolean not null default true,
+  may_send_files boolean not null default true,
+  sms_prefix boolean not null default true,
+  mailbox text not null,
+  email_daily_limit integer,
+  sms_daily_limit integer,
+  rate_limit integer,
+  email_retention_days integer not null default 7,
+  sms_retention_days integer not null default 7,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone,
+  constraint services_pkey PRIMARY KEY (id),
+  constraint services_email_daily_limit_check CHECK ((email_daily_limit >= 0)),
+  constraint services_email_retention_days_check CHECK (((email_retention_days >= 1) AND (email_retention_days <= 365))),
+  constraint services_mode_check CHECK ((mode = ANY (ARRAY['trial'::text, 'live'::text]))),
+  constraint services_rate_limit_check CHECK ((rate_limit >= 0)),
+  constraint services_sms_daily_limit_check CHECK ((sms_daily_limit >= 0)),
+  constraint services_sms_retention_days_check CHECK (((sms_retention_days >= 1) AND (sms_retention_days <= 365))),
+  constraint services_state_check CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text, 'archived'::text])))
+);
+
+create table states (
+  id uuid not null,
+  service_id uuid not null,
+  key_type text not null,
+  channel text not null,
+  in_job boolean not null,
+  status text not null,
+  sent_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  provider_response text,
+  failure_detail text,
+  constraint states_pkey PRIMARY KEY (id),
+  constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
+  constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))
+) partition by RANGE (id);
+
+create table template_categories (
+  id uuid not null,
+  "position" integer not null,
+  name text not null,
+  lane text not null,
+  hidden boolean not null default false,
+  constraint template_categories_position_key UNIQUE ("position"),
+  constraint template_categories_pkey PRIMARY KEY (id),
+  constraint template_categories_lane_check CHECK ((lane = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text])))
+);
+
+create table template_versions (
+  template_id uuid not null,
+  version integer not null,
+  name text not null,
+  content text not null,
+  subject text,
+  category_id uuid not null,
+  created_by text not null,
+  made_at timestamp with time zone not null,
+  constraint template_versions_pkey PRIMARY KEY (template_id, version),
+  constraint template_versions_category_id_fkey FOREIGN KEY (category_id) REFERENCES template_categories(id),
+  constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id),
+  constraint template_versions_version_check CHECK ((version > 0))
+);
+
+create table templates (
+  id uuid not null,
+  service_id uuid not null,
+  type text not null,
+  version integer not null,
+  folder_id uuid,
+  archived boolean not null default false,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint templates_pkey PRIMARY KEY (id),
+  constraint templates_folder_id_service_id_fkey FOREIGN KEY (folder_id, service_id) REFERENCES folders(id, service_id),
+  constraint templates_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
+  constraint templates_type_check CHECK ((type = ANY (ARRAY['email'::text, 'sms'::text])))
+);
+
+create table tickets (
+  id uuid not null,
+  lane text not null,
+  service_id uuid not null,
+  subjects uuid[] not null,
+  due_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  owner uuid,
+  leased_until timestamp with time zone,
+  constraint tickets_pkey PRIMARY KEY (id),
+  constraint tickets_subjects_check CHECK (((cardinality(subjects) >= 1) AND (cardinality(subjects) <= 500)))
+);
+
+create table usage (
+  service_id uuid not null,
+  channel text not null,
+  day date not null,
+  used integer not null,
+  granted integer not null,
+  most integer not null,
+  constraint usage_pkey PRIMARY KEY (service_id, channel, day)
+);
+
+create table users (
+  id uuid not null,
+  service_id uuid not null,
+  name text not null,
+  email_address text not null,
+  phone_number text,
+  created_at timestamp with time zone not null default now(),
+  constraint users_service_id_email_address_key UNIQUE (service_id, email_address),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
+);
+
+CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
+
+CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
+
+CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, reference, id) WHERE (reference IS NOT NULL);
+
+CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id);
+
+CREATE INDEX replays_by_age ON public.replays USING btree (created_at);
+
+CREATE INDEX reply_tos_of_service ON public.reply_tos USING btree (service_id);
+
+CREATE INDEX senders_of_service ON public.senders USING btree (service_id);
+
+CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id);
+
+CREATE INDEX templates_of_service ON public.templates USING btree (service_id) WHERE (NOT archived);
+
+CREATE INDEX tickets_due ON public.tickets USING btree (lane, due_at) WHERE (owner IS NULL);
+
+CREATE INDEX tickets_leased ON public.tickets USING btree (leased_until) WHERE (owner IS NOT NULL);
+
+CREATE UNIQUE INDEX one_default_reply_to ON public.reply_tos USING btree (service_id) WHERE (is_default AND (NOT archived));
+
+CREATE UNIQUE INDEX one_default_sender ON public.senders USING btree (service_id) WHERE (is_default AND (NOT archived));
+
+CREATE OR REPLACE FUNCTION public.count_requests(of_service uuid, of_type text, asked integer, most integer)
+ RETURNS TABLE(passed integer, remaining integer, free_in double precision)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  counted integer;
+  gone integer;
+  moment timestamptz;
+begin
+  select in_window into counted from rates where service_id = of_service and key_type = of_type for update;
+  if not found then
+    insert into rates (service_id, key_type, in_window) values (of_service, of_type, 0) on conflict do nothing;
+    select in_window into counted from rates where service_id = of_service and key_type = of_type for update;
+  end if;
+  moment := clock_timestamp();
+  with expired as (
+    delete from rate_hits
+    where service_id = of_service and key_type = of_type and at <= moment - interval '60 seconds'
+    returning requests
+  )
+  select coalesce(sum(requests), 0) into gone from expired;
+  counted := counted - gone;
+  passed := greatest(0, least(asked, most - counted));
+  remaining := greatest(0, most - counted - asked);
+  insert into rate_hits (service_id, key_type, at, requests) values (of_service, of_type, moment, asked)
+  on conflict (service_id, key_type, at) do update set requests = rate_hits.requests + excluded.requests;
+  update rates set in_window = counted + asked where service_id = of_service and key_type = of_type;
+  if passed < asked then
+    -- The next request passes when all but (most - 1) of the newest have left the window.
+    select extract(epoch from at + interval '60 seconds' - moment) into free_in
+    from (select at, sum(requests) over (order by at desc) as newer
+          from rate_hits where service_id = of_service and key_type = of_type) hits
+    where newer >= greatest(most, 1)
+    order by at desc limit 1;
+    free_in := coalesce(free_in, 60);
+  else
+    free_in := 60;
+  end if;
+  return next;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tell_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_table_name = 'services' then
+    perform pg_notify('herald_changes', coalesce(new.id, old.id)::text);
+  else
+    perform pg_notify('herald_changes', coalesce(new.service_id, old.service_id)::text);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.folders FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF name, key_type, manage_templates, expires_at, revoked_at ON public.keys FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.reply_tos FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.safelist FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.senders FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.services FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.templates FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.users FOR EACH ROW EXECUTE FUNCTION tell_change();

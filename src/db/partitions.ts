@@ -1,0 +1,55 @@
+// One partition a day for the tables that the id divides: the coming days are made ahead, expired ones are dropped whole.
+import { type Clock, fromMicros } from '../core/clock.ts'
+import { floorOf } from '../core/id.ts'
+import type { Database } from './connect.ts'
+
+const TABLES = ['notifications', 'states'] as const
+const DAY = 86_400_000_000 // microseconds
+/** Ids are made now, but a clock may be corrected backwards over midnight: yesterday must be there too. */
+const BEHIND = 1
+const AHEAD = 3
+
+/** Returns the names that were made now. A partition is built beside its table and attached, which no reader has to wait for. */
+export async function makePartitions(db: Database, clock: Clock): Promise<string[]> {
+  const known = new Set((await existing(db)).map(row => row.name))
+  const today = Math.floor(clock.micros() / DAY)
+  const made: string[] = []
+  for (let day = today - BEHIND; day <= today + AHEAD; day++)
+    for (const table of TABLES) {
+      const name = `${table}_${nameOf(day)}`
+      if (known.has(name)) continue
+      await db.script(
+        `begin; set local lock_timeout = '2s';
+         create table ${name} (like ${table} including all);
+         alter table ${table} attach partition ${name} for values from ('${floorOf(day * DAY)}') to ('${floorOf((day + 1) * DAY)}');
+         commit`,
+      )
+      made.push(name)
+    }
+  return made
+}
+
+/** Drops the days before the one that holds `micros`. */
+export async function dropPartitions(db: Database, micros: number): Promise<string[]> {
+  const oldest = nameOf(Math.floor(micros / DAY))
+  const expired = (await existing(db)).filter(({ name }) => name.slice(name.lastIndexOf('_') + 1) < oldest)
+  for (const { table, name } of expired) {
+    await db.script(`alter table ${table} detach partition ${name} concurrently`)
+    await db.script(`drop table ${name}`)
+  }
+  return expired.map(row => row.name)
+}
+
+const nameOf = (day: number) =>
+  fromMicros(day * DAY)
+    .slice(0, 10)
+    .replaceAll('-', '')
+
+const existing = (db: Database) => db.sql<{ table: string; name: string }>`
+  select parent.relname as table, child.relname as name
+  from pg_inherits
+  join pg_class parent on parent.oid = inhparent
+  join pg_class child on child.oid = inhrelid
+  where parent.relname = any (${TABLES})
+    and parent.relnamespace = current_schema()::regnamespace
+  order by child.relname`

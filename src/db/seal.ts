@@ -1,0 +1,49 @@
+// The sealing secret and the database belong together: a word sealed on the first start must still open.
+import { randomBytes } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from './connect.ts'
+
+const WORD = 'herald'
+
+/** The secret of the data folder, made at random on first start, readable only by whom it belongs to. */
+export function secretIn(folder: string): string {
+  const file = join(folder, 'secret')
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true, mode: 0o711 })
+    const draft = join(folder, `secret.${process.pid}`)
+    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
+    try {
+      linkSync(draft, file) // of two first starts at once the first link wins, and both read the same secret
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(draft)
+    }
+  }
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** Refuses a secret that this database was not sealed with; remembers a new one beside those it replaces. */
+export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
+  const checks = await sql<{ sealed: Buffer }>`select sealed from seal_checks`
+  const opened = checks.filter(({ sealed }) => opens(seal, sealed))
+  if (checks.length > 0 && opened.length === 0)
+    throw new Error(
+      'This database was sealed with another secret. Set HERALD_SECRET to the one it was made with (or restore the file `secret` of its data folder); to replace a secret, list the old one in HERALD_OLD_SECRETS.',
+    )
+  if (opened.some(({ sealed }) => seal.isCurrent(sealed))) return
+  await sql`
+    insert into seal_checks (secret_id, sealed)
+    values (${seal.id}, ${seal.seal(WORD)})
+    on conflict do nothing`
+}
+
+function opens(seal: Seal, sealed: Buffer): boolean {
+  try {
+    return seal.open(sealed).toString('utf8') === WORD
+  } catch {
+    return false // another secret's word: the caller says what that means
+  }
+}

@@ -1,0 +1,58 @@
+// What arrives while a statement is in flight shares the next one: a busy service costs one commit per group, not per message,
+// and nobody waits when nothing is in flight.
+
+export type Batch<I, R> = {
+  /** Settles when the group this item travelled with has been dealt with. */
+  add(item: I): Promise<R>
+  /** Items waiting for their turn. */
+  waiting(): number
+}
+
+type Entry<I, R> = { item: I; resolve(result: R): void; reject(error: unknown): void }
+
+/** `run` gives a result for every item, in order; when it throws, every item of the group fails with it. */
+export function createBatch<I, R>(
+  run: (items: I[]) => Promise<R[]>,
+  { most, inFlight }: { most: number; inFlight: number },
+): Batch<I, R> {
+  let queue: Entry<I, R>[] = []
+  let running = 0
+  let scheduled = false
+
+  function next() {
+    scheduled = false
+    while (queue.length > 0 && running < inFlight) {
+      const group = queue.length <= most ? queue : queue.slice(0, most)
+      queue = queue.length <= most ? [] : queue.slice(most)
+      running++
+      void deal(group)
+    }
+  }
+
+  async function deal(group: Entry<I, R>[]) {
+    try {
+      const results = await run(group.map(entry => entry.item))
+      group.forEach((entry, at) => {
+        entry.resolve(results[at] as R)
+      })
+    } catch (error) {
+      for (const entry of group) entry.reject(error)
+    } finally {
+      running--
+      next()
+    }
+  }
+
+  return {
+    add: item =>
+      new Promise((resolve, reject) => {
+        queue.push({ item, resolve, reject })
+        // One turn of the event loop: requests that were read together leave together.
+        if (!scheduled && running < inFlight) {
+          scheduled = true
+          setImmediate(next)
+        }
+      }),
+    waiting: () => queue.length,
+  }
+}

@@ -1,0 +1,76 @@
+// The API reference for people: one page made from openapi.json, with no script and nothing from another host.
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import type { OpenApi, Operation } from './openapi.ts'
+import type { JsonSchema } from './validation.ts'
+
+export function apiReference(api: OpenApi, reply: FastifyReply): FastifyReply {
+  return reply
+    .type('text/html; charset=utf-8')
+    .header(
+      'content-security-policy',
+      `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
+    )
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .send(page(api))
+}
+
+function page(api: OpenApi): string {
+  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  )
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(api.info.title)} API</title><style>${STYLE}</style></head>
+<body>
+<header><h1>${escaped(api.info.title)} API</h1><p>${escaped(api.info.description)} The same as data: <a href="/openapi.json">openapi.json</a>.</p></header>
+<nav aria-label="Contents"><ul>${operations.map(({ operation, method, path }) => `<li><a href="#${operation.operationId}"><b>${method}</b> ${escaped(path)}</a></li>`).join('')}</ul></nav>
+<main>
+<section><h2>Who may call</h2><p>Every request carries <code>Authorization: ApiKey-v1 &lt;key&gt;</code>, or <code>Bearer</code> and a signed token as the client libraries send it. Failures have one shape:</p>
+<pre>{"errors": [{"error": "BadRequestError", "message": "Template not found"}], "status_code": 400}</pre>
+<p>A 4xx or 5xx answer means that nothing happened.</p></section>
+${operations.map(section).join('\n')}
+</main>
+</body></html>`
+}
+
+function section({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
+  const body = operation.requestBody?.content['application/json']?.schema
+  const [status, success] = Object.entries(operation.responses)[0] ?? []
+  const reply = success?.content?.['application/json']?.schema
+  const parameters = Object.fromEntries(operation.parameters.map(({ name, schema }) => [name, schema]))
+  const required = operation.parameters.filter(parameter => parameter.required).map(parameter => parameter.name)
+  return `<section id="${operation.operationId}"><h2><b>${method}</b> ${escaped(path)}</h2><p>${escaped(operation.summary)}. ${escaped(operation.description)}</p>
+${operation.parameters.length > 0 ? `<h3>Parameters</h3>${fields({ properties: parameters, required })}` : ''}
+${body ? `<h3>Body</h3>${fields(body)}` : ''}
+<h3>Answer ${status ?? ''}</h3>${reply ? fields(reply) : ''}</section>`
+}
+
+function fields(schema: JsonSchema): string {
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>
+  const required = (schema.required ?? []) as readonly string[]
+  const rows = Object.entries(properties).map(
+    ([name, field]) =>
+      `<tr><th scope="row"><code>${escaped(name)}</code></th><td>${escaped(kind(field))}${required.includes(name) ? ', required' : ''}</td><td>${escaped(String(field.description ?? ''))}</td></tr>`,
+  )
+  return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`
+}
+
+function kind(field: JsonSchema): string {
+  if (Array.isArray(field.enum)) return field.enum.join(' | ')
+  const type = [field.type ?? 'any'].flat().join(' or ')
+  if (field.format === 'uuid') return type.replace('string', 'id')
+  return type
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+const STYLE = `:root{color-scheme:light dark;--line:#8884;--soft:#8881}
+body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}
+h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;overflow-wrap:anywhere}h2 b{color:#2a7}
+nav ul{list-style:none;padding:0}code,pre{font-family:ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:.1em .3em}
+pre{padding:1rem;overflow:auto}table{border-collapse:collapse;width:100%}th,td{border-top:1px solid var(--line);padding:.4rem .6rem .4rem 0;text-align:left;vertical-align:top}th{font-weight:400;width:16rem}`
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')

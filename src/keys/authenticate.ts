@@ -1,0 +1,132 @@
+// Header to caller (contract 3). The order of the steps is the order in which callers are told what is wrong.
+import type { Clock } from '../core/clock.ts'
+import { type Id, readId } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import { createCache } from '../db/cache.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Services } from '../services/load.ts'
+import { type Caller, hasEnded, type Key, readKey } from './key.ts'
+import { refuse } from './refusals.ts'
+import { byDigest, ofService, type StoredKey, touch } from './sql.ts'
+import { fits, readToken, type Token } from './token.ts'
+
+export type Headers = { authorization?: string | undefined; date?: string | undefined }
+
+export type Authenticate = {
+  (headers: Headers): Promise<Caller>
+  drop(service: string): void
+  clear(): void
+}
+
+type App = { sql: Sql; clock: Clock; seal: Seal; services: Services; keyPrefix: string; onFault(error: unknown): void }
+type OpenKey = StoredKey & { secret: string }
+
+const ALLOWED_SKEW_SECONDS = 30
+const TOUCH_SECONDS = 10
+
+export function createAuthenticate(app: App): Authenticate {
+  const { sql, clock, seal, services } = app
+  const keys = createCache(clock, (digests: string) => byDigest(sql, pieces(Buffer.from(digests, 'latin1'))), {
+    ownerOf: (_digests, key) => key?.service_id ?? null,
+  })
+  const rings = createCache(
+    clock,
+    async (service: Id): Promise<OpenKey[]> => {
+      const stored = await ofService(sql, service)
+      return stored.map(key => ({ ...key, secret: seal.open(key.secret_sealed).toString('utf8') }))
+    },
+    { ownerOf: service => service },
+  )
+  const touched = new Map<Id, number>()
+
+  async function authenticate({ authorization, date }: Headers): Promise<Caller> {
+    const [scheme = '', rest = ''] = split(authorization ?? '')
+    if (scheme === '') throw refuse.noToken()
+    switch (scheme.toLowerCase()) {
+      case 'apikey-v1':
+        return used(await byKey(rest, date))
+      case 'bearer':
+        return used(await byToken(rest))
+      default:
+        throw refuse.otherScheme()
+    }
+  }
+
+  async function byKey(text: string, date: string | undefined): Promise<Caller> {
+    const parts = readKey(app.keyPrefix, text)
+    // Digests are made of malformed keys too, and only digests are compared: time does not tell how near a guess came.
+    const digests = Buffer.concat(seal.digests(parts?.secret ?? text))
+    const key = parts && (await keys.get(digests.toString('latin1')))
+    if (!key || key.service_id !== parts.serviceId) throw refuse.unknownKey()
+    if (hasEnded(key, clock.now())) throw refuse.revoked()
+    const service = await services.get(key.service_id)
+    if (!service) throw refuse.unknownKey()
+    if (service.state === 'archived') throw refuse.archivedService()
+    const shown = date === undefined ? Number.NaN : Date.parse(date)
+    if (!Number.isNaN(shown) && isSkewed(shown / 1000)) throw refuse.clock()
+    return { service, key }
+  }
+
+  async function byToken(text: string): Promise<Caller> {
+    const token = readToken(text)
+    if (!token) throw refuse.undecodable()
+    if (token.issuer === undefined || token.issuer === null || token.issuer === '') throw refuse.noIssuer()
+    const id = readId(token.issuer)
+    if (!id) throw refuse.issuerNotId()
+    const service = await services.get(id)
+    if (!service) throw refuse.unknownService()
+    const ring = await rings.get(id)
+    if (ring.length === 0) throw refuse.noKeys()
+    if (service.state === 'archived') throw refuse.archivedService()
+    const key = await keyOf(token, ring)
+    if (hasEnded(key, clock.now())) throw refuse.revoked()
+    return { service, key }
+  }
+
+  async function keyOf(token: Token, ring: readonly OpenKey[]): Promise<Key> {
+    let found: OpenKey | undefined
+    // Every key is tried, also after one has fitted: the time must not tell which one it was.
+    for (const key of ring) if (fits(token, key.secret) && !found) found = key
+    if (!found || token.algorithm !== 'HS256' || typeof token.issuedAt !== 'number') throw refuse.noKeyFits()
+    if (isSkewed(token.issuedAt)) throw refuse.clock()
+    return found
+  }
+
+  // Whole seconds are compared: a difference of 30 is accepted, 31 is not.
+  const isSkewed = (seconds: number) =>
+    Math.abs(Math.floor(clock.now() / 1000) - Math.floor(seconds)) > ALLOWED_SKEW_SECONDS
+
+  function used(caller: Caller): Caller {
+    const { id } = caller.key
+    const now = clock.now()
+    if (now - (touched.get(id) ?? 0) >= TOUCH_SECONDS * 1000) {
+      touched.set(id, now)
+      // When a key was last used is worth nothing to this request: it does not wait, and does not fail with it.
+      touch(sql, [id]).catch(app.onFault)
+    }
+    return caller
+  }
+
+  return Object.assign(authenticate, {
+    drop(service: string) {
+      keys.drop(service)
+      rings.drop(service)
+    },
+    clear() {
+      keys.clear()
+      rings.clear()
+    },
+  })
+}
+
+const DIGEST_BYTES = 32
+const pieces = (digests: Buffer) =>
+  Array.from({ length: digests.length / DIGEST_BYTES }, (_, at) =>
+    digests.subarray(at * DIGEST_BYTES, (at + 1) * DIGEST_BYTES),
+  )
+
+function split(header: string): [string, string] {
+  const trimmed = header.trim()
+  const space = trimmed.search(/\s/)
+  return space === -1 ? [trimmed, ''] : [trimmed.slice(0, space), trimmed.slice(space).trim()]
+}

@@ -1,0 +1,14 @@
+// After a change of the sealing secret: keys are few and live long, so they move to the new one at the next start, and
+// the old secret is only needed as long as messages sealed by it are kept.
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import { reseal, sealedBefore } from './sql.ts'
+
+export async function resealKeys(app: { sql: Sql; seal: Seal }): Promise<number> {
+  const old = await sealedBefore(app.sql, app.seal.id)
+  for (const { id, secret_sealed } of old) {
+    const secret = app.seal.open(secret_sealed).toString('utf8')
+    await reseal(app.sql, id, app.seal.digest(secret), app.seal.seal(secret))
+  }
+  return old.length
+}

@@ -1,0 +1,196 @@
+// Builds every part once, in order, passes it down, and stops in reverse.
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { makeFirstSample, sampleText } from './cli/sample.ts'
+import type { Config } from './config.ts'
+import { type Clock, createClock } from './core/clock.ts'
+import { createIds } from './core/id.ts'
+import { createSeal } from './core/seal.ts'
+import { type Connection, connect, type Database } from './db/connect.ts'
+import { startEmbedded } from './db/embedded.ts'
+import { createListener } from './db/listen.ts'
+import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
+import { checkSeal, secretIn } from './db/seal.ts'
+import { faultOf } from './http/errors.ts'
+import { createServer } from './http/server.ts'
+import { createAuthenticate } from './keys/authenticate.ts'
+import { serviceOf } from './keys/hook.ts'
+import { resealKeys } from './keys/reseal.ts'
+import type { Parts, Store } from './parts.ts'
+import { addRoutes } from './routes.ts'
+import { createServices } from './services/load.ts'
+import { createLog, type Log } from './telemetry/log.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { createReadiness } from './telemetry/routes.ts'
+
+export type Running = { address: string; parts: Parts; stop(): Promise<void> }
+
+type Say = (line: string) => void
+
+/** Opens the database, checks that it keeps its word and fits our secret, and brings it up to date. */
+export async function openStore(
+  config: Config,
+  {
+    say = () => {},
+    migrate: wanted = true,
+    clock = createClock(),
+    log,
+  }: { say?: Say; migrate?: boolean; clock?: Clock; log?: Log } = {},
+): Promise<Store> {
+  const embedded = config.databaseUrl ? null : await startOwn(config, say)
+  const connection: Connection = config.databaseUrl
+    ? { url: config.databaseUrl }
+    : (embedded as NonNullable<typeof embedded>)
+  const db = connect(connection, {
+    size: config.databaseConnections,
+    name: 'herald',
+    statementSeconds: config.databaseSeconds,
+    onIdleError: error => log?.warn({ error: faultOf(error) }, 'an idle database connection was lost'),
+  })
+  const stop = async () => {
+    await db.stop()
+    await embedded?.stop()
+  }
+  try {
+    await checkDatabase(config, db)
+    await followClock(db, clock)
+    if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
+    const seal = createSeal([config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets])
+    if (wanted) {
+      await checkSeal(db.sql, seal)
+      await resealKeys({ sql: db.sql, seal })
+    }
+    return { config, db, clock, ids: createIds(clock), seal, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function startOwn(config: Config, say: Say) {
+  // Others may pass through, not look: the database below belongs to another user when we are root.
+  mkdirSync(config.dataFolder, { recursive: true, mode: 0o711 })
+  return startEmbedded(join(config.dataFolder, 'postgres'), { say })
+}
+
+const OLDEST_POSTGRES = 15
+
+async function checkDatabase(config: Config, db: Database) {
+  const version = await serverVersion(db.sql)
+  if (version < OLDEST_POSTGRES)
+    throw new Error(`This is PostgreSQL ${version}; Herald needs ${OLDEST_POSTGRES} or newer.`)
+  const unsafe = await unsafeSettings(db.sql)
+  if (unsafe.length > 0 && !config.allowUnsafeDatabase)
+    throw new Error(
+      `This database may lose messages after it has accepted them: ${unsafe.join(', ')} ${unsafe.length === 1 ? 'is' : 'are'} off. Switch on, or set HERALD_ALLOW_UNSAFE_DATABASE=true for a test.`,
+    )
+}
+
+async function followClock(db: Database, clock: Clock) {
+  const before = performance.now()
+  const [row] = await db.sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
+  const travel = (performance.now() - before) / 2
+  if (row) clock.follow(row.ms + travel)
+}
+
+/** Runs the service: HTTP and the engine in one process, or one of them. */
+export async function start(
+  config: Config,
+  { only, say = () => {}, clock = createClock() }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock } = {},
+): Promise<Running> {
+  const log = createLog(config.logLevel)
+  const store = await openStore(config, { say, clock, log })
+  const stops: (() => Promise<void> | void)[] = [store.stop]
+  const stop = once(async () => {
+    for (const step of stops.reverse()) await step()
+  })
+  try {
+    const { db, seal } = store
+    const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
+    const services = createServices(db.sql, clock)
+    const authenticate = createAuthenticate({
+      sql: db.sql,
+      clock,
+      seal,
+      services,
+      keyPrefix: config.keyPrefix,
+      onFault,
+    })
+    const forget = () => {
+      services.clear()
+      authenticate.clear()
+    }
+    const listener = await createListener(db, { onDown: forget, onUp: forget })
+    stops.push(() => listener.stop())
+    await listener.on('herald_changes', service => {
+      services.drop(service)
+      authenticate.drop(service)
+    })
+
+    const timer = setInterval(() => void followClock(db, clock).catch(onFault), 10_000)
+    timer.unref()
+    stops.push(() => clearInterval(timer))
+
+    const metrics = createMetrics()
+    metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
+    metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
+    const readiness = createReadiness(() => db.sql`select 1`)
+    stops.push(() => readiness.stop())
+
+    let draining = false
+    const parts: Parts = { ...store, log, metrics, services, authenticate, readiness, isDraining: () => draining }
+    if (only === 'engine') return { address: '', parts, stop }
+
+    const server = createServer({
+      ...config,
+      log,
+      answered: (request, reply) => answered(parts, request, reply),
+    })
+    addRoutes(server.app, parts)
+    await server.app.listen({ host: config.host, port: config.port })
+    stops.push(async () => {
+      draining = true
+      await server.drain()
+    })
+    const address = config.baseUrl ?? addressOf(config.host, (server.app.server.address() as AddressInfo).port)
+    const sample = await makeFirstSample(store)
+    if (sample) say(sampleText(sample, address))
+    return { address, parts, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+// The request log and its metric: what was asked for, by whom, how it went. No address, no value, no key.
+function answered({ log, metrics }: Parts, request: FastifyRequest, reply: FastifyReply) {
+  const route = request.routeOptions.url ?? 'unknown'
+  const seconds = reply.elapsedTime / 1000
+  metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
+  log.info(
+    {
+      request: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      service: serviceOf(request),
+    },
+    'answered',
+  )
+}
+
+function addressOf(host: string, port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}

@@ -1,0 +1,9 @@
+// Which lane a message rides: its channel and the pace of its template's category; test keys go where nothing is sent.
+import type { KeyType } from '../keys/key.ts'
+import type { Channel } from '../services/service.ts'
+import type { Pace } from '../templates/categories.ts'
+
+export type Lane = `${Channel}-${Pace}` | 'simulation'
+
+export const laneOf = (channel: Channel, pace: Pace, keyType: KeyType): Lane =>
+  keyType === 'test' ? 'simulation' : `${channel}-${pace}`

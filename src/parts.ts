@@ -1,0 +1,31 @@
+// The parts of the house by name, so that routes, lanes and commands can say what they are built from.
+import type { Config } from './config.ts'
+import type { Clock } from './core/clock.ts'
+import type { Id } from './core/id.ts'
+import type { Seal } from './core/seal.ts'
+import type { Database } from './db/connect.ts'
+import type { Authenticate } from './keys/authenticate.ts'
+import type { Services } from './services/load.ts'
+import type { Log } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import type { Readiness } from './telemetry/routes.ts'
+
+/** What a command or a service needs to work on the data. */
+export type Store = {
+  config: Config
+  db: Database
+  clock: Clock
+  ids: { next(): Id }
+  seal: Seal
+  stop(): Promise<void>
+}
+
+/** Everything that routes and lanes are built from. */
+export type Parts = Omit<Store, 'stop'> & {
+  log: Log
+  metrics: Metrics
+  services: Services
+  authenticate: Authenticate
+  readiness: Readiness
+  isDraining(): boolean
+}

@@ -1,0 +1,64 @@
+// Table of contents: every URL and who may call it.
+import type { FastifyInstance, HTTPMethods, onRequestHookHandler } from 'fastify'
+import { apiReference } from './http/docs.ts'
+import { createOpenApi } from './http/openapi.ts'
+import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
+import { anyKey, managerKey } from './keys/hook.ts'
+import type { Parts } from './parts.ts'
+import { live, metricsPage, ready } from './telemetry/routes.ts'
+import { templateRoutes } from './templates/routes.ts'
+
+type Who = { name: 'any key' | 'a key with manage_templates'; check: onRequestHookHandler }
+type Line = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
+
+function contents(parts: Parts): readonly Line[] {
+  const caller: Who = { name: 'any key', check: anyKey(parts.authenticate) }
+  const manager: Who = { name: 'a key with manage_templates', check: managerKey(parts.authenticate) }
+  const templates = templateRoutes(parts)
+
+  return [
+    ['GET', '/v2/manage-template/template-categories', manager, templates.listCategories],
+    ['POST', '/v2/manage-template', manager, templates.createTemplate],
+    ['GET', '/v2/manage-template/:template_id', manager, templates.getTemplate],
+    ['PATCH', '/v2/manage-template/:template_id', manager, templates.updateTemplate],
+    ['DELETE', '/v2/manage-template/:template_id', manager, templates.archiveTemplate],
+    ['GET', '/v2/template/:id', caller, templates.getVersion],
+    ['GET', '/v2/template/:id/:version', caller, templates.getVersion],
+    ['GET', '/v2/template/:id/version/:version', caller, templates.getVersion],
+    ['POST', '/v2/template/:id/preview', caller, templates.previewTemplate],
+    ['GET', '/v2/templates', caller, templates.listTemplates],
+  ]
+}
+
+export function addRoutes(app: FastifyInstance, parts: Parts): void {
+  for (const line of contents(parts)) addRoute(app, line)
+
+  // For people and for those who watch over the service; nothing here tells about a message.
+  const api = openApi()
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(api))
+  app.get('/docs', async (_request, reply) => apiReference(api, reply))
+  app.get('/health/live', live)
+  app.get('/health/ready', ready(parts.readiness, parts.isDraining))
+  app.get('/metrics', metricsPage(parts.metrics))
+  app.get('/', async (_request, reply) => reply.redirect('/docs'))
+}
+
+/** Describes every line of the table. Nothing is called, so no part needs to be there. */
+export const openApi = () =>
+  createOpenApi(
+    contents({ db: {} } as Parts).map(([method, url, who, route]) => ({ method, url, who: who.name, route })),
+  )
+
+function addRoute(app: FastifyInstance, [method, url, who, route]: Line): void {
+  app.route({
+    method,
+    url,
+    onRequest: [noEmptyPart, who.check, ...(route.ids ? [idsInPath(route.ids)] : [])],
+    ...(route.bodyLimit && { bodyLimit: route.bodyLimit }),
+    ...(route.config && { config: route.config }),
+    async handler(request, reply) {
+      const answer = await route.handler(request, reply)
+      return reply.sent ? reply : reply.code(route.status ?? 200).send(answer)
+    },
+  })
+}

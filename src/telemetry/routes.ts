@@ -1,0 +1,45 @@
+// For those who watch over the service. Alive never asks the database; ready does, and needs three misses in a row to
+// change its mind, so that one slow moment of the database does not take every process out of rotation at once.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Metrics } from './metrics.ts'
+
+export type Readiness = { isReady(): boolean; stop(): void }
+
+const EVERY_SECONDS = 2
+const MISSES = 3
+
+/** `ask` rejects while the service could not serve. */
+export function createReadiness(ask: () => Promise<unknown>): Readiness {
+  let misses = 0
+  let asking = false
+  const timer = setInterval(() => {
+    if (asking) {
+      misses++
+      return
+    }
+    asking = true
+    ask()
+      .then(
+        () => (misses = 0),
+        () => misses++,
+      )
+      .finally(() => {
+        asking = false
+      })
+  }, EVERY_SECONDS * 1000)
+  timer.unref()
+  return { isReady: () => misses < MISSES, stop: () => clearInterval(timer) }
+}
+
+export const live = async () => ({ status: 'ok' })
+
+export const ready =
+  (readiness: Readiness, isDraining: () => boolean) => async (_request: FastifyRequest, reply: FastifyReply) => {
+    const ok = readiness.isReady() && !isDraining()
+    return reply
+      .code(ok ? 200 : 503)
+      .send({ status: ok ? 'ok' : isDraining() ? 'stopping' : 'waiting for the database' })
+  }
+
+export const metricsPage = (metrics: Metrics) => async (_request: FastifyRequest, reply: FastifyReply) =>
+  reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

@@ -1,0 +1,42 @@
+import { type Clock, fromMicros } from '../core/clock.ts'
+import { type Id, microsOf, readId } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Service } from '../services/service.ts'
+import { maySend } from '../services/service.ts'
+import { refuse } from './refusals.ts'
+import type { CreateBody } from './schemas.ts'
+import { add, references, type TemplateRow } from './sql.ts'
+import { checkLengths } from './template.ts'
+
+export type Author = { service: Service; createdBy: string }
+
+export async function create(
+  app: { sql: Sql; ids: { next(): Id }; clock: Clock },
+  { service, createdBy }: Author,
+  input: CreateBody,
+): Promise<TemplateRow> {
+  const type = input.template_type
+  const category_id = readId(input.template_category_id)
+  const folder_id = input.parent_folder_id === undefined ? null : readId(input.parent_folder_id)
+  const known = await references(app.sql, service.id, category_id, folder_id)
+  if (!category_id || known.category === null) throw refuse.categoryNotFound()
+  if (folder_id && known.folder === null) throw refuse.folderNotFound()
+  if (!maySend(service, type)) throw type === 'email' ? refuse.emailNotAllowed() : refuse.smsNotAllowed()
+  checkLengths(type, input)
+
+  const id = app.ids.next()
+  const template = {
+    id,
+    service_id: service.id,
+    type,
+    name: input.name,
+    content: input.content,
+    subject: type === 'email' ? (input.subject ?? '') : null,
+    category_id,
+    folder_id,
+    created_by: createdBy,
+    created_at: fromMicros(microsOf(id)),
+  }
+  await add(app.sql, template)
+  return { ...template, version: 1, category_name: known.category, archived: false, updated_at: null }
+}

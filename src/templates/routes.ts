@@ -1,0 +1,149 @@
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../core/clock.ts'
+import { type Id, readId } from '../core/id.ts'
+import type { Database } from '../db/connect.ts'
+import { refuse as refuseAtEdge } from '../http/refusals.ts'
+import { idParam, queryOf, type Route } from '../http/route.ts'
+import { reader } from '../http/validation.ts'
+import { callerOf } from '../keys/hook.ts'
+import type { Channel } from '../services/service.ts'
+import { archive } from './archive.ts'
+import { type Author, create } from './create.ts'
+import { presentCategory, presentTemplate, presentVersion } from './present.ts'
+import { preview } from './preview.ts'
+import { list, read, readVersion } from './read.ts'
+import { refuse } from './refusals.ts'
+import * as shape from './schemas.ts'
+import { categories } from './sql.ts'
+import { update } from './update.ts'
+
+type App = { db: Database; clock: Clock; ids: { next(): Id } }
+
+export function templateRoutes(app: App) {
+  const { sql } = app.db
+
+  const listCategories: Route = {
+    summary: 'List template categories',
+    reply: shape.categoriesReply,
+    handler: async () => ({ template_categories: (await categories(sql)).map(presentCategory) }),
+  }
+
+  const createTemplate: Route = {
+    summary: 'Create a template',
+    body: shape.createBody,
+    status: 201,
+    reply: shape.templateReply,
+    async handler(request) {
+      const input = readCreate(checkedCategory(request.body ?? {}))
+      const author = authorOf(request)
+      return presentTemplate(await create({ ...app, sql }, author, input), author.service)
+    },
+  }
+
+  const getTemplate: Route = {
+    summary: 'Get a template',
+    ids: { template_id: 'id' },
+    reply: shape.templateReply,
+    async handler(request) {
+      const { service } = callerOf(request)
+      return presentTemplate(await read(sql, service.id, idParam(request, 'template_id')), service)
+    },
+  }
+
+  const updateTemplate: Route = {
+    summary: 'Change a template: a new version',
+    ids: { template_id: 'id' },
+    body: shape.updateBody,
+    reply: shape.templateReply,
+    async handler(request) {
+      const input = readUpdate(checkedCategory(request.body ?? {}))
+      const author = authorOf(request)
+      return presentTemplate(await update(app, author, idParam(request, 'template_id'), input), author.service)
+    },
+  }
+
+  const archiveTemplate: Route = {
+    summary: 'Archive a template',
+    ids: { template_id: 'id' },
+    reply: shape.templateReply,
+    async handler(request) {
+      const { service } = callerOf(request)
+      const archived = await archive({ ...app, sql }, service.id, idParam(request, 'template_id'))
+      return presentTemplate(archived, service)
+    },
+  }
+
+  const getVersion: Route = {
+    summary: 'Get one version of a template, or the latest',
+    ids: { id: 'id' },
+    reply: shape.versionReply,
+    async handler(request) {
+      const { service } = callerOf(request)
+      return presentVersion(await readVersion(sql, service.id, idParam(request, 'id'), versionParam(request)))
+    },
+  }
+
+  const previewTemplate: Route = {
+    summary: 'See what a template becomes with values',
+    ids: { id: 'id' },
+    body: shape.previewBody,
+    reply: shape.previewReply,
+    async handler(request) {
+      const { personalisation = {} } = readPreview(request.body)
+      const { service } = callerOf(request)
+      return preview(await readVersion(sql, service.id, idParam(request, 'id'), null), personalisation)
+    },
+  }
+
+  const listTemplates: Route = {
+    summary: 'List templates that are not archived',
+    query: shape.listQuery,
+    reply: shape.listReply,
+    async handler(request) {
+      const { type = null } = readList(queryOf(request))
+      return { templates: (await list(sql, callerOf(request).service.id, type)).map(presentVersion) }
+    },
+  }
+
+  return {
+    listCategories,
+    createTemplate,
+    getTemplate,
+    updateTemplate,
+    archiveTemplate,
+    getVersion,
+    previewTemplate,
+    listTemplates,
+  }
+}
+
+const readCreate = reader<shape.CreateBody>(shape.createBody, {
+  hideUnexpected: true,
+  quoted: ['template_category_id'],
+})
+const readUpdate = reader<shape.UpdateBody>(shape.updateBody, { hideUnexpected: true })
+const readPreview = reader<shape.PreviewBody>(shape.previewBody)
+const readList = reader<{ type?: Channel }>(shape.listQuery)
+
+// A malformed category is reported alone, whatever else is wrong with the body.
+function checkedCategory(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  if (Object.hasOwn(body, 'template_category_id')) {
+    const { template_category_id } = body as { template_category_id: unknown }
+    if (readId(template_category_id) === null) throw refuse.categoryNotId()
+  }
+  return body
+}
+
+function authorOf(request: FastifyRequest): Author {
+  const { service, key } = callerOf(request)
+  return { service, createdBy: key.created_by }
+}
+
+// A version that is not a positive whole number is no address of ours.
+function versionParam(request: FastifyRequest): number | null {
+  const { version } = request.params as { version?: string }
+  if (version === undefined) return null
+  if (!/^0*[1-9]\d*$/.test(version)) throw refuseAtEdge.unknownPath()
+  return Number(version)
+}

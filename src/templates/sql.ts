@@ -1,0 +1,138 @@
+import type { Timestamp } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Channel } from '../services/service.ts'
+import type { Category } from './categories.ts'
+
+export type TemplateRow = {
+  id: Id
+  service_id: Id
+  type: Channel
+  version: number
+  name: string
+  content: string
+  subject: string | null
+  category_id: Id
+  category_name: string
+  folder_id: Id | null
+  archived: boolean
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp | null
+}
+
+export type VersionRow = Pick<
+  TemplateRow,
+  'id' | 'type' | 'version' | 'name' | 'content' | 'subject' | 'created_by' | 'created_at'
+> & { made_at: Timestamp }
+
+export const categories = (sql: Sql) => sql<Category>`
+  select id, name, lane
+  from template_categories
+  where not hidden
+  order by position`
+
+/** What a change refers to: null where there is no such category or folder. */
+export async function references(sql: Sql, service: Id, category: Id | null, folder: Id | null) {
+  const [found] = await sql<{ category: string | null; folder: string | null }>`
+    select (select name from template_categories where id = ${category}) as category,
+           (select name from folders where id = ${folder} and service_id = ${service}) as folder`
+  return { category: found?.category ?? null, folder: found?.folder ?? null }
+}
+
+export type NewTemplate = {
+  id: Id
+  service_id: Id
+  type: Channel
+  name: string
+  content: string
+  subject: string | null
+  category_id: Id
+  folder_id: Id | null
+  created_by: string
+  created_at: Timestamp
+}
+
+export const add = (sql: Sql, t: NewTemplate) => sql`
+  with head as (
+    insert into templates (id, service_id, type, version, folder_id, created_by, created_at)
+    values (${t.id}, ${t.service_id}, ${t.type}, 1, ${t.folder_id}, ${t.created_by}, ${t.created_at})
+    returning id
+  )
+  insert into template_versions (template_id, version, name, content, subject, category_id, created_by, made_at)
+  select id, 1, ${t.name}, ${t.content}, ${t.subject}, ${t.category_id}::uuid, ${t.created_by}, ${t.created_at}::timestamptz
+  from head`
+
+export async function find(sql: Sql, service: Id, id: Id): Promise<TemplateRow | null> {
+  const [template] = await sql<TemplateRow>`
+    select t.id, t.service_id, t.type, t.version, v.name, v.content, v.subject, v.category_id, c.name as category_name,
+           t.folder_id, t.archived, t.created_by, t.created_at, t.updated_at
+    from templates t
+    join template_versions v on v.template_id = t.id and v.version = t.version
+    join template_categories c on c.id = v.category_id
+    where t.id = ${id}
+      and t.service_id = ${service}`
+  return template ?? null
+}
+
+/** Holds the head until the end of the transaction: two edits at once become two versions, one after the other. */
+export async function hold(sql: Sql, service: Id, id: Id): Promise<TemplateRow | null> {
+  const [held] = await sql`select id from templates where id = ${id} and service_id = ${service} for update`
+  return held ? find(sql, service, id) : null
+}
+
+export type NewVersion = Pick<
+  TemplateRow,
+  'id' | 'version' | 'name' | 'content' | 'subject' | 'category_id' | 'folder_id'
+> & {
+  created_by: string
+  made_at: Timestamp
+}
+
+export const addVersion = (sql: Sql, v: NewVersion) => sql`
+  with head as (
+    update templates
+    set version = ${v.version},
+        folder_id = ${v.folder_id},
+        updated_at = ${v.made_at}
+    where id = ${v.id}
+    returning id
+  )
+  insert into template_versions (template_id, version, name, content, subject, category_id, created_by, made_at)
+  select id, ${v.version}, ${v.name}, ${v.content}, ${v.subject}, ${v.category_id}::uuid, ${v.created_by},
+         ${v.made_at}::timestamptz
+  from head`
+
+/** False when it was archived already, by whomever. */
+export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp): Promise<boolean> {
+  const rows = await sql`
+    update templates
+    set archived = true,
+        folder_id = null,
+        updated_at = ${at}
+    where id = ${id}
+      and service_id = ${service}
+      and not archived
+    returning id`
+  return rows.length > 0
+}
+
+export async function findVersion(sql: Sql, service: Id, id: Id, version: number | null): Promise<VersionRow | null> {
+  const [found] = await sql<VersionRow>`
+    select t.id, t.type, v.version, v.name, v.content, v.subject, t.created_by, t.created_at, v.made_at
+    from templates t
+    join template_versions v on v.template_id = t.id and v.version = coalesce(${version}::integer, t.version)
+    where t.id = ${id}
+      and t.service_id = ${service}`
+  return found ?? null
+}
+
+/** By name in code-point order, then type: the "C" collation compares bytes of UTF-8, which is the same order. */
+export const listLive = (sql: Sql, service: Id, type: Channel | null) => sql<VersionRow>`
+  select t.id, t.type, v.version, v.name, v.content, v.subject, t.created_by, t.created_at, v.made_at
+  from templates t
+  join template_versions v on v.template_id = t.id and v.version = t.version
+  where t.service_id = ${service}
+    and not t.archived
+    and (${type}::text is null or t.type = ${type})
+  order by v.name collate "C", t.type, t.id`

@@ -1,0 +1,120 @@
+// A running Herald on a database of its own, and callers that speak HTTP to it.
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, inject } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { createClock } from '../../src/core/clock.ts'
+import type { Id } from '../../src/core/id.ts'
+import { create as createKey } from '../../src/keys/create.ts'
+import { start } from '../../src/main.ts'
+import type { Parts } from '../../src/parts.ts'
+import { change } from '../../src/services/change.ts'
+import { create as createService } from '../../src/services/create.ts'
+import { addFolder } from '../../src/services/folders.ts'
+import { addOrigin } from '../../src/services/origins.ts'
+import { addUser } from '../../src/services/people.ts'
+import { addToSafelist } from '../../src/services/safelist.ts'
+import { databaseUrl, onServer } from './database.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+export type Reply = { status: number; body: any; headers: Headers; text: string }
+
+/** Starts the service; everything ends with the test file. */
+export async function world(env: Record<string, string> = {}) {
+  const server = inject('server')
+  const database = `t_${randomUUID().replaceAll('-', '')}`
+  await onServer(server, `create database ${database} template ${inject('template')}`)
+  const data = mkdtempSync(join(tmpdir(), 'herald-world-'))
+  const config = readConfig({
+    DATABASE_URL: databaseUrl(server, database),
+    HERALD_DATA: data,
+    HERALD_PORT: '0',
+    HERALD_LOG_LEVEL: 'silent',
+    ...env,
+  })
+  // The clock can be moved, as it is the one thing a test may fake.
+  let moved = 0
+  const clock = createClock(() => Date.now() + moved)
+  const running = await start(config, { clock, say: () => {} })
+  afterAll(async () => {
+    await running.stop()
+    await onServer(server, `drop database if exists ${database} with (force)`)
+    rmSync(data, { recursive: true, force: true })
+  })
+  const { parts, address } = running
+  return {
+    parts,
+    address,
+    config,
+    running,
+    moveClock: (ms: number) => {
+      moved += ms
+    },
+    call: (method: string, path: string, options: CallOptions = {}) => call(address, method, path, options),
+    service: (options: ServiceOptions = {}) => makeService(parts, address, options),
+  }
+}
+
+export type World = Awaited<ReturnType<typeof world>>
+
+type CallOptions = { body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }
+
+/** One request, exactly as given; `raw` sends the bytes as they are. */
+export async function call(address: string, method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+  const { body, raw, headers = {} } = options
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(address + path, {
+    method,
+    redirect: 'manual',
+    headers: { ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(payload !== undefined && { body: payload as string }),
+  })
+  const text = await response.text()
+  const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json')
+  return { status: response.status, body: isJson && text ? JSON.parse(text) : text, headers: response.headers, text }
+}
+
+type ServiceOptions = { name?: string; mode?: 'trial' | 'live' } & Parameters<typeof change>[2]
+type KeyOptions = { type?: 'normal' | 'team' | 'test'; manageTemplates?: boolean; name?: string }
+
+async function makeService(parts: Parts, address: string, options: ServiceOptions) {
+  const { name = `Test service ${randomUUID()}`, mode = 'live', ...changes } = options
+  const { id } = await createService(parts, { name, mode })
+  const service = await change(parts, id, { name, ...changes })
+  const user = await addUser(parts, id, {
+    name: 'Maria',
+    email_address: 'maria@example.org',
+    phone_number: '+16135550199',
+  })
+  return {
+    ...service,
+    user,
+    async key({ type = 'normal', manageTemplates = true, name = 'a key' }: KeyOptions = {}) {
+      const made = await createKey(parts, service, { name, key_type: type, manage_templates: manageTemplates })
+      return { ...made, ...callerWith(address, made.key) }
+    },
+    change: (wanted: Parameters<typeof change>[2]) => change(parts, id, wanted),
+    addReplyTo: (value: string, makeDefault = false) => addOrigin(parts, 'reply-to', id, { value, makeDefault }),
+    addSender: (value: string, makeDefault = false) => addOrigin(parts, 'sender', id, { value, makeDefault }),
+    addToSafelist: (recipient: string) => addToSafelist(parts, id, recipient),
+    addFolder: (folder: string) => addFolder(parts, id, folder),
+  }
+}
+
+export type Caller = ReturnType<typeof callerWith>
+
+export function callerWith(address: string, key: string) {
+  const headers = { authorization: `ApiKey-v1 ${key}` }
+  const as =
+    (method: string) =>
+    (path: string, body?: unknown, more: Record<string, string> = {}) =>
+      call(address, method, path, { ...(body !== undefined && { body }), headers: { ...headers, ...more } })
+  return { key, get: as('GET'), post: as('POST'), patch: as('PATCH'), delete: as('DELETE'), put: as('PUT') }
+}
+
+export const CATEGORY = {
+  general: '207b293c-2ae5-48e8-836d-fcabd60b2153' as Id,
+  authentication: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9' as Id,
+}
