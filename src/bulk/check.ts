@@ -6,6 +6,7 @@ import { readPhone } from '../recipients/phone.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
 import type { RecipientType } from '../recipients/recipient.ts'
 import { strip } from '../recipients/strip.ts'
+import { smsLimit } from '../rendering/sms.ts'
 import type { Column, Columns } from './columns.ts'
 import type { Sheet } from './rows.ts'
 
@@ -14,7 +15,6 @@ export type Value = string | null | (string | null)[]
 export type Values = Record<string, Value>
 
 export const tooLongText = 'Maximum 612 characters. Some messages may be too long due to custom content.'
-export const maxUnits = 612
 
 export type CellError = {
   key: string
@@ -42,7 +42,7 @@ export type CheckedRow = {
 
 /** What rendering knows about the text message of a template. */
 export type TextMeasure = {
-  /** Units of the message filled with these values, prefix included. */
+  /** Units of the message filled with these values, prefix included; may be an upper bound that still fits. */
   units(values: Values): number
   /**
    * Whether one value alone counts as too long. The reference asks this about value and unfilled template, which can flag a
@@ -94,7 +94,7 @@ function checkRow(
       errors.push(errorOf(column, 'long', tooLongText))
   }
   const reference = columns.reference === undefined ? null : cellAt(cells, columns.reference)
-  const tooLong = rules.text !== undefined && rules.text.units(personalisation) > maxUnits
+  const tooLong = rules.text !== undefined && rules.text.units(personalisation) > smsLimit
   return { row, recipient, key, personalisation, reference, errors, tooLong }
 }
 
@@ -156,4 +156,4 @@ export const whatIsWrong = (error: CellError) => (error.problem === 'recipient' 
 
 /** `Row 3 - has a character count greater than 612 characters. …` */
 export const tooLongSentence = (row: number) =>
-  `Row ${row} - has a character count greater than ${maxUnits} characters. Some messages may be too long due to custom content.`
+  `Row ${row} - has a character count greater than ${smsLimit} characters. Some messages may be too long due to custom content.`

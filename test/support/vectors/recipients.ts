@@ -1,11 +1,13 @@
 // Vectors of recipients and recipient files (content-rules 13.1) against the real functions.
 
-import type { CheckedRow, TextMeasure, Value, Values } from '../../../src/bulk/check.ts'
+import type { CheckedRow } from '../../../src/bulk/check.ts'
+import { createReferenceMeasure } from '../../../src/bulk/measure.ts'
 import { sheetOfCsv, sheetOfRows } from '../../../src/bulk/rows.ts'
 import { summarise } from '../../../src/bulk/summary.ts'
 import { readEmail } from '../../../src/recipients/email.ts'
 import { humanPhone, readPhone } from '../../../src/recipients/phone.ts'
 import { createSafelist, safelistForm } from '../../../src/recipients/recipient.ts'
+import { namesOf } from '../../../src/rendering/placeholders.ts'
 import type { Handler } from './handler.ts'
 
 const emailAddress: Handler = input => {
@@ -44,14 +46,14 @@ const recipientCsv: Handler = input => {
   const content: string | undefined = input.templateContent
   const summary = summarise(reading.sheet, {
     type: input.templateType,
-    placeholders: content === undefined ? (input.placeholders ?? []) : namesOf(content),
+    placeholders: content === undefined ? (input.placeholders ?? []) : namesOf({ content }),
     language: input.language ?? 'en',
     international: input.international ?? true,
     safelist: input.safelist ?? [],
     maxRows: input.maxRows ?? 50_000,
     ...(input.remainingToday === undefined ? {} : { remainingToday: input.remainingToday }),
     ...(input.maxErrorsShown === undefined ? {} : { maxErrorsShown: input.maxErrorsShown }),
-    ...(content === undefined ? {} : { text: measureOf(content) }),
+    ...(content === undefined ? {} : { text: createReferenceMeasure(content) }),
   })
   return {
     columnHeaders: summary.columns.headers,
@@ -79,13 +81,6 @@ function presentRow(row: CheckedRow, isMeasured: boolean) {
     missingData: row.errors.some(error => error.problem === 'missing'),
     ...(isMeasured ? { tooLong: row.tooLong } : {}),
   }
-}
-
-const namesOf = (content: string) => [...content.matchAll(/\(\((.+?)\)\)/g)].map(m => m[1] ?? '') // STAND-IN
-
-function measureOf(content: string): TextMeasure {
-  const units = (values: Values) => content.replace(/\(\((.+?)\)\)/g, (_, n) => String(values[n])).length // STAND-IN
-  return { units, isLongValue: (value: Value) => String(value).length + [...content].length > 612 }
 }
 
 export const recipientHandlers: Record<string, Handler> = {
