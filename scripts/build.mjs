@@ -1,0 +1,30 @@
+// Makes dist/ from src/. In an install without development tools (npm ci --omit=dev) there is no compiler: then npm's own
+// calls (--if-possible) leave dist/ as it is, because an image is often built in one place and installed in another.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const compiler = find('typescript/package.json')
+
+if (compiler) {
+  const tsc = join(dirname(compiler), 'bin', 'tsc')
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  process.exitCode = status ?? 1
+} else if (process.argv.includes('--if-possible')) {
+  const rest = existsSync(join(root, 'dist')) ? 'dist/ stays as it is' : 'copy dist/ from a place that has it'
+  console.log(`Herald is not built here: TypeScript is not installed; ${rest}.`)
+} else {
+  console.error('TypeScript is not installed, so nothing can be built. Run: npm ci')
+  process.exitCode = 1
+}
+
+function find(name) {
+  try {
+    return createRequire(import.meta.url).resolve(name)
+  } catch {
+    return undefined // not installed
+  }
+}
