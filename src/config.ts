@@ -104,6 +104,13 @@ const settings = {
     'herald.example',
     'Domain of the addresses that e-mails are sent from.',
   ),
+  simulatedRecipients: setting(
+    'HERALD_SIMULATED_RECIPIENTS',
+    list,
+    [] as string[],
+    'Smoke-test recipients: accepted, stored nowhere, never sent to. Separated by commas.',
+    { shown: 'simulate-delivered(-2, -3)@ the sending domain; +16132532222, …3, …4' },
+  ),
   logLevel: setting(
     'HERALD_LOG_LEVEL',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

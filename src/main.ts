@@ -8,22 +8,29 @@ import type { Config } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
 import { createSeal } from './core/seal.ts'
+import { databaseMillis, followDatabase } from './db/clock.ts'
 import { type Connection, connect, type Database } from './db/connect.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { createListener } from './db/listen.ts'
 import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
+import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretIn } from './db/seal.ts'
 import { faultOf } from './http/errors.ts'
+import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
+import { createAccept } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
+import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
 import { createServices } from './services/load.ts'
+import { createSimulated } from './services/simulated.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createReadiness } from './telemetry/routes.ts'
+import { createTemplates } from './templates/cache.ts'
 
 export type Running = { address: string; parts: Parts; stop(): Promise<void> }
 
@@ -55,11 +62,12 @@ export async function openStore(
   }
   try {
     await checkDatabase(config, db)
-    await followClock(db, clock)
+    await followDatabase(db.sql, clock)
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
     const seal = createSeal([config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets])
     if (wanted) {
       await checkSeal(db.sql, seal)
+      await makePartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
     return { config, db, clock, ids: createIds(clock), seal, stop }
@@ -88,13 +96,6 @@ async function checkDatabase(config: Config, db: Database) {
     )
 }
 
-async function followClock(db: Database, clock: Clock) {
-  const before = performance.now()
-  const [row] = await db.sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
-  const travel = (performance.now() - before) / 2
-  if (row) clock.follow(row.ms + travel)
-}
-
 /** Runs the service: HTTP and the engine in one process, or one of them. */
 export async function start(
   config: Config,
@@ -118,29 +119,46 @@ export async function start(
       keyPrefix: config.keyPrefix,
       onFault,
     })
+    const templates = createTemplates(db.sql, clock)
     const forget = () => {
       services.clear()
       authenticate.clear()
+      templates.clear()
     }
     const listener = await createListener(db, { onDown: forget, onUp: forget })
     stops.push(() => listener.stop())
     await listener.on('herald_changes', service => {
       services.drop(service)
       authenticate.drop(service)
+      templates.drop(service)
     })
 
-    const timer = setInterval(() => void followClock(db, clock).catch(onFault), 10_000)
+    const timer = setInterval(() => void followDatabase(db.sql, clock).catch(onFault), 10_000)
     timer.unref()
     stops.push(() => clearInterval(timer))
 
     const metrics = createMetrics()
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
-    const readiness = createReadiness(() => db.sql`select 1`)
+    const readiness = createReadiness(() => databaseMillis(db.sql))
     stops.push(() => readiness.stop())
 
     let draining = false
-    const parts: Parts = { ...store, log, metrics, services, authenticate, readiness, isDraining: () => draining }
+    const parts: Parts = {
+      ...store,
+      log,
+      metrics,
+      services,
+      authenticate,
+      templates,
+      replays: createReplays({ sql: db.sql, seal }),
+      simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
+      accept: createAccept({ sql: db.sql, clock, birth: null, patienceSeconds: config.databaseSeconds - 0.5 }),
+      links: createLinks(config.baseUrl),
+      sendingDomain: config.sendingDomain,
+      readiness,
+      isDraining: () => draining,
+    }
     if (only === 'engine') return { address: '', parts, stop }
 
     const server = createServer({

@@ -4,11 +4,16 @@ import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
+import type { Links } from './http/links.ts'
 import type { Authenticate } from './keys/authenticate.ts'
+import type { Accept } from './notifications/accept.ts'
+import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
+import type { Simulated } from './services/simulated.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { Readiness } from './telemetry/routes.ts'
+import type { Templates } from './templates/cache.ts'
 
 /** What a command or a service needs to work on the data. */
 export type Store = {
@@ -26,6 +31,12 @@ export type Parts = Omit<Store, 'stop'> & {
   metrics: Metrics
   services: Services
   authenticate: Authenticate
+  templates: Templates
+  replays: Replays
+  simulated: Simulated
+  accept: Accept
+  links: Links
+  sendingDomain: string
   readiness: Readiness
   isDraining(): boolean
 }

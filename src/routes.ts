@@ -2,8 +2,10 @@
 import type { FastifyInstance, HTTPMethods, onRequestHookHandler } from 'fastify'
 import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
+import { refuse } from './http/refusals.ts'
 import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
 import { anyKey, managerKey } from './keys/hook.ts'
+import { notificationRoutes } from './notifications/routes.ts'
 import type { Parts } from './parts.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
@@ -14,9 +16,15 @@ type Line = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
 function contents(parts: Parts): readonly Line[] {
   const caller: Who = { name: 'any key', check: anyKey(parts.authenticate) }
   const manager: Who = { name: 'a key with manage_templates', check: managerKey(parts.authenticate) }
+  const notifications = notificationRoutes(parts)
   const templates = templateRoutes(parts)
 
   return [
+    ['POST', '/v2/notifications/email', caller, notifications.sendEmail],
+    ['POST', '/v2/notifications/sms', caller, notifications.sendSms],
+    ['GET', '/v2/notifications', caller, notifications.listAll],
+    ['GET', '/v2/notifications/:notification_id', caller, notifications.getOne],
+    ['DELETE', '/v2/notifications/:notification_id', caller, notifications.cancelOne],
     ['GET', '/v2/manage-template/template-categories', manager, templates.listCategories],
     ['POST', '/v2/manage-template', manager, templates.createTemplate],
     ['GET', '/v2/manage-template/:template_id', manager, templates.getTemplate],
@@ -32,6 +40,8 @@ function contents(parts: Parts): readonly Line[] {
 
 export function addRoutes(app: FastifyInstance, parts: Parts): void {
   for (const line of contents(parts)) addRoute(app, line)
+  // Reading and cancelling take any id here, but a send names its kind: anything else is an unknown path, not a wrong method.
+  hide(app, 'POST', '/v2/notifications/:kind')
 
   // For people and for those who watch over the service; nothing here tells about a message.
   const api = openApi()
@@ -62,3 +72,14 @@ function addRoute(app: FastifyInstance, [method, url, who, route]: Line): void {
     },
   })
 }
+
+const hide = (app: FastifyInstance, method: HTTPMethods, url: string) =>
+  app.route({
+    method,
+    url,
+    config: { hidden: true },
+    onRequest: async () => {
+      throw refuse.unknownPath()
+    },
+    handler: () => {},
+  })

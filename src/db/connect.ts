@@ -164,3 +164,5 @@ export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && !SHUTDOWN.has(error.code ?? '')
 const SHUTDOWN = new Set(['57P01', '57P02', '57P03'])
 const isConnectionError = (error: unknown) => !(error instanceof pg.DatabaseError) || SHUTDOWN.has(error.code ?? '')
+
+export const isUniqueViolation = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'

@@ -45,8 +45,9 @@ export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: u
     for (const error of errors) {
       const [place, sentence] = complaint(error, wording) ?? []
       if (place === undefined || sentence === undefined) continue
-      if (!sentences.has(place)) sentences.set(place, [sentence])
-      else if (place === UNEXPECTED) sentences.get(place)?.push(sentence)
+      const before = sentences.get(place)
+      if (before) before.push(sentence)
+      else sentences.set(place, [sentence])
     }
     checkFields(sentences, data as Record<string, unknown>, fields, wording)
     if (sentences.size === 0) return data as T

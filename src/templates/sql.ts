@@ -136,3 +136,25 @@ export const listLive = (sql: Sql, service: Id, type: Channel | null) => sql<Ver
     and not t.archived
     and (${type}::text is null or t.type = ${type})
   order by v.name collate "C", t.type, t.id`
+
+export type HeadRow = { id: Id; type: Channel; version: number; archived: boolean; pace: Category['lane'] }
+
+/** What a send asks of a template before it looks at the text. */
+export async function findHead(sql: Sql, service: Id, id: Id): Promise<HeadRow | null> {
+  const [head] = await sql<HeadRow>`
+    select t.id, t.type, t.version, t.archived, c.lane as pace
+    from templates t
+    join template_versions v on v.template_id = t.id and v.version = t.version
+    join template_categories c on c.id = v.category_id
+    where t.id = ${id}
+      and t.service_id = ${service}`
+  return head ?? null
+}
+
+export type ContentRow = { template_id: Id; version: number; type: Channel; content: string; subject: string | null }
+
+export const contents = (sql: Sql, ids: readonly Id[], versions: readonly number[]) => sql<ContentRow>`
+  select distinct v.template_id, v.version, t.type, v.content, v.subject
+  from unnest(${ids}::uuid[], ${versions}::integer[]) as wanted (id, version)
+  join template_versions v on v.template_id = wanted.id and v.version = wanted.version
+  join templates t on t.id = v.template_id`

@@ -1,0 +1,76 @@
+// File objects among the values of an e-mail: what is wrong with one before its content is looked at (contract 2.4).
+import type { Values } from '../rendering/placeholders.ts'
+
+export const MOST_FILES = 10
+export const MOST_BYTES = 6_291_456
+
+export type FileObject = { file: string; filename: string; sending_method: 'attach' | 'link' }
+
+/** Any object among the values of an e-mail is taken for a file. */
+export const isFile = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const filesOf = (values: Values): [key: string, file: Record<string, unknown>][] =>
+  Object.entries(values).filter((entry): entry is [string, Record<string, unknown>] => isFile(entry[1]))
+
+type Show = (value: unknown) => string
+
+/** Phase A: the shape of every file object, type and list errors before missing keys. */
+export function shapeProblems(values: Values, show: Show): string[] {
+  return filesOf(values).flatMap(([key, file]) => [
+    ...fileProblem(file, show),
+    ...methodProblem(key, file),
+    ...nameProblem(file, show),
+    ...['file', 'sending_method', 'filename']
+      .filter(name => !Object.hasOwn(file, name))
+      .map(name => `${name} is a required property`),
+  ])
+}
+
+function fileProblem(file: Record<string, unknown>, show: Show): string[] {
+  if (!Object.hasOwn(file, 'file') || typeof file.file === 'string') return []
+  return [`file ${show(file.file)} is not of type string`]
+}
+
+function methodProblem(key: string, file: Record<string, unknown>): string[] {
+  if (!Object.hasOwn(file, 'sending_method') || file.sending_method === 'attach' || file.sending_method === 'link')
+    return []
+  return [`personalisation ${key} is not one of [attach, link]`]
+}
+
+function nameProblem(file: Record<string, unknown>, show: Show): string[] {
+  if (!Object.hasOwn(file, 'filename')) return []
+  const { filename } = file
+  if (typeof filename !== 'string') return [`filename ${show(filename)} is not of type string`]
+  const length = [...filename].length
+  if (length < 3) return ['filename is too short']
+  return length >= 250 ? ['filename is too long'] : []
+}
+
+/** Phase B: how many files, then each one's content. */
+export function contentProblems(values: Values): string[] {
+  const files = filesOf(values)
+  const many =
+    files.length > MOST_FILES ? [`File number exceed allowed limits of 10 with number of ${files.length}.`] : []
+  return [...many, ...files.flatMap(([key, file]) => contentProblem(key, file as FileObject))]
+}
+
+function contentProblem(key: string, { file, filename }: FileObject): string[] {
+  const bytes = decodedLength(file)
+  if (bytes === null) return [`${key} : Incorrect padding : Error decoding base64 field`]
+  if (bytes <= MOST_BYTES) return []
+  return [`${key} : File size for ${filename} is ${bytes} and greater than allowed limit of ${MOST_BYTES}.`]
+}
+
+/** Length of what base64 text stands for; null when it is not base64. Spaces and line breaks are tolerated, nothing else. */
+export function decodedLength(text: string): number | null {
+  const plain = /\s/.test(text) ? text.replace(/[ \t\r\n]/g, '') : text
+  if (plain.length % 4 !== 0) return null
+  const padding = plain.endsWith('==') ? 2 : plain.endsWith('=') ? 1 : 0
+  const body = plain.length - padding
+  for (let at = 0; at < body; at++) if (!isBase64(plain.charCodeAt(at))) return null
+  return (plain.length / 4) * 3 - padding
+}
+
+const isBase64 = (c: number) =>
+  (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2f

@@ -1,0 +1,45 @@
+// The accept path's one door to the database: requests that wait at the same moment share a statement and a commit, and each
+// is answered only after its own.
+import { type Clock, fromMicros } from '../core/clock.ts'
+import { isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
+import { type Batch, createBatch } from '../engine/batch.ts'
+import type { Birth } from '../queue/tickets.ts'
+import { type Asked, type Decision, accept as store, stored } from './sql.ts'
+
+export type Accept = Batch<Asked, Decision>
+
+const MOST = 500
+const IN_FLIGHT = 2
+
+export function createAccept(app: { sql: Sql; clock: Clock; birth: Birth; patienceSeconds: number }): Accept {
+  const { sql, clock } = app
+  const deadline = () => fromMicros(clock.micros() + app.patienceSeconds * 1_000_000)
+
+  async function run(asked: Asked[]): Promise<Decision[]> {
+    try {
+      return complete(asked, await store(sql, asked, deadline(), app.birth))
+    } catch (error) {
+      // Another process has just stored an answer for one of our idempotency keys: looked at again, it is there to be seen.
+      if (isUniqueViolation(error)) return complete(asked, await store(sql, asked, deadline(), app.birth))
+      if (isDatabaseError(error)) throw error
+      return afterBrokenLine(asked, error)
+    }
+  }
+
+  // The line broke before the answer came. What was committed all the same must not be answered as if it had not been.
+  async function afterBrokenLine(asked: Asked[], error: unknown): Promise<Decision[]> {
+    const ids = asked.filter(one => one.message).map(one => one.id)
+    const found = await stored(sql, ids).catch(() => [])
+    const kept = new Set(found.map(row => row.id))
+    if (kept.size === 0 || !asked.every(one => kept.has(one.id))) throw error
+    return asked.map(() => ({ in_rate: true, seen: false, in_daily: true, remaining: 0, free_in: 60 }))
+  }
+
+  return createBatch(run, { most: MOST, inFlight: IN_FLIGHT })
+}
+
+function complete(asked: readonly Asked[], decisions: Decision[]): Decision[] {
+  if (decisions.length !== asked.length)
+    throw new Error('the database came to the request too late; nothing was stored')
+  return decisions
+}

@@ -1,0 +1,12 @@
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import { refuse } from './refusals.ts'
+import { cancel as take } from './sql.ts'
+
+/** Exactly one wins: the caller who cancels, or the engine that hands over. */
+export async function cancel(app: { sql: Sql }, service: Id, id: Id): Promise<void> {
+  const result = await take(app.sql, service, id)
+  if (!result || result.gone) throw refuse.notInDatabase()
+  if (!result.scheduled) throw refuse.notScheduled()
+  if (!result.cancelled) throw refuse.alreadySent()
+}

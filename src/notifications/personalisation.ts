@@ -1,0 +1,32 @@
+// Phase B of the checks: how large all values are together (contract 2.4).
+import { contentProblems, isFile } from '../files/file.ts'
+import type { Values } from '../rendering/placeholders.ts'
+import type { Channel } from '../services/service.ts'
+
+const MOST = 51_200
+
+/** Runs only when the shape of the body is right. Files are looked into for e-mails only. */
+export function personalisationProblems(channel: Channel, values: Values): string[] {
+  const size = Object.values(values).reduce((sum: number, value) => sum + (isFile(value) ? 0 : lengthOf(value)), 0)
+  const large =
+    size > MOST
+      ? [`Personalisation variables size of ${size} bytes is greater than allowed limit of ${MOST} bytes.`]
+      : []
+  return channel === 'email' ? [...large, ...contentProblems(values)] : large
+}
+
+/** Length of the text form, as the reference counts it: items of a list stand in quotes, separated by a comma and a space. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return /[\ud800-\udbff]/.test(value) ? [...value].length : value.length
+  if (value === null) return 4
+  if (typeof value === 'boolean') return value ? 4 : 5
+  if (Array.isArray(value))
+    return (
+      2 +
+      value.reduce((sum: number, item) => sum + lengthOf(item) + (typeof item === 'string' ? 2 : 0), 0) +
+      2 * Math.max(0, value.length - 1)
+    )
+  if (typeof value === 'object')
+    return 2 + Object.entries(value as object).reduce((sum, [key, item]) => sum + key.length + 6 + lengthOf(item), 0)
+  return String(value).length
+}

@@ -1,0 +1,58 @@
+import { fromMicros, zulu } from '../core/clock.ts'
+import { type Id, microsOf } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Compiled } from '../templates/cache.ts'
+import { type Notification, openPersonal } from './notification.ts'
+import { describe } from './status.ts'
+
+export type SentMessage = {
+  id: Id
+  reference: string | null
+  content: { subject: string; body: string; from_email: string } | { body: string; from_number: string | null }
+  template_id: Id
+  template_version: number
+  /** The caller's own words for the due time. */
+  scheduled_for: string | null
+}
+
+/** The answer to a send; addresses are absolute. */
+export const presentSent = (sent: SentMessage, base: string) => ({
+  id: sent.id,
+  reference: sent.reference,
+  content: sent.content,
+  uri: `${base}/v2/notifications/${sent.id}`,
+  template: {
+    id: sent.template_id,
+    version: sent.template_version,
+    uri: `${base}/v2/template/${sent.template_id}/${sent.template_version}`,
+  },
+  scheduled_for: sent.scheduled_for,
+})
+
+/** A message as it is read; the text is made anew from the version that was current when it was accepted. */
+export function presentNotification(seal: Seal, n: Notification, { compiled, type }: Compiled) {
+  const { to, values } = openPersonal(seal, n.sealed)
+  const answer = compiled.answer(values)
+  return {
+    id: n.id,
+    reference: n.reference,
+    email_address: type === 'email' ? to : null,
+    phone_number: type === 'sms' ? to : null,
+    type,
+    status: n.status,
+    status_description: describe(n.status, type, n.failure_detail),
+    provider_response: n.status === 'technical-failure' ? n.provider_response : null,
+    template: {
+      id: n.template_id,
+      version: n.template_version,
+      uri: `/v2/template/${n.template_id}/${n.template_version}`,
+    },
+    body: answer.body,
+    subject: 'subject' in answer ? answer.subject : null,
+    created_at: zulu(fromMicros(microsOf(n.id))),
+    created_by_name: null,
+    sent_at: n.sent_at && zulu(n.sent_at),
+    completed_at: n.completed_at && zulu(n.completed_at),
+    scheduled_for: n.scheduled_for && zulu(n.scheduled_for),
+  }
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../core/clock.ts'
+import { floorOf, type Id, isTimed, microsOf, readId } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Caller } from '../keys/key.ts'
+import type { Channel, Service } from '../services/service.ts'
+import type { Templates } from '../templates/cache.ts'
+import { presentNotification } from './present.ts'
+import { refuse } from './refusals.ts'
+import type { ListQuery } from './schemas.ts'
+import { exists, find, page } from './sql.ts'
+import { statusesOf } from './status.ts'
+
+type App = { sql: Sql; clock: Clock; seal: Seal; templates: Templates }
+
+const PAGE = 250
+const DAY_MICROS = 86_400_000_000
+
+/** Any key of the service reads any of its messages, until they are older than the service keeps them. */
+export async function read(app: App, service: Service, id: Id) {
+  const found = await find(app.sql, service.id, id)
+  if (!found || id < oldest(app.clock, service, found.channel)) throw refuse.notFound()
+  return presentNotification(app.seal, found, await app.templates.version(found.template_id, found.template_version))
+}
+
+/** A page of messages made by keys of the caller's type, newest first. */
+export async function list(app: App, { service, key }: Caller, query: ListQuery) {
+  const olderThan = query.older_than === undefined ? null : readId(query.older_than)
+  const channels: readonly Channel[] = query.template_type ?? ['email', 'sms']
+  if (olderThan && !(await exists(app.sql, service.id, olderThan))) {
+    // A message that aged out is gone like one that never was; but its id tells when it was made.
+    if (isTimed(olderThan) && microsOf(olderThan) < windowStart(app.clock, service)) return []
+    throw refuse.notFound()
+  }
+  const found = await page(app.sql, {
+    service: service.id,
+    keyType: key.key_type,
+    channels: [...new Set(channels)].map(channel => ({ channel, from: oldest(app.clock, service, channel) })),
+    inJob: query.include_jobs?.toLowerCase() === 'true' ? [false, true] : [false],
+    statuses: query.status ? statusesOf(query.status) : null,
+    reference: query.reference ?? null,
+    olderThan,
+    size: PAGE,
+  })
+  await app.templates.warm(found)
+  return Promise.all(
+    found.map(async one =>
+      presentNotification(app.seal, one, await app.templates.version(one.template_id, one.template_version)),
+    ),
+  )
+}
+
+const retentionDays = (service: Service, channel: Channel) =>
+  channel === 'email' ? service.email_retention_days : service.sms_retention_days
+
+/** The first id that is still shown: exact at the moment of reading, whenever the deletion comes. */
+const oldest = (clock: Clock, service: Service, channel: Channel) =>
+  floorOf(clock.micros() - retentionDays(service, channel) * DAY_MICROS)
+
+const windowStart = (clock: Clock, service: Service) =>
+  clock.micros() - Math.min(retentionDays(service, 'email'), retentionDays(service, 'sms')) * DAY_MICROS

@@ -1,0 +1,181 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../core/clock.ts'
+import { readId } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Database } from '../db/connect.ts'
+import { shapeProblems } from '../files/file.ts'
+import { readJson } from '../http/json.ts'
+import { address, type Links } from '../http/links.ts'
+import { refuse as refuseAtEdge } from '../http/refusals.ts'
+import { idParam, queryOf, type Route } from '../http/route.ts'
+import { BODY } from '../http/server.ts'
+import { invalid, reader, show } from '../http/validation.ts'
+import { callerOf } from '../keys/hook.ts'
+import { rateHeaders } from '../limits/rate.ts'
+import { readEmail } from '../recipients/email.ts'
+import { readPhone } from '../recipients/phone.ts'
+import type { Replay, Replays } from '../replays/replay.ts'
+import type { Channel } from '../services/service.ts'
+import type { Templates } from '../templates/cache.ts'
+import { cancel } from './cancel.ts'
+import { personalisationProblems } from './personalisation.ts'
+import { list, read } from './read.ts'
+import { scheduleProblem } from './schedule.ts'
+import * as shape from './schemas.ts'
+import { type SendApp, send } from './send.ts'
+
+type App = SendApp & { db: Database; clock: Clock; seal: Seal; templates: Templates; links: Links; replays: Replays }
+
+export function notificationRoutes(app: App) {
+  const sql = app.db.sql
+  const readBody = { email: emailReader(app.clock), sms: smsReader(app.clock) }
+
+  const sendOne = (channel: Channel) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const caller = callerOf(request)
+    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    const answer = async (replay: Replay | null) => {
+      if (raw.length === 0) throw refuseAtEdge.unreadable()
+      const input = readBody[channel](readJson(raw))
+      const { body, rate } = await send(app, caller, channel, input, { base: app.links.base(request), replay })
+      reply.headers(rateHeaders(rate))
+      return { status: 201, body }
+    }
+    const header = request.headers['idempotency-key']
+    if (header === undefined)
+      return reply
+        .code(201)
+        .type('application/json')
+        .send((await answer(null)).body)
+    const { status, body, replayed } = await app.replays.once(
+      caller.service.id,
+      String(header),
+      { route: `POST ${request.routeOptions.url}`, body: raw },
+      answer,
+    )
+    if (replayed) reply.header('idempotent-replayed', 'true')
+    return reply.code(status).type('application/json').send(body)
+  }
+
+  const sendEmail: Route = {
+    summary: 'Send an e-mail',
+    body: shape.emailBody,
+    status: 201,
+    reply: shape.emailReply,
+    bodyLimit: BODY.single,
+    config: { rawBody: true },
+    handler: sendOne('email'),
+  }
+
+  const sendSms: Route = {
+    summary: 'Send a text message',
+    body: shape.smsBody,
+    status: 201,
+    reply: shape.smsReply,
+    bodyLimit: BODY.single,
+    config: { rawBody: true },
+    handler: sendOne('sms'),
+  }
+
+  const getOne: Route = {
+    summary: 'Get a message',
+    ids: { notification_id: 'id' },
+    reply: shape.notificationReply,
+    handler: request => read({ ...app, sql }, callerOf(request).service, idParam(request, 'notification_id')),
+  }
+
+  const listAll: Route = {
+    summary: 'List messages, newest first',
+    query: shape.listQuery,
+    reply: shape.listReply,
+    async handler(request) {
+      const query = readList(queryOf(request, ['status', 'template_type']))
+      const notifications = await list({ ...app, sql }, callerOf(request), query)
+      const last = notifications.at(-1)
+      return {
+        notifications,
+        links: {
+          current: pageAddress(query, query.older_than),
+          ...(last && { next: pageAddress(query, last.id) }),
+        },
+      }
+    },
+  }
+
+  const cancelOne: Route = {
+    summary: 'Cancel a scheduled message',
+    ids: { notification_id: 'notification_id' },
+    reply: shape.cancelReply,
+    async handler(request) {
+      await cancel({ sql }, callerOf(request).service.id, idParam(request, 'notification_id'))
+      return { result: 'success' }
+    },
+  }
+
+  return { sendEmail, sendSms, getOne, listAll, cancelOne }
+}
+
+const readList = reader<shape.ListQuery>(shape.listQuery, { called: { older_than: 'id' } })
+
+const pageAddress = (query: shape.ListQuery, olderThan: string | undefined) =>
+  address('/v2/notifications', [
+    ['older_than', readId(olderThan) ?? undefined],
+    ['template_type', query.template_type],
+    ['status', query.status],
+    ['reference', query.reference],
+    ['include_jobs', query.include_jobs],
+  ])
+
+function emailReader(clock: Clock): (body: unknown) => shape.SendInput {
+  const read = reader<shape.EmailBody>(shape.emailBody, {
+    checks: {
+      email_address: (text: string) => (readEmail(text).ok ? [] : ['email_address Not a valid email address']),
+      personalisation: (values: Record<string, unknown>) => shapeProblems(values, show),
+      scheduled_for: scheduleCheck(clock),
+    },
+  })
+  return body => {
+    const { email_address, email_reply_to_id, ...rest } = read(body)
+    return common('email', email_address, email_reply_to_id, rest)
+  }
+}
+
+function smsReader(clock: Clock): (body: unknown) => shape.SendInput {
+  const read = reader<shape.SmsBody>(shape.smsBody, {
+    checks: {
+      phone_number: (text: string) => {
+        const phone = readPhone(text, { international: true })
+        return phone.ok ? [] : [`phone_number ${phone.problem}`]
+      },
+      scheduled_for: scheduleCheck(clock),
+    },
+  })
+  return body => {
+    const { phone_number, sms_sender_id, ...rest } = read(body)
+    return common('sms', phone_number, sms_sender_id, rest)
+  }
+}
+
+const scheduleCheck = (clock: Clock) => (text: string | null) => {
+  const problem = text === null ? null : scheduleProblem(text, clock.now())
+  return problem === null ? [] : [`scheduled_for ${problem}`]
+}
+
+// Phase B runs only on a body whose shape is right.
+function common(
+  channel: Channel,
+  to: string,
+  sender_id: string | undefined,
+  rest: Pick<shape.EmailBody, 'reference' | 'template_id' | 'personalisation' | 'scheduled_for'>,
+): shape.SendInput {
+  const personalisation = rest.personalisation ?? {}
+  const problems = personalisationProblems(channel, personalisation)
+  if (problems.length > 0) throw invalid(problems)
+  return {
+    to,
+    template_id: rest.template_id,
+    reference: rest.reference ?? null,
+    personalisation,
+    scheduled_for: rest.scheduled_for ?? null,
+    sender_id,
+  }
+}

@@ -1,0 +1,178 @@
+// One message: its lines are the contract's order of checks, read top to bottom. What a request is refused for after the
+// rate limit is decided here but told only after it has been counted, so a draft carries its refusal along.
+import { type Clock, fromMicros } from '../core/clock.ts'
+import { type Id, readId } from '../core/id.ts'
+import type { Refusal } from '../core/refusal.ts'
+import type { Seal } from '../core/seal.ts'
+import { filesOf, isFile } from '../files/file.ts'
+import type { Caller } from '../keys/key.ts'
+import { dayOf, tooMany } from '../limits/daily.ts'
+import { type RateAnswer, tooFast } from '../limits/rate.ts'
+import { readEmail } from '../recipients/email.ts'
+import { readPhone } from '../recipients/phone.ts'
+import { strip } from '../recipients/strip.ts'
+import { KeyTaken, type Replay } from '../replays/replay.ts'
+import { mayReceive } from '../services/allowed.ts'
+import { chooseReplyTo, chooseSender } from '../services/senders.ts'
+import { type Channel, dailyLimit, maySend, rateLimit } from '../services/service.ts'
+import type { Simulated } from '../services/simulated.ts'
+import type { Head, Templates } from '../templates/cache.ts'
+import type { Accept } from './accept.ts'
+import { laneOf } from './lane.ts'
+import { sealPersonal } from './notification.ts'
+import { presentSent, type SentMessage } from './present.ts'
+import { refuse } from './refusals.ts'
+import { readMoment } from './schedule.ts'
+import type { SendInput } from './schemas.ts'
+import type { Asked, NewMessage } from './sql.ts'
+
+export type SendApp = {
+  clock: Clock
+  ids: { next(): Id }
+  seal: Seal
+  templates: Templates
+  accept: Accept
+  simulated: Simulated
+  sendingDomain: string
+}
+
+export type Sent = { body: string; rate: RateAnswer }
+
+/** Answers with the body of the 201. `base` is the public address, `replay` the caller's idempotency key, if any. */
+export async function send(
+  app: SendApp,
+  caller: Caller,
+  channel: Channel,
+  input: SendInput,
+  { base, replay }: { base: string; replay: Replay | null },
+): Promise<Sent> {
+  const { service, key } = caller
+  if (service.state === 'suspended') throw refuse.suspended()
+  if (!maySend(service, channel)) throw channel === 'email' ? refuse.noEmails() : refuse.noTexts()
+
+  const draft = await drafted(app, caller, channel, input)
+  const body = draft.refusal ? '' : JSON.stringify(presentSent(draft.sent, base))
+  const limit = rateLimit(service)
+  const now = app.clock.now()
+  const due = input.scheduled_for === null ? now : (readMoment(input.scheduled_for) ?? now)
+  const asked: Asked = {
+    id: draft.refusal ? app.ids.next() : draft.sent.id,
+    service_id: service.id,
+    key_id: key.id,
+    key_type: key.key_type,
+    rate_limit: limit,
+    channel,
+    daily: key.key_type === 'test' ? 'none' : draft.daily,
+    day: dayOf(due),
+    daily_limit: dailyLimit(service, channel),
+    message: draft.refusal ? null : draft.message,
+    replay:
+      replay && !draft.refusal
+        ? { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
+        : null,
+  }
+  const decision = await app.accept.add(asked)
+  const rate = { passed: decision.in_rate, limit, remaining: decision.remaining, freeInSeconds: decision.free_in }
+  if (!decision.in_rate) throw tooFast(key.key_type, rate)
+  if (decision.seen) throw new KeyTaken()
+  if (draft.refusal && draft.daily === 'none') throw draft.refusal
+  if (!decision.in_daily) throw tooMany(asked.daily_limit, now)
+  if (draft.refusal) throw draft.refusal
+  return { body, rate }
+}
+
+/** A refusal that comes before the daily limit does not ask for it; one that comes after must. */
+type Draft =
+  | { refusal: Refusal; daily: 'none' | 'ask' }
+  | { refusal: null; daily: 'reserve' | 'none'; sent: SentMessage; message: NewMessage | null }
+
+async function drafted(app: SendApp, caller: Caller, channel: Channel, input: SendInput): Promise<Draft> {
+  const { service, key } = caller
+  const values = input.personalisation
+
+  const template = await app.templates.head(service.id, readId(input.template_id) as Id)
+  if (!template) return early(refuse.templateNotFound())
+  if (template.type !== channel) return early(refuse.wrongType(template.type, channel))
+  if (template.archived) return early(refuse.templateDeleted())
+  if (channel === 'sms' && Object.values(values).some(isFile)) return early(refuse.filesByEmailOnly())
+  const version = await app.templates.version(template.id, template.version)
+  const missing = version.compiled.missing(values)
+  if (missing.length > 0) return early(refuse.missingPersonalisation(template.id, missing.join(', ')))
+  if (version.type === 'sms') {
+    const { tooLong } = version.compiled.render(values, service.sms_prefix ? service.name : null)
+    if (tooLong) return early(refuse.tooLong(612))
+  }
+  const content: { body: string; subject?: string } = version.compiled.answer(values)
+  if (content.body.trim() === '') return early(refuse.blank())
+
+  const recipient = readRecipient(channel, input.to)
+  const isSmokeTest = app.simulated.isSmokeTest(recipient.key)
+  const lateRefusal = (refusal: Refusal): Draft => ({ refusal, daily: isSmokeTest ? 'none' : 'ask' })
+  const origin = channel === 'email' ? chooseReplyTo(service, input.sender_id) : chooseSender(service, input.sender_id)
+  if (!origin.ok) return lateRefusal(unknownOrigin(channel, input.sender_id, service.id))
+  const verdict = isSmokeTest ? 'allowed' : mayReceive(service, key.key_type, recipient.key)
+  if (verdict !== 'allowed') return lateRefusal(verdict === 'team-only' ? refuse.teamOnly() : refuse.trial())
+  if (recipient.international && !service.may_send_international) return lateRefusal(refuse.international())
+  if (channel === 'email' && filesOf(values).length > 0) return lateRefusal(refuse.noFiles())
+
+  const sent: SentMessage = {
+    id: app.ids.next(),
+    reference: input.reference,
+    content:
+      content.subject === undefined
+        ? { body: content.body, from_number: origin.origin && 'sender' in origin.origin ? origin.origin.sender : null }
+        : { subject: content.subject, body: content.body, from_email: `${service.mailbox}@${app.sendingDomain}` },
+    template_id: template.id,
+    template_version: template.version,
+    scheduled_for: input.scheduled_for,
+  }
+  if (isSmokeTest) return { refusal: null, daily: 'none', sent, message: null }
+  return {
+    refusal: null,
+    daily: 'reserve',
+    sent,
+    message: message(app, caller, template, input, recipient, origin.origin?.id ?? null),
+  }
+}
+
+const early = (refusal: Refusal): Draft => ({ refusal, daily: 'none' })
+
+type Recipient = { key: string; international: boolean }
+
+// The shape of the body was checked before: what cannot be read here is a fault of ours.
+function readRecipient(channel: Channel, text: string): Recipient {
+  if (channel === 'email') {
+    const email = readEmail(text)
+    if (email.ok) return { key: email.normalised, international: false }
+  } else {
+    const phone = readPhone(text, { international: true })
+    if (phone.ok) return { key: phone.e164, international: phone.international }
+  }
+  throw new Error('a recipient that was checked cannot be read')
+}
+
+const unknownOrigin = (channel: Channel, id: string | undefined, service: Id) =>
+  (channel === 'email' ? refuse.unknownReplyTo : refuse.unknownSender)(readId(id) ?? '', service)
+
+function message(
+  app: SendApp,
+  { key }: Caller,
+  template: Head,
+  input: SendInput,
+  recipient: Recipient,
+  sender: Id | null,
+): NewMessage {
+  const due = input.scheduled_for === null ? null : readMoment(input.scheduled_for)
+  return {
+    status: 'created',
+    template_id: template.id,
+    template_version: template.version,
+    lane: laneOf(template.type, template.pace, key.key_type),
+    reference: input.reference,
+    sender_id: sender,
+    scheduled_for: due === null ? null : fromMicros(Math.round(due * 1000)),
+    is_international: recipient.international,
+    sealed: sealPersonal(app.seal, { to: strip(input.to), values: input.personalisation }),
+    recipient_digest: app.seal.digest(recipient.key),
+  }
+}

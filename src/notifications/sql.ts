@@ -1,0 +1,300 @@
+import type { Timestamp } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import { part, type Sql } from '../db/connect.ts'
+import type { KeyType } from '../keys/key.ts'
+import { type Birth, ticketsFor } from '../queue/tickets.ts'
+import type { Channel } from '../services/service.ts'
+import type { Notification } from './notification.ts'
+import type { Status } from './status.ts'
+
+/** A request that came as far as the limits: what it counts against, and what is stored if they allow it. */
+export type Asked = {
+  id: Id
+  service_id: Id
+  key_id: Id
+  key_type: KeyType
+  rate_limit: number
+  channel: Channel
+  /** reserve: a message of today's allowance. ask: refused anyway, but a used-up allowance is told first. */
+  daily: 'reserve' | 'ask' | 'none'
+  day: string
+  daily_limit: number
+  message: NewMessage | null
+  replay: { key: Buffer; request: Buffer; answer: Buffer } | null
+}
+
+export type NewMessage = {
+  status: Extract<Status, 'created' | 'pending-virus-check'>
+  template_id: Id
+  template_version: number
+  lane: string
+  reference: string | null
+  sender_id: Id | null
+  scheduled_for: Timestamp | null
+  is_international: boolean
+  sealed: Buffer
+  recipient_digest: Buffer
+}
+
+export type Decision = { in_rate: boolean; seen: boolean; in_daily: boolean; remaining: number; free_in: number }
+
+/**
+ * Takes a group of requests in one statement and one commit: counts them, reserves their allowance, stores the messages with
+ * their states, tickets and idempotency records. One decision comes back for each, in order; none at all when the statement
+ * was reached only after the deadline, so that an answer of ours never contradicts what happens later.
+ */
+export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, birth: Birth): Promise<Decision[]> {
+  const all = <T>(read: (one: Asked) => T) => asked.map(read)
+  return sql<Decision>`
+    with asked as materialized (
+      select *
+      from unnest(
+        ${all(a => a.id)}::uuid[], ${all(a => a.service_id)}::uuid[], ${all(a => a.key_id)}::uuid[],
+        ${all(a => a.key_type)}::text[], ${all(a => a.rate_limit)}::integer[], ${all(a => a.channel)}::text[],
+        ${all(a => a.daily)}::text[], ${all(a => a.day)}::date[], ${all(a => a.daily_limit)}::integer[],
+        ${all(a => a.message?.status)}::text[], ${all(a => a.message?.template_id)}::uuid[],
+        ${all(a => a.message?.template_version)}::integer[], ${all(a => a.message?.lane)}::text[],
+        ${all(a => a.message?.reference)}::text[], ${all(a => a.message?.sender_id)}::uuid[],
+        ${all(a => a.message?.scheduled_for)}::timestamptz[], ${all(a => a.message?.is_international)}::boolean[],
+        ${all(a => a.message?.sealed)}::bytea[], ${all(a => a.message?.recipient_digest)}::bytea[],
+        ${all(a => a.replay?.key)}::bytea[], ${all(a => a.replay?.request)}::bytea[], ${all(a => a.replay?.answer)}::bytea[]
+      ) with ordinality as a (
+        id, service_id, key_id, key_type, rate_limit, channel, daily, day, daily_limit, status, template_id, template_version,
+        lane, reference, sender_id, scheduled_for, is_international, sealed, recipient_digest, replay_key, replay_request,
+        replay_answer, ord
+      )
+      where clock_timestamp() < ${deadline}::timestamptz
+    ),
+    -- Always in the same order, so that two groups never wait for each other crosswise.
+    rated as materialized (
+      select g.service_id, g.key_type, c.passed, c.remaining, c.free_in
+      from (select service_id, key_type, count(*)::integer as requests, max(rate_limit) as most
+            from asked
+            group by service_id, key_type
+            order by service_id, key_type) g
+      cross join lateral count_requests(g.service_id, g.key_type, g.requests, g.most) c
+    ),
+    counted as materialized (
+      select a.*, r.remaining, r.free_in,
+             row_number() over (partition by a.service_id, a.key_type order by a.ord) <= r.passed as in_rate,
+             exists (select from replays p where p.service_id = a.service_id and p.key_digest = a.replay_key) as seen
+      from asked a
+      join rated r on r.service_id = a.service_id and r.key_type = a.key_type
+    ),
+    reserved as (
+      insert into usage (service_id, channel, day, used, granted, most)
+      select service_id, channel, day, least(requests, most), least(requests, most), most
+      from (select service_id, channel, day, count(*)::integer as requests, max(daily_limit) as most
+            from counted
+            where in_rate and not seen and daily = 'reserve'
+            group by service_id, channel, day
+            order by service_id, channel, day) g
+      on conflict (service_id, channel, day) do update
+      set granted = greatest(0, least(excluded.granted, excluded.most - usage.used)),
+          used = usage.used + greatest(0, least(excluded.granted, excluded.most - usage.used)),
+          most = excluded.most
+      returning service_id, channel, day, used, granted
+    ),
+    decided as materialized (
+      select c.*,
+             case c.daily
+               when 'reserve' then
+                 row_number() over (partition by c.service_id, c.channel, c.day, c.daily, c.in_rate and not c.seen
+                                    order by c.ord) <= r.granted
+               when 'ask' then coalesce(r.used, u.used, 0) < c.daily_limit
+               else true
+             end as in_daily
+      from counted c
+      left join reserved r on r.service_id = c.service_id and r.channel = c.channel and r.day = c.day
+      left join usage u on u.service_id = c.service_id and u.channel = c.channel and u.day = c.day
+    ),
+    accepted as materialized (
+      select * from decided where in_rate and not seen and in_daily
+    ),
+    stored as (
+      insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
+                                 reference, sender_id, scheduled_for, is_international, sealed, recipient_digest)
+      select id, service_id, key_id, key_type, channel, false, template_id, template_version, lane, reference, sender_id,
+             scheduled_for, is_international, sealed, recipient_digest
+      from accepted
+      where status is not null
+    ),
+    stated as (
+      insert into states (id, service_id, key_type, channel, in_job, status)
+      select id, service_id, key_type, channel, false, status
+      from accepted
+      where status is not null
+    ),
+    remembered as (
+      insert into replays (service_id, key_digest, request_digest, status, answer)
+      select service_id, replay_key, replay_request, 201, replay_answer
+      from accepted
+      where replay_key is not null
+    ),
+    due as (
+      select case when scheduled_for is not null then id end as ticket, lane, service_id, id,
+             coalesce(scheduled_for, now()) as due_at
+      from accepted
+      where status is not null
+    ),
+    ticketed as (${ticketsFor(birth)})
+    select in_rate, seen, in_daily, remaining, free_in
+    from decided
+    order by ord`
+}
+
+/** Which of these ids are stored: asked when the line broke between a commit and its answer. */
+export const stored = (sql: Sql, ids: readonly Id[]) =>
+  sql<{ id: Id }>`select id from notifications where id = any (${ids})`
+
+const shown = part`n.id, n.channel, n.key_type, s.status, n.reference, n.template_id, n.template_version, n.scheduled_for,
+  s.sent_at, s.completed_at, s.provider_response, s.failure_detail, n.sealed`
+
+export async function find(sql: Sql, service: Id, id: Id): Promise<Notification | null> {
+  const [found] = await sql<Notification>`
+    select ${shown}
+    from notifications n
+    join states s on s.id = n.id
+    where n.id = ${id}
+      and s.id = ${id}
+      and n.service_id = ${service}
+      and s.status <> 'cancelled'`
+  return found ?? null
+}
+
+export type Page = {
+  service: Id
+  keyType: KeyType
+  /** Each channel with the first id of its window. */
+  channels: readonly { channel: Channel; from: Id }[]
+  inJob: readonly boolean[]
+  statuses: readonly Status[] | null
+  reference: string | null
+  olderThan: Id | null
+  size: number
+}
+
+/** Newest first. Each combination of equal columns is one walk down an index, and no walk is longer than the page. */
+export function page(sql: Sql, p: Page): Promise<Notification[]> {
+  const channels = p.channels.map(one => one.channel)
+  const floors = p.channels.map(one => one.from)
+  const top = p.olderThan ?? LAST
+  const walk =
+    p.reference !== null
+      ? part`
+        select n.id
+        from notifications n
+        join states s on s.id = n.id
+        where n.service_id = ${p.service}
+          and n.key_type = ${p.keyType}
+          and n.reference = ${p.reference}
+          and n.id < ${top}
+          and exists (select from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
+                      where n.channel = c.channel and n.id >= c.floor)
+          and n.in_job = any (${p.inJob}::boolean[])
+          and (${p.statuses}::text[] is null or s.status = any (${p.statuses}::text[]))
+          and s.status <> 'cancelled'
+        order by n.id desc
+        limit ${p.size}`
+      : p.statuses !== null
+        ? part`
+        select w.id
+        from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
+        cross join unnest(${p.inJob}::boolean[]) as j (in_job)
+        cross join unnest(${p.statuses}::text[]) as t (status)
+        cross join lateral (
+          select id
+          from states s
+          where s.service_id = ${p.service}
+            and s.key_type = ${p.keyType}
+            and s.channel = c.channel
+            and s.in_job = j.in_job
+            and s.status = t.status
+            and s.id >= c.floor
+            and s.id < ${top}
+          order by s.id desc
+          limit ${p.size}
+        ) w
+        order by w.id desc
+        limit ${p.size}`
+        : part`
+        select w.id
+        from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
+        cross join unnest(${p.inJob}::boolean[]) as j (in_job)
+        cross join lateral (
+          select n.id
+          from notifications n
+          where n.service_id = ${p.service}
+            and n.key_type = ${p.keyType}
+            and n.channel = c.channel
+            and n.in_job = j.in_job
+            and n.id >= c.floor
+            and n.id < ${top}
+            and not exists (select from states s where s.id = n.id and s.status = 'cancelled')
+          order by n.id desc
+          limit ${p.size}
+        ) w
+        order by w.id desc
+        limit ${p.size}`
+  return sql<Notification>`
+    with page as (${walk})
+    select ${shown}
+    from page
+    join notifications n on n.id = page.id
+    join states s on s.id = page.id
+    order by page.id desc`
+}
+
+const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as Id
+
+/** Whether an id is one of the service's messages, whatever its state. */
+export async function exists(sql: Sql, service: Id, id: Id): Promise<boolean> {
+  const rows = await sql`select id from notifications where id = ${id} and service_id = ${service}`
+  return rows.length > 0
+}
+
+export type Cancelling = { scheduled: boolean; cancelled: boolean; gone: boolean }
+
+/**
+ * Takes the ticket of a scheduled message away and marks the message, in one statement: an engine that has taken the ticket
+ * already, or takes it at the same moment, wins.
+ */
+export async function cancel(sql: Sql, service: Id, id: Id): Promise<Cancelling | null> {
+  const [result] = await sql<Cancelling>`
+    with message as (
+      select n.id, n.service_id, n.channel, n.key_type, n.scheduled_for, s.status
+      from notifications n
+      join states s on s.id = n.id
+      where n.id = ${id}
+        and s.id = ${id}
+        and n.service_id = ${service}
+    ),
+    taken as (
+      delete from tickets
+      where id = (select id from message where scheduled_for is not null and status = 'created')
+        and owner is null
+        and attempts = 0
+      returning id
+    ),
+    moved as (
+      update states
+      set status = 'cancelled',
+          completed_at = clock_timestamp()
+      where id = (select id from taken)
+        and status = 'created'
+      returning id
+    ),
+    given_back as (
+      update usage
+      set used = greatest(0, used - 1)
+      from message
+      where usage.service_id = message.service_id
+        and usage.channel = message.channel
+        and usage.day = (message.scheduled_for at time zone 'UTC')::date
+        and message.key_type <> 'test'
+        and exists (select from moved)
+    )
+    select scheduled_for is not null as scheduled, exists (select from moved) as cancelled, status = 'cancelled' as gone
+    from message`
+  return result ?? null
+}

@@ -1,0 +1,28 @@
+// Who may be written to (contract 15.4): anyone with a live key of a live service and with a test key; otherwise team
+// members and the safelist. One rule, deny by default.
+import { recipientKey } from '../recipients/recipient.ts'
+
+import type { LoadedService } from './sql.ts'
+
+export type Verdict = 'allowed' | 'team-only' | 'trial'
+
+const friendSets = new WeakMap<LoadedService, Set<string>>()
+
+/** `recipient` in its normal form: lower-cased address or E.164. */
+export function mayReceive(service: LoadedService, keyType: 'normal' | 'team' | 'test', recipient: string): Verdict {
+  if (keyType === 'test') return 'allowed'
+  if (keyType === 'normal' && service.mode === 'live') return 'allowed'
+  if (friendsOf(service).has(recipient)) return 'allowed'
+  return keyType === 'team' ? 'team-only' : 'trial'
+}
+
+function friendsOf(service: LoadedService): Set<string> {
+  let friends = friendSets.get(service)
+  if (!friends) {
+    friends = new Set(service.friends.map(normalForm))
+    friendSets.set(service, friends)
+  }
+  return friends
+}
+
+const normalForm = (text: string) => recipientKey(text, 'email') ?? recipientKey(text, 'sms') ?? text

@@ -1,0 +1,19 @@
+// Who a message says it is from. An id that is not one of the service's own is refused; without one the default counts,
+// or the only one there is.
+import { type Id, readId } from '../core/id.ts'
+import type { LoadedService, ReplyTo, Sender } from './sql.ts'
+
+export type Chosen<T> = { ok: true; origin: T | null } | { ok: false }
+
+export const chooseReplyTo = (service: LoadedService, given: string | undefined) =>
+  choose<ReplyTo>(service.reply_tos, given)
+export const chooseSender = (service: LoadedService, given: string | undefined) =>
+  choose<Sender>(service.senders, given)
+
+function choose<T extends { id: Id; is_default: boolean }>(all: readonly T[], given: string | undefined): Chosen<T> {
+  if (given === undefined)
+    return { ok: true, origin: all.find(one => one.is_default) ?? (all.length === 1 ? (all[0] ?? null) : null) }
+  const id = readId(given)
+  const origin = all.find(one => one.id === id)
+  return origin ? { ok: true, origin } : { ok: false }
+}

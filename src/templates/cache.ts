@@ -1,0 +1,65 @@
+// Templates as messages need them: heads until they change, versions for ever, each taken apart once.
+import type { Clock } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import { createCache } from '../db/cache.ts'
+import type { Sql } from '../db/connect.ts'
+import { type CompiledEmail, compileEmail } from '../rendering/compile.ts'
+import { type CompiledSms, compileSms } from '../rendering/sms.ts'
+import { type ContentRow, contents, findHead, type HeadRow } from './sql.ts'
+
+export type Compiled = { type: 'email'; compiled: CompiledEmail } | { type: 'sms'; compiled: CompiledSms }
+
+export type Head = HeadRow
+
+export type Templates = {
+  /** The template a send names, within the caller's service. */
+  head(service: Id, id: Id): Promise<Head | null>
+  version(id: Id, version: number): Promise<Compiled>
+  /** Brings many versions into memory with one question. */
+  warm(wanted: readonly { template_id: Id; template_version: number }[]): Promise<void>
+  drop(service: string): void
+  clear(): void
+}
+
+const MOST_VERSIONS = 5_000
+
+export function createTemplates(sql: Sql, clock: Clock): Templates {
+  const heads = createCache(clock, (key: string) => findHead(sql, key.slice(0, 36) as Id, key.slice(37) as Id), {
+    ownerOf: key => key.slice(0, 36),
+  })
+  const versions = new Map<string, Compiled>()
+  const nameOf = (id: Id, version: number) => `${id}/${version}`
+
+  async function warm(wanted: readonly { template_id: Id; template_version: number }[]) {
+    const absent = wanted.filter(
+      ({ template_id, template_version }) => !versions.has(nameOf(template_id, template_version)),
+    )
+    if (absent.length === 0) return
+    if (versions.size > MOST_VERSIONS) versions.clear()
+    const rows = await contents(
+      sql,
+      absent.map(row => row.template_id),
+      absent.map(row => row.template_version),
+    )
+    for (const row of rows) versions.set(nameOf(row.template_id, row.version), compile(row))
+  }
+
+  return {
+    head: (service, id) => heads.get(`${service}/${id}`),
+    async version(template_id, template_version) {
+      const name = nameOf(template_id, template_version)
+      await warm([{ template_id, template_version }])
+      const found = versions.get(name)
+      if (!found) throw new Error(`template version ${name} is not there`)
+      return found
+    },
+    warm,
+    drop: heads.drop,
+    clear: heads.clear,
+  }
+}
+
+const compile = (row: ContentRow): Compiled =>
+  row.type === 'email'
+    ? { type: 'email', compiled: compileEmail({ subject: row.subject ?? '', content: row.content }) }
+    : { type: 'sms', compiled: compileSms(row.content) }
