@@ -8,149 +8,155 @@ export type Link = { text: string; target: string; title: string; end: number }
 /** `[text][key]`: the key decides whether it is a link at all. */
 export type Reference = { text: string; key: string; end: number }
 
-export type Brackets = {
-  /** Where the next closing bracket stands, or -1. */
-  close: (from: number) => number
-  link: (open: number) => Link | null
-  reference: (open: number) => Reference | null
-  key: (open: number) => Reference | null
-}
-
 // Brackets inside a link text. More than this is not a link; without a cap, `[[[…[a][a][a]…` costs a square.
 const mostInside = 16
 
-export function createBrackets(text: string): Brackets {
-  const nextOpen = positions(text, '[')
-  const nextClose = positions(text, ']')
-  const nextRound = positions(text, ')')
-  const nextCaret = positions(text, '^')
-  const titleEnd = titleEnds(text)
-
-  /** The closing brackets that could end the link text which starts after this bracket, nearest first. */
-  function* ends(open: number): Generator<number> {
-    let i = open + 1
-    for (let inside = 0; inside < mostInside; inside++) {
-      const opens = at(nextOpen, i)
-      const closes = at(nextClose, i)
-      if (closes === none) return
-      if (opens < closes) {
-        if (at(nextCaret, opens) < closes) return
-        i = closes + 1
-        continue
-      }
-      yield closes
-      // The text goes on behind this bracket only if another one closes before the next one opens.
-      if (at(nextClose, closes + 1) >= at(nextOpen, closes + 1)) return
-      i = closes + 1
-    }
-  }
-
-  const last = (open: number, isEnd: (close: number) => boolean) => {
-    let found = -1
-    for (const close of ends(open)) if (isEnd(close)) found = close
-    return found
-  }
-
-  return {
-    close(from) {
-      const found = at(nextClose, from)
-      return found === none ? -1 : found
-    },
-    link(open) {
-      const close = last(open, end => text[end + 1] === '(' && at(nextRound, end + 2) !== none)
-      if (close === -1) return null
-      const { target, title, end } = targetOf(text, close + 2, at(nextRound, close + 2), titleEnd)
-      return { text: text.slice(open + 1, close), target, title, end }
-    },
-    reference(open) {
-      let key = -1
-      const close = last(open, end => {
-        let next = end + 1
-        while (isSpace(text.charCodeAt(next))) next++
-        if (text[next] !== '[' || at(nextClose, next) === none) return false
-        if (at(nextCaret, next) < at(nextClose, next)) return false
-        key = next
-        return true
-      })
-      if (close === -1) return null
-      const end = at(nextClose, key)
-      const inside = text.slice(open + 1, close)
-      return { text: inside, key: text.slice(key + 1, end) || inside, end: end + 1 }
-    },
-    key(open) {
-      let i = open + 1
-      for (let inside = 0; inside < mostInside; inside++) {
-        const closes = at(nextClose, i)
-        if (closes === none) return null
-        if (at(nextOpen, i) > closes) {
-          const key = text.slice(open + 1, closes)
-          return { text: key, key, end: closes + 1 }
-        }
-        i = closes + 1
-      }
-      return null
-    },
-  }
-}
-
 const none = 0x7fffffff
 
-/** For every index, where the next such character stands. */
-function positions(text: string, char: string): Int32Array {
-  const next = new Int32Array(text.length + 1).fill(none)
-  const code = char.charCodeAt(0)
-  for (let i = text.length - 1; i >= 0; i--) next[i] = text.charCodeAt(i) === code ? i : (next[i + 1] ?? none)
-  return next
+/** A text with, for every index, where the next bracket of each kind stands. */
+export type Brackets = {
+  readonly text: string
+  readonly opens: Int32Array
+  readonly closes: Int32Array
+  readonly rounds: Int32Array
+  readonly carets: Int32Array
+  /** The last answer to where a title ends, and from where it was asked. */
+  titleFrom: number
+  titleEnd: number
+}
+
+export function findBrackets(text: string): Brackets {
+  const size = text.length + 1
+  const opens = new Int32Array(size)
+  const closes = new Int32Array(size)
+  const rounds = new Int32Array(size)
+  const carets = new Int32Array(size)
+  let open = none
+  let close = none
+  let round = none
+  let caret = none
+  for (let i = text.length; i >= 0; i--) {
+    const code = text.charCodeAt(i)
+    if (code === 91) open = i
+    else if (code === 93) close = i
+    else if (code === 41) round = i
+    else if (code === 94) caret = i
+    opens[i] = open
+    closes[i] = close
+    rounds[i] = round
+    carets[i] = caret
+  }
+  return { text, opens, closes, rounds, carets, titleFrom: 0, titleEnd: -1 }
 }
 
 function at(next: Int32Array, index: number): number {
   return next[index] ?? none
 }
 
-/** For an index, the next quote that ends a title: one with only spaces between it and a closing bracket. */
-function titleEnds(text: string): (from: number) => number {
-  let from = 0
-  let found = -1
-  return index => {
-    if (from <= index && index <= found) return found
-    from = index
-    found = index
-    for (; found < text.length; found++) {
-      if (text[found] !== '"' && text[found] !== "'") continue
-      let next = found + 1
-      while (isSpace(text.charCodeAt(next))) next++
-      if (text[next] === ')') return found
-    }
-    found = none
-    return none
-  }
+/** Where the next closing bracket stands, or -1. */
+export function closingBracket({ closes }: Brackets, from: number): number {
+  const found = at(closes, from)
+  return found === none ? -1 : found
 }
 
-/** Target and title from the inside of the round brackets; the target ends at the first `)` or before a title. */
-function targetOf(
-  text: string,
-  from: number,
-  round: number,
-  titleEnd: (from: number) => number,
-): { target: string; title: string; end: number } {
+/** `[text](target "title")` */
+export function linkAt(brackets: Brackets, open: number): Link | null {
+  const { text, rounds } = brackets
+  const close = lastEnd(brackets, open, end => text[end + 1] === '(' && at(rounds, end + 2) !== none)
+  if (close === -1) return null
+  return { text: text.slice(open + 1, close), ...targetAt(brackets, close + 2) }
+}
+
+/** `[text][key]`, or `[text][]` where the text is the key. */
+export function referenceAt(brackets: Brackets, open: number): Reference | null {
+  const { text, closes, carets } = brackets
+  let key = -1
+  const close = lastEnd(brackets, open, end => {
+    let next = end + 1
+    while (isSpace(text.charCodeAt(next))) next++
+    if (text[next] !== '[' || at(closes, next) === none || at(carets, next) < at(closes, next)) return false
+    key = next
+    return true
+  })
+  if (close === -1) return null
+  const end = at(closes, key)
+  const inside = text.slice(open + 1, close)
+  return { text: inside, key: text.slice(key + 1, end) || inside, end: end + 1 }
+}
+
+/** `[key]` */
+export function keyAt({ text, opens, closes }: Brackets, open: number): Reference | null {
+  let i = open + 1
+  for (let inside = 0; inside < mostInside; inside++) {
+    const close = at(closes, i)
+    if (close === none) return null
+    if (at(opens, i) > close) {
+      const key = text.slice(open + 1, close)
+      return { text: key, key, end: close + 1 }
+    }
+    i = close + 1
+  }
+  return null
+}
+
+/** The last of the brackets that could close the text which this one opens and that suit what follows, or -1. */
+function lastEnd({ opens, closes, carets }: Brackets, open: number, suits: (close: number) => boolean): number {
+  let found = -1
+  let i = open + 1
+  for (let inside = 0; inside < mostInside; inside++) {
+    const nextOpen = at(opens, i)
+    const close = at(closes, i)
+    if (close === none) break
+    if (nextOpen < close) {
+      // A bracket inside is skipped with all it holds, unless it is a footnote's.
+      if (at(carets, nextOpen) < close) break
+    } else {
+      if (suits(close)) found = close
+      // The text goes on behind this bracket only if another one closes before the next one opens.
+      if (at(closes, close + 1) >= at(opens, close + 1)) break
+    }
+    i = close + 1
+  }
+  return found
+}
+
+/** Target and title inside the round brackets; the target ends at the first `)` or before a title. */
+function targetAt(brackets: Brackets, from: number): { target: string; title: string; end: number } {
+  const { text } = brackets
+  const round = at(brackets.rounds, from)
   let start = from
   while (start < round && isSpace(text.charCodeAt(start))) start++
   for (let i = start; i < round; i++) {
     if (!isSpace(text.charCodeAt(i))) continue
     let quote = i
     while (isSpace(text.charCodeAt(quote))) quote++
-    if (text[quote] === '"' || text[quote] === "'") {
-      const close = titleEnd(quote + 1)
-      if (close !== none) {
-        const end = text.indexOf(')', close) + 1
-        return { target: unwrap(text.slice(start, i)), title: text.slice(quote + 1, close), end }
-      }
+    const close = text[quote] === '"' || text[quote] === "'" ? titleEnd(brackets, quote + 1) : none
+    if (close !== none) {
+      const end = at(brackets.rounds, close) + 1
+      return { target: unwrap(text.slice(start, i)), title: text.slice(quote + 1, close), end }
     }
     i = quote
   }
   let stop = round
   while (stop > start && isSpace(text.charCodeAt(stop - 1))) stop--
   return { target: unwrap(text.slice(start, stop)), title: '', end: round + 1 }
+}
+
+/** The next quote with only spaces between it and a closing bracket. Asked ever further on, so it remembers. */
+function titleEnd(brackets: Brackets, from: number): number {
+  if (brackets.titleFrom <= from && from <= brackets.titleEnd) return brackets.titleEnd
+  brackets.titleFrom = from
+  brackets.titleEnd = none
+  const { text } = brackets
+  for (let i = from; i < text.length; i++) {
+    if (text[i] !== '"' && text[i] !== "'") continue
+    let next = i + 1
+    while (isSpace(text.charCodeAt(next))) next++
+    if (text[next] !== ')') continue
+    brackets.titleEnd = i
+    break
+  }
+  return brackets.titleEnd
 }
 
 /** `<target>`, as typed or escaped, means the target alone. */

@@ -1,61 +1,103 @@
-// An e-mail template compiled once and rendered many times.
+// An e-mail template compiled once and rendered many times. A version of a template never changes, so neither does
+// what is compiled from it.
 
+import { codePoints } from './characters.ts'
+import { documentAround, type Frame } from './document.ts'
 import {
+  type BodyOptions,
   bodyAnswer,
   bodyHtml,
   bodyText,
-  document,
-  preheader,
+  cutPreheader,
+  preheaderWords,
   subjectAnswer,
   subjectHtml,
   subjectText,
+  titleOf,
 } from './email.ts'
 import { emailLength } from './limits.ts'
-import { additional, keyed, missing, names, parse, prepare, type Values } from './placeholders.ts'
+import {
+  additional,
+  type Keyed,
+  keyed,
+  missing,
+  names,
+  type Parts,
+  parse,
+  prepare,
+  type Values,
+} from './placeholders.ts'
+import { createShortcut, type Outputs, type Template } from './shortcut.ts'
 
-export type EmailTemplate = {
-  subject: string
-  content: string
-  lang?: string
-  isRightToLeft?: boolean
-  literalValues?: boolean
-}
+export type EmailTemplate = Frame & BodyOptions & { subject: string; content: string }
 
 export type Email = { subject: string; text: string; html: string }
 
 export type CompiledEmail = {
+  /** Names in order of first appearance, the subject's first. */
   readonly names: readonly string[]
+  /** The length of the content as written, which is what saving a template limits. */
+  readonly rawLength: number
+  /** Names without a value. */
   missing: (values: Values) => string[]
+  /** Supplied keys that the template does not use. */
   additional: (values: Values) => string[]
+  /** Subject and body as API answers show them. */
   answer: (values: Values) => { subject: string; body: string }
+  /** The length that is limited per message. */
   length: (values: Values) => number
+  /** The mail. Missing values show as marks; sending refuses them before it comes to this. */
   render: (values: Values) => Email
 }
 
 export function compileEmail(template: EmailTemplate): CompiledEmail {
   const subject = parse(template.subject)
   const content = parse(template.content)
-  const escapedSubject = prepare(subject, 'escape')
-  const escapedContent = prepare(content, 'escape')
   const wanted = names(subject, content)
+  const render = rendererOf(template)
+  const shortcut = createShortcut({ subject, content }, render)
+  const [head, style, card, end] = documentAround(template)
   return {
     names: wanted,
+    rawLength: codePoints(template.content),
     missing: values => missing(wanted, keyed(values)),
     additional: values => additional(wanted, values),
-    answer: values => ({ subject: subjectAnswer(subject, keyed(values)), body: bodyAnswer(content, keyed(values)) }),
+    answer: values => {
+      const found = keyed(values)
+      return { subject: subjectAnswer(subject, found), body: bodyAnswer(content, found) }
+    },
     length: values => emailLength(template.content, content, keyed(values)),
     render: values => {
       const found = keyed(values)
-      return {
-        subject: subjectText(subject, found),
-        text: bodyText(content, found, template),
-        html: document(
-          subjectHtml(escapedSubject, found),
-          preheader(escapedContent, found, template),
-          bodyHtml(escapedContent, found, template),
-          template,
-        ),
-      }
+      const {
+        subject: line,
+        text,
+        title,
+        preheader,
+        body,
+      } = shortcut(found) ?? cut(render({ subject, content }, found))
+      return { subject: line, text, html: head + title + style + preheader + card + body + end }
     },
   }
+}
+
+/** Every output the slow and exact way; the escaped parts are kept from one message to the next. */
+export function rendererOf(options: BodyOptions): (template: Template, values: Keyed) => Outputs {
+  const escaped = new WeakMap<Parts, Parts>()
+  const escapedOf = (parts: Parts) => {
+    const known = escaped.get(parts) ?? prepare(parts, 'escape')
+    escaped.set(parts, known)
+    return known
+  }
+  return ({ subject, content }, values) => ({
+    subject: subjectText(subject, values),
+    text: bodyText(content, values, options),
+    title: titleOf(subjectHtml(escapedOf(subject), values, options)),
+    preheader: preheaderWords(escapedOf(content), values, options),
+    body: bodyHtml(escapedOf(content), values, options),
+  })
+}
+
+function cut(outputs: Outputs): Outputs {
+  return { ...outputs, preheader: cutPreheader(outputs.preheader) }
 }

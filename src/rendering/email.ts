@@ -2,7 +2,6 @@
 // These are the slow, exact ways; compile.ts takes a shorter one where the values allow it.
 
 import { codePoints, collapse, dropInvisible, trim, trimStart } from './characters.ts'
-import { documentAround, type Frame } from './document.ts'
 import { decodeReferences, referenceEnd } from './html.ts'
 import { protect } from './literal.ts'
 import { dropTags, toHtml, toPreheader, toText } from './markdown.ts'
@@ -24,6 +23,11 @@ export function subjectText(parts: Parts, values: Keyed): string {
 export function subjectHtml(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
   const filled = fill(escaped, values, { html: 'escape', redactMissing: options.redactMissing ?? false })
   return cleanSubject(typographyOfHtml(filled))
+}
+
+/** The HTML subject as the title of the document, which holds no elements: a mark there would show as text. */
+export function titleOf(subject: string): string {
+  return subject.includes('<') ? subject.replace(/<\/?(?:mark|span|br)>/g, '') : subject
 }
 
 /** The subject that API answers show: filled, whitespace collapsed, no typography (contract 21.5). */
@@ -62,12 +66,6 @@ export function preheaderWords(escaped: Parts, values: Keyed, options: BodyOptio
   return collapse(typographyOfHtml(dropTags(toPreheader(prepareBody(filled), options.literalValues))))
 }
 
-/** The whole HTML document. */
-export function document(subject: string, preheader: string, body: string, frame: Frame): string {
-  const [head, style, card, end] = documentAround(frame)
-  return head + withoutMarkers(subject) + style + preheader + card + body + end
-}
-
 function filling(html: 'escape' | 'passthrough', options: BodyOptions): Filling {
   const common: Filling = { html, lists: 'markdown', redactMissing: options.redactMissing ?? false }
   return options.literalValues ? { ...common, protect } : common
@@ -87,11 +85,6 @@ function conditionalBlock(name: string, text: string): string {
   return `<div><span>((${name}??</span>${toHtml(text).replaceAll('\n', '&#10;')}))</div>`
 }
 
-// A title holds no elements, so a mark there would show as text.
-function withoutMarkers(subject: string): string {
-  return subject.includes('<') ? subject.replace(/<\/?(?:mark|span|br)>/g, '') : subject
-}
-
 export const preheaderLimit = 256
 
 /**
@@ -100,6 +93,8 @@ export const preheaderLimit = 256
  */
 export function cutPreheader(words: string): string {
   if (words.length <= preheaderLimit) return words
+  const first = words.slice(0, preheaderLimit)
+  if (!/[<&\ud800-\udfff]/.test(first)) return trim(first)
   const open: string[] = []
   let count = 0
   let i = 0

@@ -1,9 +1,9 @@
-// Formatting inside a line: emphasis, links, code, bare URLs, line breaks. One walk; where a mark is closed is asked of
-// a search that remembers its last answer, so marks that are never closed cost nothing more.
+// Formatting inside a line: emphasis, links, code, bare URLs, line breaks. One walk from mark to mark.
 
 import type { Definitions } from './blocks.ts'
-import { type Brackets, createBrackets } from './brackets.ts'
-import { endOfText, isSpace, isWordAt } from './characters.ts'
+import { type Brackets, closingBracket, findBrackets, keyAt, linkAt, referenceAt } from './brackets.ts'
+import { endOfText, isSpace } from './characters.ts'
+import { boldEnd, codeAt, italicEnd, type Marks, marksOf, runEnd, strikeEnd } from './emphasis.ts'
 import { keyOfDefinition } from './lines.ts'
 import { createRawIndex, type RawIndex } from './raw.ts'
 
@@ -34,17 +34,16 @@ for (const char of '\\<![_*`~\nh') special[char.charCodeAt(0)] = 1
 
 export function renderInline(source: string, context: InlineContext, inLink = false, depth = 0): string {
   const { to } = context
-  let text = source
-  while (text.endsWith('\n')) text = text.slice(0, -1)
+  const text = withoutLineEnds(source)
   if (depth > deepest) return to.text(text)
-  let walk: ReturnType<typeof createWalk> | undefined
+  let walk: Walk | undefined
   const end = endOfText(text)
   let out = ''
   let from = 0
   let i = 0
   while (i < text.length) {
     const code = text.charCodeAt(i)
-    if (code >= 128 || special[code] === 0) {
+    if (code >= 128 || special[code] === 0 || (code === 104 && !text.startsWith('http', i))) {
       i++
       continue
     }
@@ -59,12 +58,8 @@ export function renderInline(source: string, context: InlineContext, inLink = fa
       i++
       continue
     }
-    if (code === 104 && text.charCodeAt(i + 1) !== 116) {
-      i++
-      continue
-    }
-    walk ??= createWalk(text, context, inLink, depth)
-    const taken = walk.take(i)
+    walk ??= { text, context, inLink, depth, marks: marksOf(text), brackets: null, raw: null }
+    const taken = take(walk, i)
     if (taken === null) {
       i = code === 96 ? runEnd(text, i) : i + 1
       continue
@@ -77,197 +72,122 @@ export function renderInline(source: string, context: InlineContext, inLink = fa
   return from === 0 ? to.text(text) : out + (from < text.length ? to.text(text.slice(from)) : '')
 }
 
+function withoutLineEnds(source: string): string {
+  let end = source.length
+  while (source[end - 1] === '\n') end--
+  return end === source.length ? source : source.slice(0, end)
+}
+
+type Walk = {
+  readonly text: string
+  readonly context: InlineContext
+  readonly inLink: boolean
+  readonly depth: number
+  readonly marks: Marks
+  brackets: Brackets | null
+  raw: RawIndex | null
+}
+
 type Taken = { out: string; end: number }
 
-function createWalk(text: string, context: InlineContext, inLink: boolean, depth: number) {
-  const { to } = context
-  let brackets: Brackets | undefined
-  let raw: RawIndex | undefined
-  let code: ((start: number) => Taken | null) | undefined
-  const stars = createEmphasis(text, '*')
-  const lines = createEmphasis(text, '_')
-  const strikes = remembered(from => nextStrike(text, from))
-  const inner = (inside: string, isLink = inLink) => renderInline(inside, context, isLink, depth + 1)
-
-  function take(i: number): Taken | null {
-    switch (text[i]) {
-      case '\\':
-        return takeEscape(i)
-      case '<':
-        return to.isHtml ? takeMarker(text, i) : takeRaw(i)
-      case 'h':
-        return takeUrl(i)
-      case '!':
-        return text[i + 1] === '[' ? takeLink(i + 1, true) : null
-      case '[':
-        return takeNote(i) ?? takeLink(i, false)
-      case '*':
-        return takeEmphasis(stars, i)
-      case '_':
-        return takeEmphasis(lines, i)
-      case '~':
-        return takeStrike(i)
-      default:
-        code ??= createCode(text, to)
-        return code(i)
-    }
-  }
-
-  function takeEscape(i: number): Taken | null {
-    const next = text.charAt(i + 1)
-    return next !== '' && '\\`*{}[]()#+-.!_>~|'.includes(next) ? { out: to.text(next), end: i + 2 } : null
-  }
-
-  function takeRaw(i: number): Taken | null {
-    raw ??= createRawIndex(text)
-    const end = raw.inline(i)
-    return end === -1 ? takeAngle(text, i) : { out: text.slice(i, end), end }
-  }
-
-  function takeUrl(i: number): Taken | null {
-    const end = urlEnd(text, i, to.isHtml)
-    if (end === -1) return null
-    const url = text.slice(i, end)
-    return { out: inLink ? to.text(url) : to.url(url), end }
-  }
-
-  function takeNote(i: number): Taken | null {
-    if (text[i + 1] !== '^' || context.isNote || context.definitions.footnotes.size === 0) return null
-    brackets ??= createBrackets(text)
-    const close = brackets.close(i)
-    const key = close > i + 2 ? keyOfDefinition(text.slice(i + 2, close)) : ''
-    if (!context.definitions.footnotes.has(key) || context.cited.has(key)) return null
-    context.cited.add(key)
-    return { out: '', end: close + 1 }
-  }
-
-  function takeLink(open: number, isImage: boolean): Taken | null {
-    brackets ??= createBrackets(text)
-    const direct = brackets.link(open)
-    if (direct) return linked(direct.text, direct.target, direct.title, direct.end, isImage)
-    const { links } = context.definitions
-    if (links.size === 0) return null
-    for (const found of [brackets.reference(open), brackets.key(open)]) {
-      const definition = found && links.get(keyOfDefinition(found.key))
-      if (definition) return linked(found.text, definition.target, definition.title, found.end, isImage)
-    }
-    return null
-  }
-
-  function linked(label: string, target: string, title: string, end: number, isImage: boolean): Taken {
-    if (isImage) return { out: '', end }
-    const shown = inner(label, true)
-    // A link inside a link is no HTML; the outer one stays.
-    return { out: inLink && to.isHtml ? shown : to.link(shown, target, title), end }
-  }
-
-  function takeEmphasis(marks: Emphasis, i: number): Taken | null {
-    const bold = marks.bold(i)
-    if (bold !== -1) return { out: to.bold(inner(text.slice(i + 2, bold))), end: bold + 2 }
-    const italic = marks.italic(i)
-    return italic === -1 ? null : { out: to.italic(inner(text.slice(i + 1, italic))), end: italic + 1 }
-  }
-
-  function takeStrike(i: number): Taken | null {
-    if (text[i + 1] !== '~' || i + 2 >= text.length || isSpace(text.charCodeAt(i + 2))) return null
-    const close = strikes(i + 3)
-    return close === none ? null : { out: inner(text.slice(i + 2, close)), end: close + 2 }
-  }
-
-  return { take }
-}
-
-const none = 0x7fffffff
-
-/** A search that moves forward only, and need not look again while its last answer is still ahead. */
-function remembered(find: (from: number) => number): (from: number) => number {
-  let asked = -1
-  let answer = -1
-  return from => {
-    if (asked <= from && from <= answer) return answer
-    asked = from
-    answer = find(from)
-    return answer
+function take(walk: Walk, i: number): Taken | null {
+  switch (walk.text[i]) {
+    case '\\':
+      return takeEscape(walk, i)
+    case '<':
+      return walk.context.to.isHtml ? takeMarker(walk.text, i) : takeRaw(walk, i)
+    case 'h':
+      return takeUrl(walk, i)
+    case '!':
+      return walk.text[i + 1] === '[' ? takeLink(walk, i + 1, true) : null
+    case '[':
+      return takeNote(walk, i) ?? takeLink(walk, i, false)
+    case '*':
+      return takeEmphasis(walk, '*', i)
+    case '_':
+      return takeEmphasis(walk, '_', i)
+    case '~':
+      return takeStrike(walk, i)
+    default:
+      return takeCode(walk, i)
   }
 }
 
-type Emphasis = { bold: (i: number) => number; italic: (i: number) => number }
-
-/** Where bold or italic that opens at an index closes, or -1. */
-function createEmphasis(text: string, mark: '*' | '_'): Emphasis {
-  const nextPair = remembered(from => {
-    const pair = text.indexOf(mark + mark, from)
-    return pair === -1 ? none : runEnd(text, pair) - 2
-  })
-  const nextOdd = remembered(from => {
-    for (let i = text.indexOf(mark, from); i !== -1; i = text.indexOf(mark, i)) {
-      const end = runEnd(text, i)
-      if ((end - i) % 2 === 1) return end - 1
-      i = end
-    }
-    return none
-  })
-  return {
-    bold(i) {
-      if (text[i + 1] !== mark) return -1
-      const close = nextPair(i + 3)
-      return close === none ? -1 : close
-    },
-    italic(i) {
-      // Marks inside count in pairs; the first one left over closes, or nothing does.
-      const end = runEnd(text, i)
-      const more = end - i - 1
-      if (more === 1) return -1
-      const close = more % 2 === 1 ? end - 1 : nextOdd(end)
-      if (close === none || close <= i + 1) return -1
-      return mark === '_' && isWordAt(text, close + 1) ? -1 : close
-    },
-  }
+function inner(walk: Walk, from: number, to: number, inLink = walk.inLink): string {
+  return renderInline(walk.text.slice(from, to), walk.context, inLink, walk.depth + 1)
 }
 
-function runEnd(text: string, start: number): number {
-  const code = text.charCodeAt(start)
-  let end = start + 1
-  while (text.charCodeAt(end) === code) end++
-  return end
+function takeEscape({ text, context }: Walk, i: number): Taken | null {
+  const next = text.charAt(i + 1)
+  return next !== '' && '\\`*{}[]()#+-.!_>~|'.includes(next) ? { out: context.to.text(next), end: i + 2 } : null
 }
 
-function nextStrike(text: string, from: number): number {
-  for (let i = text.indexOf('~~', from); i !== -1; i = text.indexOf('~~', i + 1)) {
-    if (!isSpace(text.charCodeAt(i - 1))) return i
-  }
-  return none
+function takeRaw(walk: Walk, i: number): Taken | null {
+  walk.raw ??= createRawIndex(walk.text)
+  const end = walk.raw.inline(i)
+  return end === -1 ? takeAngle(walk.text, i) : { out: walk.text.slice(i, end), end }
 }
 
-/** Code spans: a run of backticks is closed by the next run of the same length, or failing that by a shorter one. */
-function createCode(text: string, to: InlineTarget): (start: number) => Taken | null {
-  const runs = new Map<number, number[]>()
-  for (let i = text.indexOf('`'); i !== -1; i = text.indexOf('`', i)) {
-    const end = runEnd(text, i)
-    const same = runs.get(end - i)
-    if (same) same.push(i)
-    else runs.set(end - i, [i])
-    i = end
+function takeUrl({ text, context, inLink }: Walk, i: number): Taken | null {
+  const end = urlEnd(text, i, context.to.isHtml)
+  if (end === -1) return null
+  const url = text.slice(i, end)
+  return { out: inLink ? context.to.text(url) : context.to.url(url), end }
+}
+
+function takeNote(walk: Walk, i: number): Taken | null {
+  const { text, context } = walk
+  if (text[i + 1] !== '^' || context.isNote || context.definitions.footnotes.size === 0) return null
+  walk.brackets ??= findBrackets(text)
+  const close = closingBracket(walk.brackets, i)
+  const key = close > i + 2 ? keyOfDefinition(text.slice(i + 2, close)) : ''
+  if (!context.definitions.footnotes.has(key) || context.cited.has(key)) return null
+  context.cited.add(key)
+  return { out: '', end: close + 1 }
+}
+
+function takeLink(walk: Walk, open: number, isImage: boolean): Taken | null {
+  walk.brackets ??= findBrackets(walk.text)
+  const direct = linkAt(walk.brackets, open)
+  if (direct) return linked(walk, direct.text, direct.target, direct.title, direct.end, isImage)
+  const { links } = walk.context.definitions
+  if (links.size === 0) return null
+  for (const found of [referenceAt(walk.brackets, open), keyAt(walk.brackets, open)]) {
+    const definition = found && links.get(keyOfDefinition(found.key))
+    if (definition) return linked(walk, found.text, definition.target, definition.title, found.end, isImage)
   }
-  // Asked from left to right, so the runs behind us can be thrown away.
-  for (const starts of runs.values()) starts.reverse()
-  return start => {
-    const end = runEnd(text, start)
-    for (let length = end - start; length > 0; length--) {
-      const starts = runs.get(length)
-      while (starts && (starts.at(-1) ?? none) < end) starts.pop()
-      const close = starts?.at(-1)
-      if (close === undefined) continue
-      const inside = text.slice(start + length, close)
-      return { out: to.text(inside.trim() || inside.slice(-1)), end: close + length }
-    }
-    return null
-  }
+  return null
+}
+
+function linked(walk: Walk, label: string, target: string, title: string, end: number, isImage: boolean): Taken {
+  if (isImage) return { out: '', end }
+  const { to } = walk.context
+  const shown = renderInline(label, walk.context, true, walk.depth + 1)
+  // A link inside a link is no HTML; the outer one stays.
+  return { out: walk.inLink && to.isHtml ? shown : to.link(shown, target, title), end }
+}
+
+function takeEmphasis(walk: Walk, mark: '*' | '_', i: number): Taken | null {
+  const { to } = walk.context
+  const bold = boldEnd(walk.marks, mark, i)
+  if (bold !== -1) return { out: to.bold(inner(walk, i + 2, bold)), end: bold + 2 }
+  const italic = italicEnd(walk.marks, mark, i)
+  return italic === -1 ? null : { out: to.italic(inner(walk, i + 1, italic)), end: italic + 1 }
+}
+
+function takeStrike(walk: Walk, i: number): Taken | null {
+  const close = strikeEnd(walk.marks, i)
+  return close === -1 ? null : { out: inner(walk, i + 2, close), end: close + 2 }
+}
+
+function takeCode(walk: Walk, i: number): Taken | null {
+  const found = codeAt(walk.marks, i)
+  if (found === null) return null
+  return { out: walk.context.to.text(found.inside.trim() || found.inside.slice(-1)), end: found.end }
 }
 
 /** The end of a bare URL, or -1. In HTML it also stops at an escaped angle bracket. */
 function urlEnd(text: string, start: number, isHtml: boolean): number {
-  if (!text.startsWith('http', start)) return -1
   const from = text.startsWith('://', start + 4) ? start + 7 : text.startsWith('s://', start + 4) ? start + 8 : -1
   if (from === -1) return -1
   let end = from
@@ -300,13 +220,12 @@ function takeMarker(text: string, start: number): Taken | null {
 }
 
 /** The index after a `mark`, or after a `div` with the divs inside it. */
-export function markerEnd(text: string, start: number): number {
+function markerEnd(text: string, start: number): number {
   if (text.startsWith('<mark>', start)) return text.indexOf('</mark>', start) + 7
   if (!text.startsWith('<div>', start)) return -1
-  let open = 0
-  for (let i = start; i !== -1; i = text.indexOf('div', i + 3)) {
-    if (text.startsWith('<div', i)) open++
-    else if (text[i - 1] === '<') open++
+  let open = 1
+  for (let i = text.indexOf('div', start + 4); i !== -1; i = text.indexOf('div', i + 3)) {
+    if (text[i - 1] === '<') open++
     else if (text[i - 1] === '/' && text[i - 2] === '<') open--
     if (open === 0) return i + 4
   }

@@ -1,7 +1,7 @@
 // The Markdown dialect of e-mail bodies, written for three readers: HTML, plain text, and the preheader.
 
 import { type Block, createDefinitions, type Definitions, type Item, parseBlocks, prepareLines } from './blocks.ts'
-import { isBlank, trim, trimEnd } from './characters.ts'
+import { collapse, isBlank, trim, trimEnd } from './characters.ts'
 import { attribute, encodeUrl, safeTarget } from './html.ts'
 import { type InlineContext, type InlineTarget, renderInline } from './inline.ts'
 import { restore } from './literal.ts'
@@ -15,6 +15,8 @@ type Target = InlineTarget & {
   readonly inset: (content: string) => string
   readonly code: (text: string) => string
   readonly raw: (text: string) => string
+  /** Whether what is written suffices and the rest need not be. */
+  readonly isEnough?: (written: string) => boolean
 }
 
 /** A filled and escaped body as HTML; language and direction tags become elements. */
@@ -48,6 +50,7 @@ function renderPage(pieces: readonly (string | readonly Block[])[], to: Target, 
   const context: InlineContext = { to, definitions, cited: new Set(), isNote: false }
   let out = ''
   for (const piece of pieces) out += typeof piece === 'string' ? piece : renderBlocks(piece, to, context)
+  if (to.isEnough?.(out)) return out
   // Reading the notes cites no further ones, so the set does not grow under our feet.
   for (const key of context.cited) {
     out += renderBlocks(definitions.footnotes.get(key) ?? [], to, { ...context, isNote: true })
@@ -57,7 +60,14 @@ function renderPage(pieces: readonly (string | readonly Block[])[], to: Target, 
 
 function renderBlocks(blocks: readonly Block[], to: Target, context: InlineContext): string {
   let out = ''
-  for (const block of blocks) out += renderBlock(block, to, context)
+  let askAt = 0
+  for (const block of blocks) {
+    out += renderBlock(block, to, context)
+    if (!to.isEnough || out.length < askAt) continue
+    if (to.isEnough(out)) break
+    // Asking costs a look at everything written, so it is asked at twice the length again.
+    askAt = 2 * out.length
+  }
   return out
 }
 
@@ -166,6 +176,8 @@ const preheader: Target = {
   heading: text => plain.paragraph(text),
   rule: '',
   code: text => `\n\n${text}`,
+  // Four times what is kept, whatever later steps take away.
+  isEnough: written => written.length > 1024 && collapse(dropTags(written)).length > 1024,
 }
 
 /**

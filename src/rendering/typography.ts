@@ -28,6 +28,7 @@ export function typographyOfText(text: string): string {
 
 /** Deletes spaces and tabs directly before `,` and `.`. */
 export function spacesBeforePunctuation(text: string): string {
+  if (!/[ \t][,.]/.test(text)) return text
   let out = ''
   let from = 0
   for (let i = 1; i < text.length; i++) {
@@ -252,6 +253,7 @@ function straightInAddresses(text: string): string {
 
 /** One to three dashes between whitespace become an en dash between spaces. */
 function dashes(text: string): string {
+  if (!/[-–—]\s/.test(text)) return text
   let out = ''
   let from = 0
   for (let i = 1; i < text.length; i++) {

@@ -1,0 +1,120 @@
+// Renders per second of a typical e-mail and a typical text message, beside a trivial String.replace of the same
+// placeholders in the same texts: npx tsx bench/render.ts
+
+import { type CompiledEmail, compileEmail } from '../src/rendering/compile.ts'
+import type { Values } from '../src/rendering/placeholders.ts'
+import { compileSms } from '../src/rendering/sms.ts'
+
+const repeats = 5
+const millisecondsEach = 600
+
+const subject = 'Your appointment on ((date)) is confirmed'
+const content = `# Your appointment
+
+Hello ((first name)),
+
+Your appointment at our office is confirmed for **((date))** at ((time)). Please arrive ten minutes early so that we have time to check your papers before you are called.
+
+## What to bring
+
+- an identity card or a passport that is still valid
+- the letter we sent you, or its reference number: ((reference))
+- any form that you have already filled in
+
+You can park behind the building. The entrance is on the left, next to the bicycle stands, and the waiting room is on the first floor. If you use a wheelchair, ring the bell at the front door and a colleague will come and help you.
+
+^ If you are unwell, please do not come. Call us instead and we will find another day.
+
+---
+
+## Changing your appointment
+
+If you cannot come, please [change your appointment](https://appointments.example.com/change/((reference))) as soon as you can, so that somebody else can have your place. You can change it until the evening before, as often as you like, and you do not need an account for it.
+
+1. Follow the link above and check that your details are right.
+2. Choose another day and another time from the list.
+3. Wait for the message that confirms your new appointment.
+
+We keep your details for ((days)) days after the appointment and then delete them. You can read more about that at https://www.example.com/privacy at any time, or ask us at the desk when you are here.
+
+Thank you and see you soon
+
+The appointments team
+Office for Sample Affairs
+`
+const values = { 'first name': 'Charlotte', date: '12 May 2031', time: '10:30', reference: 'AB-12-3456', days: 30 }
+// The same message, but a value brings a quote and an ampersand, so nothing prepared beforehand can be used.
+const markedValues = { ...values, 'first name': "Renée *O'Hara* & co" }
+
+const smsContent =
+  'Hello ((first name)), your appointment is on ((date)) at ((time)). Bring your reference ((reference)). To change it reply CHANGE or call 613-555-0123.'
+
+const email = compileEmail({ subject, content })
+const sms = compileSms(smsContent)
+const sent = email.render(values)
+
+/** What a template engine cannot do less of: swap the names for the values in texts of the same size. */
+function trivially(template: string, values: Record<string, unknown>): string {
+  return template.replace(/\(\(([^()]+)\)\)/g, (_, name: string) => String(values[name]))
+}
+// The finished document with its values taken out again: the same number of characters has to be written.
+const htmlTemplate = Object.entries(values).reduce((html, [name, value]) => {
+  return html.replaceAll(String(value), `((${name}))`)
+}, sent.html)
+const triviallyEmail = () =>
+  finish(trivially(subject, values), trivially(content, values), trivially(htmlTemplate, values))
+const triviallySms = () => finish(trivially(smsContent, values))
+
+const renderEmail = (compiled: CompiledEmail, values: Values) => {
+  const { subject, text, html } = compiled.render(values)
+  return finish(subject, text, html)
+}
+
+const figures = [
+  ['e-mail, plain values', () => renderEmail(email, values), triviallyEmail],
+  ['e-mail, values with Markdown', () => renderEmail(email, markedValues), triviallyEmail],
+  ['e-mail, compile and render once', () => renderEmail(compileEmail({ subject, content }), values), triviallyEmail],
+  ['text message', () => finish(sms.render(values, 'Sample Service').text), triviallySms],
+] as const
+
+console.log(`content ${content.length} characters, document ${sent.html.length}, text message ${smsContent.length}\n`)
+console.log('figure                              renders/s   String.replace/s   ratio')
+const lines: string[] = []
+for (const [figure, render, baseline] of figures) {
+  // Taking turns, so that whatever slows the machine slows both.
+  const runs = Array.from({ length: repeats }, () => ({ value: perSecond(render), yardstick: perSecond(baseline) }))
+  const value = Math.round(median(runs.map(run => run.value)))
+  const yardstick = Math.round(median(runs.map(run => run.yardstick)))
+  const ratio = Number((value / yardstick).toFixed(3))
+  const columns = [
+    figure.padEnd(34),
+    String(value).padStart(10),
+    String(yardstick).padStart(18),
+    String(ratio).padStart(7),
+  ]
+  console.log(columns.join(' '))
+  lines.push(JSON.stringify({ figure, value, unit: 'renders/s', yardstick, ratio }))
+}
+console.log(`\n${lines.join('\n')}`)
+
+// A string put together lazily is not finished: looking inside makes both sides finish theirs.
+function finish(...texts: string[]): number {
+  return texts.reduce((sum, text) => sum + text.charCodeAt(text.length >> 1), 0)
+}
+
+function perSecond(run: () => unknown): number {
+  for (let i = 0; i < 200; i++) run()
+  let count = 0
+  const start = performance.now()
+  let spent = 0
+  while (spent < millisecondsEach) {
+    for (let i = 0; i < 50; i++) run()
+    count += 50
+    spent = performance.now() - start
+  }
+  return (count / spent) * 1000
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0
+}

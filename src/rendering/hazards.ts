@@ -1,0 +1,86 @@
+// Where in a template a value could change more than itself. A plain word put between two spaces changes nothing around
+// it, so everything around it can be rendered beforehand; but `'((year))s`, `((n)). item` and `https://((host))` read the
+// value. Each place gets a demand on its value, or the template is always rendered in full. Each rule here answers one
+// rule of Markdown or typography; the property test in compile.test.ts holds both ways against each other.
+
+import { dropTags } from './markdown.ts'
+import type { Parts } from './placeholders.ts'
+
+/** What a place asks of a value beyond being plain: to start with a letter and be no single one, to hold no space. */
+export type Demand = { readonly isStart: boolean; readonly isTight: boolean }
+
+// Latin letters and digits, with single separators only between them: no character in here, at any of the places that
+// pass, means anything to escaping, Markdown or typography.
+const plain = /^[A-Za-z0-9À-ÖØ-öø-ÿ]+(?:(?:[ \-./:]|[.,] )[A-Za-z0-9À-ÖØ-öø-ÿ]+)*$/
+const tight = /^[A-Za-z0-9]+(?:[-./:][A-Za-z0-9]+)*$/
+
+export function suits(value: string, demand: Demand): boolean {
+  if (!(demand.isTight ? tight : plain).test(value) || /gov\.uk/i.test(value)) return false
+  return !demand.isStart || (value.length > 1 && !/^[0-9]/.test(value))
+}
+
+// A character that stands for a placeholder here and that no template may hold.
+const slot = '\ue000'
+
+/**
+ * The demand of every place in the order of the placeholders, or null where the template as a whole is too lively:
+ * typed HTML, definitions, fences, and tabs, whose width depends on what stands before them.
+ */
+export function demandsOf(parts: Parts, isBody: boolean): Demand[] | null {
+  const text = parts.map(part => (typeof part === 'string' ? part.replaceAll(slot, '<') : slot)).join('')
+  if (/[<\t\0]|\]:|```|~~~/.test(text)) return null
+  const demands: Demand[] = []
+  let target = -1
+  for (let at = 0; at < text.length; at++) {
+    if (text.startsWith('](', at)) target = at + 2
+    else if (text[at] === ')' && at > target) target = -1
+    if (text[at] !== slot) continue
+    const demand = demandAt(text, at, isBody, target)
+    if (demand === null) return null
+    demands.push(demand)
+  }
+  return demands
+}
+
+/** `target` is where an open link target starts, or -1. */
+function demandAt(text: string, at: number, isBody: boolean, target: number): Demand | null {
+  const before = lastWord(text.slice(Math.max(0, at - longest), at))
+  const after = /^\S*/.exec(text.slice(at + 1, at + 1 + longest))?.[0] ?? ''
+  if (before.length === longest || after.length === longest) return null
+  const line = text.slice(Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1, at)
+  const isHazard =
+    // a quote before the value looks at its first characters; one in an address depends on where the address ends
+    /['"]/.test(before) ||
+    (/@/.test(before + after) && /['"‘’]/.test(line + after)) ||
+    // `gov.uk` in two pieces, and what else could grow together with the next value
+    /[govuk.]$/i.test(before) ||
+    /^(?:[govuk]|\.[u\ue000])/i.test(after) ||
+    before.endsWith(slot) ||
+    after.startsWith(slot) ||
+    // a character reference, a language tag, a percent escape, the scheme of a URL
+    /&#?[A-Za-z0-9]*$/.test(before) ||
+    /\[\[\/?[a-z]*$/.test(before) ||
+    /%[0-9A-Fa-f]?$/.test(before) ||
+    before.endsWith('://') ||
+    after.includes('://')
+  if (isHazard) return null
+  if (!isBody) return { isStart: false, isTight: false }
+  // A target whose scheme is still open, or which has come to its title, reads the value.
+  if (target !== -1) {
+    const link = text.slice(target, at)
+    if (link.length > longest || /\s/.test(link) || !/[:/?#]/.test(link)) return null
+  }
+  return {
+    isStart: /^[\s^•*+\-#\d.\ue000]*$/.test(dropTags(line)),
+    isTight: target !== -1 || before.includes('://'),
+  }
+}
+
+// A longer word than this around a placeholder is not worth looking at, and looking would cost a square.
+const longest = 400
+
+function lastWord(text: string): string {
+  let start = text.length
+  while (start > 0 && !/\s/.test(text.charAt(start - 1))) start--
+  return text.slice(start)
+}
