@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { createClock } from '../../src/core/clock.ts'
+import { type Clock, createClock } from '../../src/core/clock.ts'
 import type { Id } from '../../src/core/id.ts'
 import { create as createKey } from '../../src/keys/create.ts'
 import { start } from '../../src/main.ts'
@@ -34,9 +34,11 @@ export async function world(env: Record<string, string> = {}) {
     HERALD_LOG_LEVEL: 'silent',
     ...env,
   })
-  // The clock can be moved, as it is the one thing a test may fake.
+  // The clock can be moved, as it is the one thing a test may fake; the database's own stays where it is.
   let moved = 0
-  const clock = createClock(() => Date.now() + moved)
+  const real = createClock()
+  const micros = () => real.micros() + moved * 1000
+  const clock: Clock = { micros, now: () => Math.floor(micros() / 1000), follow: real.follow }
   const running = await start(config, { clock, say: () => {} })
   afterAll(async () => {
     await running.stop()
