@@ -1,0 +1,114 @@
+// Herald as real processes on the database of a world: what one process decides must hold for all of them.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll } from 'vitest'
+
+export type Process = {
+  address: string
+  /** kill -9: nothing is finished, nothing is said. Settles when the process is gone. */
+  kill(): Promise<void>
+}
+
+/** Starts `count` HTTP processes; each ends, by its own id, with the test file. */
+export async function processes(
+  count: number,
+  { databaseUrl, secret }: { databaseUrl: string; secret: string },
+): Promise<Process[]> {
+  const data = mkdtempSync(join(tmpdir(), 'herald-processes-'))
+  const started: { child: ChildProcess; gone: Promise<void> }[] = []
+  const end = async ({ child, gone }: (typeof started)[number], signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await gone
+  }
+  afterAll(async () => {
+    await Promise.all(started.map(one => end(one, 'SIGKILL')))
+    rmSync(data, { recursive: true, force: true })
+  })
+
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const child = spawn(
+        process.execPath,
+        ['--import', 'tsx', 'src/cli/index.ts', 'start', '--only', 'http', '--json'],
+        {
+          stdio: ['ignore', 'pipe', 'pipe'],
+          env: {
+            PATH: process.env.PATH ?? '',
+            DATABASE_URL: databaseUrl,
+            HERALD_SECRET: secret,
+            HERALD_DATA: data,
+            HERALD_PORT: '0',
+            HERALD_LOG_LEVEL: 'error',
+            HERALD_DATABASE_CONNECTIONS: '4',
+          },
+        },
+      )
+      const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
+      const one = { child, gone }
+      started.push(one)
+      return { address: await addressOf(child), kill: () => end(one, 'SIGKILL') }
+    }),
+  )
+}
+
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', text => {
+      said += text
+    })
+    child.once('exit', code => reject(new Error(`Herald ended with ${code} while starting:\n${said}`)))
+    if (!child.stdout) return reject(new Error('no output to read the address from'))
+    createInterface(child.stdout).on('line', line => {
+      const address = /"address":\s*"([^"]+)"/.exec(line)?.[1]
+      if (address) resolve(address)
+    })
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+export type Answer = { status: number; body: any; headers: http.IncomingHttpHeaders }
+
+/** Keeps its connections: thousands of requests at once must not become thousands of sockets. */
+export function createClient(connectionsEach = 32) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connectionsEach })
+  afterAll(() => agent.destroy())
+  return (
+    address: string,
+    method: string,
+    path: string,
+    { key, body, headers = {} }: { key: string; body?: unknown; headers?: Record<string, string> },
+  ) =>
+    new Promise<Answer>((resolve, reject) => {
+      const payload = body === undefined ? undefined : JSON.stringify(body)
+      const request = http.request(address + path, {
+        method,
+        agent,
+        headers: {
+          authorization: `ApiKey-v1 ${key}`,
+          ...(payload !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(payload),
+          }),
+          ...headers,
+        },
+      })
+      request.on('error', reject)
+      request.on('response', response => {
+        let text = ''
+        response.setEncoding('utf8').on('data', data => {
+          text += data
+        })
+        response.on('error', reject)
+        response.on('aborted', () => reject(new Error('the answer was cut')))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: text && JSON.parse(text), headers: response.headers }),
+        )
+      })
+      request.end(payload)
+    })
+}
