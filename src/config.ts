@@ -87,7 +87,7 @@ const settings = {
   ),
   oldSealSecrets: setting(
     'HERALD_OLD_SECRETS',
-    list,
+    secrets,
     [] as string[],
     'Earlier secrets, newest first, separated by commas: what they sealed stays readable after a change of HERALD_SECRET.',
     { shown: 'none', secret: true },
@@ -210,8 +210,8 @@ function flag(given: string): boolean | Problem {
 }
 function whole(from: number, to: number): Reader<number> {
   return given => {
-    const number = Number(given)
-    return Number.isInteger(number) && number >= from && number <= to
+    const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
+    return number >= from && number <= to
       ? number
       : { problem: `is "${given}"; it must be a whole number from ${from} to ${to}` }
   }
@@ -236,8 +236,17 @@ function oneOf<const T extends string>(...choices: T[]): Reader<T> {
   return given =>
     choices.find(choice => choice === given) ?? { problem: `is "${given}"; it must be one of ${choices.join(', ')}` }
 }
+// No comma, or it could not be listed among the old ones later.
 function secret(given: string): string | Problem {
-  return given.length >= 32 ? given : { problem: `is too short: ${given.length} characters, at least 32 are needed` }
+  if (given.length < 32) return { problem: `is too short: ${given.length} characters, at least 32 are needed` }
+  return given.includes(',') ? { problem: 'must not contain a comma' } : given
+}
+function secrets(given: string): string[] | Problem {
+  const all = list(given)
+  const short = all.find(one => one.length < 32)
+  return short === undefined
+    ? all
+    : { problem: `holds one that is too short: ${short.length} characters, at least 32 are needed` }
 }
 function webAddress(given: string): string | Problem {
   const wrong = {

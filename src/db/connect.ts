@@ -39,7 +39,11 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     connectionTimeoutMillis: 4_000,
     idleTimeoutMillis: 60_000,
   })
-  pool.on('error', options.onIdleError)
+  let stopped = false
+  pool.on('error', error => {
+    // The pool says goodbye without waiting for it to arrive, so the server may hang up first: no news on the way out.
+    if (!stopped) options.onIdleError(error)
+  })
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect()
@@ -79,7 +83,10 @@ export function connect(connection: Connection, options: PoolOptions): Database 
       }),
     client: () => new pg.Client(clientSettings(connection, { ...options, statementSeconds: 0 })),
     load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    stop: () => pool.end(),
+    stop() {
+      stopped = true
+      return pool.end()
+    },
   }
 }
 

@@ -25,19 +25,24 @@ export function secretIn(folder: string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-/** Refuses a secret that this database was not sealed with; remembers a new one beside those it replaces. */
+/** Refuses secrets without the one this database was last sealed with, and remembers a new one that takes its place. */
 export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
-  const checks = await sql<{ sealed: Buffer }>`select sealed from seal_checks`
-  const opened = checks.filter(({ sealed }) => opens(seal, sealed))
-  if (checks.length > 0 && opened.length === 0)
+  const [last] = await sql<{ sealed: Buffer }>`
+    select sealed
+    from seal_checks
+    order by created_at desc
+    limit 1`
+  if (last && !opens(seal, last.sealed))
     throw new Error(
       'This database was sealed with another secret. Set HERALD_SECRET to the one it was made with (or restore the file `secret` of its data folder); to replace a secret, list the old one in HERALD_OLD_SECRETS.',
     )
-  if (opened.some(({ sealed }) => seal.isCurrent(sealed))) return
+  if (last && seal.isCurrent(last.sealed)) return
   await sql`
     insert into seal_checks (secret_id, sealed)
     values (${seal.id}, ${seal.seal(WORD)})
-    on conflict do nothing`
+    on conflict (secret_id) do update
+      set sealed = excluded.sealed,
+          created_at = excluded.created_at`
 }
 
 function opens(seal: Seal, sealed: Buffer): boolean {

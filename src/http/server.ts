@@ -57,9 +57,12 @@ export function createServer(options: ServerOptions): HttpServer {
   let draining = false
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (draining) reply.header('connection', 'close')
     allowOrigin(options.corsOrigins, request, reply)
     if (!request.headers.host) throw refuse.unreadable()
+  })
+  // Not before the answer: a request may have begun before the stop.
+  app.addHook('onSend', async (_request, reply) => {
+    if (draining) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => options.answered(request, reply))
   app.setErrorHandler(sendError)

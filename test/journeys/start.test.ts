@@ -1,0 +1,335 @@
+// From an empty folder to the last signal: real processes of the built program.
+import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, inject, test, vi } from 'vitest'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { onServer } from '../support/database.ts'
+import { type Env, isAlive, type Program, postgresOf, programs } from '../support/program.ts'
+import { call } from '../support/world.ts'
+
+vi.setConfig({ testTimeout: 120_000 }) // several starts and stops in one test
+
+const { newData, newDatabase, herald, start } = programs()
+const curlLine = ({ out }: Program) => /^curl .*$/m.exec(out())?.[0] ?? ''
+const keysIn = ({ out }: Program) => [...out().matchAll(/(?:test|team|live) key +(\S+)/g)].map(([, key]) => String(key))
+const secretIn = (data: string) => readFileSync(join(data, 'secret'), 'utf8').trim()
+
+/** The signed token of the client libraries. */
+function token(key: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = { iss: key.slice(-73, -37), iat: Math.floor(Date.now() / 1000) }
+  const signed = `${part({ typ: 'JWT', alg: 'HS256' })}.${part(claims)}`
+  return `${signed}.${createHmac('sha256', key.slice(-36)).update(signed).digest('base64url')}`
+}
+
+/** The names of the templates that the key may see, asked for in both ways; a refusal shows instead. */
+async function templatesBy({ address }: Program, key: string): Promise<unknown[]> {
+  const schemes = [`ApiKey-v1 ${key}`, `Bearer ${token(key)}`]
+  return Promise.all(
+    schemes.map(async authorization => {
+      const { body } = await call(address, 'GET', '/v2/templates', { headers: { authorization } })
+      return body.templates?.map((template: { name: string }) => template.name) ?? body
+    }),
+  )
+}
+const BOTH = [
+  ['Short welcome', 'Welcome'],
+  ['Short welcome', 'Welcome'],
+]
+
+/** What the line does when it is pasted into a shell; read and asked by ourselves where there is no curl. */
+async function paste(line: string): Promise<unknown> {
+  if (hasCurl()) return JSON.parse(execFileSync('sh', ['-c', `${line} --fail-with-body`], { encoding: 'utf8' }))
+  const [, address = '', authorization = '', raw = ''] =
+    /^curl -sS -X POST '([^']+)' -H 'Authorization: ([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(
+      line,
+    ) ?? []
+  const { origin, pathname } = new URL(address)
+  const reply = await call(origin, 'POST', pathname, { raw, headers: { authorization } })
+  expect(reply.status).toBeLessThan(300)
+  return reply.body
+}
+
+function hasCurl(): boolean {
+  try {
+    return execFileSync('curl', ['--version'], { stdio: 'pipe' }).length > 0
+  } catch {
+    return false // not installed
+  }
+}
+
+describe('a folder of its own', () => {
+  test('the first start shows a sample whose line works, the next start finds everything and shows nothing', async () => {
+    const data = newData()
+    const first = await start({ HERALD_DATA: data })
+    expect(keysIn(first)).toHaveLength(3)
+    expect(await paste(curlLine(first))).toMatchObject({ type: 'email', subject: 'Hello Ada' })
+    for (const key of keysIn(first)) expect(await templatesBy(first, key)).toEqual(BOTH)
+    expect(statSync(join(data, 'secret')).mode & 0o777).toBe(0o600)
+    expect(secretIn(data)).toMatch(/^[0-9a-f]{64}$/)
+
+    const postgres = postgresOf(data) ?? 0
+    expect(isAlive(postgres)).toBe(true)
+    const stopped = await first.end('SIGTERM')
+    expect(stopped).toMatchObject({ code: 0, out: expect.stringMatching(/Herald has stopped\.\n$/) })
+    expect(stopped.seconds).toBeLessThan(10)
+    expect(isAlive(postgres)).toBe(false)
+    expect(postgresOf(data)).toBe(undefined)
+
+    const second = await start({ HERALD_DATA: data })
+    expect(second.out()).not.toMatch(/sample|key|curl/)
+    expect(await templatesBy(second, String(keysIn(first)[0]))).toEqual(BOTH)
+    const again = postgresOf(data) ?? 0
+    expect(await second.end('SIGINT')).toMatchObject({ code: 0, err: '' })
+    expect(isAlive(again)).toBe(false)
+  })
+
+  test('kill -9 loses nothing, whether PostgreSQL lives on as an orphan or dies too; no two installs share a secret', async () => {
+    const data = newData()
+    const first = await start({ HERALD_DATA: data })
+    const [key = ''] = keysIn(first)
+    const other = newData()
+    const stranger = await herald(['service', 'create', 'Elsewhere', '--json'], { HERALD_DATA: other })
+    expect(stranger).toMatchObject({ code: 0, err: '' })
+    expect(secretIn(other)).not.toBe(secretIn(data))
+
+    const headers = { authorization: `ApiKey-v1 ${key}` }
+    const template = {
+      name: 'Kept',
+      template_type: 'sms',
+      content: 'Still here',
+      template_category_id: '207b293c-2ae5-48e8-836d-fcabd60b2153',
+    }
+    const made = await call(first.address, 'POST', '/v2/manage-template', { body: template, headers })
+    expect(made.status).toBe(201)
+    await first.end('SIGKILL')
+    const orphan = postgresOf(data) ?? 0
+    expect(isAlive(orphan)).toBe(true)
+
+    const second = await start({ HERALD_DATA: data })
+    expect(postgresOf(data)).toBe(orphan)
+    expect((await call(second.address, 'GET', `/v2/template/${made.body.id}`, { headers })).body.body).toBe(
+      'Still here',
+    )
+    const changed = await call(second.address, 'PATCH', `/v2/manage-template/${made.body.id}`, {
+      body: { content: 'Changed' },
+      headers,
+    })
+    expect(changed.status).toBe(200)
+    process.kill(orphan, 'SIGKILL')
+    await second.end('SIGKILL')
+
+    const third = await start({ HERALD_DATA: data })
+    expect((await call(third.address, 'GET', `/v2/template/${made.body.id}`, { headers })).body).toMatchObject({
+      body: 'Changed',
+      version: 2,
+    })
+    expect(third.out()).not.toContain('curl')
+    const last = postgresOf(data) ?? 0
+    expect(await third.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
+    expect(isAlive(last)).toBe(false)
+  })
+})
+
+test('a key made by the command line works at once in the running service, in both schemes', async () => {
+  const env = await newDatabase()
+  const program = await start(env)
+  const argv = ['key', 'create', 'Sample service', '--name', 'A & B', '--type', 'live', '--json']
+  const { code, out, err } = await herald(argv, env)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const { key, id } = JSON.parse(out)
+  expect(await templatesBy(program, key)).toEqual(BOTH)
+
+  await herald(['key', 'revoke', id], env)
+  const refused = { errors: [{ error: 'AuthError', message: 'Invalid token: API key revoked' }], status_code: 403 }
+  await expect.poll(() => templatesBy(program, key)).toEqual([refused, refused])
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
+})
+
+describe('a start that must not be', () => {
+  test('tells every problem of the settings at once, and no secret', async () => {
+    const data = newData()
+    const wrong = {
+      HERALD_DATA: data,
+      HERALD_PORT: 'x',
+      HERALD_SECRET: 'short-but-secret',
+      HERALD_FOO: '1',
+      HERALD_LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://user:hidden@host/db',
+    }
+    const { code, out, err } = await herald(['start'], wrong)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err.trimEnd().split('\n')).toEqual([
+      'Herald cannot start with these settings:',
+      '  - DATABASE_URL must be an address like postgresql://user:password@host:5432/database',
+      '  - HERALD_PORT is "x"; it must be a whole number from 0 to 65535',
+      '  - HERALD_SECRET is too short: 16 characters, at least 32 are needed',
+      '  - HERALD_LOG_LEVEL is "loud"; it must be one of fatal, error, warn, info, debug, trace, silent',
+      '  - HERALD_FOO is not a setting of Herald; docs/settings.md lists them all',
+    ])
+    expect(existsSync(data)).toBe(false)
+  })
+
+  test('refuses a secret that the data was not sealed with, and rotates to one when told the old', async () => {
+    const env = await newDatabase()
+    const [old, next] = ['the first secret of 32 characters..', 'the next secret of 32 characters...']
+    const first = await start({ ...env, HERALD_SECRET: old })
+    const [key = ''] = keysIn(first)
+    await first.end('SIGTERM')
+
+    const refused = await herald(['start'], { ...env, HERALD_SECRET: next })
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^This database was sealed with another secret\. .*HERALD_OLD_SECRETS\.\n$/),
+    })
+
+    const rotation: Env[] = [{ HERALD_SECRET: next, HERALD_OLD_SECRETS: old }, { HERALD_SECRET: next }]
+    for (const secrets of rotation) {
+      const program = await start({ ...env, ...secrets })
+      expect(await templatesBy(program, key)).toEqual(BOTH)
+      expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+    }
+
+    expect(await herald(['start'], { ...env, HERALD_SECRET: old })).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^This database was sealed with another secret\./),
+    })
+  })
+
+  test('refuses a database that may forget what it has acknowledged, unless told otherwise', async () => {
+    const env = await newDatabase()
+    await onServer(inject('server'), `alter database ${env.name} set synchronous_commit = off`)
+    expect(await herald(['start'], env)).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^This database may lose messages .*: synchronous_commit is off\. .*\n$/),
+    })
+    const allowed = await start({ ...env, HERALD_ALLOW_UNSAFE_DATABASE: 'true' })
+    expect(await templatesBy(allowed, String(keysIn(allowed)[0]))).toEqual(BOTH)
+    await allowed.end('SIGTERM')
+
+    const data = newData()
+    const careless = await startEmbedded(join(data, 'postgres'), {
+      settings: { fsync: 'off', full_page_writes: 'off' },
+    })
+    try {
+      expect(await herald(['start'], { HERALD_DATA: data })).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('fsync, full_page_writes are off'),
+      })
+    } finally {
+      await careless.stop()
+    }
+  })
+})
+
+describe('a stop', () => {
+  test('answers what is under way and tells the caller to hang up', async () => {
+    const program = await start(await newDatabase())
+    const [key = ''] = keysIn(program)
+    const { port, pathname } = new URL(/'(http[^']+)'/.exec(curlLine(program))?.[1] ?? '')
+    const body = JSON.stringify({ personalisation: { name: 'Ada' } })
+    const socket = net.connect(Number(port), '127.0.0.1')
+    const received = collect(socket)
+    // The answer to `Expect` tells that the request has begun on the other side.
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey-v1 ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    )
+    await received.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/)
+
+    const ended = program.end('SIGTERM')
+    await program.hasSaid('Herald is stopping')
+    await expect.poll(() => canConnect(Number(port))).toBe(false)
+    socket.write(body)
+    const answer = await received.whole()
+    expect(answer).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    expect(answer).toMatch(/\r\nconnection: close\r\n/i)
+    expect(answer).toContain('Hello Ada')
+
+    const { code, seconds } = await ended
+    expect(code).toBe(0)
+    expect(seconds).toBeLessThan(10)
+  })
+
+  test('fails no request of fifty callers that keep their connections busy', async () => {
+    const program = await start(await newDatabase())
+    const [key = ''] = keysIn(program)
+    let answered = 0
+    let stopped: Promise<{ code: number | null; seconds: number }> | undefined
+    const caller = async () => {
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      for (;;) {
+        const { status, connection } = await get(agent, `${program.address}/v2/templates`, `ApiKey-v1 ${key}`)
+        expect(status).toBe(200)
+        answered++
+        if (answered === 500) stopped = program.end('SIGTERM')
+        if (connection === 'close') return agent.destroy()
+      }
+    }
+    await Promise.all(Array.from({ length: 50 }, caller)) // rejects with the first request that fails
+    expect(answered).toBeGreaterThanOrEqual(500)
+    const { code, seconds } = (await stopped) ?? { code: null, seconds: 0 }
+    expect(code).toBe(0)
+    expect(seconds).toBeLessThan(10)
+  })
+
+  test('does not wait for callers that only hold their connection', async () => {
+    const program = await start(await newDatabase())
+    const agent = new http.Agent({ keepAlive: true })
+    expect((await get(agent, `${program.address}/health/live`)).status).toBe(200)
+    const { code, seconds } = await program.end('SIGTERM')
+    agent.destroy()
+    expect(code).toBe(0)
+    expect(seconds).toBeLessThan(5)
+  })
+})
+
+function get(agent: http.Agent, address: string, authorization?: string) {
+  return new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
+    http
+      .get(address, { agent, headers: { ...(authorization && { authorization }) } }, reply => {
+        reply.resume()
+        reply.once('end', () => resolve({ status: reply.statusCode, connection: reply.headers.connection }))
+        reply.once('error', reject)
+      })
+      .once('error', reject)
+  })
+}
+
+function collect(socket: net.Socket) {
+  let text = ''
+  const waiting = new Set<() => void>()
+  socket.on('data', chunk => {
+    text += String(chunk)
+    for (const look of waiting) look()
+  })
+  const ended = new Promise<string>((resolve, reject) => {
+    socket.once('end', () => resolve(text))
+    socket.once('error', reject)
+  })
+  return {
+    until: (pattern: RegExp) =>
+      new Promise<void>(resolve => {
+        const look = () => {
+          if (pattern.test(text)) resolve()
+        }
+        waiting.add(look)
+        look()
+      }),
+    whole: () => ended,
+  }
+}
+
+const canConnect = (port: number) =>
+  new Promise<boolean>(resolve => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })

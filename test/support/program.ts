@@ -1,0 +1,140 @@
+// The built program as a process of its own, the way an operator runs it. It ends only what it started.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, inject } from 'vitest'
+import { birthOf } from '../../src/db/embedded-lock.ts'
+import { databaseUrl, onServer } from './database.ts'
+
+export type Env = Record<string, string>
+export type Said = { code: number | null; out: string; err: string }
+export type Program = {
+  pid: number
+  address: string
+  out(): string
+  err(): string
+  /** Until the text stands on one of its streams. */
+  hasSaid(text: string): Promise<void>
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Said & { seconds: number }>
+}
+
+/** Call once in a test file: it makes the program anew and ends with the file whatever was started in it. */
+export function programs() {
+  const children: ChildProcess[] = []
+  const folders: string[] = []
+  const databases: string[] = []
+  execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'pipe' })
+
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL')
+    for (const folder of folders) {
+      const pid = postgresOf(join(folder, 'data'))
+      if (pid && isAlive(pid)) process.kill(pid, 'SIGQUIT')
+      while (pid && isAlive(pid)) await new Promise(resume => setTimeout(resume, 20))
+      rmSync(folder, { recursive: true, force: true })
+    }
+    for (const name of databases) await onServer(inject('server'), `drop database if exists ${name} with (force)`)
+  })
+
+  /** A data folder that is not there yet. */
+  function newData(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'herald-journey-'))
+    chmodSync(folder, 0o711) // PostgreSQL runs as nobody when we are root
+    folders.push(folder)
+    return join(folder, 'data')
+  }
+
+  /** An empty database on the server of the tests: quicker than an embedded one where that is not the point. */
+  async function newDatabase(): Promise<{ HERALD_DATA: string; DATABASE_URL: string; name: string }> {
+    const name = `t_${randomUUID().replaceAll('-', '')}`
+    await onServer(inject('server'), `create database ${name} template ${inject('template')}`)
+    databases.push(name)
+    return { HERALD_DATA: newData(), DATABASE_URL: databaseUrl(inject('server'), name), name }
+  }
+
+  function launch(argv: readonly string[], env: Env) {
+    const { PATH = '', HOME = '', TMPDIR } = process.env
+    const { name: _, ...settings } = env
+    const child = spawn(process.execPath, ['bin/herald.js', ...argv], {
+      env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // a group of its own, so that a test can press Ctrl-C in it
+    })
+    children.push(child)
+    const [out, err] = [textOf(child.stdout), textOf(child.stderr)]
+    const closed = new Promise<Said>(resolve =>
+      child.once('close', code => resolve({ code, out: out.text(), err: err.text() })),
+    )
+    return { child, out, err, closed }
+  }
+
+  /** One command to its end. */
+  const herald = (argv: readonly string[], env: Env): Promise<Said> => launch(argv, env).closed
+
+  /** `herald start` until it listens. */
+  async function start(env: Env, ...argv: string[]): Promise<Program> {
+    const { child, out, err, closed } = launch(['start', ...argv], env)
+    const address = await Promise.race([
+      out.match(/Herald listens on (\S+) /),
+      closed.then(said => Promise.reject(new Error(`it ended with ${said.code}: ${said.err}`))),
+    ])
+    const pid = child.pid ?? 0
+    return {
+      pid,
+      address,
+      out: out.text,
+      err: err.text,
+      hasSaid: async text => {
+        await Promise.race([out.match(literal(text)), err.match(literal(text))])
+      },
+      async end(signal) {
+        const since = performance.now()
+        process.kill(signal === 'SIGINT' ? -pid : pid, signal) // Ctrl-C reaches the whole group
+        const said = await closed
+        return { ...said, seconds: (performance.now() - since) / 1000 }
+      },
+    }
+  }
+
+  return { newData, newDatabase, herald, start }
+}
+
+function textOf(stream: NodeJS.ReadableStream) {
+  let text = ''
+  const waiting = new Set<() => void>()
+  stream.on('data', chunk => {
+    text += String(chunk)
+    for (const look of waiting) look()
+  })
+  return {
+    text: () => text,
+    /** The first group of the pattern, as soon as it is there. */
+    match: (pattern: RegExp) =>
+      new Promise<string>(resolve => {
+        const look = () => {
+          const found = pattern.exec(text)
+          if (found) resolve(found[1] ?? found[0])
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+const literal = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+
+/** The process id that PostgreSQL wrote into its data folder; undefined when it has stopped in an orderly way. */
+export function postgresOf(data: string): number | undefined {
+  const file = join(data, 'postgres', 'data', 'postmaster.pid')
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
+}
+
+/** The folder of its socket, as the host of a connection. */
+export const socketOf = (data: string): string =>
+  readFileSync(join(data, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[4] ?? ''
+
+/** Neither dead nor a zombie whose parent has ended before it. */
+export const isAlive = (pid: number): boolean => birthOf(pid) !== undefined
