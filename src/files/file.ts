@@ -19,7 +19,7 @@ type Show = (value: unknown) => string
 export function shapeProblems(values: Values, show: Show): string[] {
   return filesOf(values).flatMap(([key, file]) => [
     ...fileProblem(file, show),
-    ...methodProblem(key, file),
+    ...methodProblem(show(key), file),
     ...nameProblem(file, show),
     ...['file', 'sending_method', 'filename']
       .filter(name => !Object.hasOwn(file, name))
@@ -48,11 +48,11 @@ function nameProblem(file: Record<string, unknown>, show: Show): string[] {
 }
 
 /** Phase B: how many files, then each one's content. */
-export function contentProblems(values: Values): string[] {
+export function contentProblems(values: Values, show: Show): string[] {
   const files = filesOf(values)
   const many =
     files.length > MOST_FILES ? [`File number exceed allowed limits of 10 with number of ${files.length}.`] : []
-  return [...many, ...files.flatMap(([key, file]) => contentProblem(key, file as FileObject))]
+  return [...many, ...files.flatMap(([key, file]) => contentProblem(show(key), file as FileObject))]
 }
 
 function contentProblem(key: string, { file, filename }: FileObject): string[] {

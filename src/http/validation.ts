@@ -55,7 +55,7 @@ export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: u
   }
 }
 
-/** Identical sentences once, apostrophes gone: what contract 2.1 does to every finished list. */
+/** Identical sentences once (contract 2.1); whoever quotes a caller takes the apostrophes out with `plain`. */
 export const invalid = (sentences: readonly string[], kind: Kind = 'ValidationError') =>
   new Refusal(kind, [...new Set(sentences)])
 

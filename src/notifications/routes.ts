@@ -9,7 +9,7 @@ import { address, type Links } from '../http/links.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { BODY } from '../http/server.ts'
-import { invalid, reader, show } from '../http/validation.ts'
+import { invalid, plain, reader, show } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
 import { rateHeaders } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
@@ -168,8 +168,8 @@ function common(
   rest: Pick<shape.EmailBody, 'reference' | 'template_id' | 'personalisation' | 'scheduled_for'>,
 ): shape.SendInput {
   const personalisation = rest.personalisation ?? {}
-  const problems = personalisationProblems(channel, personalisation)
-  if (problems.length > 0) throw invalid(problems)
+  const problems = personalisationProblems(channel, personalisation, show)
+  if (problems.length > 0) throw invalid(problems.map(plain))
   return {
     to,
     template_id: rest.template_id,

@@ -7,9 +7,9 @@ export const FAR = 'datetime can only be up to 96 hours in the future'
 const AHEAD_MS = 96 * 3_600_000
 
 const FORM =
-  /^(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+  /^(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 
-/** Milliseconds since 1970 with a fraction; null when the text is no date and time of ours. */
+/** Milliseconds since 1970 with a fraction, whole microseconds; null when the text is no date and time of ours. */
 export function readMoment(text: string): number | null {
   if (text.length > 64) return null
   const found = FORM.exec(text)
