@@ -63,14 +63,20 @@ function frameworkRefusal(error: unknown): Refusal | null {
   return null
 }
 
-/** What may be logged of a fault: never its values. A database error quotes rows in its detail, so only its code is kept. */
+/**
+ * What may be logged of a fault: never its values. A database error quotes rows and the engine quotes what it choked on
+ * (JSON.parse, BigInt), so of those the code and the place are kept; sentences of our own and of the system have no values.
+ */
 export function faultOf(error: unknown): { name: string; code?: string; message?: string; stack?: string } {
   if (!(error instanceof Error)) return { name: typeof error }
   const { code } = error as { code?: unknown }
   const fault = { name: error.name, ...(typeof code === 'string' && { code }) }
   if ('severity' in error) return { ...fault, name: 'DatabaseError', stack: frames(error) }
+  if (ENGINE.some(kind => error instanceof kind)) return { ...fault, stack: frames(error) }
   return { ...fault, message: error.message.slice(0, 500), stack: frames(error) }
 }
+
+const ENGINE = [SyntaxError, TypeError, RangeError, URIError, EvalError]
 
 const frames = (error: Error) =>
   (error.stack ?? '')

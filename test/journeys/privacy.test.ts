@@ -1,0 +1,226 @@
+// S-30: what callers entrust to us is nowhere in the logs and the metrics. Canaries go in through every field of every
+// route, through every way to fail, and none may come out. The list of routes is the program's own.
+import { readFileSync } from 'node:fs'
+import net from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { faultOf } from '../../src/http/errors.ts'
+import { openApi } from '../../src/routes.ts'
+import { type Program, programs, socketOf } from '../support/program.ts'
+import { CATEGORY, call } from '../support/world.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+// Every canary but the numbers and the keys has this word in it.
+const WORD = 'canary'
+const PHONE = '+16135550147'
+const FILE = Buffer.from(`${WORD} in a file`).toString('base64')
+
+const sending = {
+  reference: `${WORD}-reference`,
+  personalisation: { name: `${WORD}-value`, code: `${WORD}-code` },
+}
+const template = {
+  name: `${WORD}-name`,
+  content: `${WORD}-content ((name))`,
+  template_category_id: CATEGORY.general,
+}
+/** A body that each route takes; a new route without one fails below. */
+const bodies: Record<string, (ids: Ids) => object> = {
+  'POST /v2/notifications/email': ids => ({
+    ...sending,
+    email_address: `${WORD}@example.org`,
+    template_id: ids.email,
+  }),
+  'POST /v2/notifications/sms': ids => ({ ...sending, phone_number: PHONE, template_id: ids.sms }),
+  'POST /v2/manage-template': () => ({ ...template, template_type: 'email', subject: `${WORD}-subject ((name))` }),
+  'PATCH /v2/manage-template/{template_id}': () => ({ name: template.name, content: template.content }),
+  'POST /v2/template/{id}/preview': () => ({ personalisation: sending.personalisation }),
+}
+/** Bodies that no route takes, each wrong in another way. */
+const wrong: readonly string[] = [
+  `{"${WORD}": "${WORD}"`,
+  `"${WORD}"`,
+  `["${WORD}"]`,
+  `{"${WORD}-field": "${WORD}", "name": {"${WORD}": 1}, "content": ["${WORD}"], "template_id": "${WORD}"}`,
+  `{"email_address": "${WORD}", "phone_number": "${WORD}", "reference": ["${WORD}"], "personalisation": "${WORD}"}`,
+  `{"name": "${WORD}\\u0000", "subject": "${WORD}\\u0000", "reference": "${WORD}\\u0000"}`,
+  `{"personalisation": {"name": {"file": "${FILE}", "filename": "${WORD}.exe", "sending_method": "${WORD}"}}}`,
+  `{"scheduled_for": "${WORD}", "email_reply_to_id": "${WORD}", "parent_folder_id": "${WORD}"}`,
+  `{"name": "${`${WORD}-`.repeat(60)}", "content": "${`${WORD}-`.repeat(9_000)}"}`,
+]
+
+type Ids = { email: string; sms: string; doomed: string; message: string }
+const routes = Object.entries(openApi().paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+)
+
+const { newData, start } = programs()
+let program: Program
+let data: string
+let ids: Ids
+let keys: string[]
+let asked = 0
+const statuses = new Map<string, Set<number>>()
+
+beforeAll(async () => {
+  data = newData()
+  program = await start({ HERALD_DATA: data, HERALD_LOG_LEVEL: 'trace' })
+  keys = [...program.out().matchAll(/(?:test|team|live) key +(\S+)/g)].map(([, key]) => String(key))
+  const idOf = (kind: string) => new RegExp(`${kind} template +(\\S+)`).exec(program.out())?.[1] ?? ''
+  const [email, sms] = [idOf('e-mail'), idOf('text')]
+  const made = async (path: string, body: object) => {
+    const headers = { authorization: `ApiKey-v1 ${keys[0]}` }
+    return String((await call(program.address, 'POST', path, { body, headers })).body.id)
+  }
+  const later = { scheduled_for: new Date(Date.now() + 3_600_000).toISOString() }
+  ids = {
+    email,
+    sms,
+    doomed: await made('/v2/manage-template', { ...template, template_type: 'sms' }),
+    message: await made('/v2/notifications/sms', { ...sending, phone_number: PHONE, template_id: sms, ...later }),
+  }
+})
+
+async function ask(method: string, path: string, raw: string | undefined, headers: Record<string, string>) {
+  asked++
+  return call(program.address, method, path, {
+    ...(raw !== undefined && method !== 'GET' && method !== 'HEAD' && { raw }),
+    headers: { 'user-agent': `${WORD}-agent`, 'x-request-id': `${WORD}@request`, 'x-canary': WORD, ...headers },
+  })
+}
+
+/** Every route with everything that may be sent to it. */
+async function askEverything() {
+  const authorization = `ApiKey-v1 ${keys[0]}`
+  for (const { method, path, operation } of routes) {
+    const name = `${method} ${path}`
+    const seen = statuses.get(name) ?? new Set()
+    statuses.set(name, seen)
+    const tell = async (...given: Parameters<typeof ask>) => seen.add((await ask(...given)).status)
+
+    const good = path
+      .replace('{notification_id}', ids.message)
+      .replace(/\{(template_)?id\}/, name.startsWith('DELETE') ? ids.doomed : ids.email)
+      .replace('{version}', '1')
+    const bad = path.replaceAll(/\{\w+\}/g, `${WORD}-id`)
+    const body = operation.requestBody && JSON.stringify(bodies[name]?.(ids))
+    await tell(method, good, body, { authorization, 'idempotency-key': `${WORD}-idempotency` })
+    await tell(method, good, body, { authorization, 'idempotency-key': `${WORD}\u00e9` })
+    await tell(method, `${good}?type=${WORD}&status=${WORD}&older_than=${WORD}&${WORD}=1`, body, { authorization })
+    await tell(method, bad, body, { authorization })
+    await tell('PUT', good, body, { authorization })
+    for (const header of [`ApiKey-v1 ${WORD}`, `ApiKey-v1 ${keys[1]}${WORD}`, `Bearer ${WORD}.${WORD}.${WORD}`, WORD])
+      await tell(method, good, body, { authorization: header })
+    if (!body) continue
+    for (const raw of wrong) await tell(method, good, raw, { authorization })
+    await tell(method, good, `${WORD}=1`, { authorization, 'content-type': `application/${WORD}` })
+  }
+  await ask('GET', `/${WORD}/path?${WORD}=1`, undefined, { authorization })
+  await ask('GET', `/v2/${WORD}%zz`, undefined, { authorization })
+  await ask('POST', `/v2/notifications/${WORD}`, `{"${WORD}": 1}`, { authorization })
+  await broken(`GET /${WORD} HTTP/1.1\r\nHost: x\r\n${WORD} without a colon\r\n\r\n`)
+  await broken(`GET /${WORD} HTTP/1.1\r\nHost: x\r\nX-Long: ${WORD.repeat(5_000)}\r\n\r\n`)
+}
+
+/** A request too broken to become one. */
+const broken = (text: string) =>
+  new Promise<void>((resolve, reject) => {
+    const { hostname, port } = new URL(program.address)
+    const socket = net.connect(Number(port), hostname, () => socket.write(text))
+    socket.on('data', () => {})
+    socket.once('close', () => resolve())
+    socket.once('error', reject)
+  })
+
+/** From now on every change fails with a message that quotes the row, and what is read is not there. */
+async function breakDatabase() {
+  const client = new pg.Client({ host: socketOf(data), port: 5432, user: 'herald', database: 'postgres' })
+  await client.connect()
+  await client.query(`
+    create function quote_the_row() returns trigger language plpgsql as $$
+    begin
+      raise exception '${WORD} in a message: %', new using detail = '${WORD} in a detail', hint = '${WORD} in a hint';
+    end $$`)
+  const { rows } = await client.query<{ name: string }>(
+    `select format('%I', relname) as name from pg_class
+     where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and not relispartition`,
+  )
+  for (const { name } of rows)
+    await client.query(
+      `create trigger quote before insert or update on ${name} for each row execute function quote_the_row()`,
+    )
+  return {
+    async takeAway() {
+      for (const { name } of rows) await client.query(`alter table ${name} rename to ${name}_away`)
+      await client.end()
+    },
+  }
+}
+
+/** Every way a canary may be written. */
+const canaries = () => [WORD, FILE.slice(0, 12), '5550147', ...keys.map(key => key.slice(-36))]
+const findIn = (text: string) =>
+  canaries().flatMap(canary => {
+    const at = text.toLowerCase().indexOf(canary.toLowerCase())
+    return at === -1 ? [] : [text.slice(Math.max(0, at - 200), at + 100)]
+  })
+
+describe('S-30', () => {
+  test('every route that takes a body has its canary', () => {
+    const taking = routes
+      .filter(({ operation }) => operation.requestBody)
+      .map(({ method, path }) => `${method} ${path}`)
+    expect(Object.keys(bodies).sort()).toEqual(taking.sort())
+  })
+
+  test('nothing of it in the logs or the metrics, whatever happens to it', async () => {
+    await askEverything()
+    for (const [route, seen] of statuses) {
+      expect(
+        [...seen].some(status => status < 300),
+        `${route} succeeds once, but answered ${[...seen]}`,
+      ).toBe(true)
+      expect([...seen], route).not.toContain(500)
+      expect([...seen], route).toEqual(expect.arrayContaining([401, 403, 405]))
+    }
+
+    statuses.clear()
+    const database = await breakDatabase()
+    await askEverything()
+    await database.takeAway()
+    await askEverything()
+    for (const [route, seen] of statuses) expect([...seen], route).toContain(500)
+
+    const metrics = await call(program.address, 'GET', '/metrics')
+    expect(metrics.text).toContain('herald_http_request_seconds_count')
+    expect(findIn(metrics.text)).toEqual([])
+
+    const { err } = await program.end('SIGTERM')
+    expect(err.match(/"msg":"answered"/g)?.length).toBeGreaterThanOrEqual(asked)
+    expect(err).toContain('"msg":"request failed"')
+    expect(findIn(err)).toEqual([])
+    for (const line of err.trimEnd().split('\n')) expect(() => JSON.parse(line), line).not.toThrow()
+    expect(findIn(readFileSync(join(data, 'postgres', 'postgres.log'), 'utf8'))).toEqual([])
+  })
+
+  test('of an error only what we wrote ourselves is kept: the engine quotes what it choked on', () => {
+    const errors = [
+      () => JSON.parse(`{"a": ${WORD}}`),
+      () => BigInt(WORD),
+      () => new URL(WORD),
+      () => decodeURI(`%${WORD}`),
+    ]
+    for (const fails of errors) {
+      try {
+        fails()
+        expect.unreachable()
+      } catch (error) {
+        expect(findIn(JSON.stringify(faultOf(error)))).toEqual([])
+      }
+    }
+    expect(faultOf(new Error('the scanner is away'))).toMatchObject({ name: 'Error', message: 'the scanner is away' })
+    expect(faultOf(`${WORD} thrown as it is`)).toEqual({ name: 'string' })
+  })
+})
