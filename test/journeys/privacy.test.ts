@@ -197,7 +197,11 @@ describe('S-30', () => {
     expect(metrics.text).toContain('herald_http_request_seconds_count')
     expect(findIn(metrics.text)).toEqual([])
 
+    const { headers } = await call(program.address, 'GET', '/health/live', { headers: { 'x-request-id': 'trace.42' } })
+    expect(headers.get('x-request-id')).toBe('trace.42')
+
     const { err } = await program.end('SIGTERM')
+    expect(err).toMatch(/"request":"trace\.42".*"route":"\/health\/live","status":200/)
     expect(err.match(/"msg":"answered"/g)?.length).toBeGreaterThanOrEqual(asked)
     expect(err).toContain('"msg":"request failed"')
     expect(findIn(err)).toEqual([])
