@@ -1,0 +1,229 @@
+// A page costs what it shows, not what is stored (issue 4): the statements of notifications/sql.ts are explained with few and
+// with many messages stored, and must touch about the same number of pages. Buffers are counted, not milliseconds: they are
+// the same on any machine.
+import type pg from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createClock } from '../src/core/clock.ts'
+import { floorOf, type Id } from '../src/core/id.ts'
+import type { Sql } from '../src/db/connect.ts'
+import { makePartitions } from '../src/db/partitions.ts'
+import { find, type Page, page } from '../src/notifications/sql.ts'
+import { FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
+import { type World, world } from './support/world.ts'
+
+const FEW = 10_000
+/** Enough for every index to be a level deeper; a million gives the same figures and takes a minute to make. */
+const MANY = Number(process.env.HERALD_TEST_MESSAGES ?? 300_000)
+const DAYS = 7
+const DAY_MS = 86_400_000
+const SERVICE = '00000000-0000-4000-8000-000000000001' as Id
+const OTHER = '00000000-0000-4000-8000-000000000002' as Id
+
+type Measured = { buffers: number; rows: number; scanned: string[] }
+
+let here: World
+const few = new Map<string, Measured>()
+const many = new Map<string, Measured>()
+
+beforeAll(async () => {
+  here = await world()
+  for (let day = DAYS; day >= 0; day--)
+    await makePartitions(
+      here.parts.db,
+      createClock(() => Date.now() - day * DAY_MS),
+    )
+  await fill(0, FEW)
+  for (const [name, run] of await cases()) few.set(name, await measured(run))
+  await fill(FEW, MANY)
+  for (const [name, run] of await cases()) many.set(name, await measured(run))
+}, 240_000)
+
+/**
+ * Messages spread evenly over the window, half of them of jobs, most of them delivered. The first thousand hold what is rare:
+ * statuses, and a reference. What is common is there often enough for a full page, also among few.
+ */
+async function fill(from: number, to: number) {
+  const client = here.parts.db.client() // outside the pool: no time-out
+  await client.connect()
+  await client.query(`
+    create table if not exists filling (
+      id uuid, service_id uuid, key_type text, channel text, in_job boolean, status text, reference text
+    );
+    truncate filling;
+    insert into filling
+    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid,
+           case when n % 10 = 9 then '${OTHER}'::uuid else '${SERVICE}'::uuid end,
+           case when n % 10 = 7 then 'team' when n % 10 = 8 then 'test' else 'normal' end,
+           case when n % 5 = 1 then 'sms' else 'email' end,
+           n % 2 = 0,
+           case when n < 1000
+                then (array['created', 'sent', 'pending', 'temporary-failure', 'technical-failure', 'pending-virus-check',
+                            'virus-scan-failed', 'cancelled', 'delivered', 'delivered'])[1 + n / 10 % 10]
+                when n % 20 = 3 then 'permanent-failure' when n % 7 = 5 then 'sending' else 'delivered' end,
+           case when n < 1000 and n % 100 = 41 then 'rare' when n % 3 = 0 then 'common' when n % 3 = 1 then 'ref-' || n end
+    from (select n, md5(n::text) as hash,
+                 (extract(epoch from now()) * 1000)::bigint - 60000
+                   - (n::bigint * 7919 * 1013) % ${Math.floor((DAYS - 0.1) * DAY_MS)} as ms
+          from generate_series(${from}, ${to - 1}) n) made;
+    insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
+                               is_international, sealed, recipient_digest)
+    select id, service_id, key_type, channel, in_job, '${SERVICE}', 1, 'email-medium', reference,
+           false, decode(repeat('ab', 200), 'hex'), decode(repeat('cd', 32), 'hex')
+    from filling;
+    insert into states (id, service_id, key_type, channel, in_job, status, completed_at)
+    select id, service_id, key_type, channel, in_job, status,
+           case when status not in ('created', 'sending', 'pending', 'pending-virus-check') then now() end
+    from filling`)
+  await client.query('vacuum (analyze) notifications')
+  await client.query('vacuum (analyze) states')
+  await client.end()
+}
+
+type Run = (sql: Sql) => Promise<unknown>
+
+async function cases(): Promise<[string, Run][]> {
+  const floor = floorOf((Date.now() - DAYS * DAY_MS) * 1000)
+  const deep = floorOf((Date.now() - 5.3 * DAY_MS) * 1000)
+  const ask =
+    (changes: Partial<Page>): Run =>
+    sql =>
+      page(sql, {
+        service: SERVICE,
+        keyType: 'normal',
+        channels: [
+          { channel: 'email', from: floor },
+          { channel: 'sms', from: floor },
+        ],
+        inJob: [false],
+        statuses: null,
+        reference: null,
+        olderThan: null,
+        size: 250,
+        ...changes,
+      })
+  const jobs = { inJob: [false, true] }
+  const sms = { channels: [{ channel: 'sms' as const, from: floor }] }
+  const [one] = await here.parts.db.sql<{ id: Id }>`
+    select n.id
+    from notifications n
+    join states s on s.id = n.id
+    where n.service_id = ${SERVICE}
+      and n.id < ${deep}
+      and s.status = 'delivered'
+    order by n.id desc
+    limit 1`
+  return [
+    ['a page without filter', ask({})],
+    ['include_jobs', ask(jobs)],
+    ['template_type', ask(sms)],
+    ['older_than, deep in the list', ask({ olderThan: deep })],
+    ['older_than and include_jobs', ask({ ...jobs, olderThan: deep })],
+    ['a key type with few messages', ask({ keyType: 'team' })],
+    ['a common reference', ask({ reference: 'common' })],
+    ['a common reference, deep', ask({ reference: 'common', olderThan: deep })],
+    ['a rare reference', ask({ reference: 'rare', ...jobs })],
+    ['a reference nobody gave', ask({ reference: 'nobody', ...jobs })],
+    ['reference and status', ask({ reference: 'common', statuses: ['delivered'] as Status[] })],
+    ...FILTERS.map((filter): [string, Run] => [`status ${filter}`, ask({ statuses: statusesOf([filter]), ...jobs })]),
+    ['several statuses, deep', ask({ statuses: statusesOf(['failed', 'delivered']), olderThan: deep, ...jobs })],
+    ['one message', sql => find(sql, SERVICE, one?.id as Id)],
+  ]
+}
+
+/** Runs the statement under `explain`, with a plan for its values and with one for any: the dearer counts. */
+async function measured(run: Run): Promise<Measured> {
+  const { text, values } = await captured(run)
+  const client = here.parts.db.client()
+  await client.connect()
+  try {
+    const results: Measured[] = []
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await client.query(`set plan_cache_mode = ${mode}; deallocate all; prepare asked as ${text}`)
+      const literals = values.map(value => literal(client, value)).join(', ')
+      const answer = await client.query(
+        `explain (analyze, buffers, timing off, format json) execute asked(${literals})`,
+      )
+      const plan = answer.rows[0]['QUERY PLAN'][0].Plan as Node
+      if (process.env.HERALD_TEST_PLANS) console.log(mode, JSON.stringify(plan, null, 1))
+      results.push({
+        buffers: pagesOf(plan),
+        rows: plan['Actual Rows'],
+        scanned: scannedBy(plan),
+      })
+    }
+    return results.reduce((a, b) => (b.buffers > a.buffers ? b : a))
+  } finally {
+    await client.end()
+  }
+}
+
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Node[]
+}
+
+/** Tables that were read otherwise than through an index. An empty partition has no page to read and does not count. */
+const scannedBy = (node: Node): string[] => [
+  ...(/^(Seq|Bitmap Heap) Scan$/.test(node['Node Type']) && pagesOf(node) > 1 ? [node['Relation Name'] ?? ''] : []),
+  ...(node.Plans ?? []).flatMap(scannedBy),
+]
+
+const pagesOf = (node: Node) => node['Shared Hit Blocks'] + node['Shared Read Blocks']
+
+/** The text and the values that a function of sql.ts would send. */
+async function captured(run: Run): Promise<{ text: string; values: unknown[] }> {
+  const values: unknown[] = []
+  let text = ''
+  const capture = async (strings: readonly string[], ...given: unknown[]) => {
+    text = written(strings, given, values)
+    return []
+  }
+  await run(capture as Sql)
+  return { text, values }
+}
+
+function written(strings: readonly string[], given: readonly unknown[], values: unknown[]): string {
+  return given.reduce<string>((text, value, at) => {
+    const inner = value as { strings?: readonly string[]; values?: readonly unknown[] } | null
+    const piece = inner?.strings ? written(inner.strings, inner.values ?? [], values) : `$${values.push(value)}`
+    return text + piece + strings[at + 1]
+  }, strings[0] ?? '')
+}
+
+function literal(client: pg.Client, value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number') return String(value)
+  return client.escapeLiteral(
+    Array.isArray(value) ? `{${value.map(item => JSON.stringify(item)).join(',')}}` : String(value),
+  )
+}
+
+describe(`a page costs the same with ${MANY} messages as with ${FEW}`, () => {
+  test('no table is read from end to end', () => {
+    for (const [name, { scanned }] of many) expect([name, ...scanned]).toEqual([name])
+  })
+
+  test('the same number of pages is touched', () => {
+    const table = [...many].map(([name, { buffers, rows }]) => ({
+      name,
+      rows,
+      'rows of few': few.get(name)?.rows,
+      few: few.get(name)?.buffers ?? 0,
+      many: buffers,
+    }))
+    console.table(table)
+    for (const { name, few, many } of table)
+      expect([name, many <= few * 1.5 + 64 ? 'as before' : `${few} → ${many}`]).toEqual([name, 'as before'])
+  })
+
+  test('every filter was measured on messages that are there', () => {
+    for (const [name, { rows }] of many) {
+      expect([name, rows > 0]).toEqual([name, !name.includes('nobody')])
+      if (!name.includes('deep')) expect([name, few.get(name)?.rows]).toEqual([name, rows])
+    }
+  })
+})
