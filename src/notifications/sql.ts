@@ -189,7 +189,6 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
       ? part`
         select n.id
         from notifications n
-        join states s on s.id = n.id
         where n.service_id = ${p.service}
           and n.key_type = ${p.keyType}
           and n.reference = ${p.reference}
