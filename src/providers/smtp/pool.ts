@@ -1,0 +1,177 @@
+// Kept connections, as many as allowed and as few as needed. A message waits for a free one; a connection that turns
+// out to be dead before it took anything is replaced once, silently, because nothing can have been sent.
+import type { Fault } from './replies.ts'
+import { type Envelope, type Line, open, type Sent, type Session } from './session.ts'
+
+export type PoolSettings = {
+  line: Line
+  connections: number
+  /** After so many messages a connection is replaced, so that load follows a provider's changes of address. */
+  messagesPerConnection: number
+  idleSeconds: number
+}
+
+export type Mail = { envelope: Envelope; data: string }
+
+export type Pool = {
+  send(mail: Mail): Promise<Sent>
+  /** Opens a connection as a message would, and closes it. */
+  probe(): Promise<Fault | null>
+  /** What waits is answered as not sent; what is under way gets a moment to end. */
+  stop(): Promise<void>
+}
+
+type Job = { mail: Mail; settle(sent: Sent): void; again: boolean }
+
+const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is being stopped' }
+/** How long to leave a provider alone that takes no further connection, while the others serve. */
+const CROWDED_MS = 5_000
+const LAST_MOMENT_MS = 5_000
+
+/** `onState` hears when the first connection fails and when one succeeds again. */
+export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
+  const { line, connections } = settings
+  const waiting: Job[] = []
+  const idle: { session: Session; timer: NodeJS.Timeout }[] = []
+  const live = new Set<Session>()
+  const busy = new Set<Promise<unknown>>()
+  let opening = 0
+  let crowded = false
+  let stopping = false
+  let ended: Promise<void> | undefined
+  const giveUp = new AbortController()
+
+  function pump() {
+    while (waiting.length > 0) {
+      const kept = idle.pop()
+      if (!kept) break
+      clearTimeout(kept.timer)
+      const job = waiting.shift()
+      if (job) track(carry(kept.session, job))
+    }
+    while (!stopping && !crowded && opening < waiting.length && live.size + opening < connections) track(connect())
+  }
+
+  // Only promises that cannot reject come here.
+  function track(work: Promise<unknown>) {
+    busy.add(work)
+    void work.then(() => busy.delete(work))
+  }
+
+  async function connect() {
+    opening += 1
+    let mine: Session | null = null
+    const opened = await open(
+      line,
+      () => {
+        if (mine) forget(mine)
+      },
+      giveUp.signal,
+    )
+    opening -= 1
+    if (!opened.ok) return failed(opened.fault)
+    mine = opened.session
+    live.add(mine)
+    onState(null)
+    if (mine.isOpen()) rest(mine)
+    else forget(mine)
+  }
+
+  function failed(fault: Fault) {
+    if (live.size > 0) {
+      crowded = true
+      setTimeout(() => {
+        crowded = false
+        pump()
+      }, CROWDED_MS).unref()
+      return
+    }
+    onState(fault)
+    // All of them: each would wait for a connection only to hear the same.
+    for (const job of waiting.splice(0)) job.settle({ ok: false, fault })
+  }
+
+  async function carry(session: Session, job: Job) {
+    const first = session.carried() === 0
+    const sent = await session.transact(job.mail.envelope, job.mail.data)
+    if (!sent.ok && !first && !job.again && wasDead(sent.fault)) {
+      session.destroy()
+      waiting.unshift({ ...job, again: true })
+    } else job.settle(sent)
+    if (session.isOpen()) rest(session)
+    else forget(session)
+  }
+
+  /** Free for the next message, unless its time is over. */
+  function rest(session: Session) {
+    if (stopping || session.carried() >= settings.messagesPerConnection) {
+      session.quit()
+      live.delete(session)
+      return pump()
+    }
+    const timer = setTimeout(() => {
+      const at = idle.findIndex(kept => kept.session === session)
+      if (at !== -1) idle.splice(at, 1)
+      live.delete(session)
+      session.quit()
+    }, settings.idleSeconds * 1000)
+    timer.unref()
+    idle.push({ session, timer })
+    pump()
+  }
+
+  function forget(session: Session) {
+    live.delete(session)
+    const at = idle.findIndex(kept => kept.session === session)
+    if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.timer)
+    // If nobody is left, someone must take the next one up.
+    crowded = crowded && live.size > 0
+    pump()
+  }
+
+  async function stop() {
+    stopping = true
+    giveUp.abort()
+    for (const job of waiting.splice(0)) job.settle({ ok: false, fault: stopped })
+    for (const { session, timer } of idle.splice(0)) {
+      clearTimeout(timer)
+      session.quit()
+    }
+    await within(LAST_MOMENT_MS, Promise.all(busy))
+    for (const session of live) session.destroy()
+    live.clear()
+    await Promise.all(busy)
+  }
+
+  return {
+    send: mail =>
+      new Promise(settle => {
+        if (stopping) return settle({ ok: false, fault: stopped })
+        waiting.push({ mail, settle, again: false })
+        pump()
+      }),
+    async probe() {
+      if (stopping) return stopped
+      const opened = await open(line, () => {}, giveUp.signal)
+      if (!opened.ok) return opened.fault
+      opened.session.quit()
+      return null
+    },
+    stop() {
+      ended ??= stop()
+      return ended
+    },
+  }
+}
+
+/** A kept connection closed by the other side while it rested; the message never began to leave. */
+const wasDead = ({ stage, reply, refused }: Fault) =>
+  !refused && stage === 'mail' && (reply === null || reply.startsWith('421'))
+
+function within(ms: number, work: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise(resolve => {
+    timer = setTimeout(resolve, ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

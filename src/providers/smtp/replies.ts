@@ -1,0 +1,96 @@
+// What an SMTP server said, or failed to say, as an outcome. The table is read from the top; each line has a real
+// reply above it. Nothing here may guess that a message was taken.
+import type { Outcome } from '../port.ts'
+
+/** Where a transaction stood. `open` is everything before MAIL: connecting, greeting, TLS, login. */
+export type Stage = 'open' | 'login' | 'mail' | 'rcpt' | 'data' | 'end'
+
+export type Fault = {
+  stage: Stage
+  /** The server's words, codes included; null when it said nothing we could read. */
+  reply: string | null
+  /** What happened, in our words. */
+  problem: string
+  /** The end of the data had left us: the message may have been taken. */
+  ended?: true
+  /** The server was not even asked, because it said beforehand that it cannot. */
+  refused?: true
+}
+
+type Verdict = 'rejected' | 'deferred' | 'down'
+type Line = { stages: readonly Stage[]; code: RegExp; verdict: Verdict }
+
+const BEFORE: readonly Stage[] = ['open', 'login']
+const DURING: readonly Stage[] = ['mail', 'rcpt', 'data', 'end']
+
+// RFC 5321, 4.2; RFC 3463; RFC 4954, 6.
+const table: readonly Line[] = [
+  // 554 5.7.1 mx.example.net Service unavailable; client host [192.0.2.1] blocked
+  // 421 4.3.2 All server ports are busy
+  // 535 5.7.8 Error: authentication failed
+  // 454 4.7.0 TLS not available due to local problem
+  { stages: BEFORE, code: /./, verdict: 'down' },
+  // 530 5.7.0 Must issue a STARTTLS command first
+  // 530 5.7.1 Authentication required
+  // 535 5.7.8 Authentication credentials invalid
+  // 538 5.7.11 Encryption required for requested authentication mechanism
+  { stages: DURING, code: /^53[0-8]/, verdict: 'down' },
+  // 502 5.5.1 Error: command not implemented
+  // 503 5.5.1 Error: need MAIL command
+  // We and the server do not understand each other; the next message would fare no better.
+  { stages: DURING, code: /^50[23]/, verdict: 'down' },
+  // 421 4.7.0 mx.example.net Error: too many errors
+  // 450 4.2.0 <jo@example.net>: Recipient address rejected: Greylisted
+  // 451 4.3.0 Error: queue file write error
+  // 452 4.3.1 Insufficient system storage
+  // 454 Throttling failure: Maximum sending rate exceeded.
+  { stages: DURING, code: /^4\d\d/, verdict: 'deferred' },
+  // 550 5.1.1 <jo@example.net>: Recipient address rejected: User unknown in virtual mailbox table
+  // 552 5.3.4 Message size exceeds fixed limit
+  // 553 5.7.1 <notify@example.org>: Sender address rejected: not owned by user
+  // 554 5.7.1 <jo@example.net>: Relay access denied
+  // 554 Message rejected: Email address is not verified.
+  // 501 5.1.3 Bad recipient address syntax
+  { stages: DURING, code: /^5\d\d/, verdict: 'rejected' },
+  // 999 what
+  // HTTP/1.1 400 Bad Request
+  { stages: DURING, code: /./, verdict: 'down' },
+]
+
+export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> {
+  const verdict = verdictOn(fault)
+  const detail = detailOf(fault)
+  if (verdict === 'rejected') return { kind: 'rejected', detail }
+  return {
+    kind: 'deferred',
+    detail,
+    // A 4xx or 5xx after the end of data is a plain no; silence or nonsense leaves the question open (rule R8).
+    ...(fault.ended && !isRefusal(fault.reply) && { uncertain: true as const }),
+    ...(verdict === 'down' && { down: true as const }),
+  }
+}
+
+function verdictOn({ stage, reply, refused }: Fault): Verdict {
+  if (refused) return 'rejected'
+  if (reply === null) return 'down'
+  return table.find(line => line.stages.includes(stage) && line.code.test(reply))?.verdict ?? 'down'
+}
+
+const isRefusal = (reply: string | null) => reply !== null && /^[45]\d\d(?:[ -]|$)/.test(reply)
+
+const LONGEST = 500
+
+/** People read it, so it is one clean line; a login's reply may name the account and is left out. */
+function detailOf({ stage, reply, problem }: Fault): string {
+  if (reply === null) return cleaned(problem)
+  if (stage === 'login') return cleaned(`${reply.slice(0, 3)} ${problem}`)
+  return cleaned(reply) || cleaned(problem)
+}
+
+const UNFIT = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]+/g
+
+export function cleaned(text: string): string {
+  // Several lines of one reply repeat the code: "550-5.1.1 The account\n550 5.1.1 does not exist".
+  const line = text.slice(0, 8 * LONGEST).replace(/\r?\n\d{3}[ -]/g, ' ')
+  return [...line.toWellFormed().replace(UNFIT, ' ').trim()].slice(0, LONGEST).join('')
+}

@@ -1,0 +1,115 @@
+// E-mail over SMTP to any relay: compose, sign, hand over, translate the answer.
+import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../port.ts'
+import { createBounceReceiver } from './bounces/receiver.ts'
+import { type Composed, compose } from './compose.ts'
+import { createSigner, type DkimSettings } from './dkim.ts'
+import { createPool, type PoolSettings } from './pool.ts'
+import { cleaned, outcomeOf } from './replies.ts'
+import type { SmtpSettings } from './settings.ts'
+import { createReturnPaths } from './verp.ts'
+
+export function createSmtp(settings: SmtpSettings, world: ProviderWorld): EmailProvider {
+  const { bounces } = settings
+  const paths = bounces && createReturnPaths(bounces.domain, bounces.secrets)
+  const receiver =
+    bounces && paths && createBounceReceiver(bounces, paths, receipts => world.accept('smtp', receipts), world)
+  const sender = createSender({
+    name: 'smtp',
+    pool: settings,
+    dkim: settings.dkim,
+    headers: [],
+    returnPath: message => paths?.of(message.id) ?? null,
+    // The relay's own queue id would say nothing to anyone: a bounce names the message by its address.
+    refOf: (_reply, message) => message.id,
+    world,
+  })
+  return {
+    channel: 'email',
+    name: 'smtp',
+    // A relay never says "delivered", so acceptance counts as such; a bounce still applies.
+    reports: false,
+    perSecond: settings.perSecond,
+    send: sender.send,
+    probe: sender.probe,
+    async stop() {
+      await Promise.all([sender.stop(), receiver?.stop()])
+    },
+  }
+}
+
+export type SenderSettings = {
+  name: string
+  pool: PoolSettings
+  dkim: DkimSettings | null
+  /** Further header lines of the provider's own. */
+  headers: readonly string[]
+  /** The envelope's sender; null: the From address. */
+  returnPath(message: EmailMessage): string | null
+  /** What receipts will name; null: the reply does not say, so nobody knows what was taken. */
+  refOf(reply: string, message: EmailMessage): string | null
+  world: ProviderWorld
+}
+
+/** Shared by every provider that is reached over SMTP. */
+export function createSender(settings: SenderSettings): Pick<EmailProvider, 'send' | 'probe' | 'stop'> {
+  const { name, world } = settings
+  const sign = settings.dkim && createSigner(settings.dkim)
+  let wasDown = false
+  const pool = createPool(settings.pool, fault => {
+    if (fault && !wasDown) world.warn({ provider: name, code: fault.reply?.slice(0, 3) ?? null }, fault.problem)
+    wasDown = fault !== null
+  })
+
+  async function send(message: EmailMessage): Promise<Outcome> {
+    const at = world.now()
+    const composed = compose(message, at, settings.headers)
+    if ('refused' in composed) return { kind: 'rejected', detail: composed.refused }
+    const envelope = {
+      from: settings.returnPath(message) ?? composed.from.wire,
+      to: composed.to.wire,
+      utf8: composed.to.needsUtf8,
+    }
+    const data = await written(composed, at)
+    if (!isWireSafe(data, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
+
+    const sent = await pool.send({ envelope, data })
+    if (!sent.ok) return outcomeOf(sent.fault)
+    const ref = settings.refOf(sent.reply, message)
+    if (ref !== null) return { kind: 'accepted', ref }
+    return { kind: 'deferred', detail: cleaned(sent.reply), uncertain: true, down: true }
+  }
+
+  async function written({ headers, body }: Composed, at: number): Promise<string> {
+    const lines = sign ? [await sign(headers, body, at), ...headers] : headers
+    return `${lines.join('\r\n')}\r\n\r\n${body}`
+  }
+
+  return {
+    // Whatever goes wrong in here, a caller gets an answer. Before the pool nothing can have been sent.
+    send: message =>
+      send(message).catch((error: unknown) => {
+        world.warn(
+          { provider: name, error: error instanceof Error ? error.name : 'unknown' },
+          'A message failed to compose',
+        )
+        return { kind: 'deferred', detail: 'The message could not be composed' }
+      }),
+    async probe() {
+      const fault = await pool.probe()
+      if (!fault) return { ok: true }
+      return { ok: false, detail: outcomeOf(fault).detail }
+    },
+    stop: pool.stop,
+  }
+}
+
+/** The last look (reliability S-11, S-12): no bare CR or LF, no NUL, one address each way, ASCII unless agreed. */
+function isWireSafe(data: string, { from, to, utf8 }: { from: string; to: string; utf8: boolean }): boolean {
+  if (
+    !/^[^\s<>,:;"\\()[\]\x00-\x1f\x7f]+@[a-z0-9.-]+$/.test(to) ||
+    !/^[\x21-\x3b\x3d\x3f-\x7e]+@[a-z0-9.-]+$/.test(from)
+  )
+    return false
+  if (/[^\r]\n|\r(?!\n)|\x00/.test(data) || !data.endsWith('\r\n')) return false
+  return utf8 || !/[^\x00-\x7f]/.test(data)
+}

@@ -1,0 +1,33 @@
+// A return path of its own for every message (VERP): a bounce says by its address alone which message it is about,
+// and the signed tag keeps anyone from inventing bounces for ids they happen to know.
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { type Id, readId } from '../../core/id.ts'
+
+export type ReturnPaths = {
+  of(id: Id): string
+  /** The message a bounce is about, or null when the address is not one of ours. */
+  read(address: string): Id | null
+}
+
+// bounce+<32 hex>-<16 hex>: 56 characters, within the 64 a local part may have (RFC 5321, 4.5.3.1.1). Hexadecimal in
+// small letters survives servers that change the case.
+const ADDRESS = /^bounce\+([0-9a-f]{32})-([0-9a-f]{16})@(.+)$/
+
+export function createReturnPaths(domain: string, secrets: readonly string[]): ReturnPaths {
+  const keys = secrets.map(secret => Buffer.from(hkdfSync('sha256', secret, 'herald', 'bounce', 32)))
+  const [current] = keys
+  if (!current) throw new Error('no secret for bounce addresses')
+  const tag = (key: Buffer, hex: string) => createHmac('sha256', key).update(hex).digest().subarray(0, 8)
+  return {
+    of(id) {
+      const hex = id.replaceAll('-', '')
+      return `bounce+${hex}-${tag(current, hex).toString('hex')}@${domain}`
+    },
+    read(address) {
+      const [, hex, given, host] = ADDRESS.exec(address.toLowerCase()) ?? []
+      if (hex === undefined || given === undefined || host !== domain) return null
+      const octets = Buffer.from(given, 'hex')
+      return keys.some(key => timingSafeEqual(tag(key, hex), octets)) ? readId(hex) : null
+    },
+  }
+}
