@@ -1,0 +1,68 @@
+// One HTTP request to a provider: never follows a redirect, never reads more than it must, never waits for ever, and
+// answers instead of throwing (reliability S-23, S-25).
+
+export type Answer =
+  /** `body` may be cut: by the limit, or because the line broke while it was read. */
+  | { kind: 'answer'; status: number; headers: Headers; body: string }
+  /** `sent`: the request may have reached the other side. */
+  | { kind: 'failed'; sent: boolean; isTimeOut: boolean; why: string }
+
+export type Request = { method: string; url: string; headers: Record<string, string>; body?: string }
+
+const mostOctets = 65_536
+
+export async function ask({ url, ...request }: Request, timeoutMillis: number): Promise<Answer> {
+  const signal = AbortSignal.timeout(timeoutMillis)
+  let response: Response
+  try {
+    // Compression only helps whoever wants to make a small answer large.
+    const headers = { 'accept-encoding': 'identity', ...request.headers }
+    response = await fetch(url, { ...request, headers, redirect: 'manual', signal })
+  } catch (error) {
+    return failure(error)
+  }
+  return {
+    kind: 'answer',
+    status: response.status,
+    headers: response.headers,
+    body: await beginningOf(response),
+  }
+}
+
+async function beginningOf(response: Response): Promise<string> {
+  if (response.body === null) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > mostOctets) break // leaving the loop cancels the stream
+    }
+  } catch {
+    // The status has been read; a body that breaks off is judged as far as it came.
+  }
+  return Buffer.concat(chunks).subarray(0, mostOctets).toString('utf8')
+}
+
+// Codes of Node and undici for what goes wrong before the first octet of a request is written. A request is so small
+// that it leaves in one write once the line is up, so everything later counts as possibly sent.
+const beforeSending =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS.*|ERR_SSL.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|UND_ERR_INVALID_ARG|ERR_INVALID_.*)$/
+
+function failure(error: unknown): Answer {
+  const code = codeOf(error)
+  const isTimeOut = error instanceof Error && error.name === 'TimeoutError'
+  return {
+    kind: 'failed',
+    sent: !beforeSending.test(code),
+    isTimeOut,
+    why: isTimeOut ? 'no answer in time' : `request failed: ${code || 'unknown'}`,
+  }
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  if (typeof cause !== 'object' || cause === null) return ''
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+}

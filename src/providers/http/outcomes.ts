@@ -1,0 +1,49 @@
+// What HTTP itself says about a message, before anyone looks into the body. Source: RFC 9110, 15.
+import type { Outcome } from '../port.ts'
+import type { Answer } from './ask.ts'
+
+type Deferred = Extract<Outcome, { kind: 'deferred' }>
+
+/** The line broke or nobody answered. */
+export function unreached({ sent, isTimeOut, why }: Extract<Answer, { kind: 'failed' }>): Deferred {
+  return {
+    kind: 'deferred',
+    detail: why,
+    ...(sent && { uncertain: true }),
+    // One slow answer does not make a provider unreachable.
+    ...(!(sent && isTimeOut) && { down: true }),
+  }
+}
+
+/** A status that is not about this message; null: it may be. */
+export function postponed(status: number, headers: Headers, now: number): Deferred | null {
+  const retryAfterSeconds = retryAfter(headers.get('retry-after'), now)
+  const wish = retryAfterSeconds === null ? {} : { retryAfterSeconds }
+  const deferred = { kind: 'deferred', detail: `Provider answered ${status}`, ...wish } as const
+  // Redirects are not followed; wrong credentials and wrong addresses fail for every message alike.
+  if (status < 200 || (status >= 300 && status < 400)) return { ...deferred, down: true }
+  if (status === 401 || status === 403 || status === 404 || status === 405 || status === 407)
+    return { ...deferred, down: true }
+  if (status === 408 || status === 425 || status === 429) return deferred
+  // A gateway that gave up waiting does not know what the provider did.
+  if (status === 504) return { ...deferred, uncertain: true, down: true }
+  if (status === 502 || status === 503) return { ...deferred, down: true }
+  return status >= 500 ? deferred : null
+}
+
+/** RFC 9110, 10.2.3: seconds or a date. At most an hour, so that a mistake there does not become a day here. */
+export function retryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null
+  const seconds = /^[0-9]{1,9}$/.test(value.trim()) ? Number(value) : Math.ceil((Date.parse(value) - now) / 1000)
+  return Number.isFinite(seconds) ? Math.min(3600, Math.max(1, seconds)) : null
+}
+
+/** A provider's words for a person: one line, at most 500 characters (S-25), without the number it was about. */
+export function reason(text: string, to: string): string {
+  return text
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .replaceAll(to, '…')
+    .replaceAll(to.replace('+', ''), '…')
+    .trim()
+    .slice(0, 500)
+}

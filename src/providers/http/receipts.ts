@@ -1,0 +1,125 @@
+// The door for receipts of a generic provider: who speaks is proven by a signature, what is said is found by paths.
+import { createHash } from 'node:crypto'
+import type { Door, ProviderWorld, Receipt } from '../port.ts'
+import { type JsonPath, parseJson, textAt, valueAt } from './json-path.ts'
+import { isRecent, isSigned } from './signature.ts'
+
+/** What a word of the provider means. */
+export type Word =
+  | 'delivered'
+  | 'pending'
+  | 'permanent-failure'
+  | 'temporary-failure'
+  | 'technical-failure'
+  | 'blocked'
+  | 'opted-out'
+  | 'ignored'
+
+export type DoorSettings = {
+  secret: string
+  /** Small letters. */
+  signatureHeader: string
+  timestampHeader: string
+  /** Where a list of receipts is; the empty path: the body itself, a list or a single receipt. */
+  listPath: JsonPath
+  refPath: JsonPath
+  statusPath: JsonPath
+  timePath: JsonPath
+  eventPath: JsonPath
+  /** By the provider's word in small letters. */
+  words: Readonly<Record<string, Word>>
+}
+
+/** Words that mean the same wherever we met them; settings come before them. */
+export const commonWords: Readonly<Record<string, Word>> = {
+  delivered: 'delivered',
+  delivrd: 'delivered',
+  success: 'delivered',
+  successful: 'delivered',
+  accepted: 'ignored',
+  queued: 'ignored',
+  sending: 'ignored',
+  submitted: 'ignored',
+  sent: 'pending',
+  acceptd: 'pending',
+  enroute: 'pending',
+  buffered: 'pending',
+  pending: 'pending',
+  failed: 'permanent-failure',
+  undelivered: 'permanent-failure',
+  undeliv: 'permanent-failure',
+  undeliverable: 'permanent-failure',
+  deleted: 'permanent-failure',
+  invalid: 'permanent-failure',
+  unknown: 'permanent-failure',
+  rejected: 'blocked',
+  rejectd: 'blocked',
+  blocked: 'blocked',
+  spam: 'blocked',
+  expired: 'temporary-failure',
+  unreachable: 'temporary-failure',
+  'opted-out': 'opted-out',
+  unsubscribed: 'opted-out',
+}
+
+const mostOctets = 1_048_576
+const mostReceipts = 1_000
+
+export function createDoor(settings: DoorSettings, world: Pick<ProviderWorld, 'now' | 'warn'>): Door {
+  return {
+    name: 'http',
+    read({ headers, body }) {
+      const signature = headers[settings.signatureHeader]
+      const timestamp = headers[settings.timestampHeader]
+      if (typeof signature !== 'string' || typeof timestamp !== 'string') return refuse(401, 'signature missing')
+      if (body.length > mostOctets) return refuse(400, 'body too long')
+      if (!isSigned(signature, settings.secret, timestamp, body)) return refuse(401, 'signature wrong')
+      if (!isRecent(timestamp, world.now())) return refuse(401, 'timestamp too far away')
+      const found = valueAt(parseJson(body.toString('utf8')), settings.listPath)
+      const items: readonly unknown[] = Array.isArray(found) ? found : [found]
+      if (items.length > mostReceipts) return refuse(400, 'too many receipts')
+      const receipts: Receipt[] = []
+      for (const item of items) {
+        const receipt = readItem(item, settings)
+        if (receipt === 'malformed') return refuse(400, 'receipt without reference or status')
+        if (receipt === 'unknown') world.warn({ provider: 'http' }, 'A receipt with an unknown status was ignored')
+        else if (receipt !== 'ignored') receipts.push(receipt)
+      }
+      return Promise.resolve({ ok: true, receipts })
+    },
+  }
+}
+
+function readItem(item: unknown, settings: DoorSettings): Receipt | 'malformed' | 'unknown' | 'ignored' {
+  const ref = textAt(item, settings.refPath)
+  const status = textAt(item, settings.statusPath).toLowerCase()
+  if (ref === '' || ref.length > 200 || status === '') return 'malformed'
+  const word = Object.hasOwn(settings.words, status) ? settings.words[status] : undefined
+  if (!word) return 'unknown'
+  if (word === 'ignored') return 'ignored'
+  const given = textAt(item, settings.eventPath)
+  const eventId = given !== '' && given.length <= 200 ? given : digest(item)
+  return { ref, eventId, at: timeOf(valueAt(item, settings.timePath)), ...meaning(word) }
+}
+
+function meaning(word: Exclude<Word, 'ignored'>): Pick<Receipt, 'result' | 'detail' | 'response'> {
+  switch (word) {
+    case 'blocked':
+      return { result: 'permanent-failure', detail: 'blocked', response: null }
+    case 'opted-out':
+      return { result: 'technical-failure', detail: 'opted out', response: 'Phone number is opted out' }
+    default:
+      return { result: word, detail: null, response: null }
+  }
+}
+
+/** ISO 8601, seconds or milliseconds since 1970; null for anything else or for a year that cannot be meant. */
+function timeOf(value: unknown): number | null {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^[0-9]{10,13}$/.test(value))
+  const number = isNumber ? Number(value) : typeof value === 'string' ? Date.parse(value.slice(0, 40)) : Number.NaN
+  const millis = isNumber && number < 1e11 ? number * 1000 : number
+  return millis > 9e11 && millis < 5e12 ? Math.floor(millis) : null
+}
+
+const digest = (item: unknown) => createHash('sha256').update(JSON.stringify(item)).digest('base64url')
+const refuse = (status: 400 | 401 | 403, why: string) => Promise.resolve({ ok: false, status, why } as const)

@@ -1,0 +1,111 @@
+// Text messages by any provider that takes one HTTP request per message, described by templates and paths.
+import { connect } from 'node:net'
+import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
+import { withoutControls } from '../smpp/alphabet.ts'
+import { ask } from './ask.ts'
+import { type JsonPath, parseJson, textAt } from './json-path.ts'
+import { postponed, reason, unreached } from './outcomes.ts'
+import { createDoor, type DoorSettings } from './receipts.ts'
+import { type Format, fill } from './template.ts'
+
+export type HttpSmsSettings = {
+  method: string
+  /** May hold placeholders in its query. */
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** Null: no body, everything is in the address. */
+  body: string | null
+  format: Format
+  /** Sender where the message has none. */
+  sender: string | null
+  /** Where the answer names the message; null: our own id is its name. */
+  refPath: JsonPath | null
+  /** Statuses by which the provider refuses this message for good. */
+  rejectStatuses: readonly number[]
+  /** What of the answer is shown as the reason, and compared with the pattern; the empty path: all of it. */
+  errorPath: JsonPath
+  /** An answer that matches refuses for good, whatever its status. */
+  rejectPattern: RegExp | null
+  door: DoorSettings | null
+  perSecond: number | null
+  timeoutMillis: number
+}
+
+const probeMillis = 10_000
+
+export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): TextProvider {
+  let isStopped = false
+  return {
+    name: 'http',
+    channel: 'sms',
+    reports: settings.door !== null,
+    perSecond: settings.perSecond,
+    ...(settings.door !== null && { door: createDoor(settings.door, world) }),
+    async send(message) {
+      if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
+      const answer = await ask(requestOf(message, settings), settings.timeoutMillis)
+      if (answer.kind === 'failed') return unreached(answer)
+      return read(answer, message, settings, world)
+    },
+    probe: () => reaches(new URL(settings.url)),
+    stop() {
+      isStopped = true
+      return Promise.resolve()
+    },
+  }
+}
+
+function requestOf(message: TextMessage, { method, url, headers, body, format, sender }: HttpSmsSettings) {
+  const values = {
+    to: message.to,
+    digits: message.to.replace('+', ''),
+    from: withoutControls(message.from ?? sender ?? ''),
+    text: withoutControls(message.text),
+    id: message.id,
+  }
+  const type = format === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'
+  return {
+    method,
+    url: fill(url, values, 'form'),
+    headers: { ...(body !== null && { 'content-type': type }), ...headers },
+    ...(body !== null && { body: fill(body, values, format) }),
+  }
+}
+
+type Read = { status: number; headers: Headers; body: string }
+
+function read({ status, headers, body }: Read, message: TextMessage, settings: HttpSmsSettings, world: ProviderWorld) {
+  const json = parseJson(body)
+  const words = settings.errorPath.length === 0 ? body : textAt(json, settings.errorPath)
+  const rejected = (): Outcome => ({ kind: 'rejected', detail: reason(words, message.to) || `Refused (${status})` })
+  if (settings.rejectPattern?.test(words.slice(0, 10_000))) return rejected()
+  if (status >= 200 && status < 300) return accepted(json, message, settings, world)
+  if (settings.rejectStatuses.includes(status)) return rejected()
+  return postponed(status, headers, world.now()) ?? { kind: 'deferred', detail: `Provider answered ${status}` }
+}
+
+function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettings, world: ProviderWorld): Outcome {
+  if (refPath === null) return { kind: 'accepted', ref: id }
+  const ref = textAt(json, refPath)
+  if (ref !== '' && ref.length <= 200) return { kind: 'accepted', ref }
+  // No JSON at all, or half of it: a proxy's page or a broken line, not the provider's word.
+  if (json === undefined) return { kind: 'deferred', detail: 'The answer is not JSON', uncertain: true }
+  // The operator said that 2xx is success. A wrong path must not send every message again for four hours.
+  world.warn({ provider: 'http', id }, 'The answer holds no reference at the configured path')
+  return { kind: 'accepted', ref: id }
+}
+
+/** Nothing is asked: such a provider has no request that would send nothing. */
+function reaches({ hostname, port, protocol }: URL): Promise<{ ok: true } | { ok: false; detail: string }> {
+  return new Promise(resolve => {
+    const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+    const socket = connect(target)
+    const end = (result: { ok: true } | { ok: false; detail: string }) => {
+      socket.destroy()
+      resolve(result)
+    }
+    socket.setTimeout(probeMillis, () => end({ ok: false, detail: 'no connection in time' }))
+    socket.on('connect', () => end({ ok: true }))
+    socket.on('error', error => end({ ok: false, detail: 'code' in error ? String(error.code) : 'no connection' }))
+  })
+}

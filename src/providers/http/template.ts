@@ -1,0 +1,27 @@
+// Fills {to} {digits} {from} {text} {id} into an address or a body, each value escaped for where it stands, in one pass:
+// a value that looks like a placeholder stays what it is.
+
+export type Values = { to: string; digits: string; from: string; text: string; id: string }
+export type Format = 'json' | 'form'
+
+const placeholder = /\{(to|digits|from|text|id)\}/g
+
+const escapes = {
+  /** Inside the quotes of a JSON string. */
+  json: (value: string) => JSON.stringify(value).slice(1, -1),
+  form: encodeURIComponent,
+} satisfies Record<Format, (value: string) => string>
+
+export function fill(template: string, values: Values, format: Format): string {
+  return template.replace(placeholder, (_, name: keyof Values) => escapes[format](values[name]))
+}
+
+/** Only the query of an address may depend on a message: never the host, never a path that dots could leave. */
+export function isSafeAddress(template: string): boolean {
+  if (!URL.canParse(template)) return false
+  const { protocol, username } = new URL(template)
+  if (!/^https?:$/.test(protocol) || username !== '') return false
+  const end = template.search(/[?#]/)
+  const beginning = end === -1 ? template : template.slice(0, end)
+  return beginning.search(placeholder) === -1
+}

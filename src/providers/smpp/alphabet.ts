@@ -1,0 +1,45 @@
+// The two alphabets of text messages, as octets on the wire: GSM 7-bit default alphabet with its extension table
+// (3GPP TS 23.038, 6.2.1) and UCS-2 (in practice UTF-16, big end first).
+
+const basic =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+const extension: Readonly<Record<string, number>> = {
+  '^': 0x14,
+  '{': 0x28,
+  '}': 0x29,
+  '\\': 0x2f,
+  '[': 0x3c,
+  '~': 0x3d,
+  ']': 0x3e,
+  '|': 0x40,
+  '€': 0x65,
+}
+export const escapeCode = 0x1b
+
+const codes = new Map<string, readonly number[]>()
+for (const [code, char] of [...basic].entries()) if (code !== escapeCode) codes.set(char, [code])
+for (const [char, code] of Object.entries(extension)) codes.set(char, [escapeCode, code])
+
+/** One octet per septet, as SMPP carries the default alphabet; null when the alphabet lacks a character. */
+export function gsm7(text: string): Buffer | null {
+  const octets: number[] = []
+  for (const char of text) {
+    const found = codes.get(char)
+    if (!found) return null
+    octets.push(...found)
+  }
+  return Buffer.from(octets)
+}
+
+export function ucs2(text: string): Buffer {
+  return Buffer.from(text, 'utf16le').swap16()
+}
+
+// C0 and C1 controls but the line feed, the delete character, what turns the direction of text (S-13), halves of pairs.
+const unwanted =
+  /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+/** A second wall behind the content rules: whatever comes, no control character reaches a phone. */
+export function withoutControls(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replaceAll('\t', ' ').replace(unwanted, '')
+}

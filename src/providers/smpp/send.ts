@@ -1,0 +1,256 @@
+// Text messages by SMPP 3.4 (SMPP Developers Forum, version 3.4 issue 1.2): several binds as transceiver, each with a
+// window; long messages in parts; receipts acknowledged only when they are on disk.
+import type { Pdu } from 'smpp'
+import type { Outcome, ProviderWorld, Receipt, TextMessage, TextProvider } from '../port.ts'
+import { destination, source } from './addresses.ts'
+import type { Line, Reply } from './line.ts'
+import { type ReceiptOptions, readReceipt, refOf } from './receipts.ts'
+import { cut } from './segments.ts'
+import { createSession, type Session, type SessionOptions } from './session.ts'
+import { isThrottle, nameOf, ok, refusal, tryAgain } from './statuses.ts'
+
+export type SmppSettings = SessionOptions &
+  ReceiptOptions & {
+    binds: number
+    /** Parts per second over all binds; null: as fast as the window allows. */
+    perSecond: number | null
+    /** Long texts as parts with a header, or whole in message_payload. */
+    long: 'parts' | 'payload'
+    /** Whether the SMSC is asked for receipts. */
+    reports: boolean
+    /** Sender where the service has none. */
+    sender: string | null
+  }
+
+/** A bound for receipts that are not on disk yet: more than this and the SMSC is asked to come again. */
+const mostUnstored = 1000
+const stopMillis = 5_000
+/** A throttled part of a message whose first part is gone already is tried again here: half a message helps no one. */
+const partTries = 4
+
+export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextProvider {
+  const inbox = createInbox(settings, world)
+  const sessions = Array.from({ length: settings.binds }, () =>
+    createSession(settings, {
+      deliver: inbox.deliver,
+      torn(line, pdu) {
+        world.warn({ provider: 'smpp' }, 'A deliver_sm with wrong lengths was refused')
+        line.respond(pdu, { command_status: 0x01 })
+      },
+      trouble: why => world.warn({ provider: 'smpp', why }, 'The SMPP connection broke'),
+    }),
+  )
+  const pace = createPace(settings.perSecond)
+  const throttle = createThrottle()
+  let sending = 0
+  let stopping: Promise<void> | null = null
+
+  async function send(message: TextMessage): Promise<Outcome> {
+    if (stopping !== null) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
+    const plan = compose(message, settings)
+    if ('kind' in plan) return plan
+    const held = throttle.heldSeconds()
+    if (held > 0) return { kind: 'deferred', detail: 'Throttled', retryAfterSeconds: held }
+    sending += 1
+    try {
+      const session = await pick(sessions)
+      if (!session) return { kind: 'deferred', detail: `Not bound: ${sessions[0]?.trouble() ?? ''}`, down: true }
+      return await submitAll(session, plan, message.id)
+    } finally {
+      sending -= 1
+    }
+  }
+
+  // One after the other: a refused part ends the message before more of it is sent.
+  async function submitAll(session: Session, plan: readonly Fields[], id: string): Promise<Outcome> {
+    let ref = ''
+    for (const [index, fields] of plan.entries()) {
+      const reply = await submitOne(session, fields, index > 0)
+      if (reply.kind === 'silence') return { kind: 'deferred', detail: 'No answer in time', uncertain: true }
+      if (reply.kind === 'broken') {
+        const uncertain = reply.written || index > 0
+        return { kind: 'deferred', detail: `Line broken: ${reply.why}`, ...(uncertain && { uncertain }), down: true }
+      }
+      const { command_status: status, message_id: messageId } = reply.pdu
+      if (status !== ok) return throttle.explain(refusal(status), status)
+      throttle.passed()
+      ref = typeof messageId === 'string' ? refOf(messageId.replace(/[^\x20-\x7e]/g, ''), settings.ids, 'answer') : ''
+    }
+    // Taken without a name: it is theirs all the same, and sending again would make two of it.
+    return { kind: 'accepted', ref: ref === '' ? id : ref }
+  }
+
+  async function submitOne(session: Session, fields: Fields, isLater: boolean): Promise<Reply> {
+    for (let tries = 1; ; tries++) {
+      await pace()
+      const reply = await session.submit(fields)
+      if (reply.kind !== 'answer' || !isThrottle(reply.pdu.command_status)) return reply
+      throttle.hit()
+      if (!isLater || tries >= partTries || stopping !== null) return reply
+      await sleep(throttle.heldMillis())
+    }
+  }
+
+  async function stop(): Promise<void> {
+    const until = performance.now() + stopMillis
+    while ((sending > 0 || inbox.size() > 0) && performance.now() < until) await sleep(5)
+    await Promise.all(sessions.map(session => session.stop()))
+  }
+
+  return {
+    name: 'smpp',
+    channel: 'sms',
+    reports: settings.reports,
+    perSecond: settings.perSecond,
+    send,
+    async probe() {
+      for (const session of sessions) session.hurry()
+      const session = await pick(sessions)
+      if (session && (await session.isAlive())) return { ok: true }
+      return { ok: false, detail: sessions[0]?.trouble() ?? 'no bind' }
+    },
+    stop() {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+type Fields = Record<string, unknown>
+
+/** The submit_sm of each part, or why there can be none. */
+function compose(message: TextMessage, settings: SmppSettings): Fields[] | Outcome {
+  const from = source(message.from ?? settings.sender)
+  if (!from) return { kind: 'rejected', detail: 'Sender cannot be used for text messages' }
+  const to = destination(message.to)
+  if (!to) return { kind: 'rejected', detail: 'Invalid destination address' }
+  const segments = cut(message.text, message.encoding, referenceOf(message.id))
+  if (!segments) return { kind: 'rejected', detail: 'Message is too long' }
+  const common = {
+    source_addr_ton: from.ton,
+    source_addr_npi: from.npi,
+    source_addr: from.address,
+    dest_addr_ton: to.ton,
+    dest_addr_npi: to.npi,
+    destination_addr: to.address,
+    data_coding: segments.dataCoding,
+    registered_delivery: 0,
+  }
+  const asked = settings.reports ? 1 : 0
+  const { parts, whole } = segments
+  if (parts.length > 1 && settings.long === 'payload')
+    return [{ ...common, registered_delivery: asked, message_payload: whole }]
+  // Only the last part asks for a receipt, and its id is the reference: one piece of news per message, not one per part.
+  return parts.map((part, index) => ({
+    ...common,
+    esm_class: parts.length > 1 ? 0x40 : 0,
+    registered_delivery: index === parts.length - 1 ? asked : 0,
+    short_message: part,
+  }))
+}
+
+/** The same on every attempt (R6): parts of a second try complete those of the first on the phone. */
+function referenceOf(id: string): number {
+  return Number.parseInt(id.slice(-2), 16) & 0xff
+}
+
+/** The bound session with the least to do; null when none is bound and none is about to be. */
+async function pick(sessions: readonly Session[]): Promise<Session | null> {
+  const best = leastBusy(sessions)
+  if (best) return best
+  await firstBound(sessions)
+  return leastBusy(sessions)
+}
+
+function leastBusy(sessions: readonly Session[]): Session | null {
+  let best: Session | null = null
+  for (const session of sessions)
+    if (session.isBound() && (best === null || session.load() < best.load())) best = session
+  return best
+}
+
+/** Resolves with the first that binds, or when all have failed. */
+function firstBound(sessions: readonly Session[]): Promise<void> {
+  return new Promise(resolve => {
+    let open = sessions.length
+    for (const session of sessions)
+      void session.bound().then(isBound => {
+        open -= 1
+        if (isBound || open === 0) resolve()
+      })
+  })
+}
+
+/** Receipts that came in one breath are stored together; each is answered when it is on disk. */
+function createInbox(options: ReceiptOptions, world: ProviderWorld) {
+  let gathered: { line: Line; pdu: Pdu; receipt: Receipt }[] = []
+  let unstored = 0
+
+  async function store() {
+    const batch = gathered
+    gathered = []
+    let status = ok
+    try {
+      await world.accept(
+        'smpp',
+        batch.map(({ receipt }) => receipt),
+      )
+    } catch {
+      status = tryAgain // the SMSC keeps it and comes back: nothing is lost
+      world.warn({ provider: 'smpp', receipts: batch.length }, 'Receipts could not be stored and were not acknowledged')
+    }
+    unstored -= batch.length
+    for (const { line, pdu } of batch) line.respond(pdu, { command_status: status })
+  }
+
+  return {
+    deliver(line: Line, pdu: Pdu) {
+      const receipt = readReceipt(pdu, options)
+      if (!receipt) return line.respond(pdu)
+      if (unstored >= mostUnstored) return line.respond(pdu, { command_status: tryAgain })
+      unstored += 1
+      if (gathered.push({ line, pdu, receipt }) === 1) setImmediate(() => void store())
+    },
+    size: () => unstored,
+  }
+}
+
+/** While the SMSC wants less, messages are handed back at once instead of being thrown at it. */
+function createThrottle() {
+  let until = 0
+  let millis = 0
+  const heldMillis = () => Math.max(0, until - performance.now())
+  const heldSeconds = () => Math.ceil(heldMillis() / 1000)
+  return {
+    heldMillis,
+    heldSeconds,
+    hit() {
+      // The whole window may be refused at once; that is one hint, not ten.
+      if (heldMillis() > 0) return
+      millis = Math.min(30_000, Math.max(1_000, millis * 2))
+      until = performance.now() + millis
+    },
+    passed() {
+      if (heldMillis() === 0) millis = 0
+    },
+    explain(outcome: Exclude<Outcome, { kind: 'accepted' }>, status: number): Outcome {
+      if (outcome.kind === 'rejected' || !isThrottle(status)) return outcome
+      return { ...outcome, detail: nameOf(status), retryAfterSeconds: Math.max(1, heldSeconds()) }
+    },
+  }
+}
+
+/** Spaces parts evenly; a timer is no finer than a millisecond, so a few may go together. */
+function createPace(perSecond: number | null): () => Promise<void> | undefined {
+  if (perSecond === null) return () => undefined
+  const step = 1000 / perSecond
+  let next = 0
+  return () => {
+    const now = performance.now()
+    next = Math.max(next, now) + step
+    const wait = next - step - now
+    return wait < 1 ? undefined : sleep(wait)
+  }
+}
+
+const sleep = (millis: number) => new Promise<void>(resolve => setTimeout(resolve, millis))

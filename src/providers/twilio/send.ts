@@ -1,0 +1,116 @@
+// Text messages by the REST interface of Twilio, or of anyone who speaks it.
+// Source: https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
+import { ask } from '../http/ask.ts'
+import { parseJson, readPath, textAt } from '../http/json-path.ts'
+import { postponed, reason, unreached } from '../http/outcomes.ts'
+import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
+import { withoutControls } from '../smpp/alphabet.ts'
+import { answered } from './errors.ts'
+import { createDoor } from './receipts.ts'
+
+export type TwilioSettings = {
+  /** Address of the interface, without a path. */
+  apiUrl: string
+  account: string
+  token: string
+  /** Chooses the sender by itself; used where a message has no sender of its own. */
+  messagingService: string | null
+  /** Sender where neither the message nor a messaging service has one. */
+  sender: string | null
+  /** Where status callbacks arrive, as the world sees it; null: none are asked for. */
+  callbackUrl: string | null
+  perSecond: number | null
+  timeoutMillis: number
+}
+
+export type TwilioConfig = {
+  baseUrl: string | null
+  twilioUrl: string
+  twilioAccount: string | null
+  twilioToken: string | null
+  twilioMessagingService: string | null
+  twilioSender: string | null
+  twilioPerSecond: number
+}
+
+/** Null: not configured. Throws a sentence that names the setting when it is configured by half. */
+export function twilioSettings(config: TwilioConfig): TwilioSettings | null {
+  const { twilioAccount: account, twilioToken: token } = config
+  if (account === null && token === null) return null
+  if (account === null || token === null)
+    throw new Error('HERALD_TWILIO_ACCOUNT and HERALD_TWILIO_TOKEN go together; one of them is missing')
+  if (!/^\w{1,64}$/.test(account)) throw new Error('HERALD_TWILIO_ACCOUNT must be letters and digits, like AC0123…')
+  return {
+    apiUrl: config.twilioUrl,
+    account,
+    token,
+    messagingService: config.twilioMessagingService,
+    sender: config.twilioSender,
+    callbackUrl: config.baseUrl === null ? null : `${config.baseUrl}/receipts/twilio`,
+    perSecond: config.twilioPerSecond === 0 ? null : config.twilioPerSecond,
+    timeoutMillis: 30_000,
+  }
+}
+
+const sidPath = readPath('sid') ?? []
+const codePath = readPath('code') ?? []
+const messagePath = readPath('message') ?? []
+
+export function createTwilio(settings: TwilioSettings, world: ProviderWorld): TextProvider {
+  const { apiUrl, account, token, callbackUrl, timeoutMillis } = settings
+  const folder = `${apiUrl}/2010-04-01/Accounts/${account}`
+  const authorization = `Basic ${Buffer.from(`${account}:${token}`).toString('base64')}`
+  let isStopped = false
+
+  return {
+    name: 'twilio',
+    channel: 'sms',
+    reports: callbackUrl !== null,
+    perSecond: settings.perSecond,
+    ...(callbackUrl !== null && { door: createDoor({ account, token, callbackUrl }) }),
+    async send(message) {
+      if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
+      const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
+      const body = formOf(message, settings).toString()
+      const answer = await ask({ method: 'POST', url: `${folder}/Messages.json`, headers, body }, timeoutMillis)
+      if (answer.kind === 'failed') return unreached(answer)
+      return read(answer.status, answer.headers, answer.body, message.to, world.now())
+    },
+    async probe() {
+      const answer = await ask({ method: 'GET', url: `${folder}.json`, headers: { authorization } }, timeoutMillis)
+      if (answer.kind === 'failed') return { ok: false, detail: answer.why }
+      return answer.status === 200 ? { ok: true } : { ok: false, detail: `answered ${answer.status}` }
+    },
+    stop() {
+      isStopped = true
+      return Promise.resolve()
+    },
+  }
+}
+
+function formOf(message: TextMessage, settings: TwilioSettings): URLSearchParams {
+  const form = new URLSearchParams({ To: message.to, Body: withoutControls(message.text) })
+  if (message.from !== null) form.set('From', withoutControls(message.from))
+  else if (settings.messagingService !== null) form.set('MessagingServiceSid', settings.messagingService)
+  else if (settings.sender !== null) form.set('From', settings.sender)
+  if (settings.callbackUrl !== null) form.set('StatusCallback', settings.callbackUrl)
+  return form
+}
+
+function read(status: number, headers: Headers, body: string, to: string, now: number): Outcome {
+  const json = parseJson(body)
+  if (status >= 200 && status < 300) {
+    const ref = textAt(json, sidPath)
+    if (/^[\w-]{1,64}$/.test(ref)) return { kind: 'accepted', ref }
+    // Not Twilio's words: a proxy's page, or half an answer. It may have been taken.
+    return { kind: 'deferred', detail: 'The answer has no message id', uncertain: true }
+  }
+  const byStatus = postponed(status, headers, now)
+  const code = Number(textAt(json, codePath))
+  const byCode = answered(code)
+  // 21610 comes as 400 or 403; other codes only refine a refusal, they do not outvote "not now".
+  if (byCode && (byCode.kind === 'rejected' ? status < 500 && status !== 429 : true))
+    return byCode.kind === 'deferred' && byStatus ? { ...byStatus, ...byCode } : byCode
+  if (byStatus) return byStatus
+  return { kind: 'rejected', detail: reason(`${textAt(json, messagePath) || 'Refused'} (${code || status})`, to) }
+}
