@@ -10,6 +10,21 @@ create table folders (
   constraint folders_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 
+create table handovers (
+  provider text not null,
+  ref text not null,
+  id uuid not null,
+  at timestamp with time zone not null default now(),
+  constraint handovers_pkey PRIMARY KEY (provider, ref)
+);
+
+create table inbox (
+  id uuid not null,
+  channel text not null,
+  sealed bytea not null,
+  constraint inbox_pkey PRIMARY KEY (id)
+);
+
 create table keys (
   id uuid not null,
   service_id uuid not null,
@@ -72,6 +87,20 @@ create table rates (
   key_type text not null,
   in_window integer not null,
   constraint rates_pkey PRIMARY KEY (service_id, key_type)
+);
+
+create table receipts (
+  id uuid not null,
+  provider text not null,
+  event_id text not null,
+  ref text not null,
+  at timestamp with time zone,
+  result text not null,
+  detail text,
+  response text,
+  received_at timestamp with time zone not null default now(),
+  constraint receipts_provider_event_id_key UNIQUE (provider, event_id),
+  constraint receipts_pkey PRIMARY KEY (id)
 );
 
 create table replays (
@@ -160,8 +189,13 @@ create table states (
   status text not null,
   sent_at timestamp with time zone,
   completed_at timestamp with time zone,
+  provider text,
   provider_response text,
   failure_detail text,
+  receipt_at timestamp with time zone,
+  attempts integer not null default 0,
+  uncertain boolean not null default false,
+  moves text[] not null default '{created}'::text[],
   constraint states_pkey PRIMARY KEY (id),
   constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
   constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))
@@ -216,6 +250,7 @@ create table tickets (
   subjects uuid[] not null,
   due_at timestamp with time zone not null,
   attempts integer not null default 0,
+  takes integer not null default 0,
   owner uuid,
   leased_until timestamp with time zone,
   constraint tickets_pkey PRIMARY KEY (id),
@@ -246,11 +281,15 @@ create table users (
 
 CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
 
+CREATE INDEX handovers_by_age ON public.handovers USING btree (at);
+
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
 
 CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, reference, id) WHERE (reference IS NOT NULL);
 
 CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id);
+
+CREATE INDEX receipts_by_age ON public.receipts USING btree (received_at);
 
 CREATE INDEX replays_by_age ON public.replays USING btree (created_at);
 
@@ -262,9 +301,11 @@ CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_ty
 
 CREATE INDEX templates_of_service ON public.templates USING btree (service_id) WHERE (NOT archived);
 
-CREATE INDEX tickets_due ON public.tickets USING btree (lane, due_at) WHERE (owner IS NULL);
+CREATE INDEX tickets_by_service ON public.tickets USING btree (lane, service_id, due_at) WHERE (owner IS NULL);
 
 CREATE INDEX tickets_leased ON public.tickets USING btree (leased_until) WHERE (owner IS NOT NULL);
+
+CREATE INDEX tickets_next ON public.tickets USING btree (lane, due_at) WHERE (owner IS NULL);
 
 CREATE UNIQUE INDEX one_default_reply_to ON public.reply_tos USING btree (service_id) WHERE (is_default AND (NOT archived));
 
@@ -324,6 +365,14 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.uuid_time(id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select to_timestamp(('x' || lpad(replace(left(id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint / 1000.0)
 $function$;
 
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.folders FOR EACH ROW EXECUTE FUNCTION tell_change();

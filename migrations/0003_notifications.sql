@@ -35,8 +35,16 @@ create table states (
     'temporary-failure', 'technical-failure', 'pending-virus-check', 'virus-scan-failed', 'cancelled')),
   sent_at timestamptz,
   completed_at timestamptz,
+  provider text,
   provider_response text,
   failure_detail text,
+  -- Provider's time of the receipt that counts now: receipts are applied by it, not by arrival.
+  receipt_at timestamptz,
+  -- How often a hand-over was begun, and whether one of them may have succeeded without our knowing.
+  attempts integer not null default 0,
+  uncertain boolean not null default false,
+  -- Every status so far, in order: what happened to a message can be read from its row.
+  moves text[] not null default '{created}',
   check ((completed_at is not null) = (status in ('sent', 'delivered', 'permanent-failure', 'temporary-failure',
     'technical-failure', 'virus-scan-failed', 'cancelled')))
 ) partition by range (id);
@@ -44,6 +52,8 @@ create index states_listed on states (service_id, key_type, channel, in_job, sta
 
 -- "These subjects are due in this lane": up to 500 messages of one service, accepted together. Deleted when settled.
 -- A scheduled message has a ticket of its own, with its own id, so that cancelling is taking that ticket away.
+-- attempts: hand-overs that were answered with "not now". takes: leases since the last answer; a ticket that ends the process
+-- each time it is taken is known by them.
 create table tickets (
   id uuid primary key,
   lane text not null,
@@ -51,10 +61,12 @@ create table tickets (
   subjects uuid[] not null check (cardinality(subjects) between 1 and 500),
   due_at timestamptz not null,
   attempts integer not null default 0,
+  takes integer not null default 0,
   owner uuid,
   leased_until timestamptz
 ) with (fillfactor = 70);
-create index tickets_due on tickets (lane, due_at) where owner is null;
+create index tickets_next on tickets (lane, due_at) where owner is null;
+create index tickets_by_service on tickets (lane, service_id, due_at) where owner is null;
 create index tickets_leased on tickets (leased_until) where owner is not null;
 
 -- Daily allowance, by the UTC day on which messages are due. granted: how many of the last request were allowed.

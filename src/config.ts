@@ -111,6 +111,24 @@ const settings = {
     'Smoke-test recipients: accepted, stored nowhere, never sent to. Separated by commas.',
     { shown: 'simulate-delivered(-2, -3)@ the sending domain; +16132532222, …3, …4' },
   ),
+  emailProviders: setting(
+    'HERALD_EMAIL_PROVIDERS',
+    list,
+    ['capture'],
+    'Who sends e-mails, in order of preference, separated by commas: smtp, ses, capture.',
+  ),
+  textProviders: setting(
+    'HERALD_TEXT_PROVIDERS',
+    list,
+    ['capture'],
+    'Who sends text messages, in order of preference, separated by commas: smpp, twilio, http, capture.',
+  ),
+  leaseSeconds: setting(
+    'HERALD_LEASE_SECONDS',
+    whole(1, 3_600),
+    30,
+    'How long a process may be silent before others take over what it was sending.',
+  ),
   logLevel: setting(
     'HERALD_LOG_LEVEL',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

@@ -15,14 +15,19 @@ import { createListener } from './db/listen.ts'
 import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretIn } from './db/seal.ts'
+import { createProviders, outletOf, startDelivery } from './delivery.ts'
 import { faultOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
+import { createInbox } from './inbox/inbox.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
-import { createAccept } from './notifications/accept.ts'
+import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
+import type { AcceptReceipts } from './providers/port.ts'
+import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
+import { accept as acceptReceipts } from './receipts/accept.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
 import { createServices } from './services/load.ts'
@@ -143,6 +148,20 @@ export async function start(
     const readiness = createReadiness(() => databaseMillis(db.sql))
     stops.push(() => readiness.stop())
 
+    const inbox = createInbox({ sql: db.sql, seal })
+    const given = { services, templates, inbox, metrics, log }
+    // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
+    let outlet: Outlet | null = null
+    const hearReceipts: AcceptReceipts = async (provider, receipts) => {
+      if (!outlet) throw new Error('still starting')
+      await acceptReceipts({ sql: db.sql, ids: store.ids, outlet }, provider, receipts)
+    }
+    const providers = createProviders(config, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
+    const engine = only === 'http' ? null : startDelivery(store, given, providers)
+    stops.push(() => (engine ? engine.stop() : providers.stop()))
+    outlet = outletOf(engine, config.leaseSeconds, createWaker(db.sql, onFault))
+    if (engine) await listener.on(WAKE_CHANNEL, lane => engine.wake(lane))
+
     let draining = false
     const parts: Parts = {
       ...store,
@@ -151,9 +170,12 @@ export async function start(
       services,
       authenticate,
       templates,
+      inbox,
+      doors: [...providers.email, ...providers.text].flatMap(provider => provider.door ?? []),
+      hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
-      accept: createAccept({ sql: db.sql, clock, birth: null, patienceSeconds: config.databaseSeconds - 0.5 }),
+      accept: createAccept({ sql: db.sql, clock, outlet, patienceSeconds: config.databaseSeconds - 0.5 }),
       links: createLinks(config.baseUrl),
       sendingDomain: config.sendingDomain,
       readiness,

@@ -5,8 +5,11 @@ import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
 import type { Links } from './http/links.ts'
+import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
 import type { Accept } from './notifications/accept.ts'
+import type { Channel } from './providers/failover.ts'
+import type { AcceptReceipts, Door, EmailMessage, TextMessage } from './providers/port.ts'
 import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
 import type { Simulated } from './services/simulated.ts'
@@ -32,6 +35,10 @@ export type Parts = Omit<Store, 'stop'> & {
   services: Services
   authenticate: Authenticate
   templates: Templates
+  inbox: Inbox
+  /** Where providers deliver receipts over HTTP, and who stores them. */
+  doors: readonly Door[]
+  hearReceipts: AcceptReceipts
   replays: Replays
   simulated: Simulated
   accept: Accept
@@ -39,4 +46,15 @@ export type Parts = Omit<Store, 'stop'> & {
   sendingDomain: string
   readiness: Readiness
   isDraining(): boolean
+}
+
+/** What the engine's work is made of, beside what everyone has. */
+export type EngineParts = Omit<Store, 'stop'> & {
+  services: Services
+  templates: Templates
+  email: Channel<EmailMessage>
+  text: Channel<TextMessage>
+  sendingDomain: string
+  owner: Id
+  random(): number
 }

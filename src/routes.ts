@@ -4,9 +4,11 @@ import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
 import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
+import { inboxMessage, inboxPage } from './inbox/routes.ts'
 import { anyKey, managerKey } from './keys/hook.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import type { Parts } from './parts.ts'
+import { receiptDoor } from './receipts/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 
@@ -42,6 +44,15 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   for (const line of contents(parts)) addRoute(app, line)
   // Reading and cancelling take any id here, but a send names its kind: anything else is an unknown path, not a wrong method.
   hide(app, 'POST', '/v2/notifications/:kind')
+
+  for (const door of parts.doors)
+    app.post(
+      `/receipts/${door.name}`,
+      { config: { rawBody: true, anyType: true } },
+      receiptDoor(door, parts.hearReceipts, parts.links.base),
+    )
+  app.get('/inbox', inboxPage(parts.inbox))
+  app.get('/inbox/:id', inboxMessage(parts.inbox))
 
   // For people and for those who watch over the service; nothing here tells about a message.
   const api = openApi()

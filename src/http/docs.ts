@@ -1,20 +1,12 @@
 // The API reference for people: one page made from openapi.json, with no script and nothing from another host.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+import { escaped, sendPage } from './html.ts'
 import type { OpenApi, Operation } from './openapi.ts'
 import type { JsonSchema } from './validation.ts'
 
-export function apiReference(api: OpenApi, reply: FastifyReply): FastifyReply {
-  return reply
-    .type('text/html; charset=utf-8')
-    .header(
-      'content-security-policy',
-      `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
-    )
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
-    .send(page(api))
-}
+export const apiReference = (api: OpenApi, reply: FastifyReply): FastifyReply =>
+  sendPage(reply, `style-src 'sha256-${STYLE_HASH}'`, page(api))
 
 function page(api: OpenApi): string {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
@@ -63,9 +55,6 @@ function kind(field: JsonSchema): string {
   if (field.format === 'uuid') return type.replace('string', 'id')
   return type
 }
-
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 const STYLE = `:root{color-scheme:light dark;--line:#8884;--soft:#8881}
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}

@@ -103,6 +103,7 @@ function readBodies(app: FastifyInstance) {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addHook('preParsing', async (request, _reply, payload) => {
     if (!takesBody(request)) return payload
+    if (request.routeOptions.config.anyType) return payload
     if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw refuse.notJson()
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw refuse.notJson()
     return payload
@@ -125,6 +126,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route reads the bytes itself (bulk: off the event loop). */
     rawBody?: boolean
+    /** The route takes bodies of any type (receipts: each provider has its own). */
+    anyType?: boolean
     /** Takes the path away from a method although another method has it (POST /v2/notifications/anything). */
     hidden?: boolean
   }

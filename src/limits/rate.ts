@@ -18,6 +18,10 @@ export function rateHeaders({ limit, remaining, freeInSeconds }: RateAnswer): Re
   }
 }
 
+/** A request that was counted and is refused for another reason shows its caller the rate all the same. */
+export const counted = (refusal: Refusal, answer: RateAnswer) =>
+  new Refusal(refusal.kind, refusal.messages, { ...rateHeaders(answer), ...refusal.headers })
+
 export function tooFast(keyType: keyof typeof NAMES, answer: RateAnswer): Refusal {
   const { kind, messages } = refuse.tooFast(NAMES[keyType], answer.limit)
   const wait = String(Math.max(1, Math.ceil(answer.freeInSeconds)))

@@ -3,6 +3,7 @@
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
 import { type Batch, createBatch } from '../engine/batch.ts'
+import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
@@ -11,16 +12,27 @@ export type Accept = Batch<Asked, Decision>
 const MOST = 500
 const IN_FLIGHT = 2
 
-export function createAccept(app: { sql: Sql; clock: Clock; birth: Birth; patienceSeconds: number }): Accept {
+/** Where accepted messages go: to the engine of this process, held from birth, or into the queue with a word to others. */
+export type Outlet = { birth(lanes: readonly string[]): Birth; hand(tickets: Ticket[], birth: Birth): void }
+
+export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; patienceSeconds: number }): Accept {
   const { sql, clock } = app
   const deadline = () => fromMicros(clock.micros() + app.patienceSeconds * 1_000_000)
 
   async function run(asked: Asked[]): Promise<Decision[]> {
+    const birth = app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))])
+    const decisions = await decide(asked, birth)
+    const accepted = asked.filter((_one, at) => isAccepted(decisions[at]))
+    app.outlet.hand(ticketsOf(accepted, birth), birth)
+    return decisions
+  }
+
+  async function decide(asked: Asked[], birth: Birth): Promise<Decision[]> {
     try {
-      return complete(asked, await store(sql, asked, deadline(), app.birth))
+      return complete(asked, await store(sql, asked, deadline(), birth))
     } catch (error) {
       // Another process has just stored an answer for one of our idempotency keys: looked at again, it is there to be seen.
-      if (isUniqueViolation(error)) return complete(asked, await store(sql, asked, deadline(), app.birth))
+      if (isUniqueViolation(error)) return complete(asked, await store(sql, asked, deadline(), birth))
       if (isDatabaseError(error)) throw error
       return afterBrokenLine(asked, error)
     }
@@ -42,4 +54,30 @@ function complete(asked: readonly Asked[], decisions: Decision[]): Decision[] {
   if (decisions.length !== asked.length)
     throw new Error('the database came to the request too late; nothing was stored')
   return decisions
+}
+
+const isAccepted = (decision: Decision | undefined) => decision?.in_rate && !decision.seen && decision.in_daily
+
+/** The tickets that the statement has made for messages that are due now: one for each lane and service, by its first id. */
+function ticketsOf(accepted: readonly Asked[], birth: Birth): Ticket[] {
+  const tickets = new Map<string, Ticket>()
+  for (const { id, service_id, message } of accepted) {
+    if (!message || message.scheduled_for !== null) continue
+    const ticket = tickets.get(message.lane + service_id)
+    if (ticket) ticket.subjects.push(id)
+    else
+      tickets.set(message.lane + service_id, {
+        id,
+        lane: message.lane,
+        service_id,
+        subjects: [id],
+        attempts: 0,
+        takes: birth ? 1 : 0,
+      })
+  }
+  for (const ticket of tickets.values()) {
+    ticket.subjects.sort()
+    ticket.id = ticket.subjects[0] ?? ticket.id
+  }
+  return [...tickets.values()]
 }

@@ -7,7 +7,7 @@ import type { Seal } from '../core/seal.ts'
 import { filesOf, isFile } from '../files/file.ts'
 import type { Caller } from '../keys/key.ts'
 import { dayOf, tooMany } from '../limits/daily.ts'
-import { type RateAnswer, tooFast } from '../limits/rate.ts'
+import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
 import { strip } from '../recipients/strip.ts'
@@ -75,9 +75,9 @@ export async function send(
   const rate = { passed: decision.in_rate, limit, remaining: decision.remaining, freeInSeconds: decision.free_in }
   if (!decision.in_rate) throw tooFast(key.key_type, rate)
   if (decision.seen) throw new KeyTaken()
-  if (draft.refusal && draft.daily === 'none') throw draft.refusal
-  if (!decision.in_daily) throw tooMany(asked.daily_limit, now)
-  if (draft.refusal) throw draft.refusal
+  if (draft.refusal && draft.daily === 'none') throw counted(draft.refusal, rate)
+  if (!decision.in_daily) throw counted(tooMany(asked.daily_limit, now), rate)
+  if (draft.refusal) throw counted(draft.refusal, rate)
   return { body, rate }
 }
 

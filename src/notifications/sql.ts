@@ -2,7 +2,7 @@ import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
-import { type Birth, ticketsFor } from '../queue/tickets.ts'
+import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
 import type { Notification } from './notification.ts'
 import type { Status } from './status.ts'
@@ -304,3 +304,152 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<Cancelling 
     from message`
   return result ?? null
 }
+
+export type Due = {
+  id: Id
+  service_id: Id
+  channel: Channel
+  key_type: KeyType
+  template_id: Id
+  template_version: number
+  sender_id: Id | null
+  scheduled_for: Timestamp | null
+  is_international: boolean
+  sealed: Buffer
+}
+
+/** Messages that are still to be handed over; the bounds let the planner pass by the days that cannot hold them. */
+export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
+  select n.id, n.service_id, n.channel, n.key_type, n.template_id, n.template_version, n.sender_id, n.scheduled_for,
+         n.is_international, n.sealed
+  from notifications n
+  join states s on s.id = n.id
+  where n.id = any (${ids}::uuid[])
+    and n.id between ${lowest(ids)} and ${highest(ids)}
+    and s.id between ${lowest(ids)} and ${highest(ids)}
+    and s.status = 'created'`
+
+/** An earlier owner ended while it held these: one of them may have been handed over without our knowing. */
+export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
+  update states
+  set uncertain = true,
+      attempts = attempts + 1
+  where id = any (${ids}::uuid[])
+    and id between ${lowest(ids)} and ${highest(ids)}
+    and status = 'created'`
+
+const lowest = (ids: readonly Id[]) => ids.reduce((low, id) => (id < low ? id : low), LAST)
+const highest = (ids: readonly Id[]) => ids.reduce((high, id) => (id > high ? id : high), '' as Id) || LAST
+
+export type Result = {
+  id: Id
+  ticket: Id
+  takes: number
+  /** Null: not handed over this time. */
+  status: Extract<
+    Status,
+    'sending' | 'sent' | 'delivered' | 'permanent-failure' | 'temporary-failure' | 'technical-failure'
+  > | null
+  /** The statuses passed through, for the history. */
+  moves: readonly string[]
+  provider: string | null
+  /** What the provider will call the message, where it will speak of it again. */
+  ref: string | null
+  response: string | null
+  uncertain: boolean
+}
+
+/**
+ * Writes results and settles tickets in one statement. Fenced: what belongs to a ticket that is no longer ours changes nothing.
+ * A message whose receipt was faster than our own word keeps the receipt's status.
+ */
+export const record = (
+  sql: Sql,
+  owner: Id,
+  held: readonly { id: Id; takes: number }[],
+  results: readonly Result[],
+  settled: readonly Id[],
+  again: readonly Again[],
+) => sql`
+  with held as materialized (
+    select t.id
+    from tickets t
+    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
+      on h.id = t.id and h.takes = t.takes
+    where t.owner = ${owner}
+    for update of t
+  ),
+  results as (
+    select r.*
+    from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],
+                ${results.map(r => r.moves.join(','))}::text[], ${results.map(r => r.provider)}::text[],
+                ${results.map(r => r.ref)}::text[], ${results.map(r => r.response)}::text[],
+                ${results.map(r => r.uncertain)}::boolean[]) as r (id, ticket, status, moves, provider, ref, response, uncertain)
+    join held on held.id = r.ticket
+  ),
+  moved as (
+    update states s
+    set status = case when s.status = 'created' then coalesce(r.status, s.status) else s.status end,
+        sent_at = case when r.status in ('sending', 'sent', 'delivered', 'permanent-failure', 'temporary-failure')
+                       then coalesce(s.sent_at, clock_timestamp()) else s.sent_at end,
+        completed_at = case when s.status = 'created' and r.status is not null and r.status <> 'sending'
+                            then clock_timestamp() else s.completed_at end,
+        provider = coalesce(r.provider, s.provider),
+        provider_response = coalesce(r.response, s.provider_response),
+        attempts = s.attempts + 1,
+        uncertain = s.uncertain or r.uncertain,
+        moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, ',') else s.moves end
+    from results r
+    where s.id = r.id
+      and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
+    returning s.id
+  ),
+  handed as (
+    insert into handovers (provider, ref, id)
+    select provider, ref, id from results where ref is not null
+    on conflict do nothing
+  ),
+  ${settleTail(settled, again)}
+  select (select count(*) from moved)::integer as moved`
+
+/** Messages nobody spoke of again: never handed over, or handed over and no word since. */
+export const giveUp = (sql: Sql, before: Id) => sql<{ id: Id }>`
+  update states
+  set status = case when status = 'created' then 'technical-failure' else 'temporary-failure' end,
+      completed_at = clock_timestamp(),
+      moves = moves || case when status = 'created' then 'technical-failure' else 'temporary-failure' end
+  from notifications n
+  where states.id < ${before}
+    and n.id < ${before}
+    and n.id = states.id
+    and ((status = 'created' and not exists (select from tickets t where n.id = any (t.subjects) and t.owner is not null)
+          and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours')
+      or (status in ('sending', 'pending') and sent_at < clock_timestamp() - interval '72 hours'))
+  returning states.id`
+
+export async function longestRetention(sql: Sql): Promise<number> {
+  const [row] = await sql<{ days: number | null }>`
+    select max(greatest(email_retention_days, sms_retention_days)) as days from services`
+  return row?.days ?? 0
+}
+
+/** Services whose messages go before those of the service that keeps them longest. */
+export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; days: number }>`
+  with longest as (select max(greatest(email_retention_days, sms_retention_days)) as days from services)
+  select s.id as service_id, c.channel, c.days
+  from services s
+  cross join lateral (values ('email', s.email_retention_days), ('sms', s.sms_retention_days)) as c (channel, days)
+  cross join longest
+  where c.days < longest.days`
+
+export const forget = (sql: Sql, service: Id, channel: Channel, before: Id) => sql`
+  with gone as (
+    delete from states
+    where service_id = ${service}
+      and channel = ${channel}
+      and id < ${before}
+    returning id
+  )
+  delete from notifications
+  where id in (select id from gone)
+    and id < ${before}`

@@ -61,3 +61,32 @@ export function describe(status: Status, channel: Channel, detail: string | null
   if (status === 'permanent-failure' && detail === 'blocked') return 'Blocked'
   return (channel === 'sms' && SMS_LABELS[status]) || LABELS[status]
 }
+
+/** What counts of a message when news of it comes. `at`: the provider's time of the receipt that made the status, if one did. */
+export type Standing = { status: Status; at: number | null }
+
+export type News = {
+  result: 'delivered' | 'pending' | 'permanent-failure' | 'temporary-failure' | 'technical-failure' | 'complaint'
+  at: number
+  detail: string | null
+}
+
+const OPEN: readonly Status[] = ['created', 'sending', 'pending']
+export const isFinal = (status: Status) => !OPEN.includes(status) && status !== 'pending-virus-check'
+
+/**
+ * Where news moves a message; null where it changes nothing. For text messages the first final word stays. For e-mails the
+ * end is the same in whatever order and however often news comes: a permanent failure stays, otherwise the latest event
+ * counts, and of two at the same moment the failure (contract 6.3, 6.4).
+ */
+export function after(channel: Channel, { status, at }: Standing, news: News): Standing | null {
+  const result = news.result === 'complaint' && news.detail === 'blocked' ? 'permanent-failure' : news.result
+  if (result === 'complaint') return null
+  if (result === 'pending') return status === 'created' || status === 'sending' ? { status: 'pending', at } : null
+  if (OPEN.includes(status)) return { status: result, at: news.at }
+  if (channel === 'sms' || (status !== 'delivered' && status !== 'temporary-failure')) return null
+  if (result === 'permanent-failure') return { status: result, at: news.at }
+  if (result === 'technical-failure') return null
+  const isLater = at === null || news.at > at || (news.at === at && result === 'temporary-failure')
+  return isLater && (result !== status || news.at !== at) ? { status: result, at: news.at } : null
+}

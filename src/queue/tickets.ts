@@ -10,7 +10,7 @@ export type Birth = { owner: Id; leaseSeconds: number } | null
  * service share a ticket; those with `ticket` set (scheduled ones) have one of their own, under that id.
  */
 export const ticketsFor = (birth: Birth): Part => part`
-  insert into tickets (id, lane, service_id, subjects, due_at, attempts, owner, leased_until)
+  insert into tickets (id, lane, service_id, subjects, due_at, takes, owner, leased_until)
   select coalesce(ticket, (array_agg(id order by id))[1]), lane, service_id, array_agg(id order by id), min(due_at),
          case when ticket is null and ${birth?.owner ?? null}::uuid is not null then 1 else 0 end,
          case when ticket is null then ${birth?.owner ?? null}::uuid end,
@@ -18,3 +18,27 @@ export const ticketsFor = (birth: Birth): Part => part`
               then clock_timestamp() + make_interval(secs => ${birth?.leaseSeconds ?? 0}) end
   from due
   group by ticket, lane, service_id`
+
+/** A subject that is to be tried again, later: those with the same `ticket` travel together. */
+export type Again = { ticket: Id; lane: string; service_id: Id; id: Id; delaySeconds: number; attempts: number }
+
+/**
+ * The tail of a recording statement, which has a CTE `held` (id) of tickets that are still ours: settled ones go, and what
+ * was deferred goes on under new tickets, in the same commit.
+ */
+export const settleTail = (settled: readonly Id[], again: readonly Again[]): Part => part`
+  settled as (
+    delete from tickets
+    where id = any (${settled}::uuid[])
+      and id in (select id from held)
+    returning id
+  ),
+  later as (
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts)
+    select a.ticket, a.lane, a.service_id, array_agg(a.id order by a.id),
+           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts)
+    from unnest(${again.map(a => a.ticket)}::uuid[], ${again.map(a => a.lane)}::text[], ${again.map(a => a.service_id)}::uuid[],
+                ${again.map(a => a.id)}::uuid[], ${again.map(a => a.delaySeconds)}::float8[],
+                ${again.map(a => a.attempts)}::integer[]) as a (ticket, lane, service_id, id, delay, attempts)
+    group by a.ticket, a.lane, a.service_id
+  )`

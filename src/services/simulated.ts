@@ -1,5 +1,6 @@
 // Recipients that are never written to (contract 15.5): smoke-test recipients are accepted, stored nowhere and counted
 // nowhere; failure recipients tell a tester's own code what a failure looks like.
+import { recipientKey } from '../recipients/recipient.ts'
 
 export type Simulated = { isSmokeTest(recipient: string): boolean }
 
@@ -7,8 +8,9 @@ const NUMBERS = ['+16132532222', '+16132532223', '+16132532224']
 const MAILBOXES = ['simulate-delivered', 'simulate-delivered-2', 'simulate-delivered-3']
 
 export function createSimulated(sendingDomain: string, given: readonly string[] = []): Simulated {
-  const all = new Set(
-    given.length > 0 ? given : [...NUMBERS, ...MAILBOXES.map(mailbox => `${mailbox}@${sendingDomain}`)],
-  )
-  return { isSmokeTest: recipient => all.has(recipient) }
+  const all = given.length > 0 ? given : [...NUMBERS, ...MAILBOXES.map(mailbox => `${mailbox}@${sendingDomain}`)]
+  const normal = new Set(all.map(normalForm))
+  return { isSmokeTest: recipient => normal.has(recipient) }
 }
+
+const normalForm = (text: string) => recipientKey(text, 'email') ?? recipientKey(text, 'sms') ?? text

@@ -21,8 +21,8 @@ import { databaseUrl, onServer } from './database.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Reply = { status: number; body: any; headers: Headers; text: string }
 
-/** Starts the service; everything ends with the test file. */
-export async function world(env: Record<string, string> = {}) {
+/** Starts the service, with the engine only where a test wants messages to move; everything ends with the test file. */
+export async function world(env: Record<string, string> = {}, { engine = false } = {}) {
   const server = inject('server')
   const database = `t_${randomUUID().replaceAll('-', '')}`
   await onServer(server, `create database ${database} template ${inject('template')}`)
@@ -39,7 +39,7 @@ export async function world(env: Record<string, string> = {}) {
   const real = createClock()
   const micros = () => real.micros() + moved * 1000
   const clock: Clock = { micros, now: () => Math.floor(micros() / 1000), follow: real.follow }
-  const running = await start(config, { clock, say: () => {} })
+  const running = await start(config, { clock, say: () => {}, ...(!engine && { only: 'http' }) })
   afterAll(async () => {
     await running.stop()
     await onServer(server, `drop database if exists ${database} with (force)`)

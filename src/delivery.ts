@@ -1,0 +1,109 @@
+// Builds the sending half of the house: providers, their channels, the engine with its lanes, and the chores.
+import type { Config } from './config.ts'
+import type { Id } from './core/id.ts'
+import { createChores } from './engine/chores.ts'
+import { createLeader } from './engine/leader.ts'
+import { createEngine, type Engine } from './engine/run.ts'
+import { faultOf } from './http/errors.ts'
+import type { Inbox } from './inbox/inbox.ts'
+import { choresOf, lanesOf } from './lanes.ts'
+import type { Outlet } from './notifications/accept.ts'
+import type { EngineParts, Store } from './parts.ts'
+import { createFailover } from './providers/failover.ts'
+import type { AcceptReceipts, ProviderWorld } from './providers/port.ts'
+import { createRegistry, type Registry } from './providers/registry.ts'
+import { createPostgresTaker } from './queue/postgres.ts'
+import type { Services } from './services/load.ts'
+import type { Log } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import type { Templates } from './templates/cache.ts'
+
+type Given = { services: Services; templates: Templates; inbox: Inbox; metrics: Metrics; log: Log }
+
+/** Providers that speak to us over HTTP, and so are needed where requests come in even if nothing is sent from there. */
+const DOORED = ['ses', 'twilio', 'http']
+
+export function createProviders(
+  config: Config,
+  { inbox, log }: Pick<Given, 'inbox' | 'log'>,
+  { sends, accept, now }: { sends: boolean; accept: AcceptReceipts; now(): number },
+): Registry {
+  const world: ProviderWorld = { accept, now, warn: (fields, sentence) => log.warn(fields, sentence) }
+  const wanted = (names: readonly string[]) => (sends ? names : names.filter(name => DOORED.includes(name)))
+  return createRegistry(
+    { email: wanted(config.emailProviders), text: wanted(config.textProviders) },
+    { email: {}, text: {} },
+    world,
+    { email: inbox.keepEmail, text: inbox.keepText },
+  )
+}
+
+export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
+  const { config, db, ids } = store
+  const { services, templates, metrics, log } = given
+  const onFault = (error: unknown, sentence: string) => log.error({ error: faultOf(error) }, sentence)
+  const onChange = (provider: string, isUp: boolean, detail: string) =>
+    isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, detail }, 'provider is down')
+  const owner = ids.next()
+  const email = createFailover(
+    registry.email.map(provider => ({ provider, send: provider.send })),
+    onChange,
+  )
+  const text = createFailover(
+    registry.text.map(provider => ({ provider, send: provider.send })),
+    onChange,
+  )
+  const parts: EngineParts = {
+    ...store,
+    services,
+    templates,
+    email,
+    text,
+    sendingDomain: config.sendingDomain,
+    owner,
+    random: Math.random,
+  }
+  const taker = createPostgresTaker(db.sql, owner, config.leaseSeconds)
+  const engine = createEngine({ specs: lanesOf(parts), taker, leaseSeconds: config.leaseSeconds, onFault })
+  const leader = createLeader(db)
+  const chores = createChores(choresOf(parts), leader.isLeader, onFault)
+  metrics.gauge('herald_in_flight', 'Messages being handed over.', () =>
+    engine.lanes().reduce((sum, lane) => sum + lane.load().inFlight, 0),
+  )
+  metrics.gauge(
+    'herald_providers_down',
+    'Providers that do not answer.',
+    () => [...email.health(), ...text.health()].filter(provider => !provider.isUp).length,
+  )
+  metrics.gauge('herald_leader', 'Whether this process does the chores.', () => (leader.isLeader() ? 1 : 0))
+  return {
+    ...engine,
+    owner,
+    async stop() {
+      await chores.stop()
+      await leader.stop()
+      await engine.stop()
+      email.stop()
+      text.stop()
+      await registry.stop()
+    },
+  }
+}
+
+/** Where accepted messages go: to the engine of this process while it has room, else into the queue with a word to all. */
+export function outletOf(
+  engine: (Engine & { owner: Id }) | null,
+  leaseSeconds: number,
+  wakeOthers: (lane: string) => void,
+): Outlet {
+  return {
+    birth: lanes =>
+      engine && lanes.length > 0 && lanes.every(lane => engine.hasRoom(lane))
+        ? { owner: engine.owner, leaseSeconds }
+        : null,
+    hand(tickets, birth) {
+      if (birth && engine) engine.hand(tickets)
+      else for (const { lane } of tickets) engine ? engine.wake(lane) : wakeOthers(lane)
+    },
+  }
+}

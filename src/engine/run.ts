@@ -1,0 +1,137 @@
+// Starts lanes and chores, keeps their leases alive, wakes them when something is due, and drains them on stop.
+import type { Id } from '../core/id.ts'
+import type { Taker, Ticket } from '../queue/port.ts'
+import { createBatch } from './batch.ts'
+import { createLane, type Entry, type LaneLoop, type Work } from './loop.ts'
+
+export type LaneContext = {
+  taker: Taker
+  leaseSeconds: number
+  onFault(error: unknown, sentence: string): void
+  isStopping(): boolean
+}
+
+/** A line of lanes.ts: what is done in a lane, how many at a time, and how its results are written. */
+export type LaneSpec = { name: string; start(context: LaneContext): LaneLoop }
+
+export function lane<Item, Result>(spec: {
+  name: string
+  slots: number
+  work: Work<Item, Result>
+  write(entries: readonly Entry<Result>[]): Promise<void>
+}): LaneSpec {
+  return {
+    name: spec.name,
+    start(context) {
+      // One statement at a time: what settles a ticket must come after the results it stands for.
+      const recorder = createBatch<Entry<Result>, undefined>(
+        async entries => {
+          await untilWritten(() => spec.write(entries), context)
+          return entries.map(() => undefined)
+        },
+        { most: 256, inFlight: 1 },
+      )
+      return createLane({ ...spec, ...context, record: recorder.add, unrecorded: recorder.waiting })
+    },
+  }
+}
+
+// What a provider has taken must not be forgotten because the database is away: results wait in memory until it is back.
+async function untilWritten(write: () => Promise<void>, { onFault, isStopping }: LaneContext) {
+  for (let wait = 50; ; wait = Math.min(wait * 2, 1_000)) {
+    try {
+      return await write()
+    } catch (error) {
+      onFault(error, 'results could not be recorded; tried again')
+      if (isStopping() && wait >= 1_000) throw error
+      await new Promise(resume => setTimeout(resume, wait))
+    }
+  }
+}
+
+export type Engine = {
+  /** Tickets that were born ours go straight to their lanes. */
+  hand(tickets: readonly Ticket[]): void
+  hasRoom(lane: string): boolean
+  wake(lane: string): void
+  lanes(): readonly LaneLoop[]
+  stop(): Promise<void>
+}
+
+const LOOK_MS = 1_000
+
+export function createEngine(options: {
+  specs: readonly LaneSpec[]
+  taker: Taker
+  leaseSeconds: number
+  onFault(error: unknown, sentence: string): void
+}): Engine {
+  const { taker, leaseSeconds, onFault } = options
+  let stopping = false
+  const context: LaneContext = { taker, leaseSeconds, onFault, isStopping: () => stopping }
+  const lanes = options.specs.map(spec => spec.start(context))
+  const byName = new Map(lanes.map(one => [one.name, one]))
+  const names = [...byName.keys()]
+  const soon = new Map<string, NodeJS.Timeout>()
+
+  // One look a second at what is due next, for all lanes together; what is due sooner has a timer of its own. Whatever is
+  // accepted meanwhile wakes its lane by itself.
+  async function look() {
+    for (const [name, ms] of await taker.nextDue(names)) {
+      if (ms <= 0) byName.get(name)?.wake()
+      else if (ms < LOOK_MS && !soon.has(name))
+        soon.set(
+          name,
+          setTimeout(() => {
+            soon.delete(name)
+            byName.get(name)?.wake()
+          }, ms + 1),
+        )
+    }
+  }
+
+  async function keepAlive() {
+    const asked: Id[] = lanes.flatMap(one => one.held())
+    if (asked.length === 0) return
+    const leasedUntil = performance.now() + leaseSeconds * 1000
+    const kept = await taker.renew(asked)
+    for (const one of lanes) one.renewed(asked, kept, leasedUntil)
+  }
+
+  const every = (ms: number, work: () => Promise<void>, sentence: string) => {
+    let busy = false
+    const timer = setInterval(() => {
+      if (busy) return
+      busy = true
+      work()
+        .catch(error => onFault(error, sentence))
+        .finally(() => {
+          busy = false
+        })
+    }, ms)
+    timer.unref()
+    return timer
+  }
+  const timers = [
+    every(LOOK_MS, look, 'the queue could not be looked at'),
+    every((leaseSeconds * 1000) / 3, keepAlive, 'leases could not be made longer'),
+    every(Math.min(leaseSeconds * 1000, 5_000), () => taker.reap(), 'expired leases could not be freed'),
+  ]
+  for (const one of lanes) one.wake()
+
+  return {
+    hand(tickets) {
+      for (const ticket of tickets) byName.get(ticket.lane)?.hand([ticket])
+    },
+    hasRoom: name => byName.get(name)?.hasRoom() ?? false,
+    wake: name => byName.get(name)?.wake(),
+    lanes: () => lanes,
+    async stop() {
+      stopping = true
+      for (const timer of [...timers.slice(0, 1), ...timers.slice(2)]) clearInterval(timer)
+      for (const timer of soon.values()) clearTimeout(timer)
+      await Promise.all(lanes.map(one => one.stop()))
+      for (const timer of timers) clearInterval(timer)
+    },
+  }
+}

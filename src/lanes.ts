@@ -1,0 +1,50 @@
+// Table of contents: every lane, its work and its pace; every chore and its hour.
+import { dropPartitions, makePartitions } from './db/partitions.ts'
+import type { Chore } from './engine/chores.ts'
+import { type LaneSpec, lane } from './engine/run.ts'
+import { forgetInbox } from './inbox/inbox.ts'
+import { deliver, writeResults } from './notifications/deliver.ts'
+import { giveUpOverdue } from './notifications/overdue.ts'
+import { forgetMessages, keptSince } from './notifications/retention.ts'
+import { simulate } from './notifications/simulate.ts'
+import type { EngineParts } from './parts.ts'
+import { apply, writeMoves } from './receipts/apply.ts'
+import { forgetOld as forgetReceipts } from './receipts/sql.ts'
+import { forgetOld as forgetReplays } from './replays/sql.ts'
+
+export function lanesOf(parts: EngineParts): LaneSpec[] {
+  const sql = parts.db.sql
+  const app = { ...parts, sql }
+  const delivery = { work: deliver(app), write: writeResults(app) }
+
+  // How many are handed over at the same time. A lane never lends its slots: a newsletter cannot hold up a one-time code.
+  return [
+    lane({ name: 'email-high', slots: 12, ...delivery }),
+    lane({ name: 'email-medium', slots: 8, ...delivery }),
+    lane({ name: 'email-low', slots: 12, ...delivery }),
+    lane({ name: 'sms-high', slots: 12, ...delivery }),
+    lane({ name: 'sms-medium', slots: 8, ...delivery }),
+    lane({ name: 'sms-low', slots: 12, ...delivery }),
+    lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
+    lane({ name: 'receipt', slots: 256, work: apply(app), write: writeMoves(app) }),
+  ]
+}
+
+const HOUR = 3_600
+
+export function choresOf(parts: EngineParts): Chore[] {
+  const { db, clock } = parts
+  return [
+    { name: 'tomorrow has its partitions', everySeconds: HOUR, run: () => makePartitions(db, clock) },
+    { name: 'what was never answered ends', everySeconds: HOUR / 4, run: () => giveUpOverdue(parts) },
+    { name: 'messages past their retention go', everySeconds: HOUR, run: () => forgetMessages(parts) },
+    {
+      name: 'days past every retention are dropped',
+      everySeconds: HOUR,
+      run: async () => dropPartitions(db, await keptSince(parts)),
+    },
+    { name: 'the inbox is bounded', everySeconds: HOUR, run: () => forgetInbox(parts) },
+    { name: 'old receipts go', everySeconds: HOUR, run: () => forgetReceipts(db.sql, 8 * 24) },
+    { name: 'idempotency keys last a day', everySeconds: HOUR / 4, run: () => forgetReplays(db.sql) },
+  ]
+}

@@ -1,0 +1,183 @@
+// From ticket to provider: load, render, hand over, and say what became of it.
+import type { Clock } from '../core/clock.ts'
+import { type Id, microsOf } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import { delaySeconds } from '../engine/backoff.ts'
+import type { Entry, Handled, Work } from '../engine/loop.ts'
+import type { Channel as Providers } from '../providers/failover.ts'
+import type { EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
+import type { Ticket } from '../queue/port.ts'
+import type { Again } from '../queue/tickets.ts'
+import { readPhone } from '../recipients/phone.ts'
+import type { Services } from '../services/load.ts'
+import type { LoadedService } from '../services/sql.ts'
+import type { Compiled, Templates } from '../templates/cache.ts'
+import { openPersonal } from './notification.ts'
+import { type Due, due, markUncertain, type Result, record } from './sql.ts'
+
+export type DeliverApp = {
+  sql: Sql
+  clock: Clock
+  seal: Seal
+  ids: { next(): Id }
+  services: Services
+  templates: Templates
+  email: Providers<EmailMessage>
+  text: Providers<TextMessage>
+  sendingDomain: string
+  owner: Id
+  random(): number
+}
+
+type Item = Due & { service: LoadedService | null; version: Compiled; downs: number }
+type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
+
+/** A message is tried for four hours after it was due. */
+const PATIENCE_MS = 4 * 3_600_000
+const CAP_SECONDS = { high: 25, other: 300 } as const
+/** How often a message may be the one that finds its provider down before it makes room for others. */
+const MOST_DOWNS = 3
+
+export function deliver(app: DeliverApp): Work<Item, Written> {
+  return {
+    async load(tickets) {
+      const ids = tickets.flatMap(ticket => ticket.subjects)
+      const retaken = tickets.filter(ticket => ticket.takes > 1).flatMap(ticket => ticket.subjects)
+      if (retaken.length > 0) await markUncertain(app.sql, retaken)
+      const rows = await due(app.sql, ids)
+      await app.templates.warm(rows)
+      const items = await Promise.all(
+        rows.map(async (row): Promise<[Id, Item]> => {
+          const service = await app.services.get(row.service_id)
+          const version = await app.templates.version(row.template_id, row.template_version)
+          return [row.id, { ...row, service, version, downs: 0 }]
+        }),
+      )
+      return new Map(items)
+    },
+
+    async handle(item, ticket) {
+      const { service } = item
+      if (!service || service.state === 'archived') return refused(null, 'service is not active')
+      const isUrgent = ticket.lane.endsWith('-high')
+      const answer =
+        item.channel === 'email'
+          ? await app.email.send(emailOf(app, item, service), { cost: 1, urgent: isUrgent })
+          : await sendText(app, item, service, isUrgent)
+      if (answer.kind === 'wait' && ++item.downs < MOST_DOWNS) return { kind: 'wait', until: answer.until }
+      const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
+      const provider = answer.kind === 'wait' ? null : answer.provider
+      switch (outcome.kind) {
+        case 'accepted':
+          return handedOver(item, provider?.name ?? '', provider?.reports ?? false, outcome.ref)
+        case 'rejected':
+          return refused(provider?.name ?? null, outcome.detail)
+        case 'deferred':
+          return later(app, item, ticket, provider?.name ?? null, outcome)
+      }
+    },
+
+    setAside: () => ({
+      ...NOTHING,
+      status: 'technical-failure',
+      moves: ['technical-failure'],
+      response: 'set aside after repeated faults',
+    }),
+  }
+}
+
+const NOTHING: Written = { status: null, moves: [], provider: null, ref: null, response: null, uncertain: false }
+
+function handedOver(item: Item, provider: string, reports: boolean, ref: string): Handled<Written> {
+  if (item.channel === 'sms' && item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
+  // A provider that never speaks again has spoken: its acceptance counts as delivery.
+  return reports
+    ? done({ status: 'sending', moves: ['sending'], provider, ref })
+    : done({ status: 'delivered', moves: ['sending', 'delivered'], provider })
+}
+
+const done = (written: Partial<Written>): Handled<Written> => ({ kind: 'done', result: { ...NOTHING, ...written } })
+
+const refused = (provider: string | null, response: string) =>
+  done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: response.slice(0, 500) })
+
+function later(
+  app: DeliverApp,
+  item: Item,
+  ticket: Ticket,
+  provider: string | null,
+  outcome: Extract<Outcome, { kind: 'deferred' }>,
+): Handled<Written> {
+  const uncertain = outcome.uncertain === true
+  const dueAt = item.scheduled_for === null ? microsOf(item.id) / 1000 : Date.parse(item.scheduled_for)
+  if (app.clock.now() - dueAt > PATIENCE_MS) {
+    // What may have been taken can still be heard of: it waits for a word as long as any other.
+    if (uncertain) return done({ status: 'sending', moves: ['sending'], provider, uncertain })
+    return refused(provider, outcome.detail)
+  }
+  const cap = ticket.lane.endsWith('-high') ? CAP_SECONDS.high : CAP_SECONDS.other
+  const delay = delaySeconds(ticket.attempts + 1, cap, app.random(), outcome.retryAfterSeconds)
+  return { kind: 'again', result: { ...NOTHING, provider, uncertain }, delaySeconds: delay }
+}
+
+function emailOf(app: DeliverApp, item: Item, service: LoadedService): EmailMessage {
+  const { to, values } = openPersonal(app.seal, item.sealed)
+  if (item.version.type !== 'email') throw new Error('an e-mail with a template of another type')
+  return {
+    id: item.id,
+    messageId: `<${item.id}@${app.sendingDomain}>`,
+    from: { name: service.name, address: `${service.mailbox}@${app.sendingDomain}` },
+    replyTo: service.reply_tos.find(one => one.id === item.sender_id)?.email_address ?? null,
+    to,
+    ...item.version.compiled.render(values),
+    attachments: [],
+  }
+}
+
+function sendText(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
+  const { to, values } = openPersonal(app.seal, item.sealed)
+  if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
+  const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
+  const phone = readPhone(to, { international: true })
+  if (!phone.ok) throw new Error('a number that was accepted cannot be read')
+  const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? null
+  return app.text.send(
+    { id: item.id, to: phone.e164, from, text, encoding, parts: fragments },
+    { cost: fragments, urgent },
+  )
+}
+
+/** Writes what became of messages, settles their tickets, and lets what was deferred travel on together. */
+export const writeResults =
+  (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids'>) =>
+  async (entries: readonly Entry<Written>[]): Promise<void> => {
+    const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
+    const results = entries.flatMap(({ id, ticket, result }) =>
+      id && result ? [{ ...result, id, ticket: ticket.id, takes: ticket.takes }] : [],
+    )
+    const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
+    const again = entries.flatMap(entry => travelOn(app, entry))
+    await record(app.sql, app.owner, [...held.values()], results, settled, again)
+  }
+
+// Those of one ticket that wait about as long go on as one ticket; a message tried alone never waits for others.
+export function travelOn(
+  app: { ids: { next(): Id } },
+  { ticket, settle }: Pick<Entry<unknown>, 'ticket' | 'settle'>,
+): Again[] {
+  const groups = new Map<number, Id>()
+  return (settle ?? []).map(({ id, delaySeconds: delay }) => {
+    const group = delay === 0 ? -1 : Math.floor(Math.log2(delay))
+    const next = groups.get(group) ?? app.ids.next()
+    groups.set(group, next)
+    return {
+      ticket: next,
+      lane: ticket.lane,
+      service_id: ticket.service_id,
+      id,
+      delaySeconds: delay,
+      attempts: ticket.attempts + 1,
+    }
+  })
+}

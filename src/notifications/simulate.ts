@@ -1,0 +1,44 @@
+// Test keys: nothing is sent, and every message ends delivered, but for the four recipients that show what failure looks like.
+import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Work } from '../engine/loop.ts'
+import { recipientKey } from '../recipients/recipient.ts'
+import { openPersonal } from './notification.ts'
+import { type Due, due, type Result } from './sql.ts'
+
+type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
+
+const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
+  ['temp-fail@simulator.notify', 'temporary-failure'],
+  ['perm-fail@simulator.notify', 'permanent-failure'],
+  ['+15149301633', 'temporary-failure'],
+  ['+15149301632', 'permanent-failure'],
+])
+
+export function simulate(app: { sql: Sql; seal: Seal }): Work<Due, Written> {
+  return {
+    async load(tickets) {
+      const rows = await due(
+        app.sql,
+        tickets.flatMap(ticket => ticket.subjects),
+      )
+      return new Map(rows.map((row): [Id, Due] => [row.id, row]))
+    },
+    async handle(item) {
+      const { to } = openPersonal(app.seal, item.sealed)
+      const status = FAILURES.get(recipientKey(to, item.channel) ?? '') ?? 'delivered'
+      return { kind: 'done', result: ended(status) }
+    },
+    setAside: () => ended('delivered'),
+  }
+}
+
+const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): Written => ({
+  status,
+  moves: ['sending', status],
+  provider: 'simulation',
+  ref: null,
+  response: null,
+  uncertain: false,
+})

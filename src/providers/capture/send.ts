@@ -1,0 +1,29 @@
+// The provider that sends nothing: it keeps what would have been sent, so that a newcomer can look at it.
+import type { EmailMessage, EmailProvider, TextMessage, TextProvider } from '../port.ts'
+
+export const captureEmail = (keep: (message: EmailMessage) => Promise<void>): EmailProvider => ({
+  ...common,
+  channel: 'email',
+  send: message => kept(message.id, keep(message)),
+})
+
+export const captureText = (keep: (message: TextMessage) => Promise<void>): TextProvider => ({
+  ...common,
+  channel: 'sms',
+  send: message => kept(message.id, keep(message)),
+})
+
+const common = {
+  name: 'capture',
+  reports: false,
+  perSecond: null,
+  probe: async () => ({ ok: true }) as const,
+  stop: async () => {},
+}
+
+// Keeping is writing to our own database: while that is away, so is this provider.
+const kept = (ref: string, keeping: Promise<void>) =>
+  keeping.then(
+    () => ({ kind: 'accepted', ref }) as const,
+    () => ({ kind: 'deferred', detail: 'the inbox could not be written', down: true }) as const,
+  )

@@ -1,0 +1,104 @@
+// Several providers of one channel, in order of preference. One that is down is passed by until a probe finds it up again;
+// when all are down the caller is told to wait, and nothing has happened to the message.
+import type { Outcome, Provider } from './port.ts'
+
+export type Answer =
+  | { kind: 'answered'; provider: Provider; outcome: Outcome }
+  | { kind: 'wait'; until: Promise<void>; detail: string }
+
+export type Channel<M> = {
+  send(message: M, options: { cost: number; urgent: boolean }): Promise<Answer>
+  health(): { name: string; isUp: boolean; downs: number }[]
+  stop(): void
+}
+
+type Sending<M> = { provider: Provider; send(message: M): Promise<Outcome> }
+
+const FIRST_PROBE_MS = 100
+const LAST_PROBE_MS = 15_000
+
+export function createFailover<M>(
+  sendings: readonly Sending<M>[],
+  onChange: (provider: string, isUp: boolean, detail: string) => void,
+): Channel<M> {
+  const circuits = sendings.map(sending => createCircuit(sending.provider, onChange))
+  const paces = sendings.map(({ provider }) => createPace(provider.perSecond))
+
+  return {
+    async send(message, { cost, urgent }) {
+      let detail = 'no provider is up'
+      for (const [at, { provider, send }] of sendings.entries()) {
+        const circuit = circuits[at]
+        const pace = paces[at]
+        if (!circuit?.isUp() || !pace) continue
+        await pace(cost, urgent)
+        const outcome = await send(message)
+        if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome }
+        circuit.trip(outcome.detail)
+        // It may have been taken: another provider must not be tried as if it had not.
+        if (outcome.uncertain) return { kind: 'answered', provider, outcome }
+        detail = outcome.detail
+      }
+      return { kind: 'wait', until: Promise.race(circuits.map(circuit => circuit.whenUp())), detail }
+    },
+    health: () =>
+      sendings.map(({ provider }, at) => ({
+        name: provider.name,
+        isUp: circuits[at]?.isUp() ?? false,
+        downs: circuits[at]?.downs() ?? 0,
+      })),
+    stop() {
+      for (const circuit of circuits) circuit.stop()
+    },
+  }
+}
+
+function createCircuit(provider: Provider, onChange: (provider: string, isUp: boolean, detail: string) => void) {
+  let up = true
+  let downs = 0
+  let timer: NodeJS.Timeout | undefined
+  let waiting: (() => void)[] = []
+
+  function probeIn(ms: number) {
+    timer = setTimeout(() => {
+      provider.probe().then(
+        answer => (answer.ok ? close() : probeIn(Math.min(ms * 2, LAST_PROBE_MS))),
+        () => probeIn(Math.min(ms * 2, LAST_PROBE_MS)),
+      )
+    }, ms)
+  }
+
+  function close() {
+    up = true
+    onChange(provider.name, true, 'answers again')
+    const waiters = waiting
+    waiting = []
+    for (const go of waiters) go()
+  }
+
+  return {
+    isUp: () => up,
+    downs: () => downs,
+    trip(detail: string) {
+      if (!up) return
+      up = false
+      downs++
+      onChange(provider.name, false, detail)
+      probeIn(FIRST_PROBE_MS)
+    },
+    whenUp: () => (up ? Promise.resolve() : new Promise<void>(go => waiting.push(go))),
+    stop: () => clearTimeout(timer),
+  }
+}
+
+// A steady pace. What is urgent does not queue; it only makes the others wait a little longer.
+function createPace(perSecond: number | null): (cost: number, urgent: boolean) => Promise<void> {
+  let free = 0
+  return async (cost, urgent) => {
+    if (perSecond === null) return
+    const now = performance.now()
+    const at = Math.max(now, free)
+    free = at + (cost * 1000) / perSecond
+    if (!urgent && at > now) await new Promise(resume => setTimeout(resume, at - now))
+  }
+}

@@ -1,0 +1,27 @@
+// How tickets travel. They are always born and settled in PostgreSQL with the rows they serve; an adapter only decides how
+// they reach an engine.
+import type { Id } from '../core/id.ts'
+
+export type Ticket = {
+  id: Id
+  lane: string
+  service_id: Id
+  subjects: Id[]
+  /** Hand-overs answered with "not now" so far. */
+  attempts: number
+  /** Leases since the last answer: more than one means that an earlier owner ended without one. */
+  takes: number
+}
+
+export type Taker = {
+  /** Due tickets of a lane, now ours; not more than `most`, and fairly from all services that have some. */
+  take(lane: string, most: number): Promise<Ticket[]>
+  /** Makes our leases longer; returns the tickets that are still ours. */
+  renew(ids: readonly Id[]): Promise<Set<Id>>
+  /** Tickets of owners that have ended become free again. */
+  reap(): Promise<void>
+  /** Gives tickets back unhandled, as if they had never been taken. */
+  giveBack(ids: readonly Id[]): Promise<void>
+  /** For each lane, in how many milliseconds its next ticket is due (0: now); lanes without tickets are absent. */
+  nextDue(lanes: readonly string[]): Promise<Map<string, number>>
+}

@@ -1,0 +1,77 @@
+// From a provider's word to a message's move. News of a message that is not known yet waits: it may have outrun our own write.
+import type { Id } from '../core/id.ts'
+import type { Database } from '../db/connect.ts'
+import { delaySeconds } from '../engine/backoff.ts'
+import type { Entry, Work } from '../engine/loop.ts'
+import { travelOn } from '../notifications/deliver.ts'
+import { after, isFinal, type Standing } from '../notifications/status.ts'
+import { hold, load, type Move, move, type StateRow, type StoredReceipt } from './sql.ts'
+
+export type ApplyApp = { db: Database; ids: { next(): Id }; owner: Id; random(): number }
+
+const KEPT_SECONDS = 72 * 3600
+
+export function apply(app: ApplyApp): Work<StoredReceipt, StoredReceipt> {
+  return {
+    async load(tickets) {
+      const rows = await load(
+        app.db.sql,
+        tickets.flatMap(ticket => ticket.subjects),
+      )
+      return new Map(rows.map((row): [Id, StoredReceipt] => [row.id, row]))
+    },
+    async handle(receipt, ticket) {
+      if (receipt.notification !== null || receipt.age_seconds > KEPT_SECONDS) return { kind: 'done', result: receipt }
+      // The first looks come quickly, for news that was only faster than our own commit.
+      const delay = ticket.attempts < 5 ? 0.2 * 2 ** ticket.attempts : delaySeconds(ticket.attempts, 300, app.random())
+      return { kind: 'again', result: null, delaySeconds: delay }
+    },
+    setAside: receipt => ({ ...receipt, notification: null }),
+  }
+}
+
+/** All news of a group is folded into one move for each message, under the lock of its state. */
+export const writeMoves =
+  (app: ApplyApp) =>
+  (entries: readonly Entry<StoredReceipt>[]): Promise<void> =>
+    app.db.transaction(async sql => {
+      const news = new Map<Id, StoredReceipt[]>()
+      for (const { result } of entries) {
+        if (!result?.notification) continue
+        const list = news.get(result.notification)
+        if (list) list.push(result)
+        else news.set(result.notification, [result])
+      }
+      const states = news.size === 0 ? [] : await hold(sql, [...news.keys()])
+      const moves = states.flatMap(state => fold(state, news.get(state.id) ?? []) ?? [])
+      const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
+      const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
+      await move(
+        sql,
+        app.owner,
+        [...held.values()],
+        moves,
+        settled,
+        entries.flatMap(entry => travelOn(app, entry)),
+      )
+    })
+
+/** Where a message stands after all this news; null when it has not moved. */
+export function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null {
+  let standing: Standing = { status: state.status, at: state.receipt_at }
+  let { provider_response: response, failure_detail: detail } = state
+  const moves: string[] = []
+  for (const receipt of receipts) {
+    // Only who sent a message may speak of it.
+    if (state.provider !== null && receipt.provider !== state.provider) continue
+    const next = after(state.channel, standing, receipt)
+    if (!next) continue
+    if (next.status !== standing.status) moves.push(next.status)
+    standing = next
+    response = next.status === 'technical-failure' ? receipt.response : null
+    detail = receipt.detail
+  }
+  const { status, at } = standing
+  if (status === state.status && at === state.receipt_at) return null
+  return { id: state.id, status, at, isFinal: isFinal(status), response, detail, moves }
+}

@@ -1,0 +1,123 @@
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Status } from '../notifications/status.ts'
+import type { Receipt } from '../providers/port.ts'
+import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
+import type { Channel } from '../services/service.ts'
+
+export type NewReceipt = Receipt & { id: Id; provider: string }
+
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+
+/** Stores receipts with their ticket. News that is known already changes nothing. */
+export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) => sql<{ id: Id }>`
+  with fresh as (
+    insert into receipts (id, provider, event_id, ref, at, result, detail, response)
+    select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response
+    from unnest(${receipts.map(r => r.id)}::uuid[], ${receipts.map(r => r.provider)}::text[],
+                ${receipts.map(r => r.eventId)}::text[], ${receipts.map(r => r.ref)}::text[],
+                ${receipts.map(r => r.at)}::float8[], ${receipts.map(r => r.result)}::text[],
+                ${receipts.map(r => r.detail)}::text[], ${receipts.map(r => r.response)}::text[])
+         as r (id, provider, event_id, ref, at, result, detail, response)
+    on conflict (provider, event_id) do nothing
+    returning id
+  ),
+  due as (
+    select null::uuid as ticket, 'receipt' as lane, ${NOBODY}::uuid as service_id, id, now() as due_at
+    from fresh
+  ),
+  ticketed as (${ticketsFor(birth)})
+  select id from fresh order by id`
+
+export type StoredReceipt = {
+  id: Id
+  provider: string
+  result: Receipt['result']
+  detail: string | null
+  response: string | null
+  /** The provider's time, or when it reached us where it gives none; milliseconds. */
+  at: number
+  age_seconds: number
+  /** The message it speaks of; null while its reference is not known. */
+  notification: Id | null
+}
+
+const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
+
+/** A provider that reports calls a message by its own name; one that bounces mail calls it by ours. */
+export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
+  select r.id, r.provider, r.result, r.detail, r.response,
+         (extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8 as at,
+         extract(epoch from clock_timestamp() - r.received_at)::float8 as age_seconds,
+         coalesce(h.id, case when r.ref ~ ${UUID} then r.ref::uuid end) as notification
+  from receipts r
+  left join handovers h on h.provider = r.provider and h.ref = r.ref
+  where r.id = any (${ids}::uuid[])`
+
+export type StateRow = {
+  id: Id
+  channel: Channel
+  status: Status
+  provider: string | null
+  receipt_at: number | null
+  provider_response: string | null
+  failure_detail: string | null
+}
+
+/** The states of messages, held until the end of the transaction, always in the same order. */
+export const hold = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
+  select id, channel, status, provider, (extract(epoch from receipt_at) * 1000)::float8 as receipt_at, provider_response, failure_detail
+  from states
+  where id = any (${ids}::uuid[])
+  order by id
+  for update`
+
+export type Move = {
+  id: Id
+  status: Status
+  at: number | null
+  isFinal: boolean
+  response: string | null
+  detail: string | null
+  moves: string[]
+}
+
+/** Writes where news has moved messages, and settles the tickets of the news. */
+export const move = (
+  sql: Sql,
+  owner: Id,
+  held: readonly { id: Id; takes: number }[],
+  moves: readonly Move[],
+  settled: readonly Id[],
+  again: readonly Again[],
+) => sql`
+  with held as materialized (
+    select t.id
+    from tickets t
+    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
+      on h.id = t.id and h.takes = t.takes
+    where t.owner = ${owner}
+    for update of t
+  ),
+  moved as (
+    update states s
+    set status = m.status,
+        completed_at = case when m.is_final then coalesce(s.completed_at, clock_timestamp()) end,
+        receipt_at = to_timestamp(m.at / 1000.0),
+        provider_response = m.response,
+        failure_detail = m.detail,
+        moves = s.moves || string_to_array(m.moves, ',')
+    from unnest(${moves.map(m => m.id)}::uuid[], ${moves.map(m => m.status)}::text[], ${moves.map(m => m.at)}::float8[],
+                ${moves.map(m => m.isFinal)}::boolean[], ${moves.map(m => m.response)}::text[],
+                ${moves.map(m => m.detail)}::text[], ${moves.map(m => m.moves.join(','))}::text[])
+         as m (id, status, at, is_final, response, detail, moves)
+    where s.id = m.id
+  ),
+  ${settleTail(settled, again)}
+  select 1 as one`
+
+export const forgetOld = (sql: Sql, hours: number) => sql`
+  with receipts_gone as (
+    delete from receipts where received_at < clock_timestamp() - make_interval(hours => ${hours})
+  )
+  delete from handovers where at < clock_timestamp() - make_interval(hours => ${hours})`
