@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, test, vi } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { onServer } from '../support/database.ts'
-import { type Env, isAlive, type Program, postgresOf, programs } from '../support/program.ts'
+import { type Env, hasCurl, isAlive, type Program, postgresOf, programs } from '../support/program.ts'
 import { call } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 120_000 }) // several starts and stops in one test
@@ -52,14 +52,6 @@ async function paste(line: string): Promise<unknown> {
   const reply = await call(origin, 'POST', pathname, { raw, headers: { authorization } })
   expect(reply.status).toBeLessThan(300)
   return reply.body
-}
-
-function hasCurl(): boolean {
-  try {
-    return execFileSync('curl', ['--version'], { stdio: 'pipe' }).length > 0
-  } catch {
-    return false // not installed
-  }
 }
 
 describe('a folder of its own', () => {

@@ -138,3 +138,11 @@ export const socketOf = (data: string): string =>
 
 /** Neither dead nor a zombie whose parent has ended before it. */
 export const isAlive = (pid: number): boolean => birthOf(pid) !== undefined
+
+export function hasCurl(): boolean {
+  try {
+    return execFileSync('curl', ['--version'], { stdio: 'pipe' }).length > 0
+  } catch {
+    return false // not installed
+  }
+}

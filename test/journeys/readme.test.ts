@@ -1,0 +1,49 @@
+// The README's tour, typed as it stands there.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { type Env, hasCurl, type Program, programs } from '../support/program.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const blocks = (mark: string) =>
+  [...readFileSync('README.md', 'utf8').matchAll(new RegExp(`<!-- ${mark} -->\n\`\`\`sh\n(.*?)\`\`\``, 'gs'))].map(
+    ([, script]) => String(script),
+  )
+
+const { newDatabase, start } = programs()
+let env: Env
+let program: Program
+
+beforeAll(async () => {
+  env = await newDatabase()
+  program = await start(env)
+})
+
+/** What a shell prints; a command that fails or is refused ends it. */
+async function typed(script: string, more: Env): Promise<string> {
+  const { PATH = '', HOME = '' } = process.env
+  const { name: _, ...settings } = env
+  const strict = `set -eu\ncurl() { command curl --fail-with-body "$@"; }\n${script}`
+  const { stdout } = await promisify(execFile)('sh', ['-c', strict], { env: { PATH, HOME, ...settings, ...more } })
+  return stdout
+}
+
+test.skipIf(!hasCurl())('the tour by curl', async () => {
+  const found = (name: string) => new RegExp(`${name} +(\\S+)`).exec(program.out())?.[1] ?? ''
+  const tour = { HERALD: program.address, KEY: found('test key'), TEMPLATE: found('e-mail template') }
+  const [look = '', change = '', send = '', ask = '', ...more] = blocks('tour')
+  expect(more).toEqual([])
+  expect(await typed(look, tour)).toMatch(/"templates":.*"subject":"Hello Ada"/s)
+  expect(await typed(change, tour)).toContain('"version":2')
+  expect(await typed(send, tour)).toContain('Dear Ada,\\n\\nyour permit is **ready**.')
+  expect(await typed(ask, tour)).toMatch(/"reference":"tour".*"email_address":"ada@example.org".*"status":"ok"/s)
+})
+
+test('the commands', async () => {
+  const [commands = '', ...more] = blocks('commands')
+  expect(more).toEqual([])
+  const said = await typed(commands, { HERALD_PORT: '0' })
+  expect(said).toMatch(/"Parking permits" \(trial\).*herald-website-.*Everything is in order\./s)
+})
