@@ -465,8 +465,9 @@ describe('2.8 scheduled_for', () => {
 describe('2.4 file objects', () => {
   const file = (more: object = {}) => ({ file: 'aGVsbG8=', filename: 'hello.txt', sending_method: 'attach', ...more })
   const withFiles = (personalisation: object) => send({ personalisation })
-  const refused = async (personalisation: object, ...messages: string[]) =>
+  const refused = async (personalisation: object, ...messages: string[]): Promise<void> => {
     expect(await withFiles(personalisation)).toBeRefused(400, 'ValidationError', ...messages)
+  }
 
   test('check vector 6: {}', () =>
     refused(
