@@ -14,7 +14,8 @@ export const clean = (text: string) => text.toWellFormed().replace(BREAKING, ' '
 /** Unstructured text, as in Subject. */
 export function textHeader(name: string, text: string): string {
   const value = clean(text)
-  if (isAscii(value) && !value.includes('=?') && !/[^ ]{900}/.test(value)) return fold(`${name}: ${value}`)
+  if (isAscii(value) && !value.includes('=?') && value.split(' ').every(word => word.length < 900))
+    return fold(`${name}: ${value}`)
   return `${name}: ${encodeWords(value)}`
 }
 

@@ -1,0 +1,103 @@
+// What SES tells about a message, in the words of contract 6.4. Both shapes are read: feedback notifications
+// (notificationType) and events of a configuration set (eventType).
+// https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
+import type { Receipt } from '../port.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Null: no notification of SES. An empty list: nothing we keep (opens, clicks, sends). */
+export function readNotification(text: string): Receipt[] | null {
+  const news = parsed(text)
+  const ref = textOf(fieldsOf(news?.mail).messageId)
+  const type = textOf(news?.notificationType) ?? textOf(news?.eventType)
+  if (!news || !type || !ref || !/^[\w.-]{1,200}$/.test(ref)) return null
+  const told = tell(type, news)
+  if (!told) return []
+  const { at, feedbackId, ...rest } = told
+  // Deliveries carry no id of their own; the same one told twice is the same to the millisecond.
+  const eventId = (feedbackId ?? `${type}:${ref}:${at ?? ''}`).slice(0, 200)
+  return [{ ref, eventId, at: at === null || Number.isNaN(Date.parse(at)) ? null : Date.parse(at), ...rest }]
+}
+
+type Told = Pick<Receipt, 'result' | 'detail' | 'response'> & { at: string | null; feedbackId: string | null }
+
+function tell(type: string, news: Fields): Told | null {
+  switch (type) {
+    case 'Delivery': {
+      const delivery = fieldsOf(news.delivery)
+      return { ...about(delivery), result: 'delivered', detail: null, response: null }
+    }
+    case 'Bounce': {
+      const bounce = fieldsOf(news.bounce)
+      return {
+        ...about(bounce),
+        ...bounceResult(textOf(bounce.bounceType), textOf(bounce.bounceSubType)),
+        response: null,
+      }
+    }
+    case 'Complaint': {
+      const complaint = fieldsOf(news.complaint)
+      return { ...about(complaint), ...complaintResult(complaint), response: null }
+    }
+    case 'DeliveryDelay': {
+      const delay = fieldsOf(news.deliveryDelay)
+      const reason = word(textOf(delay.delayType))
+      return { ...about(delay), result: 'pending', detail: reason ? `delayed ${reason}` : 'delayed', response: null }
+    }
+    // SES found a virus after it had taken the message.
+    case 'Reject': {
+      const reason = textOf(fieldsOf(news.reject).reason) ?? 'unknown'
+      const response = `Rejected: ${reason}`.slice(0, 500)
+      return { at: null, feedbackId: null, result: 'technical-failure', detail: 'rejected', response }
+    }
+    default:
+      return null
+  }
+}
+
+const about = (event: Fields) => ({ at: textOf(event.timestamp), feedbackId: textOf(event.feedbackId) })
+
+const SOFT = new Set(['MailboxFull', 'MessageTooLarge', 'ContentRejected', 'AttachmentRejected'])
+
+function bounceResult(type: string | null, subType: string | null): Pick<Receipt, 'result' | 'detail'> {
+  switch (type) {
+    case 'Permanent':
+      // Shown as Blocked (contract 6.2).
+      if (subType === 'Suppressed' || subType === 'OnAccountSuppressionList')
+        return { result: 'permanent-failure', detail: 'blocked' }
+      return { result: 'permanent-failure', detail: `hard-bounce ${subType === 'NoEmail' ? 'no-email' : 'general'}` }
+    case 'Transient':
+      return {
+        result: 'temporary-failure',
+        detail: `soft-bounce ${SOFT.has(subType ?? '') ? word(subType) : 'general'}`,
+      }
+    case 'Undetermined':
+      return { result: 'temporary-failure', detail: 'soft-bounce general' }
+    default:
+      return { result: 'temporary-failure', detail: 'unknown-bounce unknown-bounce-subtype' }
+  }
+}
+
+function complaintResult(complaint: Fields): Pick<Receipt, 'result' | 'detail'> {
+  if (textOf(complaint.complaintSubType) === 'OnAccountSuppressionList')
+    return { result: 'permanent-failure', detail: 'blocked' }
+  return { result: 'complaint', detail: `complaint ${word(textOf(complaint.complaintFeedbackType)) ?? 'unknown'}` }
+}
+
+/** MailboxFull → mailbox-full */
+function word(text: string | null): string | null {
+  if (text === null || !/^[A-Za-z][\w-]{0,40}$/.test(text)) return null
+  return text.replace(/(?<=[a-z])[A-Z]/g, letter => `-${letter}`).toLowerCase()
+}
+
+function parsed(text: string): Fields | null {
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

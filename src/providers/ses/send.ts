@@ -1,0 +1,34 @@
+// Amazon SES by its SMTP door: the same protocol as every relay, but it names each message and tells later what became
+// of it. https://docs.aws.amazon.com/ses/latest/dg/send-email-smtp.html
+import type { EmailProvider, ProviderWorld } from '../port.ts'
+import { textHeader } from '../smtp/headers.ts'
+import { createSender } from '../smtp/send.ts'
+import { createDoor } from './door.ts'
+import type { SesSettings } from './settings.ts'
+import type { Fetch } from './signature.ts'
+
+export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: Fetch = fetch): EmailProvider {
+  const sender = createSender({
+    name: 'ses',
+    pool: settings.pool,
+    dkim: settings.dkim,
+    headers:
+      settings.configurationSet === null ? [] : [textHeader('X-SES-CONFIGURATION-SET', settings.configurationSet)],
+    // SES puts its own return path and handles the bounces.
+    returnPath: () => null,
+    refOf: readReference,
+    world,
+  })
+  return {
+    channel: 'email',
+    name: 'ses',
+    reports: true,
+    door: createDoor(settings.topics, world, fetcher),
+    perSecond: settings.perSecond,
+    ...sender,
+  }
+}
+
+/** `250 Ok 0102018f5e1b2c3d-1a2b3c4d-…-000000`: the id that notifications carry as mail.messageId. */
+export const readReference = (reply: string): string | null =>
+  /^250[ -](?:2\.\d\.\d )?Ok:? <?([A-Za-z0-9.-]{10,100})(?:@[A-Za-z0-9.-]+)?>?\s*$/i.exec(reply)?.[1] ?? null
