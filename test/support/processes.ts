@@ -13,44 +13,44 @@ export type Process = {
   kill(): Promise<void>
 }
 
+type Started = { child: ChildProcess; gone: Promise<void> }
+const started: Started[] = []
+const folders: string[] = []
+
+// Said when this file is read: what a hook registers for later while it runs is not heard.
+afterAll(async () => {
+  await Promise.all(started.map(end))
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+async function end({ child, gone }: Started) {
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  await gone
+}
+
 /** Starts `count` HTTP processes; each ends, by its own id, with the test file. */
-export async function processes(
+export function processes(
   count: number,
   { databaseUrl, secret }: { databaseUrl: string; secret: string },
 ): Promise<Process[]> {
   const data = mkdtempSync(join(tmpdir(), 'herald-processes-'))
-  const started: { child: ChildProcess; gone: Promise<void> }[] = []
-  const end = async ({ child, gone }: (typeof started)[number], signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
-    await gone
+  folders.push(data)
+  const env = {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: databaseUrl,
+    HERALD_SECRET: secret,
+    HERALD_DATA: data,
+    HERALD_PORT: '0',
+    HERALD_LOG_LEVEL: 'error',
+    HERALD_DATABASE_CONNECTIONS: '4',
   }
-  afterAll(async () => {
-    await Promise.all(started.map(one => end(one, 'SIGKILL')))
-    rmSync(data, { recursive: true, force: true })
-  })
-
+  const args = ['--import', 'tsx', 'src/cli/index.ts', 'start', '--only', 'http', '--json']
   return Promise.all(
     Array.from({ length: count }, async () => {
-      const child = spawn(
-        process.execPath,
-        ['--import', 'tsx', 'src/cli/index.ts', 'start', '--only', 'http', '--json'],
-        {
-          stdio: ['ignore', 'pipe', 'pipe'],
-          env: {
-            PATH: process.env.PATH ?? '',
-            DATABASE_URL: databaseUrl,
-            HERALD_SECRET: secret,
-            HERALD_DATA: data,
-            HERALD_PORT: '0',
-            HERALD_LOG_LEVEL: 'error',
-            HERALD_DATABASE_CONNECTIONS: '4',
-          },
-        },
-      )
-      const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
-      const one = { child, gone }
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+      const one = { child, gone: new Promise<void>(resolve => child.once('exit', () => resolve())) }
       started.push(one)
-      return { address: await addressOf(child), kill: () => end(one, 'SIGKILL') }
+      return { address: await addressOf(child), kill: () => end(one) }
     }),
   )
 }
@@ -76,7 +76,6 @@ export type Answer = { status: number; body: any; headers: http.IncomingHttpHead
 /** Keeps its connections: thousands of requests at once must not become thousands of sockets. */
 export function createClient(connectionsEach = 32) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connectionsEach })
-  afterAll(() => agent.destroy())
   return (
     address: string,
     method: string,
