@@ -384,6 +384,108 @@ const settings = {
     'What words of that provider mean, `word=meaning`, separated by commas; common ones are known. See docs/providers-text.md.',
     { shown: 'the common ones' },
   ),
+  smtpUrl: setting<string | null>(
+    'HERALD_SMTP_URL',
+    smtpUrl,
+    null,
+    'Mail server to send e-mail by: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte.',
+    { shown: 'none', secret: true },
+  ),
+  smtpTls: setting<'required' | 'opportunistic' | 'never' | null>(
+    'HERALD_SMTP_TLS',
+    oneOf('required', 'opportunistic', 'never'),
+    null,
+    'Whether mail may leave unencrypted. `opportunistic` encrypts where offered and checks no certificate.',
+    { shown: 'required; to a mail server on this machine opportunistic' },
+  ),
+  smtpCa: setting<string | null>(
+    'HERALD_SMTP_CA',
+    pem('CERTIFICATE'),
+    null,
+    "Certificate authority of the mail server, PEM, instead of the system's.",
+    { shown: "the system's" },
+  ),
+  smtpConnections: setting(
+    'HERALD_SMTP_CONNECTIONS',
+    whole(1, 200),
+    10,
+    'Connections to the mail server held by one process.',
+  ),
+  smtpPerSecond: setting<number | null>(
+    'HERALD_SMTP_PER_SECOND',
+    whole(1, 100_000),
+    null,
+    'Messages a second the mail server allows.',
+    { shown: 'no limit' },
+  ),
+  dkimDomain: setting<string | null>('HERALD_DKIM_DOMAIN', domain, null, 'Domain that signs e-mails (DKIM).', {
+    shown: 'the sending domain',
+  }),
+  dkimSelector: setting<string | null>(
+    'HERALD_DKIM_SELECTOR',
+    label,
+    null,
+    'Selector under which the public key stands in DNS: `<selector>._domainkey.<domain>`. E-mails are signed when it and the key are set.',
+    { shown: 'none: not signed' },
+  ),
+  dkimKey: setting<string | null>(
+    'HERALD_DKIM_KEY',
+    pem('PRIVATE KEY'),
+    null,
+    'Private key that signs e-mails, PEM, RSA or Ed25519.',
+    { shown: 'none: not signed', secret: true },
+  ),
+  bounceDomain: setting<string | null>(
+    'HERALD_BOUNCE_DOMAIN',
+    domain,
+    null,
+    'Domain of the return paths. When set, Herald listens for bounces itself; the MX of this domain must lead to it.',
+    { shown: 'none: bounces go to the sender address' },
+  ),
+  bounceHost: setting('HERALD_BOUNCE_HOST', text, '127.0.0.1', 'Address on which bounces are listened for.'),
+  bouncePort: setting('HERALD_BOUNCE_PORT', whole(0, 65_535), 2525, 'Port on which bounces are listened for.'),
+  sesRegion: setting<string | null>(
+    'HERALD_SES_REGION',
+    label,
+    null,
+    'Region of Amazon SES to send e-mail by, like `eu-west-1`.',
+    { shown: 'none' },
+  ),
+  sesUser: setting<string | null>('HERALD_SES_USER', text, null, 'SMTP user name of Amazon SES.', {
+    shown: 'none',
+    secret: true,
+  }),
+  sesPassword: setting<string | null>('HERALD_SES_PASSWORD', text, null, 'SMTP password of Amazon SES.', {
+    shown: 'none',
+    secret: true,
+  }),
+  sesConfigurationSet: setting<string | null>(
+    'HERALD_SES_CONFIGURATION_SET',
+    label,
+    null,
+    'Configuration set named in every message, if its events are to be told.',
+    { shown: 'none' },
+  ),
+  sesTopics: setting(
+    'HERALD_SES_TOPICS',
+    list,
+    [] as string[],
+    'SNS topics (ARN) whose news about messages is believed, separated by commas.',
+    { shown: 'none' },
+  ),
+  sesConnections: setting(
+    'HERALD_SES_CONNECTIONS',
+    whole(1, 200),
+    10,
+    'Connections to Amazon SES held by one process.',
+  ),
+  sesPerSecond: setting<number | null>(
+    'HERALD_SES_PER_SECOND',
+    whole(1, 100_000),
+    null,
+    'Messages a second that Amazon SES allows this account.',
+    { shown: 'no limit' },
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 export type Config = { -readonly [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
@@ -509,4 +611,29 @@ function postgresUrl(given: string): string | Problem {
   return /^postgres(ql)?:\/\//.test(given)
     ? given
     : { problem: 'must be an address like postgresql://user:password@host:5432/database' }
+}
+function label(given: string): string | Problem {
+  return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/.test(given)
+    ? given
+    : { problem: `is "${given}"; it must be letters, digits, hyphens, dots and underscores` }
+}
+function pem(kind: string): Reader<string> {
+  return given => {
+    // One line with \n written out is how some platforms hand over a file.
+    const whole = given.replaceAll('\\n', '\n')
+    return new RegExp(`^-----BEGIN [A-Z ]*${kind}-----\\s[^]*-----END [A-Z ]*${kind}-----\\s*$`).test(whole)
+      ? whole
+      : { problem: `must be PEM text that begins with -----BEGIN ${kind}-----` }
+  }
+}
+function smtpUrl(given: string): string | Problem {
+  const wrong = { problem: 'must be an address like smtp://user:password@host:587 or smtps://user:password@host:465' }
+  if (!/^smtps?:\/\/[^/?#]+\/?$/.test(given) || !URL.canParse(given)) return wrong
+  try {
+    const { hostname, username, password } = new URL(given)
+    decodeURIComponent(username + password)
+    return hostname === '' ? wrong : given
+  } catch {
+    return { problem: 'has a user or password with a % that must be written %25' }
+  }
 }
