@@ -1,5 +1,5 @@
 // JSON as the interface reads it: what JSON.parse lets pass quietly (duplicate keys, lone surrogates, endless nesting,
-// broken UTF-8) is unreadable here, so that two readers of one request can never see two things.
+// broken UTF-8, numbers without end) is unreadable here, so that two readers of one request can never see two things.
 import { refuse } from './refusals.ts'
 
 const MAX_DEPTH = 32
@@ -51,8 +51,12 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Members that are still there after parsing: fewer than were written means that one replaced another. */
+/**
+ * Members that are still there after parsing: fewer than were written means that one replaced another. No number at all when
+ * one was too large: 1e400 would be shown as Infinity and stored as null.
+ */
 function survivors(value: unknown): number {
+  if (typeof value === 'number' && !Number.isFinite(value)) return Number.NaN
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + survivors(item), 0)
   const items = Object.values(value)
