@@ -30,8 +30,9 @@ const partTries = 4
 
 export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextProvider {
   const inbox = createInbox(settings, world)
-  const sessions = Array.from({ length: settings.binds }, () =>
-    createSession(settings, {
+  const binds = Array.from({ length: settings.binds }, () => ({
+    busy: 0,
+    session: createSession(settings, {
       deliver: inbox.deliver,
       torn(line, pdu) {
         world.warn({ provider: 'smpp' }, 'A deliver_sm with wrong lengths was refused')
@@ -39,7 +40,8 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
       },
       trouble: why => world.warn({ provider: 'smpp', why }, 'The SMPP connection broke'),
     }),
-  )
+  }))
+  const trouble = () => binds[0]?.session.trouble() ?? 'no bind'
   const pace = createPace(settings.perSecond)
   const throttle = createThrottle()
   let sending = 0
@@ -53,9 +55,14 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
     if (held > 0) return { kind: 'deferred', detail: 'Throttled', retryAfterSeconds: held }
     sending += 1
     try {
-      const session = await pick(sessions)
-      if (!session) return { kind: 'deferred', detail: `Not bound: ${sessions[0]?.trouble() ?? ''}`, down: true }
-      return await submitAll(session, plan, message.id)
+      if (!binds.some(({ session }) => session.isBound())) await firstBound(binds)
+      // Chosen and counted in one go: those who ask in the same moment must not all choose the same.
+      const bind = leastBusy(binds)
+      if (!bind) return { kind: 'deferred', detail: `Not bound: ${trouble()}`, down: true }
+      bind.busy += 1
+      const outcome = await submitAll(bind.session, plan, message.id)
+      bind.busy -= 1
+      return outcome
     } finally {
       sending -= 1
     }
@@ -94,7 +101,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
   async function stop(): Promise<void> {
     const until = performance.now() + stopMillis
     while ((sending > 0 || inbox.size() > 0) && performance.now() < until) await sleep(5)
-    await Promise.all(sessions.map(session => session.stop()))
+    await Promise.all(binds.map(({ session }) => session.stop()))
   }
 
   return {
@@ -104,10 +111,11 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
     perSecond: settings.perSecond,
     send,
     async probe() {
-      for (const session of sessions) session.hurry()
-      const session = await pick(sessions)
-      if (session && (await session.isAlive())) return { ok: true }
-      return { ok: false, detail: sessions[0]?.trouble() ?? 'no bind' }
+      if (stopping !== null) return { ok: false, detail: 'stopped' }
+      for (const { session } of binds) session.hurry()
+      await firstBound(binds)
+      if (await leastBusy(binds)?.session.isAlive()) return { ok: true }
+      return { ok: false, detail: trouble() }
     },
     stop() {
       stopping ??= stop()
@@ -154,26 +162,19 @@ function referenceOf(id: string): number {
   return Number.parseInt(id.slice(-2), 16) & 0xff
 }
 
-/** The bound session with the least to do; null when none is bound and none is about to be. */
-async function pick(sessions: readonly Session[]): Promise<Session | null> {
-  const best = leastBusy(sessions)
-  if (best) return best
-  await firstBound(sessions)
-  return leastBusy(sessions)
-}
+type Bind = { session: Session; busy: number }
 
-function leastBusy(sessions: readonly Session[]): Session | null {
-  let best: Session | null = null
-  for (const session of sessions)
-    if (session.isBound() && (best === null || session.load() < best.load())) best = session
+function leastBusy(binds: readonly Bind[]): Bind | null {
+  let best: Bind | null = null
+  for (const bind of binds) if (bind.session.isBound() && (best === null || bind.busy < best.busy)) best = bind
   return best
 }
 
-/** Resolves with the first that binds, or when all have failed. */
-function firstBound(sessions: readonly Session[]): Promise<void> {
+/** Resolves with the first that is bound, or when none is about to be. */
+function firstBound(binds: readonly Bind[]): Promise<void> {
   return new Promise(resolve => {
-    let open = sessions.length
-    for (const session of sessions)
+    let open = binds.length
+    for (const { session } of binds)
       void session.bound().then(isBound => {
         open -= 1
         if (isBound || open === 0) resolve()

@@ -23,7 +23,6 @@ export type Session = {
   /** Tries now rather than after the pause. */
   hurry(): void
   isAlive(): Promise<boolean>
-  load(): number
   trouble(): string
   stop(): Promise<void>
 }
@@ -133,7 +132,6 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
       start()
     },
     isAlive: async () => state === 'bound' && line !== null && (await enquire(line)),
-    load: () => gate.load(),
     trouble: () => trouble,
     async stop() {
       if (state === 'stopped') return
@@ -148,7 +146,7 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
 }
 
 /** Lets so many in at once; the others wait in the order they came. */
-function createGate(size: number): { enter(): Promise<void> | undefined; leave(): void; load(): number } {
+function createGate(size: number): { enter(): Promise<void> | undefined; leave(): void } {
   const queue: (() => void)[] = []
   let inside = 0
   return {
@@ -164,6 +162,5 @@ function createGate(size: number): { enter(): Promise<void> | undefined; leave()
       if (next) next()
       else inside -= 1
     },
-    load: () => inside + queue.length,
   }
 }

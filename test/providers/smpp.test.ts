@@ -1,0 +1,421 @@
+// The SMPP adapter against a real server that misbehaves in every way we could think of.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import smpp from 'smpp'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ProviderWorld, TextProvider } from '../../src/providers/port.ts'
+import { createSmpp, type SmppSettings } from '../../src/providers/smpp/send.ts'
+import { recordedWorld, textMessage } from '../conformance/sms-provider.ts'
+import { receiptText, startSmppServer } from '../support/smpp-server.ts'
+import { smppFor } from '../support/text-providers.ts'
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+async function bound(some: Partial<SmppSettings> = {}, change: Partial<ProviderWorld> = {}) {
+  const server = await startSmppServer()
+  ends.push(server.stop)
+  const recorded = recordedWorld()
+  const provider = made(smppFor(server.port, some), { ...recorded.world, ...change })
+  await vi.waitFor(() => expect(server.bound.size).toBe(some.binds ?? 1))
+  await provider.probe()
+  return { server, provider, ...recorded }
+}
+
+function made(settings: SmppSettings, world: ProviderWorld): TextProvider {
+  const provider = createSmpp(settings, world)
+  ends.push(provider.stop)
+  return provider
+}
+
+describe('sending', () => {
+  test('a short message is one submit_sm, asks for a receipt, and is named by its id', async () => {
+    const { server, provider } = await bound()
+
+    const outcome = await provider.send(textMessage({ from: 'Herald' }))
+
+    expect(outcome).toEqual({ kind: 'accepted', ref: '1' })
+    expect(server.pdus).toMatchObject([
+      {
+        source_addr_ton: 5,
+        source_addr_npi: 0,
+        source_addr: 'Herald',
+        dest_addr_ton: 1,
+        dest_addr_npi: 1,
+        destination_addr: '16135550123',
+        esm_class: 0,
+        data_coding: 0,
+        registered_delivery: 1,
+      },
+    ])
+  })
+
+  test('a long message: only the last part asks for a receipt, and its id is the reference', async () => {
+    const { server, provider } = await bound()
+    const text = `${'x'.repeat(152)}€${'y'.repeat(200)}`
+
+    const outcome = await provider.send(textMessage({ text, parts: 3 }))
+
+    expect(server.pdus.map(pdu => [pdu.esm_class, pdu.registered_delivery])).toEqual([
+      [0x40, 0],
+      [0x40, 0],
+      [0x40, 1],
+    ])
+    expect(outcome).toEqual({ kind: 'accepted', ref: '3' })
+    expect(server.messages[0]?.text).toBe(text)
+  })
+
+  test('R6: the reference of the parts is the same on every attempt', async () => {
+    const { server, provider } = await bound()
+    const message = textMessage({ text: 'x'.repeat(200) })
+    const udhOf = (index: number) =>
+      (server.pdus[index]?.short_message as { udh?: Buffer[] } | undefined)?.udh?.[0]?.[2]
+
+    await provider.send(message)
+    await provider.send(message)
+
+    expect(udhOf(0)).toBe(udhOf(2))
+  })
+
+  test('message_payload by setting: one PDU, one receipt', async () => {
+    const { server, provider } = await bound({ long: 'payload' })
+    const text = 'ᐃ'.repeat(300)
+
+    await provider.send(textMessage({ text, encoding: 'UCS-2' }))
+
+    expect(server.pdus).toMatchObject([{ data_coding: 8, esm_class: 0, registered_delivery: 1 }])
+    expect(server.messages[0]?.text).toBe(text)
+  })
+
+  test('without receipts none are asked for', async () => {
+    const { server, provider } = await bound({ reports: false })
+    await provider.send(textMessage())
+    expect(server.pdus[0]?.registered_delivery).toBe(0)
+    expect(provider.reports).toBe(false)
+  })
+
+  test('a sender or a number that cannot be is rejected before anything is sent', async () => {
+    const { server, provider } = await bound()
+    expect(await provider.send(textMessage({ from: 'far too long a name' }))).toMatchObject({ kind: 'rejected' })
+    expect(await provider.send(textMessage({ to: '+1613\r\n5550123' }))).toMatchObject({ kind: 'rejected' })
+    expect(server.pdus.length).toBe(0)
+  })
+
+  test('no more than the window waits for an answer', async () => {
+    const { server, provider } = await bound({ window: 4 })
+    server.delay(5)
+
+    await Promise.all(Array.from({ length: 40 }, () => provider.send(textMessage())))
+
+    expect(server.counts().most).toBe(4)
+  })
+
+  test('several binds share the work', async () => {
+    const { server, provider } = await bound({ binds: 3, window: 2 })
+    server.delay(5)
+
+    await Promise.all(Array.from({ length: 30 }, () => provider.send(textMessage())))
+
+    expect(server.counts()).toMatchObject({ binds: 3, most: 6 })
+  })
+
+  test('parts per second are kept', async () => {
+    const { provider } = await bound({ perSecond: 100 })
+    const before = performance.now()
+
+    await Promise.all(Array.from({ length: 10 }, () => provider.send(textMessage({ text: 'x'.repeat(200) }))))
+
+    expect(performance.now() - before).toBeGreaterThan(180) // 20 parts: 19 steps of 10 ms, one of them forgiven
+  })
+
+  test('an answer without an id is an acceptance without a name of theirs', async () => {
+    const { server, provider } = await bound()
+    server.mode('bare')
+    const message = textMessage()
+    expect(await provider.send(message)).toEqual({ kind: 'accepted', ref: message.id })
+  })
+})
+
+describe('refusals', () => {
+  test.each(['throttle', 'queue-full'] as const)('%s: deferred, and the next is not even tried', async mode => {
+    const { server, provider } = await bound()
+    server.script(mode)
+
+    expect(await provider.send(textMessage())).toMatchObject({ kind: 'deferred', retryAfterSeconds: 1 })
+    expect(await provider.send(textMessage())).toEqual({
+      kind: 'deferred',
+      detail: 'Throttled',
+      retryAfterSeconds: 1,
+    })
+    expect(server.pdus.length).toBe(0)
+  })
+
+  test('a later part that is throttled is tried again: half a message helps no one', async () => {
+    const { server, provider } = await bound()
+    server.script('ok', 'throttle', 'ok')
+
+    expect(await provider.send(textMessage({ text: 'x'.repeat(200) }))).toMatchObject({ kind: 'accepted' })
+    expect(server.messages.length).toBe(1)
+  })
+
+  test('a refused part ends the message', async () => {
+    const { server, provider } = await bound()
+    server.script('ok', 'reject')
+
+    const outcome = await provider.send(textMessage({ text: 'x'.repeat(400) }))
+
+    expect(outcome).toEqual({ kind: 'rejected', detail: 'Invalid destination address (0x0000000b)' })
+    expect(server.pdus.length).toBe(1)
+  })
+})
+
+describe('broken lines', () => {
+  test('F5: a drop before the answer of the last part is uncertain', async () => {
+    const { server, provider } = await bound()
+    server.mode('drop-last')
+    expect(await provider.send(textMessage({ text: 'x'.repeat(200) }))).toMatchObject({
+      kind: 'deferred',
+      uncertain: true,
+      down: true,
+    })
+  })
+
+  test('everything pending fails at once, nothing waits for its time-out', async () => {
+    const { server, provider } = await bound({ replyMillis: 20_000 })
+    server.mode('hang')
+    const sends = Array.from({ length: 10 }, () => provider.send(textMessage()))
+    await vi.waitFor(() => expect(server.counts().most).toBe(1))
+    for (const session of server.bound) session.destroy()
+
+    const outcomes = await Promise.all(sends)
+
+    expect(outcomes.every(outcome => outcome.kind === 'deferred' && outcome.uncertain === true)).toBe(true)
+  })
+
+  test.each(['garbage', 'short-length', 'huge', 'half'] as const)('F8: %s: dropped, bound again', async mode => {
+    const { server, provider } = await bound({ replyMillis: 20_000 })
+    server.script(mode)
+
+    expect(await provider.send(textMessage())).toMatchObject({ kind: 'deferred', uncertain: true, down: true })
+    await vi.waitFor(() => expect(server.counts().binds).toBe(2))
+    await provider.probe()
+    expect(await provider.send(textMessage())).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('a refused bind is down and says why; it is tried again', async () => {
+    const server = await startSmppServer()
+    ends.push(server.stop)
+    server.mode('bind-refused')
+    const provider = made(smppFor(server.port), recordedWorld().world)
+
+    expect(await provider.send(textMessage())).toEqual({
+      kind: 'deferred',
+      detail: 'Not bound: bind refused: Invalid password (0x0000000e)',
+      down: true,
+    })
+    server.mode('ok')
+    await vi.waitFor(() => expect(server.bound.size).toBe(1))
+    expect(await provider.probe()).toEqual({ ok: true })
+  })
+
+  test('F3: a bind nobody answers is given up', async () => {
+    const server = await startSmppServer()
+    ends.push(server.stop)
+    server.mode('bind-silent')
+    const provider = made(smppFor(server.port, { replyMillis: 100 }), recordedWorld().world)
+    expect(await provider.send(textMessage())).toMatchObject({ detail: 'Not bound: no answer to the bind', down: true })
+  })
+
+  test('F3: a server that accepts the connection and says nothing at all', async () => {
+    const dumb = createServer(socket => void socket.on('error', () => {}).resume())
+    await new Promise<void>(resolve => dumb.listen(0, '127.0.0.1', resolve))
+    ends.push(() => new Promise(resolve => dumb.close(resolve)))
+    const address = dumb.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const provider = made(smppFor(port, { replyMillis: 100 }), recordedWorld().world)
+    expect(await provider.send(textMessage())).toMatchObject({ kind: 'deferred', down: true })
+  })
+
+  test('enquire_link without an answer drops the line', async () => {
+    const { server, provider, lines } = await bound({ enquireMillis: 50, replyMillis: 50 })
+    for (const session of server.bound) session.removeAllListeners('enquire_link')
+    await vi.waitFor(() => expect(lines.join()).toContain('no answer to enquire_link'))
+    expect(provider.name).toBe('smpp')
+  })
+
+  test('an unbind of the other side is answered, and we come back', async () => {
+    const { server } = await bound()
+    server.unbindAll()
+    await vi.waitFor(() => expect(server.counts().binds).toBe(2))
+  })
+
+  test('reconnects pause longer and longer', async () => {
+    const { lines, world } = recordedWorld()
+    made(smppFor(1, { retryMillis: [20, 10_000] }), world)
+    await new Promise(resolve => setTimeout(resolve, 700))
+    expect(lines.length).toBeGreaterThan(2)
+    expect(lines.length).toBeLessThan(9)
+  })
+})
+
+describe('stopping', () => {
+  test('what is pending gets its answer, then we unbind', async () => {
+    const { server, provider } = await bound()
+    server.delay(100)
+    const sent = provider.send(textMessage())
+    await vi.waitFor(() => expect(server.counts().most).toBe(1))
+
+    await provider.stop()
+
+    expect(await sent).toMatchObject({ kind: 'accepted' })
+    expect(server.counts().unbinds).toBe(1)
+    expect(server.counts().binds).toBe(1)
+  })
+
+  test('a server that is away does not hold up a stop', async () => {
+    const provider = made(smppFor(1), recordedWorld().world)
+    const before = performance.now()
+    await provider.stop()
+    expect(performance.now() - before).toBeLessThan(500)
+  })
+})
+
+describe('receipts', () => {
+  test('stored first, acknowledged then', async () => {
+    let store: () => void = () => {}
+    const stored = new Promise<void>(resolve => {
+      store = resolve
+    })
+    const { server, provider } = await bound({}, { accept: () => stored })
+    server.deliver(receiptText('42', 'DELIVRD'))
+    await provider.probe() // a whole round trip later
+    expect(server.answers).toEqual([])
+
+    store()
+    await vi.waitFor(() => expect(server.answers).toMatchObject([{ status: 0 }]))
+  })
+
+  test('not stored, not acknowledged: ESME_RX_T_APPN, and it comes again', async () => {
+    const { server, lines } = await bound({}, { accept: () => Promise.reject(new Error('database away')) })
+    server.deliver(receiptText('42', 'DELIVRD'))
+    await vi.waitFor(() => expect(server.answers).toMatchObject([{ status: 0x64 }]))
+    expect(lines.join()).toContain('could not be stored')
+  })
+
+  test('O3: a receipt that outruns the answer is heard', async () => {
+    const { server, provider, receipts } = await bound()
+    server.earlyReceipt(ref => receiptText(ref, 'DELIVRD'))
+
+    const outcome = await provider.send(textMessage())
+
+    await vi.waitFor(() => expect(receipts.length).toBe(1))
+    expect(outcome).toEqual({ kind: 'accepted', ref: receipts[0]?.ref })
+  })
+
+  test('a repeated receipt has the same event id, a later one another', async () => {
+    const { server, receipts } = await bound()
+    server.deliver(receiptText('42', 'ACCEPTD'))
+    server.deliver(receiptText('42', 'DELIVRD'))
+    server.deliver(receiptText('42', 'DELIVRD'))
+    await vi.waitFor(() => expect(receipts.length).toBe(3))
+    expect(new Set(receipts.map(({ eventId }) => eventId)).size).toBe(2)
+  })
+
+  test('late: after the line broke and came back', async () => {
+    const { server, provider, receipts } = await bound()
+    await provider.send(textMessage())
+    for (const session of server.bound) session.destroy()
+    await vi.waitFor(() => expect(server.counts().binds).toBe(2))
+    server.deliver(receiptText('1', 'EXPIRED'))
+    await vi.waitFor(() => expect(receipts).toMatchObject([{ ref: '1', result: 'temporary-failure' }]))
+  })
+
+  test('hexadecimal in the answer, decimal in the receipt: one reference', async () => {
+    const { server, provider, receipts } = await bound({ ids: 'hex-in-answer' })
+    server.ids(() => '00FF')
+    const outcome = await provider.send(textMessage())
+    server.deliver(receiptText('255', 'DELIVRD'))
+    await vi.waitFor(() => expect(receipts[0]?.ref).toBe('255'))
+    expect(outcome).toEqual({ kind: 'accepted', ref: '255' })
+  })
+
+  test('what a phone sends is acknowledged and ignored, also when it pretends to be a receipt', async () => {
+    const { server, receipts } = await bound()
+    server.deliver({ source_addr: '16135550100', short_message: 'STOP' })
+    server.deliver({ ...receiptText('42', 'DELIVRD'), esm_class: 0 })
+    await vi.waitFor(() => expect(server.answers).toMatchObject([{ status: 0 }, { status: 0 }]))
+    expect(receipts).toEqual([])
+  })
+
+  test('a deliver_sm whose lengths lie is refused and changes nothing; the line lives', async () => {
+    const { server, provider, receipts } = await bound()
+    const whole = new smpp.PDU('deliver_sm', {
+      ...receiptText('123456', 'DELIVRD'),
+      receipted_message_id: '123456',
+      sequence_number: 77,
+    }).toBuffer()
+    const torn = Buffer.from(whole.subarray(0, whole.length - 4))
+    torn.writeUInt32BE(torn.length, 0)
+    server.raw(torn)
+    await vi.waitFor(() => expect(server.answers).toMatchObject([{ status: 1, sequence: 77 }]))
+    expect(receipts).toEqual([])
+    expect(await provider.send(textMessage())).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('half a deliver_sm and then the end: nothing is heard', async () => {
+    const { server, receipts } = await bound()
+    const whole = new smpp.PDU('deliver_sm', receiptText('123456', 'DELIVRD')).toBuffer()
+    for (const session of server.bound) session.socket.end(whole.subarray(0, whole.length - 20))
+    await vi.waitFor(() => expect(server.counts().binds).toBe(2))
+    expect(receipts).toEqual([])
+  })
+
+  test('a flood is stored in groups', async () => {
+    const groups: number[] = []
+    const { server } = await bound(
+      {},
+      {
+        async accept(_, receipts) {
+          groups.push(receipts.length)
+        },
+      },
+    )
+    for (let n = 0; n < 500; n++) server.deliver(receiptText(`${n}`, 'DELIVRD'))
+    await vi.waitFor(() => expect(server.answers.length).toBe(500))
+    expect(groups.length).toBeLessThan(250)
+  })
+})
+
+describe('smpps', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'herald-smpps-'))
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('a trusted certificate is bound to, a foreign one is not', async () => {
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject],
+      {
+        stdio: 'ignore',
+      },
+    )
+    const ca = readFileSync(cert, 'utf8')
+    const server = await startSmppServer({ key: readFileSync(key, 'utf8'), cert: ca })
+    ends.push(server.stop)
+
+    const trusting = made(smppFor(server.port, { host: 'localhost', tls: { ca } }), recordedWorld().world)
+    const doubting = made(smppFor(server.port, { host: 'localhost', tls: { ca: null } }), recordedWorld().world)
+
+    expect(await trusting.send(textMessage())).toMatchObject({ kind: 'accepted' })
+    expect(await doubting.send(textMessage())).toMatchObject({
+      detail: 'Not bound: connection failed: DEPTH_ZERO_SELF_SIGNED_CERT',
+      down: true,
+    })
+  })
+})
