@@ -1,0 +1,205 @@
+// Another service's things behave as if they did not exist (reliability I1, S-04). The routes come from openapi.json: one that
+// takes an id and has no case here fails.
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openApi } from '../src/routes.ts'
+import { CATEGORY, type Reply, type World, world } from './support/world.ts'
+
+type Caller = Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>
+type Ids = Record<
+  'email' | 'scheduled' | 'emailTemplate' | 'smsTemplate' | 'archivedTemplate' | 'folder' | 'replyTo' | 'sender',
+  string
+>
+
+let here: World
+let stranger: Caller
+let strangers: Ids
+let owner: Ids
+let ownersKey: Caller
+
+beforeAll(async () => {
+  here = await world()
+  const [mine, theirs] = [await inhabited(), await inhabited()]
+  ownersKey = mine.key
+  owner = mine.ids
+  stranger = theirs.key
+  strangers = theirs.ids
+  for (const id of Object.values(owner)) expect(id).toMatch(/^[0-9a-f-]{36}$/)
+}, 60_000)
+
+/** A service with one of everything that has an id. */
+async function inhabited() {
+  const service = await here.service()
+  const key = await service.key()
+  const template = async (type: 'email' | 'sms') => {
+    const shape = { name: 'A template', template_type: type, content: 'Hello', template_category_id: CATEGORY.general }
+    return (await key.post('/v2/manage-template', { ...shape, subject: 'Hello' })).body.id as string
+  }
+  const emailTemplate = await template('email')
+  const archivedTemplate = await template('email')
+  await key.delete(`/v2/manage-template/${archivedTemplate}`)
+  const send = async (more: object) =>
+    (
+      await key.post('/v2/notifications/email', {
+        email_address: 'owner@example.org',
+        template_id: emailTemplate,
+        ...more,
+      })
+    ).body.id as string
+  const ids: Ids = {
+    email: await send({ reference: 'secret reference' }),
+    scheduled: await send({ scheduled_for: new Date(Date.now() + 3_600_000).toISOString() }),
+    emailTemplate,
+    smsTemplate: await template('sms'),
+    archivedTemplate,
+    folder: (await service.addFolder('A folder')).id,
+    replyTo: (await service.addReplyTo('answers@example.org')).id,
+    sender: (await service.addSender('+16135550101')).id,
+  }
+  return { key, ids }
+}
+
+type Case = {
+  body?: (own: Ids, id: string) => unknown
+  /** Where the id goes when it is not in the path. */
+  path?: (id: string) => string
+}
+
+const changed = () => ({ name: 'Taken over' })
+
+/** Method and path of a route, and which id in it is tried: in the path, the query or the body. */
+const CASES: Record<string, Case> = {
+  'POST /v2/notifications/email template_id': {
+    body: (_own, id) => ({ email_address: 'a@example.org', template_id: id }),
+  },
+  'POST /v2/notifications/email email_reply_to_id': {
+    body: (own, id) => ({ email_address: 'a@example.org', template_id: own.emailTemplate, email_reply_to_id: id }),
+  },
+  'POST /v2/notifications/sms template_id': {
+    body: (_own, id) => ({ phone_number: '+16135550102', template_id: id }),
+  },
+  'POST /v2/notifications/sms sms_sender_id': {
+    body: (own, id) => ({ phone_number: '+16135550102', template_id: own.smsTemplate, sms_sender_id: id }),
+  },
+  'GET /v2/notifications older_than': { path: id => `/v2/notifications?older_than=${id}` },
+  'GET /v2/notifications/{notification_id} notification_id': {},
+  'DELETE /v2/notifications/{notification_id} notification_id': {},
+  'POST /v2/manage-template template_category_id': {
+    body: (_own, id) => ({ name: 'x', template_type: 'sms', content: 'x', template_category_id: id }),
+  },
+  'POST /v2/manage-template parent_folder_id': {
+    body: (_own, id) => ({
+      name: 'x',
+      template_type: 'sms',
+      content: 'x',
+      template_category_id: CATEGORY.general,
+      parent_folder_id: id,
+    }),
+  },
+  'GET /v2/manage-template/{template_id} template_id': {},
+  'PATCH /v2/manage-template/{template_id} template_id': { body: changed },
+  'PATCH /v2/manage-template/{template_id} template_category_id': {
+    path: () => `/v2/manage-template/${strangers.emailTemplate}`,
+    body: (_own, id) => ({ template_category_id: id }),
+  },
+  'PATCH /v2/manage-template/{template_id} parent_folder_id': {
+    path: () => `/v2/manage-template/${strangers.emailTemplate}`,
+    body: (_own, id) => ({ parent_folder_id: id }),
+  },
+  'DELETE /v2/manage-template/{template_id} template_id': {},
+  'GET /v2/template/{id} id': {},
+  'GET /v2/template/{id}/{version} id': { path: id => `/v2/template/${id}/1` },
+  'GET /v2/template/{id}/version/{version} id': { path: id => `/v2/template/${id}/version/1` },
+  'POST /v2/template/{id}/preview id': { body: () => ({ personalisation: {} }) },
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is read as it comes
+type Json = any
+
+/** Every id that a caller can name, by route: in the path, the query and the body. */
+function idsOfRoutes(): string[] {
+  const found: string[] = []
+  for (const [path, methods] of Object.entries((openApi() as Json).paths))
+    for (const [method, operation] of Object.entries(methods as Json)) {
+      const { parameters = [], requestBody } = operation as Json
+      const given = parameters.filter((one: Json) => one.in === 'path' || one.in === 'query')
+      const body = requestBody?.content?.['application/json']?.schema?.properties ?? {}
+      const ids = [
+        ...given.filter((one: Json) => isId(one.schema) || (one.in === 'path' && one.name.endsWith('id'))),
+        ...Object.entries(body)
+          .filter(([, schema]) => isId(schema))
+          .map(([name]) => ({ name })),
+      ]
+      for (const { name } of ids) found.push(`${method.toUpperCase()} ${path} ${name}`)
+    }
+  return found
+}
+
+const isId = (schema: Json) => schema?.format === 'uuid'
+
+test('every id that a route takes has a case here, and every case has its route', () => {
+  expect(Object.keys(CASES).sort()).toEqual(idsOfRoutes().sort())
+})
+
+describe("an id of another service is answered like one that does not exist, to the byte, the caller's own id apart", () => {
+  for (const [name, { body, path }] of Object.entries(CASES))
+    test(name, async () => {
+      const [method = '', template = ''] = name.split(' ')
+      const ask = (id: string): Promise<Reply> =>
+        here.call(method, path ? path(id) : template.replace(/\{[^}]+\}/, id), {
+          headers: { authorization: `ApiKey-v1 ${stranger.key}` },
+          ...(body && { body: body(strangers, id) }),
+        })
+
+      const before = await belongings()
+      for (const { status } of before) expect(status).toBe(200)
+      for (const [kind, theirs] of Object.entries(owner)) {
+        // Made at the same time and in the same way as the real one: only its being there differs.
+        const nobodys = unknownLike(theirs)
+        const [one, other] = [await ask(theirs), await ask(nobodys)]
+        expect([kind, one.status, plain(one, theirs)]).toEqual([kind, other.status, plain(other, nobodys)])
+        expect([kind, one.status >= 400 && one.status < 500]).toEqual([kind, true])
+      }
+      expect(await belongings()).toEqual(before)
+    })
+})
+
+test('the list of messages and of templates shows nothing of another service', async () => {
+  for (const path of ['/v2/notifications', '/v2/notifications?reference=secret%20reference', '/v2/templates']) {
+    const reply = await stranger.get(path)
+    expect(reply.status).toBe(200)
+    for (const id of Object.values(owner)) expect(reply.text).not.toContain(id)
+  }
+})
+
+test('an Idempotency-Key of another service is a new one', async () => {
+  const headers = { 'idempotency-key': randomUUID() }
+  const send = (key: Caller, template_id: string) =>
+    key.post('/v2/notifications/email', { email_address: 'a@example.org', template_id }, headers)
+  const first = await send(ownersKey, owner.emailTemplate)
+  const second = await send(stranger, strangers.emailTemplate)
+  expect([first.status, second.status]).toEqual([201, 201])
+  expect(second.headers.get('idempotent-replayed')).toBe(null)
+  expect(second.body.id).not.toBe(first.body.id)
+})
+
+/** What the owner sees of its own things: a stranger's attempts must leave it as it was. */
+async function belongings() {
+  const paths = [
+    `/v2/notifications/${owner.email}`,
+    `/v2/notifications/${owner.scheduled}`,
+    `/v2/manage-template/${owner.emailTemplate}`,
+    `/v2/manage-template/${owner.smsTemplate}`,
+    '/v2/templates',
+  ]
+  const replies = await Promise.all(paths.map(path => ownersKey.get(path)))
+  return replies.map(({ status, text }) => ({ status, text }))
+}
+
+const unknownLike = (id: string) => id.slice(0, 24) + randomUUID().slice(24)
+
+/** Status line apart, everything a caller can see that may tell a difference. */
+function plain({ text, headers }: Reply, id: string): string {
+  const told = [...headers].filter(([name]) => !['date', 'x-request-id', 'ratelimit', 'content-length'].includes(name))
+  return JSON.stringify([text.replaceAll(id, '<id>'), told])
+}
