@@ -64,5 +64,7 @@ function failure(error: unknown): Answer {
 function codeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   if (typeof cause !== 'object' || cause === null) return ''
+  // The Fetch standard refuses some ports (4.8, "bad port") before it connects, and gives no code for it.
+  if (cause instanceof Error && cause.message === 'bad port') return 'ERR_INVALID_PORT'
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
 }
