@@ -78,7 +78,8 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   }
 
   function failed(fault: Fault) {
-    if (live.size > 0) {
+    // As long as another one lives or is being opened, the provider is not down, only full.
+    if (live.size + opening > 0) {
       crowded = true
       setTimeout(() => {
         crowded = false

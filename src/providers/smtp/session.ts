@@ -108,7 +108,7 @@ function handshake(connection: SMTPConnection, line: Line, giveUp: AbortSignal):
 const silent = (problem: string): Fault => ({ stage: 'open', reply: null, problem })
 
 function faultOf(error: LibraryError): Fault {
-  const reply = error.response ?? null
+  const reply = /^\d{3}(?:[ -]|$)/.test(error.response ?? '') ? (error.response ?? null) : null
   switch (error.code) {
     case 'EAUTH':
       return { stage: 'login', reply, problem: 'The provider refused the login' }
@@ -119,7 +119,7 @@ function faultOf(error: LibraryError): Fault {
     case 'ETIMEDOUT':
       return { stage: 'open', reply, problem: 'The provider did not answer in time' }
     case 'EPROTOCOL':
-      return { stage: 'open', reply: null, problem: 'The provider does not speak SMTP' }
+      return { stage: 'open', reply, problem: 'The provider does not speak SMTP' }
     default:
       return { stage: 'open', reply, problem: 'No connection to the provider' }
   }

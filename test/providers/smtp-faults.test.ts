@@ -1,0 +1,320 @@
+// reliability 2.6: what every fault of a mail server becomes. Never a throw, never a crash, never a wrong "sent".
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Outcome } from '../../src/providers/port.ts'
+import { outcomeOf } from '../../src/providers/smtp/replies.ts'
+import { createSmtp } from '../../src/providers/smtp/send.ts'
+import { smtpSettings } from '../../src/providers/smtp/settings.ts'
+import { message } from '../conformance/email-provider.ts'
+import { selfSigned } from '../support/certificates.ts'
+import { type Scene, scene, scriptedServer, smtpServer } from '../support/smtp-server.ts'
+import { line, providerWorld, smtpSettingsFor } from '../support/smtp-settings.ts'
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+async function against(play: Scene, changes: Parameters<typeof smtpSettingsFor>[1] = {}) {
+  const server = await scriptedServer(play)
+  const told = providerWorld()
+  const fast = line(server.port, { connectSeconds: 0.3, replySeconds: 0.3 })
+  const provider = createSmtp(smtpSettingsFor(server.port, { line: fast, connections: 1, ...changes }), told.world)
+  ends.push(server.stop, provider.stop)
+  return { server, provider, ...told }
+}
+
+const piped = '250-test\r\n250-PIPELINING\r\n250 SIZE 1000000'
+const down = { kind: 'deferred', detail: expect.any(String), down: true } as const
+const uncertain = { ...down, uncertain: true } as const
+const deferred = (detail: string) => ({ kind: 'deferred', detail })
+const rejected = (detail: string) => ({ kind: 'rejected', detail })
+
+type Replies = Parameters<typeof scene>[0]
+const cases: [string, Replies, object][] = [
+  [
+    'greeting 4xx',
+    { greeting: '421 4.3.2 All server ports are busy' },
+    { ...down, detail: '421 4.3.2 All server ports are busy' },
+  ],
+  ['greeting 5xx', { greeting: '554 5.7.1 blocked' }, { ...down, detail: '554 5.7.1 blocked' }],
+  ['no greeting', { hangAt: 'greeting' }, down],
+  ['reset instead of a greeting', { resetAt: 'greeting' }, down],
+  ['garbage greeting', { greeting: 'SSH-2.0-OpenSSH_9.2' }, down],
+  ['no answer to EHLO', { hangAt: 'ehlo' }, down],
+  ['450 at RCPT', { rcpt: '450 4.2.0 Greylisted' }, deferred('450 4.2.0 Greylisted')],
+  ['451 at MAIL', { mail: '451 4.3.0 later' }, deferred('451 4.3.0 later')],
+  ['452 at DATA', { data: '452 4.3.1 Insufficient system storage' }, deferred('452 4.3.1 Insufficient system storage')],
+  ['421 at RCPT', { rcpt: '421 4.7.0 too many errors' }, deferred('421 4.7.0 too many errors')],
+  ['451 after the end', { end: '451 4.3.0 queue file write error' }, deferred('451 4.3.0 queue file write error')],
+  ['550 at RCPT', { rcpt: '550 5.1.1 User unknown' }, rejected('550 5.1.1 User unknown')],
+  [
+    'several lines',
+    { rcpt: '550-5.1.1 The account\r\n550 5.1.1 does not exist' },
+    rejected('550-5.1.1 The account 5.1.1 does not exist'),
+  ],
+  ['553 at MAIL', { mail: '553 5.7.1 not owned by user' }, rejected('553 5.7.1 not owned by user')],
+  ['554 at DATA', { data: '554 5.7.1 refused' }, rejected('554 5.7.1 refused')],
+  ['552 after the end', { end: '552 5.3.4 too big' }, rejected('552 5.3.4 too big')],
+  [
+    '530 at MAIL',
+    { mail: '530 5.7.0 Must issue a STARTTLS command first' },
+    { ...down, detail: '530 5.7.0 Must issue a STARTTLS command first' },
+  ],
+  ['503 at RCPT', { rcpt: '503 5.5.1 Error: need MAIL command' }, down],
+  ['reset at MAIL', { resetAt: 'mail' }, down],
+  ['reset at DATA', { resetAt: 'data' }, down],
+  ['reset after the end', { resetAt: 'end' }, uncertain],
+  ['silence at MAIL', { hangAt: 'mail' }, down],
+  ['silence after the end', { hangAt: 'end' }, uncertain],
+  ['garbage at RCPT', { rcpt: 'what?' }, down],
+  ['garbage after the end', { end: 'okay!' }, uncertain],
+  ['a wrong number after the end', { end: '999 what' }, uncertain],
+  ['control characters', { rcpt: '550 a\u0007\u001b[31mb\u0000c' }, rejected('550 a [31mb c')],
+  ['a reply of 2,000 characters', { rcpt: `550 ${'x'.repeat(2000)}` }, rejected(`550 ${'x'.repeat(496)}`)],
+  ['a reply line of 1 MB', { rcpt: `550 ${'x'.repeat(1_000_000)}` }, down],
+  ['a reply that never ends', { rcpt: `${'550-x\r\n'.repeat(100_000)}550 x` }, down],
+  ['a greeting of 1 MB', { greeting: `220 ${'x'.repeat(1_000_000)}` }, down],
+]
+
+describe.each([
+  ['one command at a time', undefined],
+  ['with PIPELINING', piped],
+])('%s', (_, ehlo) => {
+  test.each(cases)('%s', async (_, replies, expected) => {
+    const { provider } = await against(scene({ ...(ehlo && { ehlo }), ...replies }))
+    expect(await provider.send(message())).toEqual(expected)
+  })
+
+  test('after a refusal the same connection carries the next message', async () => {
+    const { server, provider } = await against(
+      scene({ ...(ehlo && { ehlo, data: '503 5.5.1 no valid recipients' }), rcpt: '550 5.1.1 no' }),
+    )
+    await provider.send(message())
+    await provider.send(message())
+    expect(server.state.connections).toBe(1)
+    expect(server.state.wire.match(/RSET\r\n/g)).toHaveLength(1)
+  })
+})
+
+test('nobody listening: deferred and down, the warning says it once and names nobody', async () => {
+  const { server, provider, warnings } = await against(scene({}))
+  await server.stop()
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => provider.send(message())))
+  for (const outcome of outcomes) expect(outcome).toEqual({ ...down, detail: 'No connection to the provider' })
+  expect(warnings).toEqual([{ fields: { provider: 'smtp', code: null }, sentence: 'No connection to the provider' }])
+})
+
+test('half a reply and then the end of the line', async () => {
+  const { provider } = await against(async ({ socket, say, hear }) => {
+    say('220 test\r\n')
+    await hear()
+    say('250 test\r\n')
+    await hear()
+    say('25')
+    socket.end()
+  })
+  expect(await provider.send(message())).toEqual(down)
+})
+
+test('DATA taken although the recipient was refused: nothing is sent, the connection goes', async () => {
+  const { server, provider } = await against(scene({ ehlo: piped, rcpt: '550 5.1.1 no' }), {})
+  server.state.scene = async ({ say, hear }) => {
+    say('220 test\r\n')
+    await hear()
+    say(`${piped}\r\n`)
+    await hear()
+    say('250 ok\r\n550 5.1.1 no\r\n354 go on\r\n')
+    await hear()
+  }
+  expect(await provider.send(message())).toEqual(rejected('550 5.1.1 no'))
+  expect(server.state.wire).not.toContain('Subject:')
+})
+
+test('a kept connection that the server closed meanwhile is replaced without anyone noticing', async () => {
+  const { server, provider } = await against(async peer => {
+    const { say, hear, data, socket } = peer
+    say('220 test\r\n')
+    await hear()
+    say('250 test\r\n')
+    for (const reply of ['250 ok', '250 ok', '354 go on']) {
+      await hear()
+      say(`${reply}\r\n`)
+    }
+    await data()
+    say('250 ok\r\n')
+    if ((await hear()) !== null) socket.end('421 4.4.2 idle for too long\r\n')
+  })
+  expect((await provider.send(message())).kind).toBe('accepted')
+  expect((await provider.send(message())).kind).toBe('accepted')
+  expect((await provider.send(message())).kind).toBe('accepted')
+  expect(server.state.connections).toBe(3)
+})
+
+test('messages over the size the server gives are not tried', async () => {
+  const { server, provider } = await against(scene({ ehlo: '250-test\r\n250 SIZE 2000' }))
+  const outcome = await provider.send(message({ text: 'x\n'.repeat(5000) }))
+  expect(outcome).toEqual(rejected('The message is larger than the 2000 bytes the provider takes'))
+  expect(server.state.wire).not.toContain('MAIL FROM')
+})
+
+test('a large message goes in pieces and arrives whole', async () => {
+  const server = await smtpServer()
+  const provider = createSmtp(smtpSettingsFor(server.port), providerWorld().world)
+  ends.push(server.stop, provider.stop)
+  const content = Buffer.alloc(3_000_000, 'herald ')
+  const attachments = [{ filename: 'a.bin', mediaType: 'application/octet-stream', content }]
+  expect((await provider.send(message({ attachments }))).kind).toBe('accepted')
+  const [, body] = /filename="a.bin"\r\n\r\n([\s\S]*?)\r\n--/.exec(server.letters[0]?.raw ?? '') ?? []
+  expect(Buffer.from(body ?? '', 'base64').equals(content)).toBe(true)
+})
+
+test('a provider that takes fewer connections than we would like is not down', async () => {
+  let open = 0
+  const { provider } = await against(
+    async peer => {
+      open += 1
+      await scene(open > 2 ? { greeting: '421 4.7.0 too many connections' } : {})(peer)
+      open -= 1
+    },
+    { connections: 10 },
+  )
+  const outcomes = await Promise.all(Array.from({ length: 50 }, () => provider.send(message())))
+  expect(outcomes.filter(({ kind }) => kind !== 'accepted')).toEqual([])
+})
+
+test('connections are replaced after their share of messages, and closed when idle', async () => {
+  const { server, provider } = await against(scene({}), { messagesPerConnection: 3, idleSeconds: 0.05 })
+  for (let i = 0; i < 7; i++) expect((await provider.send(message())).kind).toBe('accepted')
+  expect(server.state.connections).toBe(3)
+  await expect.poll(() => server.state.wire.match(/QUIT\r\n/g)?.length).toBe(3)
+})
+
+describe('login and TLS', () => {
+  const made = selfSigned('localhost')
+  const withTls = test.skipIf(!made)
+  if (!made) console.warn('SKIPPED: no openssl on this machine, so TLS to a mail server is not tested')
+  const { key, certificate } = made ?? { key: '', certificate: '' }
+
+  async function tlsPeer(lines: Parameters<typeof line>[1], options: Parameters<typeof smtpServer>[0] = {}) {
+    const server = await smtpServer({ key, cert: certificate, ...options })
+    const told = providerWorld()
+    const provider = createSmtp(smtpSettingsFor(server.port, { line: line(server.port, lines) }), told.world)
+    ends.push(server.stop, provider.stop)
+    return { server, provider, ...told }
+  }
+
+  withTls('STARTTLS with a certificate we believe, and a login', async () => {
+    const login = { user: 'herald', pass: 'se cret' }
+    const { server, provider } = await tlsPeer(
+      { host: 'localhost', tls: 'required', ca: certificate, user: login.user, password: login.pass },
+      { login, authOptional: false },
+    )
+    expect((await provider.send(message())).kind).toBe('accepted')
+    expect(server.letters[0]).toMatchObject({ secure: true, user: 'herald' })
+  })
+
+  withTls('TLS from the first byte', async () => {
+    const { server, provider } = await tlsPeer(
+      { host: 'localhost', tls: 'required', implicitTls: true, ca: certificate },
+      { secure: true },
+    )
+    expect((await provider.send(message())).kind).toBe('accepted')
+    expect(server.letters[0]?.secure).toBe(true)
+  })
+
+  withTls('a certificate nobody vouches for: not sent when required, sent when opportunistic', async () => {
+    const strict = await tlsPeer({ host: 'localhost', tls: 'required' })
+    expect(await strict.provider.send(message())).toEqual(down)
+    expect(strict.server.letters).toEqual([])
+    const lenient = await tlsPeer({ host: 'localhost', tls: 'opportunistic' })
+    expect((await lenient.provider.send(message())).kind).toBe('accepted')
+    expect(lenient.server.letters[0]?.secure).toBe(true)
+  })
+
+  test('S-39 STARTTLS required but not offered: nothing is sent, not even the envelope', async () => {
+    const { server, provider } = await against(scene({}), {})
+    const strict = createSmtp(
+      smtpSettingsFor(server.port, { line: line(server.port, { tls: 'required', user: 'u', password: 'hunter2' }) }),
+      providerWorld().world,
+    )
+    ends.push(strict.stop, provider.stop)
+    expect(await strict.send(message())).toEqual(down)
+    expect(server.state.wire).not.toMatch(/AUTH|MAIL|RCPT|Subject/)
+  })
+
+  test('a broken TLS handshake', async () => {
+    const { server, provider } = await against(async ({ say, hear }) => {
+      say('220 test\r\n')
+      await hear()
+      say('250-test\r\n250 STARTTLS\r\n')
+      await hear()
+      say('220 go on\r\nthis is not TLS\r\n')
+      await hear()
+    }, {})
+    const strict = createSmtp(
+      smtpSettingsFor(server.port, { line: line(server.port, { tls: 'required' }) }),
+      providerWorld().world,
+    )
+    ends.push(strict.stop, provider.stop)
+    expect(await strict.send(message())).toEqual(down)
+    expect(server.state.wire).not.toContain('MAIL')
+  })
+
+  withTls('a refused login is the provider being down, and shows neither name nor password', async () => {
+    const { provider, warnings } = await tlsPeer(
+      { host: 'localhost', tls: 'required', ca: certificate, user: 'herald', password: 'wrong' },
+      { login: { user: 'herald', pass: 'right' }, authOptional: false },
+    )
+    const outcome = await provider.send(message())
+    expect(outcome).toEqual({ ...down, detail: '535 The provider refused the login' })
+    expect(await provider.probe()).toEqual({ ok: false, detail: '535 The provider refused the login' })
+    expect(JSON.stringify(warnings)).not.toMatch(/wrong|herald"/)
+  })
+
+  test('a password is not sent in the clear to another machine', () => {
+    expect(smtpSettings(config('smtp://u:p@mail.example.org'), ['s'])?.line).toMatchObject({
+      tls: 'required',
+      port: 587,
+    })
+    expect(smtpSettings(config('smtps://u:p%40ss@mail.example.org'), ['s'])?.line).toMatchObject({
+      implicitTls: true,
+      port: 465,
+      password: 'p@ss',
+    })
+    expect(smtpSettings(config('smtp://localhost:1025'), ['s'])?.line).toMatchObject({
+      tls: 'opportunistic',
+      user: null,
+    })
+    expect(smtpSettings(config('smtp://[::1]:1025'), ['s'])?.line).toMatchObject({ host: '::1', tls: 'opportunistic' })
+  })
+})
+
+const config = (smtpUrl: string) => ({
+  smtpUrl,
+  smtpTls: null,
+  smtpCa: null,
+  smtpConnections: 1,
+  smtpPerSecond: null,
+  dkimDomain: null,
+  dkimSelector: null,
+  dkimKey: null,
+  bounceDomain: null,
+  bounceHost: '127.0.0.1',
+  bouncePort: 0,
+  sendingDomain: 'herald.example',
+})
+
+test('stop while messages are under way answers all of them', async () => {
+  const { provider } = await against(scene({ hangAt: 'end' }), { connections: 2 })
+  const sent = Array.from({ length: 10 }, () => provider.send(message()))
+  await new Promise<void>(resolve => setImmediate(resolve))
+  await provider.stop()
+  const outcomes: Outcome[] = await Promise.all(sent)
+  expect(outcomes.every(({ kind }) => kind === 'deferred')).toBe(true)
+})
+
+test('every stage and every reply has an outcome', () => {
+  for (const stage of ['open', 'login', 'mail', 'rcpt', 'data', 'end'] as const)
+    for (const reply of [null, '', '250 ok', '4', '450', '550-', '5xx', '\u0000', '🙂', '354'])
+      expect(['rejected', 'deferred']).toContain(outcomeOf({ stage, reply, problem: 'p' }).kind)
+})
