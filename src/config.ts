@@ -2,6 +2,7 @@
 // docs/settings.md is made from it, and every problem is told at once before anything starts.
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { CRASH_POINTS, type CrashPoint, readCrashPoints } from './telemetry/crash.ts'
 
 type Reader<T> = (text: string) => T | Problem
 type Problem = { problem: string }
@@ -128,6 +129,13 @@ const settings = {
     whole(1, 3_600),
     30,
     'How long a process may be silent before others take over what it was sending.',
+  ),
+  crashPoints: setting(
+    'HERALD_CRASH_POINTS',
+    crashPoints,
+    [] as CrashPoint[],
+    'Places at which the process ends itself or throws, for the fault harness only: `after-provider-ok=kill:0.01`.',
+    { shown: 'none' },
   ),
   logLevel: setting(
     'HERALD_LOG_LEVEL',
@@ -571,6 +579,13 @@ function list(given: string): string[] {
     .split(',')
     .map(item => item.trim())
     .filter(item => item !== '')
+}
+function crashPoints(given: string): CrashPoint[] | Problem {
+  return (
+    readCrashPoints(given) ?? {
+      problem: `is "${given}"; it must be like before-record=kill:0.01, with one of ${CRASH_POINTS.join(', ')}`,
+    }
+  )
 }
 function word(given: string): string | Problem {
   return /^[a-z][a-z0-9]{1,19}$/.test(given)

@@ -99,10 +99,10 @@ export function outletOf(
   return {
     birth: lanes =>
       engine && lanes.length > 0 && lanes.every(lane => engine.hasRoom(lane))
-        ? { owner: engine.owner, leaseSeconds }
+        ? { owner: engine.owner, leaseSeconds, leasedUntil: performance.now() + leaseSeconds * 1000 }
         : null,
     hand(tickets, birth) {
-      if (birth && engine) engine.hand(tickets)
+      if (birth && engine) engine.hand(tickets, birth.leasedUntil)
       else for (const { lane } of tickets) engine ? engine.wake(lane) : wakeOthers(lane)
     },
   }

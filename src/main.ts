@@ -32,6 +32,7 @@ import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
+import { armCrashPoints } from './telemetry/crash.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createReadiness } from './telemetry/routes.ts'
@@ -107,6 +108,8 @@ export async function start(
   { only, say = () => {}, clock = createClock() }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock } = {},
 ): Promise<Running> {
   const log = createLog(config.logLevel)
+  armCrashPoints(config.crashPoints)
+  if (config.crashPoints.length > 0) log.warn('crash points are armed: this process is meant to end')
   const store = await openStore(config, { say, clock, log })
   const stops: (() => Promise<void> | void)[] = [store.stop]
   const stop = once(async () => {

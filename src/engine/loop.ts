@@ -1,14 +1,15 @@
 // One lane at work: takes tickets, loads what they name, handles it a few at a time, and hands the results to be recorded.
 // It does not know what a notification is.
 import type { Id } from '../core/id.ts'
-import type { Taker, Ticket } from '../queue/port.ts'
+import { SUSPECT_TAKES, type Taker, type Ticket } from '../queue/port.ts'
+import { crashPoint } from '../telemetry/crash.ts'
 
 /** Work is read–act–write: load reads, handle talks to the world and touches no database, record writes. */
 export type Work<Item, Result> = {
   /** What is still to be done of these tickets; subjects that are done already are left out. */
   load(tickets: readonly Ticket[]): Promise<Map<Id, Item>>
   handle(item: Item, ticket: Ticket): Promise<Handled<Result>>
-  /** The end of something that ended the process each time it was tried. */
+  /** The end of something that ended the process, or failed, each time it was tried. */
   setAside(item: Item): Result
 }
 
@@ -35,15 +36,19 @@ export type LaneOptions<Item, Result> = {
   leaseSeconds: number
   /** Resolves when the entry is on disk. Never rejects while the engine runs: it tries until the database takes it. */
   record(entry: Entry<Result>): Promise<void>
-  /** Results that wait to be recorded: above the bound nothing new is begun. */
+  /** Results that are not on disk yet: above twice the slots nothing new is begun, so that a sudden end forgets few. */
   unrecorded(): number
+  suspicion: Suspicion
   onFault(error: unknown, sentence: string): void
 }
 
+/** Shared by all lanes of a process. */
+export type Suspicion = { isHeld: boolean }
+
 export type LaneLoop = {
   readonly name: string
-  /** Tickets that were born ours. */
-  hand(tickets: Ticket[]): void
+  /** Tickets that were born ours, until then. */
+  hand(tickets: Ticket[], leasedUntil: number): void
   /** Something may be due. */
   wake(): void
   hasRoom(): boolean
@@ -56,14 +61,14 @@ export type LaneLoop = {
 }
 
 /**
- * A ticket that lost its owner twice is handled one subject at a time, each recorded before the next begins. So when the
- * process ends again, it is the first open subject that ends it, and after five takes that one is set aside.
+ * A ticket that lost its owner twice is suspect: a process holds one such ticket at a time and handles it one subject at a
+ * time, each recorded before the next begins. So when the process ends again, it is the first open subject that ends it, and
+ * after five takes that one is set aside. What throws is set aside after as many tries.
  */
-const SUSPECT_TAKES = 2
 const MOST_TAKES = 5
+const THROWN_SECONDS = 5
 /** Tickets held in memory beyond those being handled. */
 const MOST_HELD = 16
-const MOST_UNRECORDED = 256
 
 type Run<Item> = {
   ticket: Ticket
@@ -80,6 +85,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   const runs = new Map<Id, Run<Item>>()
   let inFlight = 0
   let suspectsInFlight = 0
+  let recording = 0
   let loading = 0
   let taking = false
   let mayHaveMore = false
@@ -87,12 +93,12 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   let stopping = false
   let drained: (() => void) | null = null
 
+  // Counted from before the statement that leases: a process that was frozen meanwhile must not believe it has time left.
   const leaseEnd = () => performance.now() + leaseSeconds * 1000
 
-  async function open(tickets: Ticket[]) {
+  async function open(tickets: Ticket[], leasedUntil: number, pauseMs = 100) {
     if (tickets.length === 0) return
     loading += tickets.length
-    const leasedUntil = leaseEnd()
     try {
       const items = await work.load(tickets)
       for (const ticket of tickets) {
@@ -107,14 +113,21 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         else enqueue(run)
       }
     } catch (error) {
-      onFault(error, 'tickets could not be loaded; they are given back')
-      await taker
-        .giveBack(tickets.map(ticket => ticket.id))
-        .catch(fault => onFault(fault, 'tickets could not be given back'))
+      onFault(error, 'tickets could not be loaded; tried again, each alone')
+      await openEach(tickets, leasedUntil, pauseMs)
     } finally {
       loading -= tickets.length
       pump()
     }
+  }
+
+  // One that cannot be loaded keeps no other from it. It is not given back, because it would come again at once: when its
+  // lease is over, somebody else tries.
+  async function openEach(tickets: readonly Ticket[], leasedUntil: number, pauseMs: number) {
+    if (!stopping && performance.now() + pauseMs < leasedUntil) {
+      await new Promise(resume => setTimeout(resume, pauseMs))
+      await Promise.all(tickets.map(ticket => open([ticket], leasedUntil, Math.min(pauseMs * 2, 5_000))))
+    } else if (tickets.some(isSuspect)) options.suspicion.isHeld = false
   }
 
   async function isolate(run: Run<Item>) {
@@ -129,29 +142,31 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     else turns.set(run.ticket.service_id, [run])
   }
 
-  /** The next item in turn: the service that was served goes to the end. */
+  /** The next item in turn: the service that was served goes to the end. A suspect that must wait holds up nobody. */
   function next(): { run: Run<Item>; id: Id; item: Item } | null {
     for (const [service, line] of turns) {
-      const run = line[0]
-      const entry = run && mayBegin(run) ? run.items.shift() : undefined
+      const run = line.find(mayBegin)
+      const entry = run?.items.shift()
+      if (!run || !entry) continue
       turns.delete(service)
-      if (run && run.items.length === 0) line.shift()
-      if (line.length > 0) turns.set(service, line)
-      if (run && entry) return { run, id: entry[0], item: entry[1] }
-      if (run && isSuspect(run)) return null
+      const rest = run.items.length > 0 ? line : line.filter(other => other !== run)
+      if (rest.length > 0) turns.set(service, rest)
+      return { run, id: entry[0], item: entry[1] }
     }
     return null
   }
 
-  const isSuspect = (run: Run<Item>) => run.ticket.takes > SUSPECT_TAKES
-  const mayBegin = (run: Run<Item>) => !isSuspect(run) || suspectsInFlight === 0
+  const isSuspect = (ticket: Ticket) => ticket.takes > SUSPECT_TAKES
+  const mayBegin = (run: Run<Item>) => !isSuspect(run.ticket) || suspectsInFlight === 0
+
+  const isDrained = () => inFlight === 0 && loading === 0 && recording === 0 && !taking
 
   function pump() {
     if (stopping) {
-      if (inFlight === 0 && loading === 0) drained?.()
+      if (isDrained()) drained?.()
       return
     }
-    while (!paused && inFlight < slots && options.unrecorded() < MOST_UNRECORDED) {
+    while (!paused && inFlight < slots && options.unrecorded() < 2 * slots) {
       const turn = next()
       if (!turn) break
       if (performance.now() > turn.run.leasedUntil) {
@@ -159,7 +174,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         continue
       }
       inFlight++
-      if (isSuspect(turn.run)) suspectsInFlight++
+      if (isSuspect(turn.run.ticket)) suspectsInFlight++
       void handle(turn)
     }
     if (mayHaveMore && runs.size + loading < MOST_HELD) void takeMore()
@@ -170,13 +185,20 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     try {
       handled = await work.handle(item, run.ticket)
     } catch (error) {
-      onFault(error, 'work failed; it is tried again')
-      handled = { kind: 'again', result: null, delaySeconds: 5 }
+      const isLast = run.ticket.attempts + 1 >= MOST_TAKES
+      onFault(error, isLast ? 'work failed once too often; it is set aside' : 'work failed; it is tried again')
+      handled = isLast
+        ? { kind: 'done', result: work.setAside(item) }
+        : { kind: 'again', result: null, delaySeconds: THROWN_SECONDS }
     }
-    if (handled.kind === 'wait') pauseUntil(run, id, item, handled.until)
-    else await finish(run, id, handled)
+    try {
+      if (handled.kind === 'wait') pauseUntil(run, id, item, handled.until)
+      else await finish(run, id, handled)
+    } catch (error) {
+      onFault(error, 'results were not recorded')
+    }
     inFlight--
-    if (isSuspect(run)) suspectsInFlight--
+    if (isSuspect(run.ticket)) suspectsInFlight--
     pump()
   }
 
@@ -184,6 +206,13 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     const wasEmpty = run.items.length === 0
     run.items.unshift([id, item])
     if (wasEmpty) enqueue(run)
+    // It got an answer, so it is no poison; and one that only waits must not be blamed for an end that comes meanwhile.
+    for (const one of [...runs.values()].filter(
+      one => isSuspect(one.ticket) && (one === run || suspectsInFlight === 0),
+    )) {
+      abandon(one)
+      taker.giveBack([one.ticket.id]).catch(error => onFault(error, 'a ticket is left until its lease ends'))
+    }
     if (paused) return
     paused = true
     const resume = () => {
@@ -198,18 +227,40 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     run.open--
     if (run.open === 0) return settle(run, id, handled.result)
     if (handled.result === null) return
-    const recorded = record({ ticket: run.ticket, id, result: handled.result, settle: null })
+    const recorded = write({ ticket: run.ticket, id, result: handled.result, settle: null })
     // Only a suspect waits for its own: the others are bounded by what may be unrecorded.
-    if (isSuspect(run)) await recorded
+    if (isSuspect(run.ticket)) await recorded
+    else recorded.catch(error => onFault(error, 'results were not recorded'))
   }
 
   async function settle(run: Run<Item>, id: Id | null, result: Result | null) {
-    await record({ ticket: run.ticket, id, result, settle: run.again })
+    await write({ ticket: run.ticket, id, result, settle: run.again })
+    forget(run)
+  }
+
+  // A stop gives tickets back only after the last result is on disk, or what was sent would be sent again.
+  async function write(entry: Entry<Result>) {
+    recording++
+    try {
+      await record(entry)
+    } finally {
+      recording--
+      pump()
+    }
+  }
+
+  // The same ticket may be ours a second time by now, as another run.
+  function forget(run: Run<Item>) {
+    if (runs.get(run.ticket.id) !== run) return
     runs.delete(run.ticket.id)
+    if (!isSuspect(run.ticket)) return
+    options.suspicion.isHeld = false
+    mayHaveMore = true
   }
 
   function abandon(run: Run<Item>) {
-    runs.delete(run.ticket.id)
+    forget(run)
+    run.leasedUntil = 0
     const line = turns.get(run.ticket.service_id)?.filter(other => other !== run) ?? []
     if (line.length > 0) turns.set(run.ticket.service_id, line)
     else turns.delete(run.ticket.service_id)
@@ -222,20 +273,35 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     try {
       const room = MOST_HELD - runs.size - loading
       if (room <= 0 || paused) return
-      const tickets = await taker.take(name, room)
-      // As many as were asked for: there may be more. Fewer: somebody will wake us.
+      const leasedUntil = leaseEnd()
+      const tickets = await taker.take(name, room, 'usual')
+      // Some were there: there may be more. None: somebody will wake us.
       mayHaveMore = tickets.length > 0
-      await open(tickets)
+      const taken = [...tickets, ...(await takeSuspect())]
+      if (taken.length > 0) crashPoint('after-take', () => taken.flatMap(ticket => ticket.subjects))
+      void open(taken, leasedUntil)
     } catch (error) {
       onFault(error, 'tickets could not be taken')
     } finally {
       taking = false
+      pump()
     }
+  }
+
+  async function takeSuspect(): Promise<Ticket[]> {
+    if (options.suspicion.isHeld) return []
+    options.suspicion.isHeld = true
+    const suspects = await taker.take(name, 1, 'suspects').catch(error => {
+      onFault(error, 'tickets could not be taken')
+      return []
+    })
+    options.suspicion.isHeld = suspects.length > 0
+    return suspects
   }
 
   return {
     name,
-    hand: tickets => void open(tickets),
+    hand: (tickets, leasedUntil) => void open(tickets, leasedUntil),
     wake() {
       mayHaveMore = true
       pump()
@@ -252,9 +318,10 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     },
     async stop() {
       stopping = true
-      if (inFlight > 0 || loading > 0) await new Promise<void>(done => (drained = done))
+      if (!isDrained()) await new Promise<void>(done => (drained = done))
       const rest = [...runs.keys()]
-      if (rest.length > 0) await taker.giveBack(rest)
+      if (rest.length > 0)
+        await taker.giveBack(rest).catch(error => onFault(error, 'tickets are left until their lease ends'))
     },
   }
 }

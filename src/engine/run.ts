@@ -2,13 +2,15 @@
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import { createBatch } from './batch.ts'
-import { createLane, type Entry, type LaneLoop, type Work } from './loop.ts'
+import { createLane, type Entry, type LaneLoop, type Suspicion, type Work } from './loop.ts'
 
 export type LaneContext = {
   taker: Taker
   leaseSeconds: number
   onFault(error: unknown, sentence: string): void
   isStopping(): boolean
+  /** One suspect at a time in the whole process, or an innocent one would be blamed for what another did. */
+  suspicion: Suspicion
 }
 
 /** A line of lanes.ts: what is done in a lane, how many at a time, and how its results are written. */
@@ -24,6 +26,7 @@ export function lane<Item, Result>(spec: {
     name: spec.name,
     start(context) {
       // One statement at a time: what settles a ticket must come after the results it stands for.
+      let unrecorded = 0
       const recorder = createBatch<Entry<Result>, undefined>(
         async entries => {
           await untilWritten(() => spec.write(entries), context)
@@ -31,19 +34,30 @@ export function lane<Item, Result>(spec: {
         },
         { most: 256, inFlight: 1 },
       )
-      return createLane({ ...spec, ...context, record: recorder.add, unrecorded: recorder.waiting })
+      const record = async (entry: Entry<Result>) => {
+        unrecorded++
+        try {
+          await recorder.add(entry)
+        } finally {
+          unrecorded--
+        }
+      }
+      return createLane({ ...spec, ...context, record, unrecorded: () => unrecorded })
     },
   }
 }
 
 // What a provider has taken must not be forgotten because the database is away: results wait in memory until it is back.
+// Only a stop does not wait for ever.
 async function untilWritten(write: () => Promise<void>, { onFault, isStopping }: LaneContext) {
+  let patience = 8_000
   for (let wait = 50; ; wait = Math.min(wait * 2, 1_000)) {
     try {
       return await write()
     } catch (error) {
       onFault(error, 'results could not be recorded; tried again')
-      if (isStopping() && wait >= 1_000) throw error
+      if (isStopping()) patience -= wait
+      if (patience < 0) throw error
       await new Promise(resume => setTimeout(resume, wait))
     }
   }
@@ -51,7 +65,7 @@ async function untilWritten(write: () => Promise<void>, { onFault, isStopping }:
 
 export type Engine = {
   /** Tickets that were born ours go straight to their lanes. */
-  hand(tickets: readonly Ticket[]): void
+  hand(tickets: readonly Ticket[], leasedUntil: number): void
   hasRoom(lane: string): boolean
   wake(lane: string): void
   lanes(): readonly LaneLoop[]
@@ -68,7 +82,13 @@ export function createEngine(options: {
 }): Engine {
   const { taker, leaseSeconds, onFault } = options
   let stopping = false
-  const context: LaneContext = { taker, leaseSeconds, onFault, isStopping: () => stopping }
+  const context: LaneContext = {
+    taker,
+    leaseSeconds,
+    onFault,
+    isStopping: () => stopping,
+    suspicion: { isHeld: false },
+  }
   const lanes = options.specs.map(spec => spec.start(context))
   const byName = new Map(lanes.map(one => [one.name, one]))
   const names = [...byName.keys()]
@@ -115,13 +135,14 @@ export function createEngine(options: {
   const timers = [
     every(LOOK_MS, look, 'the queue could not be looked at'),
     every((leaseSeconds * 1000) / 3, keepAlive, 'leases could not be made longer'),
-    every(Math.min(leaseSeconds * 1000, 5_000), () => taker.reap(), 'expired leases could not be freed'),
+    // Taken over within the lease and five seconds: three until they are free, one until they are seen.
+    every(Math.min(leaseSeconds * 1000, 3_000), () => taker.reap(), 'expired leases could not be freed'),
   ]
   for (const one of lanes) one.wake()
 
   return {
-    hand(tickets) {
-      for (const ticket of tickets) byName.get(ticket.lane)?.hand([ticket])
+    hand(tickets, leasedUntil) {
+      for (const ticket of tickets) byName.get(ticket.lane)?.hand([ticket], leasedUntil)
     },
     hasRoom: name => byName.get(name)?.hasRoom() ?? false,
     wake: name => byName.get(name)?.wake(),

@@ -5,6 +5,7 @@ import { isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
 import { type Batch, createBatch } from '../engine/batch.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
+import { crashPoint } from '../telemetry/crash.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
 export type Accept = Batch<Asked, Decision>
@@ -21,7 +22,9 @@ export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; pati
 
   async function run(asked: Asked[]): Promise<Decision[]> {
     const birth = app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))])
+    crashPoint('before-accept', () => asked.map(one => one.id))
     const decisions = await decide(asked, birth)
+    crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
     const accepted = asked.filter((_one, at) => isAccepted(decisions[at]))
     app.outlet.hand(ticketsOf(accepted, birth), birth)
     return decisions

@@ -12,6 +12,7 @@ import type { Again } from '../queue/tickets.ts'
 import { readPhone } from '../recipients/phone.ts'
 import type { Services } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
+import { crashPoint } from '../telemetry/crash.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
 import { openPersonal } from './notification.ts'
 import { type Due, due, markUncertain, type Result, record } from './sql.ts'
@@ -60,6 +61,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
     async handle(item, ticket) {
       const { service } = item
       if (!service || service.state === 'archived') return refused(null, 'service is not active')
+      crashPoint('before-send', () => [item.id])
       const isUrgent = ticket.lane.endsWith('-high')
       const answer =
         item.channel === 'email'
@@ -70,6 +72,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       const provider = answer.kind === 'wait' ? null : answer.provider
       switch (outcome.kind) {
         case 'accepted':
+          crashPoint('after-provider-ok', () => [item.id])
           return handedOver(item, provider?.name ?? '', provider?.reports ?? false, outcome.ref)
         case 'rejected':
           return refused(provider?.name ?? null, outcome.detail)
@@ -158,7 +161,9 @@ export const writeResults =
     )
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => travelOn(app, entry))
+    crashPoint('before-record', () => results.map(result => result.id))
     await record(app.sql, app.owner, [...held.values()], results, settled, again)
+    crashPoint('after-record', () => results.map(result => result.id))
   }
 
 // Those of one ticket that wait about as long go on as one ticket; a message tried alone never waits for others.
@@ -172,6 +177,7 @@ export function travelOn(
     const next = groups.get(group) ?? app.ids.next()
     groups.set(group, next)
     return {
+      from: ticket.id,
       ticket: next,
       lane: ticket.lane,
       service_id: ticket.service_id,

@@ -280,6 +280,7 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<Cancelling 
       where id = (select id from message where scheduled_for is not null and status = 'created')
         and owner is null
         and attempts = 0
+        and takes = 0 -- an owner that ended without a word may have handed it over
       returning id
     ),
     moved as (
@@ -391,11 +392,11 @@ export const record = (
     update states s
     set status = case when s.status = 'created' then coalesce(r.status, s.status) else s.status end,
         sent_at = case when r.status in ('sending', 'sent', 'delivered', 'permanent-failure', 'temporary-failure')
-                       then coalesce(s.sent_at, clock_timestamp()) else s.sent_at end,
+                       then coalesce(s.sent_at, least(clock_timestamp(), s.completed_at)) else s.sent_at end,
         completed_at = case when s.status = 'created' and r.status is not null and r.status <> 'sending'
                             then clock_timestamp() else s.completed_at end,
         provider = coalesce(r.provider, s.provider),
-        provider_response = coalesce(r.response, s.provider_response),
+        provider_response = case when s.status = 'created' then r.response else s.provider_response end,
         attempts = s.attempts + 1,
         uncertain = s.uncertain or r.uncertain,
         moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, ',') else s.moves end

@@ -13,9 +13,15 @@ export type Ticket = {
   takes: number
 }
 
+/** Taken more often than this without an answer, a ticket is suspected of ending whoever takes it. */
+export const SUSPECT_TAKES = 2
+
 export type Taker = {
-  /** Due tickets of a lane, now ours; not more than `most`, and fairly from all services that have some. */
-  take(lane: string, most: number): Promise<Ticket[]>
+  /**
+   * Due tickets of a lane, now ours; not more than `most`, and fairly from all services that have some. Suspects are those
+   * that have lost their owner SUSPECT_TAKES times; they are taken apart, so that others are not held beside them.
+   */
+  take(lane: string, most: number, which: 'usual' | 'suspects'): Promise<Ticket[]>
   /** Makes our leases longer; returns the tickets that are still ours. */
   renew(ids: readonly Id[]): Promise<Set<Id>>
   /** Tickets of owners that have ended become free again. */

@@ -1,7 +1,7 @@
 // Taker by SKIP LOCKED and leases.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import type { Taker, Ticket } from './port.ts'
+import { SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
 
 /** Tickets one service may get in one take while others wait too. */
 const PER_SERVICE = 4
@@ -10,7 +10,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
   return {
     // Services are found by leaping through the index from one to the next, so a service with a million waiting messages
     // costs no more to pass by than one with a single message.
-    take: (lane, most) => sql<Ticket>`
+    take: (lane, most, which) => sql<Ticket>`
       with recursive waiting as (
         (select service_id
          from tickets
@@ -38,6 +38,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
             and service_id = waiting.service_id
             and owner is null
             and due_at <= clock_timestamp()
+            and (takes >= ${SUSPECT_TAKES}) = ${which === 'suspects'}
           order by due_at
           limit ${PER_SERVICE}
         ) due

@@ -2,8 +2,11 @@
 import type { Id } from '../core/id.ts'
 import { type Part, part } from '../db/connect.ts'
 
-/** Who delivers what it accepts holds its tickets from birth, so that the normal path has no claim. */
-export type Birth = { owner: Id; leaseSeconds: number } | null
+/**
+ * Who delivers what it accepts holds its tickets from birth, so that the normal path has no claim. `leasedUntil` is on the
+ * process's own clock, counted from before the statement, so that a process never believes in a lease that has run out.
+ */
+export type Birth = { owner: Id; leaseSeconds: number; leasedUntil: number } | null
 
 /**
  * The tail of an accepting statement, which has a CTE `due` (ticket, lane, service_id, id, due_at). Messages of one lane and
@@ -19,12 +22,21 @@ export const ticketsFor = (birth: Birth): Part => part`
   from due
   group by ticket, lane, service_id`
 
-/** A subject that is to be tried again, later: those with the same `ticket` travel together. */
-export type Again = { ticket: Id; lane: string; service_id: Id; id: Id; delaySeconds: number; attempts: number }
+/** A subject of the ticket `from` that is to be tried again, later: those with the same `ticket` travel together. */
+export type Again = {
+  from: Id
+  ticket: Id
+  lane: string
+  service_id: Id
+  id: Id
+  delaySeconds: number
+  attempts: number
+}
 
 /**
  * The tail of a recording statement, which has a CTE `held` (id) of tickets that are still ours: settled ones go, and what
- * was deferred goes on under new tickets, in the same commit.
+ * was deferred goes on under new tickets, in the same commit. Only what this very statement settles goes on: when the answer
+ * to a commit was lost and the statement comes again, or somebody else has taken over, there must not be a second ticket.
  */
 export const settleTail = (settled: readonly Id[], again: readonly Again[]): Part => part`
   settled as (
@@ -37,8 +49,10 @@ export const settleTail = (settled: readonly Id[], again: readonly Again[]): Par
     insert into tickets (id, lane, service_id, subjects, due_at, attempts)
     select a.ticket, a.lane, a.service_id, array_agg(a.id order by a.id),
            clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts)
-    from unnest(${again.map(a => a.ticket)}::uuid[], ${again.map(a => a.lane)}::text[], ${again.map(a => a.service_id)}::uuid[],
-                ${again.map(a => a.id)}::uuid[], ${again.map(a => a.delaySeconds)}::float8[],
-                ${again.map(a => a.attempts)}::integer[]) as a (ticket, lane, service_id, id, delay, attempts)
+    from unnest(${again.map(a => a.from)}::uuid[], ${again.map(a => a.ticket)}::uuid[], ${again.map(a => a.lane)}::text[],
+                ${again.map(a => a.service_id)}::uuid[], ${again.map(a => a.id)}::uuid[],
+                ${again.map(a => a.delaySeconds)}::float8[], ${again.map(a => a.attempts)}::integer[])
+         as a (origin, ticket, lane, service_id, id, delay, attempts)
+    join settled on settled.id = a.origin
     group by a.ticket, a.lane, a.service_id
   )`

@@ -1,0 +1,51 @@
+// Named places at which the fault harness ends the process or throws (reliability 6.1). Disarmed, a place costs one comparison.
+
+export type CrashPoint = {
+  name: string
+  action: 'kill' | 'throw'
+  /** How probable, or for which id only. */
+  when: { chance: number } | { id: string }
+}
+
+export const CRASH_POINTS = [
+  'before-accept',
+  'after-commit-before-answer',
+  'after-take',
+  'before-send',
+  'after-provider-ok',
+  'before-record',
+  'after-record',
+  'after-receipt-stored',
+] as const
+
+// The one state of a module that we allow ourselves: it is set before anything starts, and handing it down through every part
+// would put a test's tool into the signatures of the whole house.
+let armed: readonly CrashPoint[] | null = null
+
+export function armCrashPoints(points: readonly CrashPoint[]): void {
+  armed = points.length > 0 ? points : null
+}
+
+export function crashPoint(name: (typeof CRASH_POINTS)[number], ids: () => readonly string[]): void {
+  if (armed !== null) fire(armed, name, ids)
+}
+
+function fire(points: readonly CrashPoint[], name: string, ids: () => readonly string[]) {
+  for (const { action, when } of points.filter(point => point.name === name)) {
+    if ('id' in when ? !ids().includes(when.id) : Math.random() >= when.chance) continue
+    if (action === 'throw') throw new Error(`crash point ${name}`)
+    process.kill(process.pid, 'SIGKILL')
+  }
+}
+
+/** `after-provider-ok=kill:0.01, before-send=throw:id:<uuid>`; null when it cannot be read. */
+export function readCrashPoints(text: string): CrashPoint[] | null {
+  const points: CrashPoint[] = []
+  for (const one of text.split(',')) {
+    const [, name = '', action = '', id, chance] =
+      /^\s*([a-z-]+)=(kill|throw):(?:id:([0-9a-f-]{36})|([0-9.]+))\s*$/.exec(one) ?? []
+    if (!(CRASH_POINTS as readonly string[]).includes(name) || (action !== 'kill' && action !== 'throw')) return null
+    points.push({ name, action, when: id === undefined ? { chance: Number(chance) } : { id } })
+  }
+  return points
+}
