@@ -1,5 +1,13 @@
 -- Made by npm run generate from the migrations; do not edit.
 
+create table chunks (
+  id uuid not null,
+  job_id uuid not null,
+  sealed bytea not null,
+  constraint chunks_pkey PRIMARY KEY (id),
+  constraint chunks_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id)
+);
+
 create table folders (
   id uuid not null,
   service_id uuid not null,
@@ -23,6 +31,38 @@ create table inbox (
   channel text not null,
   sealed bytea not null,
   constraint inbox_pkey PRIMARY KEY (id)
+);
+
+create table job_counts (
+  job_id uuid not null,
+  status text not null,
+  messages integer not null,
+  constraint job_counts_pkey PRIMARY KEY (job_id, status)
+);
+
+create table jobs (
+  id uuid not null,
+  service_id uuid not null,
+  key_id uuid,
+  key_name text,
+  key_type text not null,
+  name text not null,
+  channel text not null,
+  template_id uuid not null,
+  template_version integer not null,
+  sender_id uuid,
+  notification_count integer not null,
+  counted integer not null,
+  day date not null,
+  lane text not null,
+  status text not null,
+  chunks_left integer not null,
+  scheduled_for timestamp with time zone,
+  processing_started timestamp with time zone,
+  processing_finished timestamp with time zone,
+  updated_at timestamp with time zone,
+  constraint jobs_pkey PRIMARY KEY (id),
+  constraint jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in progress'::text, 'finished'::text, 'cancelled'::text, 'sending limits exceeded'::text, 'error'::text])))
 );
 
 create table keys (
@@ -186,6 +226,7 @@ create table states (
   key_type text not null,
   channel text not null,
   in_job boolean not null,
+  job_id uuid,
   status text not null,
   sent_at timestamp with time zone,
   completed_at timestamp with time zone,
@@ -195,6 +236,7 @@ create table states (
   receipt_at timestamp with time zone,
   attempts integer not null default 0,
   uncertain boolean not null default false,
+  was text,
   moves text[] not null default '{created}'::text[],
   constraint states_pkey PRIMARY KEY (id),
   constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
@@ -279,9 +321,13 @@ create table users (
   constraint users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 
+CREATE INDEX chunks_of_job ON public.chunks USING btree (job_id);
+
 CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
 
 CREATE INDEX handovers_by_age ON public.handovers USING btree (at);
+
+CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
 

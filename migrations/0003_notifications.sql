@@ -31,6 +31,7 @@ create table states (
   key_type text not null,
   channel text not null,
   in_job boolean not null,
+  job_id uuid,
   status text not null check (status in ('created', 'sending', 'sent', 'pending', 'delivered', 'permanent-failure',
     'temporary-failure', 'technical-failure', 'pending-virus-check', 'virus-scan-failed', 'cancelled')),
   sent_at timestamptz,
@@ -43,6 +44,8 @@ create table states (
   -- How often a hand-over was begun, and whether one of them may have succeeded without our knowing.
   attempts integer not null default 0,
   uncertain boolean not null default false,
+  -- The status before this one: whoever moves a message learns from it what the job's counters lose.
+  was text,
   -- Every status so far, in order: what happened to a message can be read from its row.
   moves text[] not null default '{created}',
   check ((completed_at is not null) = (status in ('sent', 'delivered', 'permanent-failure', 'temporary-failure',

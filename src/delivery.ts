@@ -62,6 +62,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     sendingDomain: config.sendingDomain,
     owner,
     random: Math.random,
+    wake: lane => engine.wake(lane),
   }
   const taker = createPostgresTaker(db.sql, owner, config.leaseSeconds)
   const engine = createEngine({ specs: lanesOf(parts), taker, leaseSeconds: config.leaseSeconds, onFault })

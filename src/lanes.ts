@@ -1,4 +1,5 @@
 // Table of contents: every lane, its work and its pace; every chore and its hour.
+import { spread, writeChunks } from './bulk/spread.ts'
 import { dropPartitions, makePartitions } from './db/partitions.ts'
 import type { Chore } from './engine/chores.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
@@ -19,13 +20,14 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
 
   // How many are handed over at the same time. A lane never lends its slots: a newsletter cannot hold up a one-time code.
   return [
-    lane({ name: 'email-high', slots: 12, ...delivery }),
-    lane({ name: 'email-medium', slots: 8, ...delivery }),
-    lane({ name: 'email-low', slots: 12, ...delivery }),
-    lane({ name: 'sms-high', slots: 12, ...delivery }),
-    lane({ name: 'sms-medium', slots: 8, ...delivery }),
-    lane({ name: 'sms-low', slots: 12, ...delivery }),
+    lane({ name: 'email-high', slots: 16, ...delivery }),
+    lane({ name: 'email-medium', slots: 16, ...delivery }),
+    lane({ name: 'email-low', slots: 32, ...delivery }),
+    lane({ name: 'sms-high', slots: 16, ...delivery }),
+    lane({ name: 'sms-medium', slots: 16, ...delivery }),
+    lane({ name: 'sms-low', slots: 32, ...delivery }),
     lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
+    lane({ name: 'spread', slots: 4, work: spread(app), write: writeChunks(app) }),
     lane({ name: 'receipt', slots: 256, work: apply(app), write: writeMoves(app) }),
   ]
 }

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createBulkThread } from './bulk/thread.ts'
 import { makeFirstSample, sampleText } from './cli/sample.ts'
 import type { Config } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
@@ -165,6 +166,8 @@ export async function start(
     outlet = outletOf(engine, config.leaseSeconds, createWaker(db.sql, onFault))
     if (engine) await listener.on(WAKE_CHANNEL, lane => engine.wake(lane))
 
+    const bulkThread = createBulkThread()
+    stops.push(() => bulkThread.stop())
     let draining = false
     const parts: Parts = {
       ...store,
@@ -178,6 +181,8 @@ export async function start(
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
+      outlet,
+      bulkThread,
       accept: createAccept({ sql: db.sql, clock, outlet, patienceSeconds: config.databaseSeconds - 0.5 }),
       links: createLinks(config.baseUrl),
       sendingDomain: config.sendingDomain,

@@ -1,4 +1,5 @@
 // The parts of the house by name, so that routes, lanes and commands can say what they are built from.
+import type { BulkThread } from './bulk/thread.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
@@ -7,7 +8,7 @@ import type { Database } from './db/connect.ts'
 import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
-import type { Accept } from './notifications/accept.ts'
+import type { Accept, Outlet } from './notifications/accept.ts'
 import type { Channel } from './providers/failover.ts'
 import type { AcceptReceipts, Door, EmailMessage, TextMessage } from './providers/port.ts'
 import type { Replays } from './replays/replay.ts'
@@ -42,6 +43,8 @@ export type Parts = Omit<Store, 'stop'> & {
   replays: Replays
   simulated: Simulated
   accept: Accept
+  outlet: Outlet
+  bulkThread: BulkThread
   links: Links
   sendingDomain: string
   readiness: Readiness
@@ -57,4 +60,6 @@ export type EngineParts = Omit<Store, 'stop'> & {
   sendingDomain: string
   owner: Id
   random(): number
+  /** Tells a lane that something is due. */
+  wake(lane: string): void
 }

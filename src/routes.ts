@@ -1,5 +1,6 @@
 // Table of contents: every URL and who may call it.
 import type { FastifyInstance, HTTPMethods, onRequestHookHandler } from 'fastify'
+import { bulkRoutes } from './bulk/routes.ts'
 import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
@@ -18,12 +19,17 @@ type Line = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
 function contents(parts: Parts): readonly Line[] {
   const caller: Who = { name: 'any key', check: anyKey(parts.authenticate) }
   const manager: Who = { name: 'a key with manage_templates', check: managerKey(parts.authenticate) }
+  const bulk = bulkRoutes(parts)
   const notifications = notificationRoutes(parts)
   const templates = templateRoutes(parts)
 
   return [
     ['POST', '/v2/notifications/email', caller, notifications.sendEmail],
     ['POST', '/v2/notifications/sms', caller, notifications.sendSms],
+    ['POST', '/v2/notifications/bulk', caller, bulk.sendBulk],
+    ['GET', '/v2/notifications/bulk', caller, bulk.listJobs],
+    ['GET', '/v2/notifications/bulk/:job_id', caller, bulk.getJob],
+    ['DELETE', '/v2/notifications/bulk/:job_id', caller, bulk.cancelJob],
     ['GET', '/v2/notifications', caller, notifications.listAll],
     ['GET', '/v2/notifications/:notification_id', caller, notifications.getOne],
     ['DELETE', '/v2/notifications/:notification_id', caller, notifications.cancelOne],

@@ -6,7 +6,6 @@ import type { Database } from '../db/connect.ts'
 import { shapeProblems } from '../files/file.ts'
 import { readJson } from '../http/json.ts'
 import { address, type Links } from '../http/links.ts'
-import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { BODY } from '../http/server.ts'
 import { invalid, plain, reader, show } from '../http/validation.ts'
@@ -14,7 +13,8 @@ import { callerOf } from '../keys/hook.ts'
 import { rateHeaders } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
-import type { Replay, Replays } from '../replays/replay.ts'
+import { answerOnce } from '../replays/hook.ts'
+import type { Replays } from '../replays/replay.ts'
 import type { Channel } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
 import { cancel } from './cancel.ts'
@@ -30,30 +30,14 @@ export function notificationRoutes(app: App) {
   const sql = app.db.sql
   const readBody = { email: emailReader(app.clock), sms: smsReader(app.clock) }
 
-  const sendOne = (channel: Channel) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const sendOne = (channel: Channel) => (request: FastifyRequest, reply: FastifyReply) => {
     const caller = callerOf(request)
-    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    const answer = async (replay: Replay | null) => {
-      if (raw.length === 0) throw refuseAtEdge.unreadable()
-      const input = readBody[channel](readJson(raw))
+    return answerOnce(app.replays, caller.service.id, request, reply, async (bytes, replay) => {
+      const input = readBody[channel](readJson(bytes))
       const { body, rate } = await send(app, caller, channel, input, { base: app.links.base(request), replay })
       reply.headers(rateHeaders(rate))
       return { status: 201, body }
-    }
-    const header = request.headers['idempotency-key']
-    if (header === undefined)
-      return reply
-        .code(201)
-        .type('application/json')
-        .send((await answer(null)).body)
-    const { status, body, replayed } = await app.replays.once(
-      caller.service.id,
-      String(header),
-      { route: `POST ${request.routeOptions.url}`, body: raw },
-      answer,
-    )
-    if (replayed) reply.header('idempotent-replayed', 'true')
-    return reply.code(status).type('application/json').send(body)
+    })
   }
 
   const sendEmail: Route = {

@@ -360,6 +360,19 @@ export type Result = {
   uncertain: boolean
 }
 
+/** A tail that keeps the counters of jobs: `moved` (job_id, was, status) is a CTE of messages that have just moved. */
+export const jobCounts = part`job_counted as (
+    insert into job_counts (job_id, status, messages)
+    select job_id, status, sum(change)::integer
+    from (select job_id, was as status, -1 as change from moved where job_id is not null and was <> status
+          union all
+          select job_id, status, 1 from moved where job_id is not null and was <> status) changes
+    group by job_id, status
+    having sum(change) <> 0
+    order by job_id, status
+    on conflict (job_id, status) do update set messages = job_counts.messages + excluded.messages
+  )`
+
 /**
  * Writes results and settles tickets in one statement. Fenced: what belongs to a ticket that is no longer ours changes nothing.
  * A message whose receipt was faster than our own word keeps the receipt's status.
@@ -399,12 +412,14 @@ export const record = (
         provider_response = case when s.status = 'created' then r.response else s.provider_response end,
         attempts = s.attempts + 1,
         uncertain = s.uncertain or r.uncertain,
+        was = s.status,
         moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, ',') else s.moves end
     from results r
     where s.id = r.id
       and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
-    returning s.id
+    returning s.id, s.job_id, s.was, s.status
   ),
+  ${jobCounts},
   handed as (
     insert into handovers (provider, ref, id)
     select provider, ref, id from results where ref is not null
@@ -415,18 +430,23 @@ export const record = (
 
 /** Messages nobody spoke of again: never handed over, or handed over and no word since. */
 export const giveUp = (sql: Sql, before: Id) => sql<{ id: Id }>`
-  update states
-  set status = case when status = 'created' then 'technical-failure' else 'temporary-failure' end,
-      completed_at = clock_timestamp(),
-      moves = moves || case when status = 'created' then 'technical-failure' else 'temporary-failure' end
-  from notifications n
-  where states.id < ${before}
-    and n.id < ${before}
-    and n.id = states.id
-    and ((status = 'created' and not exists (select from tickets t where n.id = any (t.subjects) and t.owner is not null)
-          and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours')
-      or (status in ('sending', 'pending') and sent_at < clock_timestamp() - interval '72 hours'))
-  returning states.id`
+  with moved as (
+    update states s
+    set status = case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
+        completed_at = clock_timestamp(),
+        was = s.status,
+        moves = s.moves || case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end
+    from notifications n
+    where s.id < ${before}
+      and n.id < ${before}
+      and n.id = s.id
+      and ((s.status = 'created' and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours'
+            and not exists (select from tickets t where n.id = any (t.subjects) and t.owner is not null))
+        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))
+    returning s.id, s.job_id, s.was, s.status
+  ),
+  ${jobCounts}
+  select id from moved`
 
 export async function longestRetention(sql: Sql): Promise<number> {
   const [row] = await sql<{ days: number | null }>`

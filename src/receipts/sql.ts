@@ -1,5 +1,6 @@
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import { jobCounts } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
@@ -106,13 +107,16 @@ export const move = (
         receipt_at = to_timestamp(m.at / 1000.0),
         provider_response = m.response,
         failure_detail = m.detail,
+        was = s.status,
         moves = s.moves || string_to_array(m.moves, ',')
     from unnest(${moves.map(m => m.id)}::uuid[], ${moves.map(m => m.status)}::text[], ${moves.map(m => m.at)}::float8[],
                 ${moves.map(m => m.isFinal)}::boolean[], ${moves.map(m => m.response)}::text[],
                 ${moves.map(m => m.detail)}::text[], ${moves.map(m => m.moves.join(','))}::text[])
          as m (id, status, at, is_final, response, detail, moves)
     where s.id = m.id
+    returning s.job_id, s.was, s.status
   ),
+  ${jobCounts},
   ${settleTail(settled, again)}
   select 1 as one`
 

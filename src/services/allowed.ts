@@ -1,7 +1,6 @@
 // Who may be written to (contract 15.4): anyone with a live key of a live service and with a test key; otherwise team
 // members and the safelist. One rule, deny by default.
 import { recipientKey } from '../recipients/recipient.ts'
-
 import type { LoadedService } from './sql.ts'
 
 export type Verdict = 'allowed' | 'team-only' | 'trial'
@@ -10,11 +9,16 @@ const friendSets = new WeakMap<LoadedService, Set<string>>()
 
 /** `recipient` in its normal form: lower-cased address or E.164. */
 export function mayReceive(service: LoadedService, keyType: 'normal' | 'team' | 'test', recipient: string): Verdict {
-  if (keyType === 'test') return 'allowed'
-  if (keyType === 'normal' && service.mode === 'live') return 'allowed'
-  if (friendsOf(service).has(recipient)) return 'allowed'
+  if (isOpen(service, keyType) || friendsOf(service).has(recipient)) return 'allowed'
   return keyType === 'team' ? 'team-only' : 'trial'
 }
+
+/** The only ones who may be written to, in normal form; null: anyone. */
+export const friendsFor = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
+  isOpen(service, keyType) ? null : [...friendsOf(service)]
+
+const isOpen = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
+  keyType === 'test' || (keyType === 'normal' && service.mode === 'live')
 
 function friendsOf(service: LoadedService): Set<string> {
   let friends = friendSets.get(service)

@@ -2,7 +2,7 @@
 // nowhere; failure recipients tell a tester's own code what a failure looks like.
 import { recipientKey } from '../recipients/recipient.ts'
 
-export type Simulated = { isSmokeTest(recipient: string): boolean }
+export type Simulated = { isSmokeTest(recipient: string): boolean; readonly all: readonly string[] }
 
 const NUMBERS = ['+16132532222', '+16132532223', '+16132532224']
 const MAILBOXES = ['simulate-delivered', 'simulate-delivered-2', 'simulate-delivered-3']
@@ -10,7 +10,7 @@ const MAILBOXES = ['simulate-delivered', 'simulate-delivered-2', 'simulate-deliv
 export function createSimulated(sendingDomain: string, given: readonly string[] = []): Simulated {
   const all = given.length > 0 ? given : [...NUMBERS, ...MAILBOXES.map(mailbox => `${mailbox}@${sendingDomain}`)]
   const normal = new Set(all.map(normalForm))
-  return { isSmokeTest: recipient => normal.has(recipient) }
+  return { isSmokeTest: recipient => normal.has(recipient), all: [...normal] }
 }
 
 const normalForm = (text: string) => recipientKey(text, 'email') ?? recipientKey(text, 'sms') ?? text

@@ -7,7 +7,9 @@ import { type CompiledEmail, compileEmail } from '../rendering/compile.ts'
 import { type CompiledSms, compileSms } from '../rendering/sms.ts'
 import { type ContentRow, contents, findHead, type HeadRow } from './sql.ts'
 
-export type Compiled = { type: 'email'; compiled: CompiledEmail } | { type: 'sms'; compiled: CompiledSms }
+export type Compiled =
+  | { type: 'email'; compiled: CompiledEmail }
+  | { type: 'sms'; compiled: CompiledSms; content: string }
 
 export type Head = HeadRow
 
@@ -62,4 +64,4 @@ export function createTemplates(sql: Sql, clock: Clock): Templates {
 const compile = (row: ContentRow): Compiled =>
   row.type === 'email'
     ? { type: 'email', compiled: compileEmail({ subject: row.subject ?? '', content: row.content }) }
-    : { type: 'sms', compiled: compileSms(row.content) }
+    : { type: 'sms', compiled: compileSms(row.content), content: row.content }

@@ -1,0 +1,50 @@
+// A customer's bulk send.
+import type { Timestamp } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import type { KeyType } from '../keys/key.ts'
+import type { Channel } from '../services/service.ts'
+import type { Pace } from '../templates/categories.ts'
+
+export type JobStatus = 'pending' | 'in progress' | 'finished' | 'cancelled' | 'sending limits exceeded' | 'error'
+
+export type Job = {
+  id: Id
+  service_id: Id
+  key_id: Id | null
+  key_name: string | null
+  key_type: KeyType
+  name: string
+  channel: Channel
+  template_id: Id
+  template_version: number
+  sender_id: Id | null
+  notification_count: number
+  status: JobStatus
+  scheduled_for: Timestamp | null
+  processing_started: Timestamp | null
+  processing_finished: Timestamp | null
+  updated_at: Timestamp | null
+}
+
+export const MOST_ROWS = 50_000
+export const CHUNK_ROWS = 500
+const BIG = 200
+
+/** A big job rides low, so that a one-time code never waits behind a newsletter; a small one never rides lowest (contract 6.6). */
+export function paceOf(rows: number, template: Pace): Pace {
+  if (rows >= BIG) return 'low'
+  return template === 'low' ? 'medium' : template
+}
+
+/** A row on its way to becoming a message. */
+export type Row = {
+  id: Id
+  /** From 1, in the order of the file. */
+  row: number
+  to: string
+  /** Lower-cased address or E.164. */
+  key: string
+  values: Record<string, unknown>
+  reference: string | null
+  isSimulated: boolean
+}

@@ -1,0 +1,72 @@
+import { address, type Links } from '../http/links.ts'
+import { idParam, queryOf, type Route } from '../http/route.ts'
+import { BODY } from '../http/server.ts'
+import { reader } from '../http/validation.ts'
+import { callerOf } from '../keys/hook.ts'
+import { rateHeaders } from '../limits/rate.ts'
+import { answerOnce } from '../replays/hook.ts'
+import type { Replays } from '../replays/replay.ts'
+import { accept, type BulkApp } from './accept.ts'
+import { cancel } from './cancel.ts'
+import { presentCancelled } from './present.ts'
+import { list, read } from './read.ts'
+import * as shape from './schemas.ts'
+
+type App = BulkApp & { links: Links; replays: Replays }
+
+export function bulkRoutes(app: App) {
+  const sql = app.db.sql
+
+  const sendBulk: Route = {
+    summary: 'Send up to 50,000 messages of one template',
+    body: shape.bulkBody,
+    status: 201,
+    reply: shape.jobReply,
+    bodyLimit: BODY.bulk,
+    config: { rawBody: true },
+    handler(request, reply) {
+      const caller = callerOf(request)
+      return answerOnce(app.replays, caller.service.id, request, reply, async (bytes, replay) => {
+        const { body, rate } = await accept(app, caller, bytes, replay)
+        reply.headers(rateHeaders(rate))
+        return { status: 201, body }
+      })
+    },
+  }
+
+  const listJobs: Route = {
+    summary: 'List bulk jobs, newest first',
+    query: shape.listQuery,
+    reply: shape.listReply,
+    async handler(request) {
+      const { older_than } = readList(queryOf(request))
+      const { jobs, hasMore } = await list({ ...app, sql }, callerOf(request).service, older_than)
+      const at = (olderThan: string | undefined) =>
+        app.links.base(request) + address('/v2/notifications/bulk', [['older_than', olderThan]])
+      const last = jobs.at(-1)
+      return { bulk_jobs: jobs, links: { current: at(older_than), ...(hasMore && last && { next: at(last.id) }) } }
+    },
+  }
+
+  const getJob: Route = {
+    summary: 'Get a bulk job',
+    ids: { job_id: 'job_id' },
+    reply: shape.jobReply,
+    handler: async request => ({
+      data: await read({ ...app, sql }, callerOf(request).service, idParam(request, 'job_id')),
+    }),
+  }
+
+  const cancelJob: Route = {
+    summary: 'Cancel a scheduled bulk job',
+    ids: { job_id: 'job_id' },
+    reply: shape.jobReply,
+    handler: async request => ({
+      data: presentCancelled(await cancel(sql, callerOf(request).service.id, idParam(request, 'job_id'))),
+    }),
+  }
+
+  return { sendBulk, listJobs, getJob, cancelJob }
+}
+
+const readList = reader<{ older_than?: string }>(shape.listQuery)

@@ -1,0 +1,242 @@
+import type { Id } from '../core/id.ts'
+import { part, type Sql } from '../db/connect.ts'
+import type { KeyType } from '../keys/key.ts'
+import { type Again, settleTail, ticketsFor } from '../queue/tickets.ts'
+import type { Channel } from '../services/service.ts'
+import type { Job } from './job.ts'
+
+export type NewJob = Job & { counted: number; day: string; daily_limit: number; lane: string; chunks: number }
+
+/**
+ * Reserves the allowance of the whole job and stores the job, all or nothing; false when the allowance does not suffice.
+ * The chunks follow in the same transaction.
+ */
+export async function add(
+  sql: Sql,
+  job: NewJob,
+  replay: { key: Buffer; request: Buffer; answer: Buffer } | null,
+): Promise<boolean> {
+  const rows = await sql`
+    with reserved as (
+      insert into usage (service_id, channel, day, used, granted, most)
+      select ${job.service_id}, ${job.channel}, ${job.day}::date, ${job.counted}::integer, ${job.counted}::integer, ${job.daily_limit}::integer
+      where ${job.counted}::integer between 1 and ${job.daily_limit}::integer
+      on conflict (service_id, channel, day) do update
+      set used = usage.used + excluded.used,
+          granted = excluded.granted,
+          most = excluded.most
+      where usage.used + excluded.used <= excluded.most
+      returning service_id
+    ),
+    added as (
+      insert into jobs (id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
+                        notification_count, counted, day, lane, status, chunks_left, scheduled_for)
+      select ${job.id}, ${job.service_id}, ${job.key_id}::uuid, ${job.key_name}, ${job.key_type}, ${job.name}, ${job.channel},
+             ${job.template_id}::uuid, ${job.template_version}::integer, ${job.sender_id}::uuid, ${job.notification_count}::integer,
+             ${job.counted}::integer, ${job.day}::date, ${job.lane}, 'pending', ${job.chunks}::integer, ${job.scheduled_for}::timestamptz
+      where ${job.counted}::integer = 0 or exists (select from reserved)
+      returning id
+    ),
+    remembered as (
+      insert into replays (service_id, key_digest, request_digest, status, answer)
+      select ${job.service_id}, ${replay?.key ?? null}::bytea, ${replay?.request ?? null}::bytea, 201, ${replay?.answer ?? null}::bytea
+      from added
+      where ${replay?.key ?? null}::bytea is not null
+    )
+    select id from added`
+  return rows.length > 0
+}
+
+/** Stores chunks with their tickets, each chunk with one of its own: the chunk is the unit of work, retry and parallelism. */
+export const addChunks = (
+  sql: Sql,
+  job: Pick<Job, 'id' | 'service_id' | 'scheduled_for'>,
+  ids: readonly Id[],
+  sealed: readonly Buffer[],
+) => sql`
+  with added as (
+    insert into chunks (id, job_id, sealed)
+    select id, ${job.id}::uuid, sealed
+    from unnest(${ids}::uuid[], ${sealed}::bytea[]) as c (id, sealed)
+    returning id
+  ),
+  due as (
+    select id as ticket, 'spread' as lane, ${job.service_id}::uuid as service_id, id, coalesce(${job.scheduled_for}::timestamptz, now()) as due_at
+    from added
+  )
+  ${ticketsFor(null)}`
+
+const shown = part`id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
+  notification_count, status, scheduled_for, processing_started, processing_finished, updated_at,
+  coalesce((select json_agg(json_build_object('status', c.status, 'count', c.messages))
+            from job_counts c where c.job_id = jobs.id and c.messages > 0), '[]') as counts`
+
+export type ShownJob = Job & { counts: readonly { status: string; count: number }[] }
+
+export async function find(sql: Sql, service: Id, id: Id): Promise<ShownJob | null> {
+  const [job] = await sql<ShownJob>`
+    select ${shown}
+    from jobs
+    where id = ${id} and service_id = ${service}`
+  return job ?? null
+}
+
+export const page = (sql: Sql, service: Id, olderThan: Id | null, size: number) => sql<ShownJob>`
+  select ${shown}
+  from jobs
+  where service_id = ${service}
+    and (${olderThan}::uuid is null or id < ${olderThan})
+  order by id desc
+  limit ${size}`
+
+/** Exactly one wins: who cancels, or the first chunk that starts. Gives the allowance back and forgets the rows. */
+export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {
+  const rows = await sql`
+    with stopped as (
+      update jobs
+      set status = 'cancelled',
+          updated_at = clock_timestamp()
+      where id = ${id}
+        and service_id = ${service}
+        and status = 'pending'
+        and scheduled_for > clock_timestamp()
+      returning id, service_id, channel, day, counted
+    ),
+    given_back as (
+      update usage
+      set used = greatest(0, usage.used - stopped.counted)
+      from stopped
+      where usage.service_id = stopped.service_id
+        and usage.channel = stopped.channel
+        and usage.day = stopped.day
+    ),
+    forgotten as (
+      delete from chunks
+      where job_id in (select id from stopped)
+      returning id
+    ),
+    unqueued as (
+      delete from tickets
+      where id in (select id from forgotten)
+    )
+    select id from stopped`
+  return rows.length > 0
+}
+
+export type Chunk = {
+  id: Id
+  job_id: Id
+  sealed: Buffer
+  service_id: Id
+  key_id: Id | null
+  key_type: KeyType
+  channel: Channel
+  template_id: Id
+  template_version: number
+  sender_id: Id | null
+  lane: string
+}
+
+export const loadChunks = (sql: Sql, ids: readonly Id[]) => sql<Chunk>`
+  select c.id, c.job_id, c.sealed, j.service_id, j.key_id, j.key_type, j.channel, j.template_id, j.template_version, j.sender_id, j.lane
+  from chunks c
+  join jobs j on j.id = c.job_id
+  where c.id = any (${ids}::uuid[])`
+
+export type SpreadRow = {
+  id: Id
+  row: number
+  reference: string | null
+  lane: string
+  is_international: boolean
+  sealed: Buffer
+  recipient_digest: Buffer
+}
+
+/**
+ * A chunk becomes messages with their states and tickets, and is gone, in one statement: a chunk that is done twice finds
+ * itself gone the second time. The last chunk finishes the job.
+ */
+export const spread = (
+  sql: Sql,
+  owner: Id,
+  held: readonly { id: Id; takes: number }[],
+  chunk: Chunk | null,
+  rows: readonly SpreadRow[],
+  settled: readonly Id[],
+  again: readonly Again[],
+) => sql`
+  with held as materialized (
+    select t.id
+    from tickets t
+    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
+      on h.id = t.id and h.takes = t.takes
+    where t.owner = ${owner}
+    for update of t
+  ),
+  started as (
+    update jobs
+    set status = case when chunks_left = 1 then 'finished' else 'in progress' end,
+        processing_started = coalesce(processing_started, clock_timestamp()),
+        processing_finished = case when chunks_left = 1 then clock_timestamp() end,
+        updated_at = clock_timestamp(),
+        chunks_left = chunks_left - 1
+    where id = ${chunk?.job_id ?? null}::uuid
+      and status in ('pending', 'in progress')
+      and exists (select from held)
+      and exists (select from chunks where id = ${chunk?.id ?? null}::uuid)
+    returning id
+  ),
+  gone as (
+    delete from chunks
+    where id = ${chunk?.id ?? null}::uuid
+      and exists (select from started)
+    returning id
+  ),
+  rows as materialized (
+    select r.*
+    from unnest(${rows.map(r => r.id)}::uuid[], ${rows.map(r => r.row)}::integer[], ${rows.map(r => r.reference)}::text[],
+                ${rows.map(r => r.lane)}::text[], ${rows.map(r => r.is_international)}::boolean[],
+                ${rows.map(r => r.sealed)}::bytea[], ${rows.map(r => r.recipient_digest)}::bytea[])
+         as r (id, job_row, reference, lane, is_international, sealed, recipient_digest)
+    where exists (select from gone)
+  ),
+  stored as (
+    insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, job_row, template_id, template_version,
+                               lane, reference, sender_id, is_international, sealed, recipient_digest)
+    select id, ${chunk?.service_id ?? null}::uuid, ${chunk?.key_id ?? null}::uuid, ${chunk?.key_type ?? null}, ${chunk?.channel ?? null},
+           true, ${chunk?.job_id ?? null}::uuid, job_row, ${chunk?.template_id ?? null}::uuid, ${chunk?.template_version ?? null}::integer,
+           lane, reference, ${chunk?.sender_id ?? null}::uuid, is_international, sealed, recipient_digest
+    from rows
+  ),
+  stated as (
+    insert into states (id, service_id, key_type, channel, in_job, job_id, status)
+    select id, ${chunk?.service_id ?? null}::uuid, ${chunk?.key_type ?? null}, ${chunk?.channel ?? null}, true, ${chunk?.job_id ?? null}::uuid, 'created'
+    from rows
+  ),
+  counted as (
+    insert into job_counts (job_id, status, messages)
+    select ${chunk?.job_id ?? null}::uuid, 'created', count(*)::integer
+    from rows
+    having count(*) > 0
+    on conflict (job_id, status) do update set messages = job_counts.messages + excluded.messages
+  ),
+  due as (
+    select null::uuid as ticket, lane, ${chunk?.service_id ?? null}::uuid as service_id, id, now() as due_at
+    from rows
+  ),
+  ticketed as (${ticketsFor(null)}),
+  ${settleTail(settled, again)}
+  select 1 as one`
+
+/** A job whose service is gone when it is due to start. */
+export const stopJob = (sql: Sql, id: Id) => sql`
+  with stopped as (
+    update jobs
+    set status = 'cancelled',
+        updated_at = clock_timestamp()
+    where id = ${id}
+      and status in ('pending', 'in progress')
+    returning id
+  )
+  delete from chunks where job_id in (select id from stopped)`

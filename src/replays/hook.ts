@@ -1,0 +1,27 @@
+// The three sends answer in one way: the body's bytes to `first`, or the stored answer of an Idempotency-Key.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Id } from '../core/id.ts'
+import { refuse as refuseAtEdge } from '../http/refusals.ts'
+import type { Answer, Replay, Replays } from './replay.ts'
+
+export async function answerOnce(
+  replays: Replays,
+  service: Id,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  first: (body: Buffer, replay: Replay | null) => Promise<Answer>,
+): Promise<FastifyReply> {
+  const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  const answer = (replay: Replay | null) => {
+    if (raw.length === 0) throw refuseAtEdge.unreadable()
+    return first(raw, replay)
+  }
+  const header = request.headers['idempotency-key']
+  const route = `POST ${request.routeOptions.url}`
+  const { status, body, replayed } =
+    header === undefined
+      ? { ...(await answer(null)), replayed: false }
+      : await replays.once(service, String(header), { route, body: raw }, answer)
+  if (replayed) reply.header('idempotent-replayed', 'true')
+  return reply.code(status).type('application/json').send(body)
+}
