@@ -201,6 +201,7 @@ describe('2.7 phone numbers', () => {
     ['+999 12345678', 'Not a valid international number'],
     ['ann@example.org', 'Not a valid international number'],
     ['6'.repeat(200), 'Not a valid international number'],
+    ['+43 1110', 'Not enough digits'],
   ])('%j: %s', async (phone_number, text) => {
     expect(await send({ phone_number })).toBeRefused(400, 'ValidationError', `phone_number ${text}`)
   })
