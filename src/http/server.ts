@@ -54,6 +54,9 @@ export function createServer(options: ServerOptions): HttpServer {
     onProtoPoisoning: 'ignore',
   })
 
+  // Without a listener Node would hang up on the method CONNECT without a word.
+  app.server.on('connect', (_request, socket: net.Socket) => answerBrokenRequest({}, socket))
+
   let draining = false
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -159,7 +162,7 @@ const patternOf = (url: string) =>
   new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z_]+/g, '[^/]+')}$`)
 
 // A request too broken to become one: answered on the bare socket.
-function answerBrokenRequest(this: FastifyInstance, error: NodeJS.ErrnoException, socket: net.Socket) {
+function answerBrokenRequest(error: { code?: string }, socket: net.Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
   const [status, reason, body] =
     error.code === 'HPE_HEADER_OVERFLOW'
