@@ -36,10 +36,7 @@ describe('15.1 request rate', () => {
     // Refused for their template, but counted: only what came as far as the rate limit is.
     const knock = () => email({ template_id: randomUUID() })
     const replies: Reply[] = []
-    const caller = async () => {
-      while (replies.length + 20 <= 1_000) replies.push(...(await Promise.all(Array.from({ length: 20 }, knock))))
-    }
-    await caller()
+    while (replies.length < 1_000) replies.push(...(await Promise.all(Array.from({ length: 100 }, knock))))
     expect(replies).toHaveLength(1_000)
     expect(new Set(statuses(replies))).toEqual(new Set([400]))
 
