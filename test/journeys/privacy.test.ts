@@ -34,6 +34,15 @@ const bodies: Record<string, (ids: Ids) => object> = {
     template_id: ids.email,
   }),
   'POST /v2/notifications/sms': ids => ({ ...sending, phone_number: PHONE, template_id: ids.sms }),
+  'POST /v2/notifications/bulk': ids => ({
+    name: `${WORD}-job`,
+    reference: `${WORD}-reference`,
+    template_id: ids.email,
+    rows: [
+      ['email address', 'name', `${WORD}-column`],
+      [`${WORD}@example.org`, `${WORD}-value`, `${WORD}-cell`],
+    ],
+  }),
   'POST /v2/manage-template': () => ({ ...template, template_type: 'email', subject: `${WORD}-subject ((name))` }),
   'PATCH /v2/manage-template/{template_id}': () => ({ name: template.name, content: template.content }),
   'POST /v2/template/{id}/preview': () => ({ personalisation: sending.personalisation }),
@@ -47,11 +56,12 @@ const wrong: readonly string[] = [
   `{"email_address": "${WORD}", "phone_number": "${WORD}", "reference": ["${WORD}"], "personalisation": "${WORD}"}`,
   `{"name": "${WORD}\\u0000", "subject": "${WORD}\\u0000", "reference": "${WORD}\\u0000"}`,
   `{"personalisation": {"name": {"file": "${FILE}", "filename": "${WORD}.exe", "sending_method": "${WORD}"}}}`,
+  `{"csv": "${WORD},${WORD}\\n\\"${WORD}", "rows": "${WORD}", "name": 1}`,
   `{"scheduled_for": "${WORD}", "email_reply_to_id": "${WORD}", "parent_folder_id": "${WORD}"}`,
   `{"name": "${`${WORD}-`.repeat(60)}", "content": "${`${WORD}-`.repeat(9_000)}"}`,
 ]
 
-type Ids = { email: string; sms: string; doomed: string; message: string }
+type Ids = { email: string; sms: string; doomed: string; message: string; job: string }
 const routes = Object.entries(openApi().paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
@@ -72,7 +82,8 @@ beforeAll(async () => {
   const [email, sms] = [idOf('e-mail'), idOf('text')]
   const made = async (path: string, body: object) => {
     const headers = { authorization: `ApiKey-v1 ${keys[0]}` }
-    return String((await call(program.address, 'POST', path, { body, headers })).body.id)
+    const reply = await call(program.address, 'POST', path, { body, headers })
+    return String(reply.body.id ?? reply.body.data.id)
   }
   const later = { scheduled_for: new Date(Date.now() + 3_600_000).toISOString() }
   ids = {
@@ -80,6 +91,12 @@ beforeAll(async () => {
     sms,
     doomed: await made('/v2/manage-template', { ...template, template_type: 'sms' }),
     message: await made('/v2/notifications/sms', { ...sending, phone_number: PHONE, template_id: sms, ...later }),
+    job: await made('/v2/notifications/bulk', {
+      name: `${WORD}-job`,
+      template_id: sms,
+      csv: `phone number,name\n${PHONE},${WORD}-value`,
+      ...later,
+    }),
   }
 })
 
@@ -102,12 +119,14 @@ async function askEverything() {
 
     const good = path
       .replace('{notification_id}', ids.message)
+      .replace('{job_id}', ids.job)
       .replace(/\{(template_)?id\}/, name.startsWith('DELETE') ? ids.doomed : ids.email)
       .replace('{version}', '1')
     const bad = path.replaceAll(/\{\w+\}/g, `${WORD}-id`)
     const body = operation.requestBody && JSON.stringify(bodies[name]?.(ids))
     await tell(method, good, body, { authorization, 'idempotency-key': `${WORD}-idempotency` })
     await tell(method, good, body, { authorization, 'idempotency-key': `${WORD}\u00e9` })
+    await tell(method, good, body, { authorization: `ApiKey-v1 ${keys[2]}` }) // a live one: it is really handed over
     await tell(method, `${good}?type=${WORD}&status=${WORD}&older_than=${WORD}&${WORD}=1`, body, { authorization })
     await tell(method, bad, body, { authorization })
     await tell('PUT', good, body, { authorization })
