@@ -1,5 +1,4 @@
 // Builds the sending half of the house: providers, their channels, the engine with its lanes, and the chores.
-import type { Config } from './config.ts'
 import type { Id } from './core/id.ts'
 import { createChores } from './engine/chores.ts'
 import { createLeader } from './engine/leader.ts'
@@ -10,8 +9,17 @@ import { choresOf, lanesOf } from './lanes.ts'
 import type { Outlet } from './notifications/accept.ts'
 import type { EngineParts, Store } from './parts.ts'
 import { createFailover } from './providers/failover.ts'
+import { createHttpSms } from './providers/http/send.ts'
+import { httpSmsSettings } from './providers/http/settings.ts'
 import type { AcceptReceipts, ProviderWorld } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
+import { createSes } from './providers/ses/send.ts'
+import { sesSettings } from './providers/ses/settings.ts'
+import { createSmpp } from './providers/smpp/send.ts'
+import { smppSettings } from './providers/smpp/settings.ts'
+import { createSmtp } from './providers/smtp/send.ts'
+import { smtpSettings } from './providers/smtp/settings.ts'
+import { createTwilio, twilioSettings } from './providers/twilio/send.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
@@ -24,7 +32,7 @@ type Given = { services: Services; templates: Templates; inbox: Inbox; metrics: 
 const DOORED = ['ses', 'twilio', 'http']
 
 export function createProviders(
-  config: Config,
+  { config, secrets }: Pick<Store, 'config' | 'secrets'>,
   { inbox, log }: Pick<Given, 'inbox' | 'log'>,
   { sends, accept, now }: { sends: boolean; accept: AcceptReceipts; now(): number },
 ): Registry {
@@ -32,10 +40,25 @@ export function createProviders(
   const wanted = (names: readonly string[]) => (sends ? names : names.filter(name => DOORED.includes(name)))
   return createRegistry(
     { email: wanted(config.emailProviders), text: wanted(config.textProviders) },
-    { email: {}, text: {} },
+    {
+      email: {
+        smtp: world => createSmtp(needed(smtpSettings(config, secrets), 'smtp', 'HERALD_SMTP_URL'), world),
+        ses: world => createSes(needed(sesSettings(config), 'ses', 'HERALD_SES_REGION'), world),
+      },
+      text: {
+        smpp: world => createSmpp(needed(smppSettings(config), 'smpp', 'HERALD_SMPP_URL'), world),
+        twilio: world => createTwilio(needed(twilioSettings(config), 'twilio', 'HERALD_TWILIO_ACCOUNT'), world),
+        http: world => createHttpSms(needed(httpSmsSettings(config), 'http', 'HERALD_HTTP_SMS_URL'), world),
+      },
+    },
     world,
     { email: inbox.keepEmail, text: inbox.keepText },
   )
+}
+
+function needed<T>(settings: T | null, provider: string, setting: string): T {
+  if (settings === null) throw new Error(`The provider ${provider} is asked for, but ${setting} is not set.`)
+  return settings
 }
 
 export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {

@@ -71,13 +71,14 @@ export async function openStore(
     await checkDatabase(config, db)
     await followDatabase(db.sql, clock)
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
-    const seal = createSeal([config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets])
+    const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
+    const seal = createSeal(secrets)
     if (wanted) {
       await checkSeal(db.sql, seal)
       await makePartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
-    return { config, db, clock, ids: createIds(clock), seal, stop }
+    return { config, db, clock, ids: createIds(clock), seal, secrets, stop }
   } catch (error) {
     await stop()
     throw error
@@ -160,7 +161,7 @@ export async function start(
       if (!outlet) throw new Error('still starting')
       await acceptReceipts({ sql: db.sql, ids: store.ids, outlet }, provider, receipts)
     }
-    const providers = createProviders(config, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
+    const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
     const engine = only === 'http' ? null : startDelivery(store, given, providers)
     stops.push(() => (engine ? engine.stop() : providers.stop()))
     outlet = outletOf(engine, config.leaseSeconds, createWaker(db.sql, onFault))

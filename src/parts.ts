@@ -26,6 +26,8 @@ export type Store = {
   clock: Clock
   ids: { next(): Id }
   seal: Seal
+  /** Today's sealing secret first, then earlier ones. */
+  secrets: readonly string[]
   stop(): Promise<void>
 }
 
