@@ -82,7 +82,7 @@ function specific(status: string | null, diagnosis: string): string | null {
 export function codeIn(text: string, family?: string): string | null {
   for (const [, code] of text.matchAll(/(?<![\d.])([45]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/g))
     if (code !== undefined && (family === undefined || code.startsWith(family))) return code
-  for (const [, code] of text.matchAll(/(?<![\d.@/-])([45][0-5]\d)(?=[ -])/g))
+  for (const [, code] of text.matchAll(/(?<![\d.@/:-])([45][0-5]\d)(?=[ :-])/g))
     if (code !== undefined && (family === undefined || code.startsWith(family))) return `${code[0]}.0.0`
   return null
 }
