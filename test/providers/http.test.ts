@@ -1,11 +1,14 @@
 // The generic text provider: templates, paths, signatures.
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { parseJson, readPath, textAt } from '../../src/providers/http/json-path.ts'
 import type { DoorSettings } from '../../src/providers/http/receipts.ts'
 import { createHttpSms, type HttpSmsSettings } from '../../src/providers/http/send.ts'
 import { type HttpSmsConfig, httpSmsSettings } from '../../src/providers/http/settings.ts'
 import { fill, isSafeAddress } from '../../src/providers/http/template.ts'
+import { smppSettings } from '../../src/providers/smpp/settings.ts'
+import { twilioSettings } from '../../src/providers/twilio/send.ts'
 import { recordedWorld, textMessage } from '../conformance/sms-provider.ts'
 import { type Given, startHttpPeer } from '../support/http-peer.ts'
 import { httpFor } from '../support/text-providers.ts'
@@ -269,4 +272,19 @@ describe('settings', () => {
   ])('%s wrong is told by name', (name, some) => {
     expect(() => httpSmsSettings({ ...config, ...some })).toThrow(name)
   })
+})
+
+test('the table of settings gives every adapter what it needs', () => {
+  const config = readConfig({
+    HERALD_SMPP_URL: 'smpps://me:pass@smsc.example',
+    HERALD_TWILIO_ACCOUNT: 'AC1',
+    HERALD_TWILIO_TOKEN: 'token',
+    HERALD_HTTP_SMS_URL: 'https://sms.example/send',
+    HERALD_HTTP_SMS_BODY: '{"to": "{to}"}',
+  })
+  expect(smppSettings(config)).toMatchObject({ port: 3550, window: 10, binds: 1, perSecond: null, reports: true })
+  expect(twilioSettings(config)).toMatchObject({ apiUrl: 'https://api.twilio.com', callbackUrl: null })
+  expect(httpSmsSettings(config)).toMatchObject({ rejectStatuses: [400, 409, 413, 422], door: null })
+  const none = readConfig({})
+  expect([smppSettings(none), twilioSettings(none), httpSmsSettings(none)]).toEqual([null, null, null])
 })

@@ -24,7 +24,8 @@ export const smppFor = (port: number, some: Partial<SmppSettings> = {}): SmppSet
   ids: 'same',
   errors: {},
   connectMillis: 1_000,
-  replyMillis: 1_000,
+  replyMillis: 2_000,
+  patienceMillis: 10_000,
   enquireMillis: 30_000,
   retryMillis: [10, 50],
   ...some,
@@ -38,7 +39,7 @@ export const twilioFor = (apiUrl: string, some: Partial<TwilioSettings> = {}): T
   sender: null,
   callbackUrl: 'https://notify.example.org/receipts/twilio',
   perSecond: null,
-  timeoutMillis: 1_500,
+  timeoutMillis: 3_000,
   ...some,
 })
 
@@ -65,7 +66,7 @@ export const httpFor = (url: string, some: Partial<HttpSmsSettings> = {}): HttpS
     words: commonWords,
   },
   perSecond: null,
-  timeoutMillis: 1_500,
+  timeoutMillis: 3_000,
   ...some,
 })
 

@@ -16,19 +16,22 @@ const extension: Readonly<Record<string, number>> = {
 }
 export const escapeCode = 0x1b
 
-const codes = new Map<string, readonly number[]>()
-for (const [code, char] of [...basic].entries()) if (code !== escapeCode) codes.set(char, [code])
-for (const [char, code] of Object.entries(extension)) codes.set(char, [escapeCode, code])
+// By UTF-16 unit: every character of the alphabet is one. Those of the extension table carry the escape in front.
+const codes = new Map<number, number>()
+for (const [code, char] of [...basic].entries()) if (code !== escapeCode) codes.set(char.charCodeAt(0), code)
+for (const [char, code] of Object.entries(extension)) codes.set(char.charCodeAt(0), (escapeCode << 8) | code)
 
 /** One octet per septet, as SMPP carries the default alphabet; null when the alphabet lacks a character. */
 export function gsm7(text: string): Buffer | null {
-  const octets: number[] = []
-  for (const char of text) {
-    const found = codes.get(char)
-    if (!found) return null
-    octets.push(...found)
+  const octets = Buffer.allocUnsafe(text.length * 2)
+  let length = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = codes.get(text.charCodeAt(i))
+    if (code === undefined) return null
+    if (code > 0xff) octets[length++] = escapeCode
+    octets[length++] = code & 0xff
   }
-  return Buffer.from(octets)
+  return octets.subarray(0, length)
 }
 
 export function ucs2(text: string): Buffer {

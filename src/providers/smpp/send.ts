@@ -53,6 +53,9 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
     if ('kind' in plan) return plan
     const held = throttle.heldSeconds()
     if (held > 0) return { kind: 'deferred', detail: 'Throttled', retryAfterSeconds: held }
+    const behind = pace.behindMillis()
+    if (behind > settings.patienceMillis)
+      return { kind: 'deferred', detail: 'Rate used up', retryAfterSeconds: Math.ceil(behind / 1000) }
     sending += 1
     try {
       if (!binds.some(({ session }) => session.isBound())) await firstBound(binds)
@@ -89,11 +92,11 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
 
   async function submitOne(session: Session, fields: Fields, isLater: boolean): Promise<Reply> {
     for (let tries = 1; ; tries++) {
-      await pace()
+      await pace.step()
       const reply = await session.submit(fields)
       if (reply.kind !== 'answer' || !isThrottle(reply.pdu.command_status)) return reply
       throttle.hit()
-      if (!isLater || tries >= partTries || stopping !== null) return reply
+      if (!isLater || tries >= partTries || throttle.heldMillis() > settings.patienceMillis) return reply
       await sleep(throttle.heldMillis())
     }
   }
@@ -242,15 +245,18 @@ function createThrottle() {
 }
 
 /** Spaces parts evenly; a timer is no finer than a millisecond, so a few may go together. */
-function createPace(perSecond: number | null): () => Promise<void> | undefined {
-  if (perSecond === null) return () => undefined
-  const step = 1000 / perSecond
+function createPace(perSecond: number | null): { step(): Promise<void> | undefined; behindMillis(): number } {
+  if (perSecond === null) return { step: () => undefined, behindMillis: () => 0 }
+  const spacing = 1000 / perSecond
   let next = 0
-  return () => {
-    const now = performance.now()
-    next = Math.max(next, now) + step
-    const wait = next - step - now
-    return wait < 1 ? undefined : sleep(wait)
+  return {
+    step() {
+      const now = performance.now()
+      const turn = Math.max(next, now)
+      next = turn + spacing
+      return turn - now < 1 ? undefined : sleep(turn - now)
+    },
+    behindMillis: () => Math.max(0, next - performance.now()),
   }
 }
 

@@ -9,6 +9,8 @@ export type SessionOptions = LineOptions & {
   password: string
   systemType: string
   window: number
+  /** How long a message may wait for its turn before it is handed back: whoever sends holds a lease. */
+  patienceMillis: number
   enquireMillis: number
   /** First and longest pause before another try. */
   retryMillis: readonly [number, number]
@@ -36,7 +38,7 @@ const steadyMillis = 10_000
 const unbindMillis = 1_000
 
 export function createSession(options: SessionOptions, hear: Hear): Session {
-  const gate = createGate(options.window)
+  const gate = createGate(options.window, options.patienceMillis)
   let line: Line | null = null
   let state: 'binding' | 'bound' | 'pausing' | 'stopped' = 'binding'
   let trouble = 'not bound yet'
@@ -114,7 +116,7 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
 
   return {
     async submit(fields) {
-      await gate.enter()
+      if (!(await gate.enter())) return { kind: 'broken', written: false, why: 'no answer to what was sent before' }
       try {
         return (await line?.request('submit_sm', fields)) ?? { kind: 'broken', written: false, why: trouble }
       } finally {
@@ -145,22 +147,34 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
   }
 }
 
-/** Lets so many in at once; the others wait in the order they came. */
-function createGate(size: number): { enter(): Promise<void> | undefined; leave(): void } {
-  const queue: (() => void)[] = []
+/** Lets so many in at once; the others wait in the order they came, but not for ever. */
+function createGate(size: number, patienceMillis: number): { enter(): Promise<boolean> | true; leave(): void } {
+  const queue = new Set<() => void>()
   let inside = 0
   return {
     enter() {
       if (inside < size) {
         inside += 1
-        return undefined
+        return true
       }
-      return new Promise(resolve => queue.push(resolve))
+      return new Promise(resolve => {
+        const come = () => {
+          clearTimeout(timer)
+          resolve(true)
+        }
+        const timer = setTimeout(() => {
+          queue.delete(come)
+          resolve(false)
+        }, patienceMillis)
+        queue.add(come)
+      })
     },
     leave() {
-      const next = queue.shift()
-      if (next) next()
-      else inside -= 1
+      for (const come of queue) {
+        queue.delete(come)
+        return come()
+      }
+      inside -= 1
     },
   }
 }

@@ -37,6 +37,7 @@ export function smppSettings(config: SmppConfig): SmppSettings | null {
     // reliability 2.6 F3: ten seconds to connect, thirty for an answer.
     connectMillis: 10_000,
     replyMillis: 30_000,
+    patienceMillis: 10_000,
     retryMillis: [1_000, 30_000],
   }
 }
