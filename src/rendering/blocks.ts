@@ -1,7 +1,7 @@
 // The block structure of an e-mail body: one walk over the lines, at each line the first rule that fits.
 // The dialect is that of content-rules 5.2, quirks included; it is not CommonMark.
 
-import { isBlank } from './characters.ts'
+import { codePoints, isBlank } from './characters.ts'
 import {
   breaksLikeList,
   bulletEnd,
@@ -48,18 +48,18 @@ export function prepareLines(text: string): string {
 
 function expandTabs(text: string): string {
   let out = ''
+  let from = 0
   let column = 0
-  for (const char of text) {
-    if (char === '\t') {
-      const width = 4 - (column % 4)
-      out += ' '.repeat(width)
-      column += width
-      continue
-    }
-    out += char
-    column = char === '\n' ? 0 : column + 1
+  for (let tab = text.indexOf('\t'); tab !== -1; tab = text.indexOf('\t', from)) {
+    const between = text.slice(from, tab)
+    const line = between.lastIndexOf('\n') + 1
+    column = line > 0 ? codePoints(between.slice(line)) : column + codePoints(between)
+    const width = 4 - (column % 4)
+    out += between + '    '.slice(0, width)
+    column += width
+    from = tab + 1
   }
-  return out
+  return out + text.slice(from)
 }
 
 // Which rules apply: everywhere, inside a list item, or inside a footnote.
@@ -70,7 +70,7 @@ type Depth = { readonly lists: number; readonly insets: number }
 const deepest = 6
 
 export function parseBlocks(text: string, definitions: Definitions): Block[] {
-  return parse(text, 'body', definitions, { lists: 0, insets: 0 })
+  return parse(text.split('\n'), 'body', definitions, { lists: 0, insets: 0 })
 }
 
 type Page = {
@@ -82,13 +82,12 @@ type Page = {
   /** Where typed HTML ends, by line; made when the first `<` needs it. */
   raw: ((line: number) => { text: string; next: number } | null) | null
   /** The next line that closes a fence of this mark and length, remembered per fence. */
-  readonly fences: Map<string, { from: number; at: number }>
+  fences: Map<string, { from: number; at: number }> | null
 }
 
-function parse(text: string, where: Where, definitions: Definitions, depth: Depth): Block[] {
-  const lines = text.split('\n')
+function parse(lines: string[], where: Where, definitions: Definitions, depth: Depth): Block[] {
   while (lines.length > 0 && lines.at(-1) === '') lines.pop()
-  const page: Page = { lines, blocks: [], where, definitions, depth, raw: null, fences: new Map() }
+  const page: Page = { lines, blocks: [], where, definitions, depth, raw: null, fences: null }
   let at = 0
   while (at < lines.length) at = take(page, at)
   return page.blocks
@@ -171,6 +170,7 @@ function takeFence(page: Page, at: number, line: string): number {
 function fenced(page: Page, at: number, line: string): { end: number; text: string } | null {
   const open = fence(line)
   if (open === null) return null
+  page.fences ??= new Map()
   const known = page.fences.get(open)
   let end = known && known.from <= at && at < known.at ? known.at : -1
   if (end === -1) {
@@ -233,7 +233,7 @@ function takeInset(page: Page, at: number, line: string): number {
   if (page.depth.insets >= deepest) pushText(page, lines.join('\n'))
   else {
     const depth = { ...page.depth, insets: page.depth.insets + 1 }
-    page.blocks.push({ type: 'inset', blocks: parse(lines.map(unmark).join('\n'), 'body', page.definitions, depth) })
+    page.blocks.push({ type: 'inset', blocks: parse(lines.map(unmark), 'body', page.definitions, depth) })
   }
   return next
 }
@@ -303,10 +303,17 @@ function itemsOf(page: Page, lines: readonly string[], indent: number): Item[] {
     const precedes = !isLast && own.at(-1) === ''
     const isLoose = follows || precedes || hasGap(own)
     if (!isLast) follows = precedes
-    items.push({ isLoose, blocks: parse(outdent(own, indent).join('\n'), 'item', page.definitions, depth) })
+    items.push({ isLoose, blocks: itemBlocks(outdent(own, indent), page.definitions, depth) })
     start = i
   }
   return items
+}
+
+function itemBlocks(lines: string[], definitions: Definitions, depth: Depth): Block[] {
+  const [only = ''] = lines
+  // Nearly every item is a line that starts with a letter, and no rule begins with one.
+  if (lines.length === 1 && /^ {0,3}[A-Za-z]/.test(only)) return [{ type: 'text', text: only }]
+  return parse(lines, 'item', definitions, depth)
 }
 
 function hasGap(lines: readonly string[]): boolean {
@@ -371,7 +378,7 @@ function takeFootnote(page: Page, at: number, line: string): number {
   if (page.definitions.footnotes.has(found.key)) return next
   const rest = page.lines.slice(at + 1, end)
   const indent = rest.reduce((least, each) => (indentOf(each) > 0 ? Math.min(least, indentOf(each)) : least), Infinity)
-  const text = [line.slice(found.from), ...rest.map(each => each.slice(indent === Infinity ? 0 : indent))].join('\n')
+  const text = [line.slice(found.from), ...rest.map(each => each.slice(indent === Infinity ? 0 : indent))]
   // Known before its text is read, so that a note inside a note cannot define it again.
   page.definitions.footnotes.set(found.key, [])
   page.definitions.footnotes.set(found.key, parse(text, 'note', page.definitions, page.depth))

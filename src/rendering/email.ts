@@ -3,7 +3,7 @@
 
 import { codePoints, collapse, dropInvisible, trim, trimStart } from './characters.ts'
 import { decodeReferences, referenceEnd } from './html.ts'
-import { protect } from './literal.ts'
+import { protect, seal } from './literal.ts'
 import { dropTags, toHtml, toPreheader, toText } from './markdown.ts'
 import { type Filling, fill, type Keyed, type Parts } from './placeholders.ts'
 import { typographyOfHtml, typographyOfText } from './typography.ts'
@@ -67,7 +67,7 @@ export function preheaderWords(escaped: Parts, values: Keyed, options: BodyOptio
 }
 
 function filling(html: 'escape' | 'passthrough', options: BodyOptions): Filling {
-  const common: Filling = { html, lists: 'markdown', redactMissing: options.redactMissing ?? false }
+  const common: Filling = { html, lists: 'markdown', redactMissing: options.redactMissing ?? false, seal }
   return options.literalValues ? { ...common, protect } : common
 }
 
@@ -80,9 +80,9 @@ function prepareBody(filled: string): string {
   return /gov\.uk/i.test(text) ? text.replace(legacyDomain, '$1\u200b$2') : text
 }
 
-// The block must stay on one line, or the lines inside would be read as Markdown a second time.
+// What is rendered already must not be read as Markdown a second time.
 function conditionalBlock(name: string, text: string): string {
-  return `<div><span>((${name}??</span>${toHtml(text).replaceAll('\n', '&#10;')}))</div>`
+  return `<div>${seal(`<span>((${name}??</span>${toHtml(text)}))`)}</div>`
 }
 
 export const preheaderLimit = 256

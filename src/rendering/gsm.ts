@@ -53,13 +53,17 @@ const replacements: ReadonlyMap<string, string> = new Map([
 export function sanitise(text: string): string {
   let out = ''
   let from = 0
+  // Decomposing is dear and a language has few letters.
+  const known = new Map<number, string>()
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code < 256 && latinKinds[code] !== notAllowed) continue
     const point = text.codePointAt(i) ?? 0
     const width = point > 0xffff ? 2 : 1
     if (kindOf(point) === notAllowed) {
-      out += text.slice(from, i) + (replacement(text.slice(i, i + width)) ?? '?')
+      const instead = known.get(point) ?? replacement(text.slice(i, i + width)) ?? '?'
+      known.set(point, instead)
+      out += text.slice(from, i) + instead
       from = i + width
     }
     i += width - 1

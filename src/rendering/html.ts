@@ -3,11 +3,12 @@
 import { dropInvisible, isAsciiLetter, isDigit, isSpace } from './characters.ts'
 import { namedReference } from './references.ts'
 
-const needsEscape = /[<>&\r\x00-\x08\x0b\x0c\x0e-\x1f]/
+const needsEscape = /[<>&\r\x00-\x08\x0b\x0c\x0e-\x1f\uee00-\uee80]/
 
 /**
  * Text without markup: `<` and `>` become references, and so does every `&` that does not start a known one. Line ends
- * become LF, NUL disappears and other control characters become `?`, because mail clients disagree about them.
+ * become LF, NUL disappears and other control characters become `?`, because mail clients disagree about them. The private
+ * characters that literal.ts swaps for signs are taken out, or one of them would come back as a `<`.
  */
 export function escapeText(text: string): string {
   if (!needsEscape.test(text)) return text
@@ -28,6 +29,7 @@ export function escapeText(text: string): string {
     } else if (code === 13) instead = text.charCodeAt(i + 1) === 10 ? '' : '\n'
     else if (code === 0) instead = ''
     else if (code < 32 && code !== 9 && code !== 10) instead = '?'
+    else if (code >= 0xee00 && code <= 0xee80) instead = '\ufffd'
     else continue
     out += text.slice(from, i) + instead
     from = i + 1
@@ -102,16 +104,24 @@ export function decodeReferences(text: string): string {
   let out = ''
   let from = 0
   for (; i !== -1; i = text.indexOf('&', i)) {
-    const end = referenceEnd(text, i)
+    const common = commonReference(text, i + 1)
+    const end = common === '' ? referenceEnd(text, i) : text.indexOf(';', i) + 1
     if (end === -1) {
       i++
       continue
     }
-    out += text.slice(from, i) + reference(text.slice(i + 1, end - 1))
+    out += text.slice(from, i) + (common || reference(text.slice(i + 1, end - 1)))
     from = end
     i = end
   }
   return out + text.slice(from)
+}
+
+// The three that escaping writes need not be looked up.
+function commonReference(text: string, from: number): string {
+  if (text.startsWith('amp;', from)) return '&'
+  if (text.startsWith('lt;', from)) return '<'
+  return text.startsWith('gt;', from) ? '>' : ''
 }
 
 // What the numbers 128 to 159 mean by the HTML standard, since pages once wrote windows-1252.

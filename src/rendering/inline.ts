@@ -213,21 +213,12 @@ function takeAngle(text: string, start: number): Taken | null {
   return null
 }
 
-/** In escaped text the only real tags are our own marks for missing values; they pass through whole. */
+/** In escaped text the only real tags are our own marks for missing values; sealed, they pass through whole. */
 function takeMarker(text: string, start: number): Taken | null {
-  const end = markerEnd(text, start)
-  return end === -1 ? null : { out: text.slice(start, end), end }
-}
-
-/** The index after a `mark`, or after a `div` with the divs inside it. */
-function markerEnd(text: string, start: number): number {
-  if (text.startsWith('<mark>', start)) return text.indexOf('</mark>', start) + 7
-  if (!text.startsWith('<div>', start)) return -1
-  let open = 1
-  for (let i = text.indexOf('div', start + 4); i !== -1; i = text.indexOf('div', i + 3)) {
-    if (text[i - 1] === '<') open++
-    else if (text[i - 1] === '/' && text[i - 2] === '<') open--
-    if (open === 0) return i + 4
+  for (const name of ['mark', 'div']) {
+    if (!text.startsWith(`<${name}>`, start)) continue
+    const end = text.indexOf(`</${name}>`, start) + name.length + 3
+    return { out: text.slice(start, end), end }
   }
-  return -1
+  return null
 }

@@ -1,7 +1,7 @@
 // What a single line of an e-mail body looks like: rule, underline, bullet, heading, fence, definition.
 // Every test is one walk over the line.
 
-import { isDigit } from './characters.ts'
+import { collapse, isDigit } from './characters.ts'
 
 export function indentOf(line: string): number {
   let i = 0
@@ -134,7 +134,7 @@ export function footnoteDefinition(line: string): { key: string; from: number } 
 }
 
 export function keyOfDefinition(key: string): string {
-  return key.toLowerCase().split(/\s/).filter(Boolean).join(' ')
+  return /\s/.test(key) ? collapse(key.toLowerCase()) : key.toLowerCase()
 }
 
 /** A header row and the row under it that together begin a table; with outer pipes or without. */

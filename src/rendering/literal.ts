@@ -20,6 +20,13 @@ export function protect(value: string): string {
   return out
 }
 
+/** Text that Markdown passes by whole, line ends and all: for what we put into a body ourselves. */
+export function seal(text: string): string {
+  return text.replace(/[!-/:-@[-`{-~\n•]/g, char =>
+    String.fromCharCode(char === '•' ? bullet : first + char.charCodeAt(0)),
+  )
+}
+
 export function restore(text: string): string {
   return text.replace(/[\uee00-\uee80]/g, char => {
     const code = char.charCodeAt(0)

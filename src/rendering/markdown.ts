@@ -25,9 +25,12 @@ export function toHtml(escaped: string, hasLiterals = false): string {
   const pieces = splitAtTags(prepareLines(escaped)).map(piece =>
     piece.kind === 'text' ? parseBlocks(piece.text, definitions) : piece.html,
   )
-  if (!hasLiterals) return renderPage(pieces, html, definitions)
+  if (!hasLiterals && !hasMarks.test(escaped)) return renderPage(pieces, html, definitions)
   return restore(renderPage(pieces, literalHtml, definitions))
 }
+
+// In escaped text only our own marks for missing values are elements, and they are sealed.
+const hasMarks = /<(?:mark|div)>/
 
 /** A filled body as plain text, `<`, `>` and `&` still escaped as the typography pass needs it. */
 export function toText(filled: string, hasLiterals = false): string {
@@ -38,7 +41,7 @@ export function toText(filled: string, hasLiterals = false): string {
 /** A filled and escaped body as the words of the preheader. */
 export function toPreheader(escaped: string, hasLiterals = false): string {
   const text = renderAll(escaped, preheader)
-  return hasLiterals ? restore(text) : text
+  return hasLiterals || hasMarks.test(escaped) ? restore(text) : text
 }
 
 function renderAll(filled: string, to: Target): string {
@@ -138,11 +141,15 @@ const html: Target = {
   raw: identity,
 }
 
-// A target is judged by what it really says.
+// A target is judged by what it really says; a mark in an attribute could only show as text.
 const literalHtml: Target = {
   ...html,
-  link: (text, target, title) => html.link(text, restore(target), restore(title)),
+  link: (text, target, title) => html.link(text, restore(withoutMarks(target)), restore(withoutMarks(title))),
   url: url => html.url(restore(url)),
+}
+
+function withoutMarks(text: string): string {
+  return text.replace(/<\/?(?:mark|div|span|br)>/g, '')
 }
 
 const width = 65
@@ -186,7 +193,10 @@ const preheader: Target = {
  */
 function escapeForDecoding(text: string): string {
   if (!/[&<>]/.test(text)) return text
-  return text.replace(/&(?!#?\w{1,32};)|[<>]/g, char => (char === '<' ? '&lt;' : char === '>' ? '&gt;' : '&amp;'))
+  return text
+    .replace(/&(?!#?\w{1,32};)/g, '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
 }
 
 type Piece = { kind: 'text'; text: string } | { kind: 'tag'; html: string }

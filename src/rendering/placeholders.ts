@@ -21,6 +21,8 @@ export type Filling = {
   redactMissing?: boolean
   /** How a missing value shows: `mark` elements by default, or its own spelling where there is no HTML. */
   markers?: 'html' | 'plain'
+  /** Treats what a mark holds, so that it stays in one piece. */
+  seal?: (text: string) => string
   /** Renders the text of a missing conditional with line breaks; only the HTML body of an e-mail has one. */
   block?: (name: string, text: string) => string
   /** Treats the text of each value last of all. */
@@ -185,19 +187,25 @@ function ordinary(slot: Slot, before: string | Slot, values: Keyed, filling: Fil
   const value = valueText(values.get(slot.key), filling)
   if (value !== null) return value
   if (isLinkTarget(before, values)) return slot.name
-  if (filling.redactMissing) return '<mark>[hidden]</mark>'
-  return filling.markers === 'plain' ? `((${slot.name}))` : `<mark>((${slot.name}))</mark>`
+  if (filling.redactMissing) return `<mark>${sealed('[hidden]', filling)}</mark>`
+  const spelling = `((${slot.name}))`
+  return filling.markers === 'plain' ? spelling : `<mark>${sealed(spelling, filling)}</mark>`
 }
 
 function conditional(slot: Slot, text: string, before: string | Slot, values: Keyed, filling: Filling): string {
   const value = values.get(slot.key)
   if (value != null) return shows(value) ? text : ''
   if (isLinkTarget(before, values)) return slot.name
-  if (filling.redactMissing) return '<mark>[hidden]</mark>'
+  if (filling.redactMissing) return `<mark>${sealed('[hidden]', filling)}</mark>`
   if (filling.markers === 'plain') return `((${slot.name}??${text}))`
-  if (!text.includes('\n')) return `<mark><span>((${slot.name}??</span>${text}))</mark>`
-  if (filling.block) return filling.block(slot.name, text)
-  return `<mark><span>((${slot.name}??</span>${trimNewlines(text).replaceAll('\n', '<br>')}))</mark>`
+  if (filling.block && text.includes('\n')) return filling.block(slot.name, text)
+  const lines = text.includes('\n') ? trimNewlines(text).split('\n') : [text]
+  const shown = lines.map(line => sealed(line, filling)).join('<br>')
+  return `<mark><span>${sealed(`((${slot.name}??`, filling)}</span>${shown}${sealed('))', filling)}</mark>`
+}
+
+function sealed(text: string, filling: Filling): string {
+  return filling.seal ? filling.seal(text) : text
 }
 
 // Only when nothing at all is supplied: then `[text](((url)))` must still read as a link.

@@ -3,22 +3,31 @@
 
 import { isDigit, isSpace, isWordAt, isWordBefore } from './characters.ts'
 
+// Anything a step could change: most pieces hold none of it.
+const interesting = /["'\\@]|[ \t][,.]|[-–—]\s/
+
 /** Typography of HTML works on the text between tags and leaves attributes alone. */
 export function typographyOfHtml(html: string): string {
   const quotes = createQuotes()
   let out = ''
   let from = 0
-  while (from < html.length) {
-    const open = html.indexOf('<', from)
+  let i = 0
+  while (i < html.length) {
+    const open = html.indexOf('<', i)
     const end = open === -1 ? html.length : open
-    if (end > from) out += dashes(straightInAddresses(quotes.text(spacesBeforePunctuation(html.slice(from, end)))))
+    if (end > i) {
+      const piece = html.slice(i, end)
+      if (interesting.test(piece)) {
+        out += html.slice(from, i) + dashes(straightInAddresses(quotes.text(spacesBeforePunctuation(piece))))
+        from = end
+      } else quotes.skip(piece)
+    }
     if (open === -1) break
     const close = html.indexOf('>', open)
-    from = close === -1 ? html.length : close + 1
+    i = close === -1 ? html.length : close + 1
     quotes.tag(html, open)
-    out += html.slice(open, from)
   }
-  return out
+  return from === 0 ? html : out + html.slice(from)
 }
 
 /** Typography of plain text; only the quotes look at tags somebody typed. */
@@ -75,8 +84,9 @@ function createQuotes() {
   return {
     tag(html: string, open: number): void {
       const isClosing = html[open + 1] === '/'
-      let end = open + (isClosing ? 2 : 1)
-      const start = end
+      const start = open + (isClosing ? 2 : 1)
+      if (!'apcsktmAPCSKTM'.includes(html.charAt(start))) return
+      let end = start
       while (isTagNameCode(html.charCodeAt(end))) end++
       // No name in the list is longer, and typed text can hold a very long "name".
       if (end === start || end - start > 6) return
@@ -84,6 +94,10 @@ function createQuotes() {
       if (!untouched.has(name)) return
       if (!isClosing) inside.push(name)
       else if (inside.at(-1) === name) inside.pop()
+    },
+    /** A piece without quotes is only remembered. */
+    skip(piece: string): void {
+      last = piece.slice(-1)
     },
     text(piece: string): string {
       const before = last
@@ -102,18 +116,33 @@ function isTagNameCode(code: number): boolean {
   return ((code | 32) >= 97 && (code | 32) <= 122) || isDigit(code)
 }
 
-/** The ten steps of content-rules 3.1 on one piece of text. */
+/** The ten steps of content-rules 3.1 on one piece of text. Every change is one code unit for another. */
 function curl(piece: string): string {
   const { text, literal } = takeEscapes(piece)
+  const units = new Uint16Array(text.length)
   const at: number[] = []
-  for (let i = 0; i < text.length; i++) if (text[i] === "'" || text[i] === '"') at.push(i)
-  if (at.length === 0) return write(text, [], [], literal)
-  const curled: (string | undefined)[] = new Array(at.length).fill(undefined)
-  for (let n = 0; n + 1 < at.length; n++) curlPair(text, at, curled, n, `"'`, '“', '‘')
-  for (let n = 0; n + 1 < at.length; n++) curlPair(text, at, curled, n, `'"`, '‘', '“')
-  singles(text, at, curled)
-  doubles(text, at, curled)
-  return write(text, at, curled, literal)
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    units[i] = unit
+    if (unit === single || unit === double) at.push(i)
+  }
+  pairs(text, at, units, `"'`, 0x201c, 0x2018)
+  pairs(text, at, units, `'"`, 0x2018, 0x201c)
+  singles(text, at, units)
+  doubles(text, at, units)
+  for (const [i, char] of literal) units[i] = char.charCodeAt(0)
+  return textOf(units)
+}
+
+const single = 39
+const double = 34
+
+function textOf(units: Uint16Array): string {
+  // As many arguments as a call can safely take.
+  const most = 8192
+  let out = ''
+  for (let i = 0; i < units.length; i += most) out += String.fromCharCode(...units.subarray(i, i + most))
+  return out
 }
 
 /** Backslash escapes taken out; a character with no meaning for the steps stands in for each of them. */
@@ -138,60 +167,60 @@ function takeEscapes(piece: string): { text: string; literal: Map<number, string
   return { text: text + piece.slice(from), literal }
 }
 
-function curlPair(
+function pairs(
   text: string,
   at: readonly number[],
-  curled: (string | undefined)[],
-  n: number,
+  units: Uint16Array,
   pair: string,
-  first: string,
-  second: string,
+  first: number,
+  second: number,
 ): void {
-  const i = at[n] ?? 0
-  if (curled[n] !== undefined || curled[n + 1] !== undefined) return
-  if (!text.startsWith(pair, i) || !isWordAt(text, i + 2)) return
-  curled[n] = first
-  curled[n + 1] = second
+  for (const i of at) {
+    if (units[i] !== pair.charCodeAt(0) || units[i + 1] !== pair.charCodeAt(1) || !isWordAt(text, i + 2)) continue
+    units[i] = first
+    units[i + 1] = second
+  }
 }
 
-// A step of the reference is one pass over the text in which a match uses up its characters, so `free` remembers where
+// Each loop is one step. In the reference a step is a pass in which a match uses up its characters, so `free` says where
 // the unused text begins; that decides what becomes of two quotes in a row.
-function singles(text: string, at: readonly number[], curled: (string | undefined)[]): void {
-  const each = (curl: (i: number) => string | undefined) => {
-    for (const [n, i] of at.entries()) if (text[i] === "'" && curled[n] === undefined) curled[n] = curl(i)
+function singles(text: string, at: readonly number[], units: Uint16Array): void {
+  for (const i of at) {
+    if (units[i] !== single) continue
+    if (isWordBefore(text, i) && isDecade(text, i + 1)) units[i] = 0x2019
+    else if (opens(text, i)) units[i] = 0x2018
   }
-  each(i => (isWordBefore(text, i) && isDecade(text, i + 1) ? '’' : undefined))
-  each(i => (opens(text, i) ? '‘' : undefined))
   let free = 0
-  each(i => {
-    if (i - 1 < free || !closesAfter(text, i - 1)) return undefined
-    if (isSpace(text.charCodeAt(i + 1)) || isFinalS(text, i + 1) || isDigit(text.charCodeAt(i + 1))) return undefined
+  for (const i of at) {
+    if (units[i] !== single || i - 1 < free || !closesAfter(text, i - 1)) continue
+    const next = text.charCodeAt(i + 1)
+    if (isSpace(next) || isDigit(next) || isFinalS(text, i + 1)) continue
     free = i + 1
-    return '’'
-  })
+    units[i] = 0x2019
+  }
   free = 0
-  each(i => {
-    if (i - 1 < free || !closesAfter(text, i - 1)) return undefined
-    if (!isSpace(text.charCodeAt(i + 1)) && !isFinalS(text, i + 1)) return undefined
+  for (const i of at) {
+    if (units[i] !== single || i - 1 < free || !closesAfter(text, i - 1)) continue
+    if (!isSpace(text.charCodeAt(i + 1)) && !isFinalS(text, i + 1)) continue
     free = i + 2
-    return '’'
-  })
-  each(() => '‘')
+    units[i] = 0x2019
+  }
+  for (const i of at) if (units[i] === single) units[i] = 0x2018
 }
 
-function doubles(text: string, at: readonly number[], curled: (string | undefined)[]): void {
-  const each = (curl: (i: number) => string | undefined) => {
-    for (const [n, i] of at.entries()) if (text[i] === '"' && curled[n] === undefined) curled[n] = curl(i)
+function doubles(text: string, at: readonly number[], units: Uint16Array): void {
+  for (const i of at) {
+    if (units[i] !== double) continue
+    if (opens(text, i)) units[i] = 0x201c
+    else if (isSpace(text.charCodeAt(i + 1))) units[i] = 0x201d
   }
-  each(i => (opens(text, i) ? '“' : undefined))
-  each(i => (isSpace(text.charCodeAt(i + 1)) ? '”' : undefined))
   let free = 0
-  each(i => {
-    if (i - 1 < free || !closesAfter(text, i - 1)) return undefined
-    free = i + 1
-    return '”'
-  })
-  each(() => '“')
+  for (const i of at) {
+    if (units[i] !== double) continue
+    const closes = i - 1 >= free && closesAfter(text, i - 1)
+    if (closes) free = i + 1
+    units[i] = closes ? 0x201d : 0x201c
+  }
 }
 
 function isDecade(text: string, i: number): boolean {
@@ -211,24 +240,9 @@ function opens(text: string, i: number): boolean {
 }
 
 function closesAfter(text: string, i: number): boolean {
-  return i >= 0 && !' \t\r\n[{(-'.includes(text.charAt(i))
-}
-
-function write(
-  text: string,
-  at: readonly number[],
-  curled: readonly (string | undefined)[],
-  literal: ReadonlyMap<number, string>,
-): string {
-  const changes = [...literal, ...at.map((i, n): [number, string] => [i, curled[n] ?? ''])]
-  if (literal.size > 0) changes.sort((a, b) => a[0] - b[0])
-  let out = ''
-  let from = 0
-  for (const [i, char] of changes) {
-    out += text.slice(from, i) + char
-    from = i + 1
-  }
-  return out + text.slice(from)
+  const code = text.charCodeAt(i)
+  if (i < 0 || code === 32 || code === 9 || code === 10 || code === 13) return false
+  return code !== 91 && code !== 123 && code !== 40 && code !== 45
 }
 
 /** Straightens single quotes in every run of non-space characters that has `@` with something on both sides. */
@@ -251,29 +265,24 @@ function straightInAddresses(text: string): string {
   return from === 0 ? text : out + text.slice(from)
 }
 
+const dashBetweenSpaces =
+  /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][-–—]{1,3}[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
+
 /** One to three dashes between whitespace become an en dash between spaces. */
 function dashes(text: string): string {
-  if (!/[-–—]\s/.test(text)) return text
+  if (!dashBetweenSpaces.test(text)) return text
+  const pattern = new RegExp(dashBetweenSpaces, 'g')
   let out = ''
   let from = 0
-  for (let i = 1; i < text.length; i++) {
-    if (!isDash(text.charCodeAt(i)) || i === from || !isSpace(text.charCodeAt(i - 1))) continue
-    let end = i
-    while (isDash(text.charCodeAt(end))) end++
-    if (end - i > 3 || end >= text.length || !isSpace(text.charCodeAt(end))) {
-      i = end - 1
-      continue
-    }
-    let start = i
+  // The pattern takes one space on each side; the rest of both runs is found by walking. Two dashes cannot share the
+  // whitespace between them: the first one uses it up.
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    let start = match.index
     while (start > from && isSpace(text.charCodeAt(start - 1))) start--
-    while (end < text.length && isSpace(text.charCodeAt(end))) end++
     out += `${text.slice(from, start)} – `
-    from = end
-    i = end - 1
+    from = pattern.lastIndex
+    while (from < text.length && isSpace(text.charCodeAt(from))) from++
+    pattern.lastIndex = from
   }
-  return from === 0 ? text : out + text.slice(from)
-}
-
-function isDash(code: number): boolean {
-  return code === 45 || code === 0x2013 || code === 0x2014
+  return out + text.slice(from)
 }
