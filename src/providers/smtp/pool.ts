@@ -1,5 +1,5 @@
 // Kept connections, as many as allowed and as few as needed. A message waits for a free one; a connection that turns
-// out to be dead before it took anything is replaced once, silently, because nothing can have been sent.
+// out to be dead before it took anything is replaced silently, because nothing can have been sent.
 import type { Fault } from './replies.ts'
 import { type Envelope, type Line, open, type Sent, type Session } from './session.ts'
 
@@ -21,7 +21,7 @@ export type Pool = {
   stop(): Promise<void>
 }
 
-type Job = { mail: Mail; settle(sent: Sent): void; again: boolean }
+type Job = { mail: Mail; settle(sent: Sent): void }
 
 const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is being stopped' }
 /** How long to leave a provider alone that takes no further connection, while the others serve. */
@@ -87,6 +87,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       }, CROWDED_MS).unref()
       return
     }
+    crowded = false
     onState(fault)
     // All of them: each would wait for a connection only to hear the same.
     for (const job of waiting.splice(0)) job.settle({ ok: false, fault })
@@ -95,9 +96,10 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   async function carry(session: Session, job: Job) {
     const first = session.carried() === 0
     const sent = await session.transact(job.mail.envelope, job.mail.data)
-    if (!sent.ok && !first && !job.again && wasDead(sent.fault)) {
+    // Each try uses up a kept connection, so this ends with a new one at the latest.
+    if (!sent.ok && !first && !stopping && wasDead(sent.fault)) {
       session.destroy()
-      waiting.unshift({ ...job, again: true })
+      waiting.unshift(job)
     } else job.settle(sent)
     if (session.isOpen()) rest(session)
     else forget(session)
@@ -148,7 +150,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     send: mail =>
       new Promise(settle => {
         if (stopping) return settle({ ok: false, fault: stopped })
-        waiting.push({ mail, settle, again: false })
+        waiting.push({ mail, settle })
         pump()
       }),
     async probe() {

@@ -61,13 +61,10 @@ export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> 
   const verdict = verdictOn(fault)
   const detail = detailOf(fault)
   if (verdict === 'rejected') return { kind: 'rejected', detail }
-  return {
-    kind: 'deferred',
-    detail,
-    // A 4xx or 5xx after the end of data is a plain no; silence or nonsense leaves the question open (rule R8).
-    ...(fault.ended && !isRefusal(fault.reply) && { uncertain: true as const }),
-    ...(verdict === 'down' && { down: true as const }),
-  }
+  // A 4xx or 5xx after the end of data is a plain no; silence or nonsense leaves the question open (rule R8). It may be
+  // this message that brings the server down, so the others are not held back for it.
+  if (fault.ended && !isRefusal(fault.reply)) return { kind: 'deferred', detail, uncertain: true }
+  return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }) }
 }
 
 function verdictOn({ stage, reply, refused }: Fault): Verdict {

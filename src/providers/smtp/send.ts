@@ -76,7 +76,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     if (!sent.ok) return outcomeOf(sent.fault)
     const ref = settings.refOf(sent.reply, message)
     if (ref !== null) return { kind: 'accepted', ref }
-    return { kind: 'deferred', detail: cleaned(sent.reply), uncertain: true, down: true }
+    return { kind: 'deferred', detail: cleaned(sent.reply), uncertain: true }
   }
 
   async function written({ headers, body }: Composed, at: number): Promise<string> {
