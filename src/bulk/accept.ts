@@ -3,10 +3,11 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
-import { type Database, isUniqueViolation } from '../db/connect.ts'
-import type { Caller } from '../keys/key.ts'
+import { type Database, isDatabaseError, isUniqueViolation } from '../db/connect.ts'
+import { plain, show } from '../http/validation.ts'
+import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
-import { type RateAnswer, tooFast } from '../limits/rate.ts'
+import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { countRequest, usedOf } from '../limits/sql.ts'
 import type { Outlet } from '../notifications/accept.ts'
 import { laneOf } from '../notifications/lane.ts'
@@ -22,8 +23,8 @@ import type { Head, Templates } from '../templates/cache.ts'
 import { paceOf } from './job.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
-import { add, addChunks, type NewJob } from './sql.ts'
-import type { BulkThread, Checked, Problem } from './thread.ts'
+import { add, addChunks, find, type NewJob } from './sql.ts'
+import type { BulkThread, Examiner, Fields, Problem } from './thread.ts'
 
 export type BulkApp = {
   db: Database
@@ -36,67 +37,90 @@ export type BulkApp = {
   bulkThread: BulkThread
 }
 
-export type AcceptedJob = { body: string; rate: RateAnswer }
-
-export async function accept(app: BulkApp, caller: Caller, bytes: Buffer, replay: Replay | null): Promise<AcceptedJob> {
-  const { service, key } = caller
-  const sql = app.db.sql
-  return app.bulkThread.alone(async thread => {
-    const head = await thread.read(bytes, app.clock.now())
-    if (!head.ok && head.kind !== 'ValidationError') throw new Refusal(head.kind, head.messages)
-    if (service.state === 'suspended') throw refuseSend.suspended()
-    if (!head.ok) throw new Refusal(head.kind, head.messages)
-    const { fields } = head
-    if (head.hasRows === head.hasCsv) throw refuse.rowsOrCsv()
-
-    const template = await app.templates.head(service.id, readId(fields.template_id) as Id)
-    if (!template) throw refuseSend.templateNotFound()
-    if (template.archived) throw refuseSend.templateDeleted()
-    const channel = template.type
-    if (!maySend(service, channel)) throw channel === 'email' ? refuseSend.noEmails() : refuseSend.noTexts()
-    const rate = await countRequest(sql, service.id, key.key_type, rateLimit(service))
-    if (!rate.passed) throw tooFast(key.key_type, rate)
-    const sender = senderOf(service, channel, fields.reply_to_id ?? undefined)
-
-    const checked = await thread.check(await rulesFor(app, caller, template))
-    if (checked.problem && isFileProblem(checked.problem)) throw refusalOf(checked.problem, service)
-    const due = fields.scheduled_for ? readMoment(fields.scheduled_for) : null
-    const day = dayOf(due ?? app.clock.now())
-    const limit = dailyLimit(service, channel)
-    const counted = key.key_type === 'test' ? 0 : checked.counted
-    if (checked.problem) {
-      await checkRemaining(app, service, channel, day, limit, counted)
-      throw refusalOf(checked.problem, service)
-    }
-
-    const job: NewJob = {
-      id: app.ids.next(),
-      service_id: service.id,
-      key_id: key.id,
-      key_name: key.name,
-      key_type: key.key_type,
-      name: fields.name,
-      channel,
-      template_id: template.id,
-      template_version: template.version,
-      sender_id: sender,
-      notification_count: checked.rowCount,
-      counted,
-      day,
-      daily_limit: limit,
-      lane: checked.isSimulated ? 'simulation' : laneOf(channel, paceOf(checked.rowCount, template.pace), key.key_type),
-      status: 'pending',
-      chunks: checked.chunks.length,
-      scheduled_for: due === null ? null : fromMicros(Math.round(due * 1000)),
-      processing_started: null,
-      processing_finished: null,
-      updated_at: null,
-    }
-    const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
-    await store(app, service, job, checked, body, replay)
-    return { body, rate }
-  })
+/** Who asks: a service with the key it used, or the operator, who has none. */
+export type BulkCaller = {
+  service: LoadedService
+  key: { id: Id | null; name: string | null; key_type: KeyType }
 }
+
+export type AcceptedJob = { id: Id; body: string; rate: RateAnswer }
+
+export async function accept(
+  app: BulkApp,
+  caller: BulkCaller,
+  bytes: Buffer,
+  replay: Replay | null,
+): Promise<AcceptedJob> {
+  const { job, chunks, rate } = await app.bulkThread.alone(thread => examine(app, caller, bytes, thread))
+  const { service } = caller
+  const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
+  await told(rate, store(app, job, chunks, body, replay))
+  return { id: job.id, body, rate }
+}
+
+/** Steps 4 to 19 of the contract's order; what is left is to store it. */
+async function examine(app: BulkApp, caller: BulkCaller, bytes: Buffer, thread: Examiner) {
+  const { service, key } = caller
+  const head = await thread.read(bytes, app.clock.now())
+  if (!head.ok && head.kind !== 'ValidationError') throw new Refusal(head.kind, head.messages)
+  if (service.state === 'suspended') throw refuseSend.suspended()
+  if (!head.ok) throw new Refusal(head.kind, head.messages)
+  const { fields } = head
+  if (head.hasRows === head.hasCsv) throw refuse.rowsOrCsv()
+
+  const template = await app.templates.head(service.id, readId(fields.template_id) as Id)
+  if (!template) throw refuseSend.templateNotFound()
+  if (template.archived) throw refuseSend.templateDeleted()
+  if (!maySend(service, template.type)) throw template.type === 'email' ? refuseSend.noEmails() : refuseSend.noTexts()
+  const rate = await countRequest(app.db.sql, service.id, key.key_type, rateLimit(service))
+  if (!rate.passed) throw tooFast(key.key_type, rate)
+  return { ...(await told(rate, plan(app, caller, template, fields, thread))), rate }
+}
+
+async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Fields, thread: Examiner) {
+  const { service, key } = caller
+  const channel = template.type
+  const sender = senderOf(service, channel, fields.reply_to_id ?? undefined)
+
+  const due = fields.scheduled_for ? readMoment(fields.scheduled_for) : null
+  const dueMicros = due === null ? app.clock.micros() : Math.round(due * 1000)
+  const checked = await thread.check(await rulesFor(app, caller, template, dueMicros))
+  if (checked.problem && isFileProblem(checked.problem)) throw refusalOf(checked.problem, service)
+  const job: NewJob = {
+    id: app.ids.next(),
+    service_id: service.id,
+    key_id: key.id,
+    key_name: key.name,
+    key_type: key.key_type,
+    name: fields.name,
+    channel,
+    template_id: template.id,
+    template_version: template.version,
+    sender_id: sender,
+    notification_count: checked.rowCount,
+    counted: key.key_type === 'test' ? 0 : checked.counted,
+    day: dayOf(dueMicros / 1000),
+    daily_limit: dailyLimit(service, channel),
+    lane: checked.isSimulated ? 'simulation' : laneOf(channel, paceOf(checked.rowCount, template.pace), key.key_type),
+    status: 'pending',
+    chunks: checked.chunks.length,
+    scheduled_for: due === null ? null : fromMicros(dueMicros),
+    processing_started: null,
+    processing_finished: null,
+    updated_at: null,
+  }
+  if (checked.problem) {
+    await checkRemaining(app, job)
+    throw refusalOf(checked.problem, service)
+  }
+  return { job, chunks: checked.chunks }
+}
+
+/** A refusal of a request that was counted tells what is left of the rate. */
+const told = <T>(rate: RateAnswer, work: Promise<T>): Promise<T> =>
+  work.catch(error => {
+    throw error instanceof Refusal ? counted(error, rate) : error
+  })
 
 function senderOf(service: LoadedService, channel: Channel, given: string | undefined): Id | null {
   const chosen = channel === 'email' ? chooseReplyTo(service, given) : chooseSender(service, given)
@@ -104,7 +128,7 @@ function senderOf(service: LoadedService, channel: Channel, given: string | unde
   throw (channel === 'email' ? refuseSend.unknownReplyTo : refuseSend.unknownSender)(readId(given) ?? '', service.id)
 }
 
-async function rulesFor(app: BulkApp, { service, key }: Caller, template: Head) {
+async function rulesFor(app: BulkApp, { service, key }: BulkCaller, template: Head, dueMicros: number) {
   const version = await app.templates.version(template.id, template.version)
   return {
     channel: template.type,
@@ -116,7 +140,7 @@ async function rulesFor(app: BulkApp, { service, key }: Caller, template: Head) 
     isTest: key.key_type === 'test',
     simulated: app.simulated.all,
     mostErrors: 20,
-    nowMicros: app.clock.micros(),
+    dueMicros,
   }
 }
 
@@ -140,6 +164,8 @@ function refusalOf({ step, detail }: Problem, service: LoadedService): Refusal {
       return service.mode === 'trial' ? refuse.trial() : refuse.teamOnly()
     case 'long':
       return refuse.tooLong(detail)
+    case 'reference':
+      return new Refusal('ValidationError', plain(`reference ${show(detail)} is too long`))
     case 'rows':
       return refuse.rowErrors(detail.slice(ROW_ERRORS.length))
     case 'mixed':
@@ -147,52 +173,31 @@ function refusalOf({ step, detail }: Problem, service: LoadedService): Refusal {
   }
 }
 
-async function checkRemaining(
-  app: BulkApp,
-  service: LoadedService,
-  channel: Channel,
-  day: string,
-  limit: number,
-  counted: number,
-) {
-  if (counted === 0) return
-  const used = await usedOf(app.db.sql, service.id, channel, day)
-  if (used + counted > limit) throw refuse.remaining(Math.max(0, limit - used), counted)
+async function checkRemaining(app: BulkApp, job: NewJob) {
+  if (job.counted === 0) return
+  const used = await usedOf(app.db.sql, job.service_id, job.channel, job.day)
+  if (used + job.counted > job.daily_limit) throw refuse.remaining(Math.max(0, job.daily_limit - used), job.counted)
 }
 
-async function store(
-  app: BulkApp,
-  service: LoadedService,
-  job: NewJob,
-  checked: Checked,
-  body: string,
-  replay: Replay | null,
-) {
+async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], body: string, replay: Replay | null) {
   const answer = replay && { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
-  const chunks = checked.chunks.map(chunk =>
-    app.seal.seal(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
-  )
-  const added = await app.db
-    .transaction(async sql => {
-      if (!(await add(sql, job, answer))) return false
-      await addChunks(
-        sql,
-        job,
-        chunks.map(() => app.ids.next()),
-        chunks,
-      )
-      return true
-    })
-    .catch(error => {
-      throw isUniqueViolation(error) ? new KeyTaken() : error
-    })
-  if (!added) {
-    await checkRemaining(app, service, job.channel, job.day, job.daily_limit, job.counted)
-    throw refuse.remaining(0, job.counted) // somebody gave back a moment too late
-  }
+  const ids = chunks.map(() => app.ids.next())
+  const sealed = chunks.map(chunk => app.seal.seal(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)))
+  const tryOnce = () =>
+    app.db.transaction(async sql => (await add(sql, job, answer)) && (await addChunks(sql, job, ids, sealed)) && true)
+  // Between a refusal of the statement and our asking why, somebody may have given back what we lack.
+  while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
   if (job.scheduled_for === null)
     app.outlet.hand(
       [{ id: job.id, lane: 'spread', service_id: job.service_id, subjects: [], attempts: 0, takes: 0 }],
       null,
     )
+}
+
+// When the line broke before the answer came, what was committed all the same must not be answered as if it had not been.
+async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<true> {
+  if (isUniqueViolation(error)) throw new KeyTaken()
+  const found = isDatabaseError(error) ? null : await find(app.db.sql, job.service_id, job.id).catch(() => null)
+  if (!found) throw error
+  return true
 }

@@ -28,6 +28,7 @@ export type Job = {
 
 export const MOST_ROWS = 50_000
 export const CHUNK_ROWS = 500
+export const LONGEST_REFERENCE = 1_000
 const BIG = 200
 
 /** A big job rides low, so that a one-time code never waits behind a newsletter; a small one never rides lowest (contract 6.6). */

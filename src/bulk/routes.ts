@@ -1,3 +1,4 @@
+import { readId } from '../core/id.ts'
 import { address, type Links } from '../http/links.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { BODY } from '../http/server.ts'
@@ -42,7 +43,7 @@ export function bulkRoutes(app: App) {
       const { older_than } = readList(queryOf(request))
       const { jobs, hasMore } = await list({ ...app, sql }, callerOf(request).service, older_than)
       const at = (olderThan: string | undefined) =>
-        app.links.base(request) + address('/v2/notifications/bulk', [['older_than', olderThan]])
+        app.links.base(request) + address('/v2/notifications/bulk', [['older_than', readId(olderThan) ?? undefined]])
       const last = jobs.at(-1)
       return { bulk_jobs: jobs, links: { current: at(older_than), ...(hasMore && last && { next: at(last.id) }) } }
     },

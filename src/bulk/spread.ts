@@ -2,13 +2,13 @@
 // nothing to resume.
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
-import type { Sql } from '../db/connect.ts'
+import { isDatabaseError, type Sql } from '../db/connect.ts'
 import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
 import { sealPersonal } from '../notifications/notification.ts'
 import type { Services } from '../services/load.ts'
 import type { Row } from './job.ts'
-import { type Chunk, loadChunks, type SpreadRow, stopJob, spread as store } from './sql.ts'
+import { type Chunk, loadChunks, type SpreadRow, stall, stop, spread as store } from './sql.ts'
 
 export type SpreadApp = {
   sql: Sql
@@ -20,7 +20,8 @@ export type SpreadApp = {
   wake(lane: string): void
 }
 
-type Prepared = { chunk: Chunk; rows: SpreadRow[]; isStopped: boolean }
+/** Rows are null when the chunk could not be prepared, time and again. */
+type Prepared = { chunk: Chunk; rows: SpreadRow[] | null; isOrphan: boolean }
 
 export function spread(app: SpreadApp): Work<Chunk, Prepared> {
   return {
@@ -33,10 +34,10 @@ export function spread(app: SpreadApp): Work<Chunk, Prepared> {
     },
     async handle(chunk) {
       const service = await app.services.get(chunk.service_id)
-      const isStopped = !service || service.state === 'archived'
-      return { kind: 'done', result: { chunk, rows: isStopped ? [] : prepared(app, chunk), isStopped } }
+      const isOrphan = !service || service.state === 'archived'
+      return { kind: 'done', result: { chunk, rows: prepared(app, chunk), isOrphan } }
     },
-    setAside: chunk => ({ chunk, rows: [], isStopped: true }),
+    setAside: chunk => ({ chunk, rows: null, isOrphan: false }),
   }
 }
 
@@ -53,22 +54,43 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
   }))
 }
 
-/** One statement for each chunk: what was prepared is stored and its ticket settled, or neither. */
+/** What was prepared is stored and its ticket settled, or neither. */
 export const writeChunks =
   (app: SpreadApp) =>
   async (entries: readonly Entry<Prepared>[]): Promise<void> => {
-    for (const entry of entries) {
-      const { ticket, result, settle } = entry
-      if (result?.isStopped) await stopJob(app.sql, result.chunk.job_id)
-      await store(
-        app.sql,
-        app.owner,
-        [{ id: ticket.id, takes: ticket.takes }],
-        result?.isStopped ? null : (result?.chunk ?? null),
-        result?.rows ?? [],
-        settle ? [ticket.id] : [],
-        travelOn(app, entry),
-      )
-      for (const lane of new Set(result?.rows.map(row => row.lane))) app.wake(lane)
-    }
+    for (const entry of entries) await writeChunk(app, entry)
   }
+
+async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
+  const { ticket, result, settle } = entry
+  const held = [{ id: ticket.id, takes: ticket.takes }]
+  const isStopped = result?.isOrphan === true && (await stop(app.sql, result.chunk.job_id))
+  const chunk = isStopped ? null : (result?.chunk ?? null)
+  const rows = isStopped ? [] : (result?.rows ?? [])
+  if (chunk && result?.rows === null) return setBack(app, entry, chunk)
+  try {
+    await store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], travelOn(app, entry))
+  } catch (error) {
+    // What the database will never take must not hold up the chunks of everybody else.
+    if (chunk && isDatabaseError(error) && NEVER.test(error.code ?? '')) return setBack(app, entry, chunk)
+    throw error
+  }
+  for (const lane of new Set(rows.map(row => row.lane))) app.wake(lane)
+}
+
+/** Wrong data, a broken constraint, a limit of the database. */
+const NEVER = /^(22|23|54)/
+const STALLED_SECONDS = 1_800
+
+const setBack = (app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk) =>
+  stall(app.sql, app.owner, [{ id: ticket.id, takes: ticket.takes }], chunk.job_id, [
+    {
+      from: ticket.id,
+      ticket: app.ids.next(),
+      lane: ticket.lane,
+      service_id: ticket.service_id,
+      id: chunk.id,
+      delaySeconds: STALLED_SECONDS,
+      attempts: 0,
+    },
+  ])

@@ -1,5 +1,5 @@
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, settleTail, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
@@ -102,6 +102,29 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {
         and scheduled_for > clock_timestamp()
       returning id, service_id, channel, day, counted
     ),
+    ${forgetStopped}
+    select id from stopped`
+  return rows.length > 0
+}
+
+/** A job whose service is gone when it is due to start; false when it has begun, for then it goes on to its end. */
+export async function stop(sql: Sql, id: Id): Promise<boolean> {
+  const rows = await sql`
+    with stopped as (
+      update jobs
+      set status = 'cancelled',
+          updated_at = clock_timestamp()
+      where id = ${id}
+        and status = 'pending'
+      returning id, service_id, channel, day, counted
+    ),
+    ${forgetStopped}
+    select id from stopped`
+  return rows.length > 0
+}
+
+// The job is locked first, then its tickets, here as in `spread`: neither ever waits for the other crosswise.
+const forgetStopped = part`
     given_back as (
       update usage
       set used = greatest(0, usage.used - stopped.counted)
@@ -118,10 +141,7 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {
     unqueued as (
       delete from tickets
       where id in (select id from forgotten)
-    )
-    select id from stopped`
-  return rows.length > 0
-}
+    )`
 
 export type Chunk = {
   id: Id
@@ -166,14 +186,14 @@ export const spread = (
   settled: readonly Id[],
   again: readonly Again[],
 ) => sql`
-  with held as materialized (
-    select t.id
-    from tickets t
-    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
-      on h.id = t.id and h.takes = t.takes
-    where t.owner = ${owner}
-    for update of t
+  with job as materialized (
+    select id
+    from jobs
+    where id = ${chunk?.job_id ?? null}::uuid
+    for update
   ),
+  -- Asked about, so that it is locked before the ticket: who cancels locks in this order, too.
+  held as materialized (${stillHeld(owner, held)} and (select count(*) from job) >= 0 for update of t),
   started as (
     update jobs
     set status = case when chunks_left = 1 then 'finished' else 'in progress' end,
@@ -182,7 +202,7 @@ export const spread = (
         updated_at = clock_timestamp(),
         chunks_left = chunks_left - 1
     where id = ${chunk?.job_id ?? null}::uuid
-      and status in ('pending', 'in progress')
+      and status in ('pending', 'in progress', 'error')
       and exists (select from held)
       and exists (select from chunks where id = ${chunk?.id ?? null}::uuid)
     returning id
@@ -229,14 +249,32 @@ export const spread = (
   ${settleTail(settled, again)}
   select 1 as one`
 
-/** A job whose service is gone when it is due to start. */
-export const stopJob = (sql: Sql, id: Id) => sql`
-  with stopped as (
+/** A chunk that cannot become messages: the job says so, and the chunk goes on under another ticket (contract 6.7). */
+export const stall = (
+  sql: Sql,
+  owner: Id,
+  held: readonly { id: Id; takes: number }[],
+  job: Id,
+  again: readonly Again[],
+) => sql`
+  with held as materialized (${stillHeld(owner, held)} for update of t),
+  stalled as (
     update jobs
-    set status = 'cancelled',
+    set status = 'error',
         updated_at = clock_timestamp()
-    where id = ${id}
+    where id = ${job}
       and status in ('pending', 'in progress')
-    returning id
-  )
-  delete from chunks where job_id in (select id from stopped)`
+      and exists (select from held)
+  ),
+  ${settleTail(
+    held.map(one => one.id),
+    again,
+  )}
+  select 1 as one`
+
+const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[]): Part => part`
+    select t.id
+    from tickets t
+    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
+      on h.id = t.id and h.takes = t.takes
+    where t.owner = ${owner}`

@@ -5,8 +5,10 @@ import type { Kind } from '../core/refusal.ts'
 import type { Channel } from '../services/service.ts'
 import type { BulkBody } from './schemas.ts'
 
+export type Fields = Omit<BulkBody, 'rows' | 'csv'>
+
 export type Head =
-  | { ok: true; fields: Omit<BulkBody, 'rows' | 'csv'>; hasRows: boolean; hasCsv: boolean }
+  | { ok: true; fields: Fields; hasRows: boolean; hasCsv: boolean }
   | { ok: false; kind: Kind; messages: readonly string[] }
 
 export type Rules = {
@@ -21,11 +23,12 @@ export type Rules = {
   isTest: boolean
   simulated: readonly string[]
   mostErrors: number
-  nowMicros: number
+  /** When the messages are due. Their ids carry that time: it is what retries, time-outs and retention count from. */
+  dueMicros: number
 }
 
 export type Problem = {
-  step: 'convert' | 'missing' | 'duplicate' | 'many' | 'few' | 'not-allowed' | 'long' | 'rows' | 'mixed'
+  step: 'convert' | 'missing' | 'duplicate' | 'many' | 'few' | 'not-allowed' | 'long' | 'reference' | 'rows' | 'mixed'
   detail: string
 }
 
@@ -40,20 +43,22 @@ export type Checked = {
   chunks: Uint8Array[]
 }
 
-export type Ask = { kind: 'read'; body: Uint8Array; now: number } | { kind: 'check'; rules: Rules }
+export type Ask = { kind: 'read'; body: Uint8Array; now: number } | { kind: 'check'; rules: Rules } | { kind: 'forget' }
 export type Answer =
   | { kind: 'head'; head: Head }
   | ({ kind: 'checked' } & Checked)
   | { kind: 'failed'; message: string }
 
+/** One body: read once, then checked once or not at all. */
+export type Examiner = {
+  /** The bytes are gone afterwards: they have moved to the thread. */
+  read(body: Buffer, now: number): Promise<Head>
+  check(rules: Rules): Promise<Checked>
+}
+
 export type BulkThread = {
   /** Runs `work` with the thread to itself; others wait their turn. */
-  alone<T>(
-    work: (thread: {
-      read(body: Buffer, now: number): Promise<Head>
-      check(rules: Rules): Promise<Checked>
-    }) => Promise<T>,
-  ): Promise<T>
+  alone<T>(work: (thread: Examiner) => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
@@ -102,25 +107,25 @@ export function createBulkThread(): BulkThread {
     })
   }
 
+  const examiner: Examiner = {
+    async read(body, now) {
+      const bytes = ownBytes(body)
+      const answer = await ask({ kind: 'read', body: bytes, now }, [bytes.buffer])
+      if (answer.kind !== 'head') throw new Error('the bulk thread answered something else')
+      return answer.head
+    },
+    async check(rules) {
+      const answer = await ask({ kind: 'check', rules })
+      if (answer.kind !== 'checked') throw new Error('the bulk thread answered something else')
+      return answer
+    },
+  }
+
   return {
     alone(work) {
-      const mine = turn.then(() =>
-        work({
-          async read(body, now) {
-            const bytes = new Uint8Array(body.length)
-            bytes.set(body)
-            const answer = await ask({ kind: 'read', body: bytes, now }, [bytes.buffer])
-            if (answer.kind !== 'head') throw new Error('the bulk thread answered something else')
-            return answer.head
-          },
-          async check(rules) {
-            const answer = await ask({ kind: 'check', rules })
-            if (answer.kind !== 'checked') throw new Error('the bulk thread answered something else')
-            return answer
-          },
-        }),
-      )
-      turn = mine.catch(() => {})
+      const mine = turn.then(() => work(examiner))
+      // A body that was refused before its rows were looked at is still there, many times its size.
+      turn = mine.catch(() => worker?.postMessage({ kind: 'forget' } satisfies Ask))
       return mine
     },
     async stop() {
@@ -128,6 +133,13 @@ export function createBulkThread(): BulkThread {
       await worker?.terminate()
     },
   }
+}
+
+// What has memory of its own can be handed over as it is; small bodies share theirs with others.
+function ownBytes(body: Buffer): Uint8Array<ArrayBuffer> {
+  if (body.buffer instanceof ArrayBuffer && body.byteOffset === 0 && body.buffer.byteLength === body.length)
+    return new Uint8Array(body.buffer)
+  return new Uint8Array(body)
 }
 
 // Development and tests run the sources, which a thread of Node 20 reads only with the help of tsx.

@@ -7,9 +7,10 @@ import { Refusal } from '../core/refusal.ts'
 import { readJson } from '../http/json.ts'
 import { reader } from '../http/validation.ts'
 import { scheduleProblem } from '../notifications/schedule.ts'
+import { codePoints } from '../rendering/characters.ts'
 import { type CheckedRow, checkRows, rowErrorsSentence } from './check.ts'
 import { matchColumns } from './columns.ts'
-import { CHUNK_ROWS, MOST_ROWS, type Row } from './job.ts'
+import { CHUNK_ROWS, LONGEST_REFERENCE, MOST_ROWS, type Row } from './job.ts'
 import { createTextMeasure } from './measure.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
 import { type BulkBody, bulkBody } from './schemas.ts'
@@ -18,6 +19,10 @@ import type { Answer, Ask, Checked, Head, Problem, Rules } from './thread.ts'
 let body: BulkBody | null = null
 
 parentPort?.on('message', (ask: Ask) => {
+  if (ask.kind === 'forget') {
+    body = null
+    return
+  }
   let answer: Answer
   try {
     answer =
@@ -70,11 +75,12 @@ const refused = (problem: Problem): Checked => ({ rowCount: 0, counted: 0, isSim
 function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rules): Checked {
   const friends = rules.friends && new Set(rules.friends)
   const simulated = new Set(rules.simulated)
-  const ids = createIds(createClock(() => rules.nowMicros / 1000))
+  const ids = createIds(createClock(() => rules.dueMicros / 1000))
   const text = rules.smsContent === null ? {} : { text: createTextMeasure(rules.smsContent, rules.prefix) }
   const failing: CheckedRow[] = []
   let notAllowed = false
   let tooLongRow: number | null = null
+  let longReference: string | null = null
   let simulatedRows = 0
   const chunks: Uint8Array[] = []
   let open: Row[] = []
@@ -89,6 +95,7 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
     // A blank or broken recipient is on no list.
     else if (friends && (row.key === undefined || !friends.has(row.key))) notAllowed = true
     if (row.tooLong && tooLongRow === null) tooLongRow = row.row
+    if (longReference === null && isLong(row.reference)) longReference = row.reference
     if (row.errors.length > 0 && failing.length < rules.mostErrors) failing.push(row)
     if (row.key === undefined || row.recipient === null) continue
     open.push({
@@ -110,11 +117,13 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
     ? { step: 'not-allowed', detail: '' }
     : tooLongRow !== null
       ? { step: 'long', detail: String(tooLongRow) }
-      : failing.length > 0
-        ? { step: 'rows', detail: rowErrorsSentence(failing, rules.mostErrors) }
-        : isMixed
-          ? { step: 'mixed', detail: '' }
-          : null
+      : longReference !== null
+        ? { step: 'reference', detail: longReference }
+        : failing.length > 0
+          ? { step: 'rows', detail: rowErrorsSentence(failing, rules.mostErrors) }
+          : isMixed
+            ? { step: 'mixed', detail: '' }
+            : null
   return {
     rowCount,
     counted: rowCount - simulatedRows,
@@ -123,6 +132,10 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
     chunks: problem ? [] : chunks,
   }
 }
+
+/** As long as the reference of a single message may be (contract 21, 21). */
+const isLong = (reference: string | null) =>
+  reference !== null && reference.length > LONGEST_REFERENCE && codePoints(reference) > LONGEST_REFERENCE
 
 // A buffer of its own, so that it can be handed over without copying it once more.
 function copied(text: string): Uint8Array {
