@@ -367,7 +367,8 @@ test('F8 whatever bytes come at whatever step: an answer, no crash, and no messa
       }
       const outcome = await provider.send(message())
       if (outcome.kind === 'accepted') expect(taken).toBe(true)
-      if (outcome.kind === 'deferred' && outcome.uncertain) expect(taken).toBe(true)
+      // The other way round it is no lie: the end may have left us and never arrived.
+      if (taken && outcome.kind === 'deferred' && !/^[45]\d\d/.test(text)) expect(outcome.uncertain).toBe(true)
     }),
     { numRuns: 60 },
   )
