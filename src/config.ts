@@ -416,8 +416,8 @@ const settings = {
   smtpConnections: setting(
     'HERALD_SMTP_CONNECTIONS',
     whole(1, 200),
-    10,
-    'Connections to the mail server held by one process.',
+    20,
+    'Connections to the mail server held by one process; a quarter of them is kept for urgent messages.',
   ),
   smtpPerSecond: setting<number | null>(
     'HERALD_SMTP_PER_SECOND',
@@ -484,8 +484,8 @@ const settings = {
   sesConnections: setting(
     'HERALD_SES_CONNECTIONS',
     whole(1, 200),
-    10,
-    'Connections to Amazon SES held by one process.',
+    20,
+    'Connections to Amazon SES held by one process; a quarter of them is kept for urgent messages.',
   ),
   sesPerSecond: setting<number | null>(
     'HERALD_SES_PER_SECOND',

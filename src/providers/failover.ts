@@ -23,6 +23,7 @@ export function createFailover<M>(
 ): Channel<M> {
   const circuits = sendings.map(sending => createCircuit(sending.provider, onChange))
   const paces = sendings.map(({ provider }) => createPace(provider.perSecond))
+  const gates = sendings.map(({ provider }) => createGate(provider.atOnce))
 
   return {
     async send(message, { cost, urgent }) {
@@ -30,9 +31,10 @@ export function createFailover<M>(
       for (const [at, { provider, send }] of sendings.entries()) {
         const circuit = circuits[at]
         const pace = paces[at]
-        if (!circuit?.isUp() || !pace) continue
+        const gate = gates[at]
+        if (!circuit?.isUp() || !pace || !gate) continue
         await pace(cost, urgent)
-        const outcome = await send(message)
+        const outcome = await gate(urgent, () => send(message))
         if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome }
         circuit.trip(outcome.detail)
         // It may have been taken: another provider must not be tried as if it had not.
@@ -100,5 +102,25 @@ function createPace(perSecond: number | null): (cost: number, urgent: boolean) =
     const at = Math.max(now, free)
     free = at + (cost * 1000) / perSecond
     if (!urgent && at > now) await new Promise(resume => setTimeout(resume, at - now))
+  }
+}
+
+// Of the places a provider has, a quarter is kept for what is urgent: a slow provider full of newsletters still has one for
+// a one-time code.
+function createGate(atOnce: number | undefined): <T>(urgent: boolean, work: () => Promise<T>) => Promise<T> {
+  const most = atOnce === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(atOnce * 0.75))
+  let inside = 0
+  const waiting: (() => void)[] = []
+  return async (urgent, work) => {
+    if (urgent) return work()
+    if (inside >= most) await new Promise<void>(go => waiting.push(go))
+    else inside++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else inside--
+    }
   }
 }

@@ -87,6 +87,8 @@ type Common = {
   readonly door?: Door
   /** Parts or messages per second this provider allows; null: as fast as we can. */
   readonly perSecond: number | null
+  /** How many messages it takes at the same time; more would wait inside. Absent: any number. */
+  readonly atOnce?: number
   /** Asks without sending anything whether the provider would answer; for doctor and for a probe of an open circuit. */
   probe(): Promise<{ ok: true } | { ok: false; detail: string }>
   stop(): Promise<void>

@@ -25,6 +25,7 @@ export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: 
     reports: true,
     door: createDoor(settings.topics, world, fetcher),
     perSecond: settings.perSecond,
+    atOnce: settings.pool.connections,
     ...sender,
   }
 }

@@ -112,6 +112,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
     channel: 'sms',
     reports: settings.reports,
     perSecond: settings.perSecond,
+    atOnce: settings.binds * settings.window,
     send,
     async probe() {
       if (stopping !== null) return { ok: false, detail: 'stopped' }

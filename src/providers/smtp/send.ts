@@ -29,6 +29,7 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld): EmailP
     // A relay never says "delivered", so acceptance counts as such; a bounce still applies.
     reports: false,
     perSecond: settings.perSecond,
+    atOnce: settings.connections,
     send: sender.send,
     probe: sender.probe,
     async stop() {
