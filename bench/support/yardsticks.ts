@@ -5,10 +5,13 @@ import Fastify from 'fastify'
 import pg from 'pg'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds } from '../../src/core/id.ts'
+import { cpuSeconds } from './cpu.ts'
 
-export type InsertJob = { host: string; user: string; database: string; clients: number; seconds: number }
+export type InsertJob = { host: string; user: string; database: string; pid: number; clients: number; seconds: number }
 
-async function insert({ host, user, database, clients, seconds }: InsertJob): Promise<{ value: number }> {
+type Inserted = { value: number; databaseMicros: number }
+
+async function insert({ host, user, database, pid, clients, seconds }: InsertJob): Promise<Inserted> {
   const open = async () => {
     const client = new pg.Client({ host, user, database, port: 5432 })
     await client.connect()
@@ -24,6 +27,8 @@ async function insert({ host, user, database, clients, seconds }: InsertJob): Pr
   const digest = Buffer.alloc(32, 9)
   const lines = [first, ...(await Promise.all(Array.from({ length: clients - 1 }, open)))]
   let stored = 0
+  let all = 0
+  const before = cpuSeconds(pid, { family: true })
   const from = performance.now() + 500
   const until = from + seconds * 1000
   await Promise.all(
@@ -36,13 +41,15 @@ async function insert({ host, user, database, clients, seconds }: InsertJob): Pr
                  values ($1, $2, $2, 'normal', 'email', false, $2, 1, 'email-medium', $3, false, $4, $5)`,
           values: [ids.next(), service, `order-${stored % 1000}`, sealed, digest],
         })
+        all++
         if (performance.now() >= from && performance.now() <= until) stored++
       }
     }),
   )
+  const databaseMicros = ((cpuSeconds(pid, { family: true }) - before) * 1e6) / all
   await first.query('drop table yardstick')
   await Promise.all(lines.map(client => client.end()))
-  return { value: stored / seconds }
+  return { value: stored / seconds, databaseMicros }
 }
 
 async function bare({ answer }: { answer: string }): Promise<{ address: string }> {
