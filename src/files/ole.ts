@@ -1,0 +1,18 @@
+// Names in the directory of an OLE compound file ([MS-CFB] 2.6), where .doc and .xls keep their streams. Entries are 128 bytes
+// on a 128-byte grid wherever the directory's sectors lie; so the whole grid is looked at instead of following chains that a
+// hostile file may bend.
+
+const ENTRY_BYTES = 128
+
+export function oleNames(content: Buffer): Set<string> {
+  const names = new Set<string>()
+  for (let at = 512; at + ENTRY_BYTES <= content.length; at += ENTRY_BYTES) {
+    const bytes = content.readUInt16LE(at + 64)
+    const kind = content[at + 66] ?? 0
+    const color = content[at + 67] ?? 0
+    if (bytes < 4 || bytes > 64 || bytes % 2 === 1 || color > 1 || (kind !== 1 && kind !== 2 && kind !== 5)) continue
+    if (content.readUInt16LE(at + bytes - 2) !== 0) continue
+    names.add(content.toString('utf16le', at, at + bytes - 2))
+  }
+  return names
+}
