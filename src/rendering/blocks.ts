@@ -16,7 +16,7 @@ import {
   linkDefinition,
   underline,
 } from './lines.ts'
-import { createRawIndex, opensBlock, type RawIndex } from './raw.ts'
+import { opensBlock, rawBlockEnd, rawIndex } from './raw.ts'
 
 export type Block =
   | { readonly type: 'newline' | 'rule' }
@@ -303,17 +303,19 @@ function itemsOf(page: Page, lines: readonly string[], indent: number): Item[] {
     const precedes = !isLast && own.at(-1) === ''
     const isLoose = follows || precedes || hasGap(own)
     if (!isLast) follows = precedes
-    items.push({ isLoose, blocks: itemBlocks(outdent(own, indent), page.definitions, depth) })
+    items.push({ isLoose, blocks: itemBlocks(page, own, indent, depth) })
     start = i
   }
   return items
 }
 
-function itemBlocks(lines: string[], definitions: Definitions, depth: Depth): Block[] {
-  const [only = ''] = lines
-  // Nearly every item is a line that starts with a letter, and no rule begins with one.
-  if (lines.length === 1 && /^ {0,3}[A-Za-z]/.test(only)) return [{ type: 'text', text: only }]
-  return parse(lines, 'item', definitions, depth)
+function itemBlocks(page: Page, lines: readonly string[], indent: number, depth: Depth): Block[] {
+  const [first = ''] = lines
+  const only =
+    lines.length === 1 || (lines.length === 2 && lines[1] === '') ? first.slice(bulletEnd(first, indent)) : ''
+  // Nearly every item is one line that starts with a letter, and no rule begins with one.
+  if (/^ {0,3}[A-Za-z]/.test(only)) return [{ type: 'text', text: only }]
+  return parse(outdent(lines, indent), 'item', page.definitions, depth)
 }
 
 function hasGap(lines: readonly string[]): boolean {
@@ -348,10 +350,10 @@ function rawBlocks(lines: readonly string[]) {
     starts.push(offset)
     offset += line.length + 1
   }
-  const index: RawIndex = createRawIndex(text)
+  const index = rawIndex(text)
   return (at: number) => {
     const start = (starts[at] ?? 0) + indentOf(lines[at] ?? '')
-    const end = index.block(start)
+    const end = rawBlockEnd(index, start)
     if (end === -1) return null
     let next = at
     while (next < lines.length && (starts[next] ?? 0) < end) next++

@@ -107,3 +107,18 @@ export function codePoints(text: string): number {
   }
   return text.length - pairs
 }
+
+/** A text with some code units changed, each for one other. Far cheaper than putting it together again piece by piece. */
+export function mapUnits(text: string, change: (unit: number, index: number) => number): string {
+  const units = new Uint16Array(text.length)
+  for (let i = 0; i < text.length; i++) units[i] = change(text.charCodeAt(i), i)
+  return textOf(units)
+}
+
+export function textOf(units: Uint16Array): string {
+  // As many arguments as a call can safely take.
+  const most = 8192
+  let out = ''
+  for (let i = 0; i < units.length; i += most) out += String.fromCharCode(...units.subarray(i, i + most))
+  return out
+}

@@ -152,6 +152,8 @@ const allowedSchemes = new Set(['http', 'https', 'mailto', 'tel'])
  * references decoded and everything invisible taken out. Anything but our four schemes becomes `#`.
  */
 export function safeTarget(target: string): string {
+  // Without a colon, written or referred to, there is no scheme.
+  if (target !== '' && !/[:&]/.test(target)) return attribute(target)
   let seen = ''
   for (const char of dropInvisible(decodeReferences(target))) {
     const code = char.charCodeAt(0)
@@ -188,10 +190,11 @@ export function encodeUrl(url: string): string {
   return out
 }
 
+// encodeURIComponent leaves `!'()*` alone.
+const percentOfAscii = Array.from({ length: 128 }, (_, code) => `%${code.toString(16).toUpperCase().padStart(2, '0')}`)
+
 function percent(char: string): string {
-  const code = char.charCodeAt(0)
-  // encodeURIComponent leaves `!'()*` alone.
-  return code < 128 ? `%${code.toString(16).toUpperCase().padStart(2, '0')}` : encodeURIComponent(char)
+  return percentOfAscii[char.charCodeAt(0)] ?? encodeURIComponent(char)
 }
 
 function isKept(code: number): boolean {

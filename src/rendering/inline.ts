@@ -1,11 +1,11 @@
 // Formatting inside a line: emphasis, links, code, bare URLs, line breaks. One walk from mark to mark.
 
 import type { Definitions } from './blocks.ts'
-import { type Brackets, closingBracket, findBrackets, keyAt, linkAt, referenceAt } from './brackets.ts'
+import { type Brackets, closingBracket, findBrackets, keyAt, linkAt, type Reference, referenceAt } from './brackets.ts'
 import { endOfText, isSpace } from './characters.ts'
 import { boldEnd, codeAt, italicEnd, type Marks, marksOf, runEnd, strikeEnd } from './emphasis.ts'
 import { keyOfDefinition } from './lines.ts'
-import { createRawIndex, type RawIndex } from './raw.ts'
+import { type RawIndex, rawIndex, rawInlineEnd } from './raw.ts'
 
 /** How the pieces of a line are written for one kind of output. */
 export type InlineTarget = {
@@ -123,8 +123,8 @@ function takeEscape({ text, context }: Walk, i: number): Taken | null {
 }
 
 function takeRaw(walk: Walk, i: number): Taken | null {
-  walk.raw ??= createRawIndex(walk.text)
-  const end = walk.raw.inline(i)
+  walk.raw ??= rawIndex(walk.text)
+  const end = rawInlineEnd(walk.raw, i)
   return end === -1 ? takeAngle(walk.text, i) : { out: walk.text.slice(i, end), end }
 }
 
@@ -150,13 +150,16 @@ function takeLink(walk: Walk, open: number, isImage: boolean): Taken | null {
   walk.brackets ??= findBrackets(walk.text)
   const direct = linkAt(walk.brackets, open)
   if (direct) return linked(walk, direct.text, direct.target, direct.title, direct.end, isImage)
-  const { links } = walk.context.definitions
-  if (links.size === 0) return null
-  for (const found of [referenceAt(walk.brackets, open), keyAt(walk.brackets, open)]) {
-    const definition = found && links.get(keyOfDefinition(found.key))
-    if (definition) return linked(walk, found.text, definition.target, definition.title, found.end, isImage)
-  }
-  return null
+  if (walk.context.definitions.links.size === 0) return null
+  return (
+    takeReference(walk, referenceAt(walk.brackets, open), isImage) ??
+    takeReference(walk, keyAt(walk.brackets, open), isImage)
+  )
+}
+
+function takeReference(walk: Walk, found: Reference | null, isImage: boolean): Taken | null {
+  const definition = found && walk.context.definitions.links.get(keyOfDefinition(found.key))
+  return definition ? linked(walk, found.text, definition.target, definition.title, found.end, isImage) : null
 }
 
 function linked(walk: Walk, label: string, target: string, title: string, end: number, isImage: boolean): Taken {

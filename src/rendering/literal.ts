@@ -1,6 +1,8 @@
 // Values as plain text (reliability S-08): what Markdown would read in a value is swapped for a private character before
 // the body is formatted and put back afterwards, so no value typed by a stranger can become a link or a heading.
 
+import { isAsciiLetter, isDigit, mapUnits } from './characters.ts'
+
 const first = 0xee00
 const bullet = 0xee80
 const read = new Set('\\`*{}[]()#+-.!_<>~|^=:@')
@@ -22,14 +24,16 @@ export function protect(value: string): string {
 
 /** Text that Markdown passes by whole, line ends and all: for what we put into a body ourselves. */
 export function seal(text: string): string {
-  return text.replace(/[!-/:-@[-`{-~\n•]/g, char =>
-    String.fromCharCode(char === '•' ? bullet : first + char.charCodeAt(0)),
-  )
+  return mapUnits(text, unit => {
+    if (unit === bulletUnit) return bullet
+    const isSign = unit > 32 && unit < 127 && !isAsciiLetter(unit) && !isDigit(unit)
+    return isSign || unit === 10 ? first + unit : unit
+  })
 }
 
+const bulletUnit = 0x2022
+
 export function restore(text: string): string {
-  return text.replace(/[\uee00-\uee80]/g, char => {
-    const code = char.charCodeAt(0)
-    return code === bullet ? '•' : String.fromCharCode(code - first)
-  })
+  if (!/[\uee00-\uee80]/.test(text)) return text
+  return mapUnits(text, unit => (unit < first || unit > bullet ? unit : unit === bullet ? bulletUnit : unit - first))
 }

@@ -1,13 +1,19 @@
 // HTML that somebody typed into text which is not HTML: it is kept as typed, so we must know where it ends.
 // Where each element closes is looked up in an index made once per text; searching from every `<` would cost a square.
 
-import { endOfText, isAsciiLetter, isSpace, isWordAt } from './characters.ts'
+import { isAsciiLetter, isSpace, isWordAt } from './characters.ts'
 
+/** A text with the ends of its elements and comments, gathered when the first of them is asked for. */
 export type RawIndex = {
-  /** The index after the inline element, comment or tag that starts at this `<`, or -1. */
-  inline: (start: number) => number
-  /** The same for a block, which must stand alone: behind it only a blank line or the end. */
-  block: (start: number) => number
+  readonly text: string
+  closers: Map<string, number[]> | null
+  comments: number[] | null
+  /** The ends after which only a blank line or nothing follows, by name; comments have no name. */
+  readonly alone: Map<string, number[]>
+}
+
+export function rawIndex(text: string): RawIndex {
+  return { text, closers: null, comments: null, alone: new Map() }
 }
 
 // Elements that live inside a line; everything else is a block.
@@ -16,45 +22,62 @@ const inlineElements = new Set(
   del img font`.split(/\s+/),
 )
 
-export function createRawIndex(text: string): RawIndex {
-  const closers = new Map<string, number[]>()
-  const commentEnds: number[] = []
-  let open = -1
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === '<') open = i
-    if (text[i] !== '>') continue
-    if (text.startsWith('--', i - 2)) commentEnds.push(i + 1)
-    if (open === -1 || text[open + 1] !== '/' || i - open > 64) continue
-    const name = text.slice(open + 2, i)
-    const ends = closers.get(name)
-    if (ends) ends.push(i + 1)
-    else closers.set(name, [i + 1])
-  }
-  const textEnd = endOfText(text)
-  const standsAlone = (end: number) => {
-    while (text[end] === ' ') end++
-    return end >= textEnd || text.startsWith('\n\n', end)
-  }
-  const aloneCloser = memo((name: string) => (closers.get(name) ?? []).filter(standsAlone))
-  const aloneComment = memo(() => commentEnds.filter(standsAlone))
+/** The index after the inline element, comment or tag that starts at this `<`, or -1. */
+export function rawInlineEnd(index: RawIndex, start: number): number {
+  if (index.text.startsWith('<!--', start)) return firstAfter(commentsOf(index), start + 6)
+  const tag = openTag(index.text, start)
+  if (tag === null) return -1
+  const close = tag.isVoid ? -1 : firstAfter(closersOf(index).get(tag.name), tag.end)
+  return close === -1 ? tag.end : close
+}
 
-  return {
-    inline(start) {
-      if (text.startsWith('<!--', start)) return firstAfter(commentEnds, start + 6)
-      const tag = openTag(text, start)
-      if (tag === null) return -1
-      const close = tag.isVoid ? -1 : firstAfter(closers.get(tag.name) ?? [], tag.end)
-      return close === -1 ? tag.end : close
-    },
-    block(start) {
-      if (text.startsWith('<!--', start)) return firstAfter(aloneComment(''), start + 6)
-      const tag = openTag(text, start)
-      if (tag === null || inlineElements.has(tag.name)) return -1
-      const close = tag.isVoid ? -1 : firstAfter(aloneCloser(tag.name), tag.end)
-      if (close !== -1) return close
-      return standsAlone(tag.end) ? tag.end : -1
-    },
+/** The same for a block, which must stand alone. */
+export function rawBlockEnd(index: RawIndex, start: number): number {
+  if (index.text.startsWith('<!--', start)) return firstAfter(aloneOf(index, ''), start + 6)
+  const tag = openTag(index.text, start)
+  if (tag === null || inlineElements.has(tag.name)) return -1
+  const close = tag.isVoid ? -1 : firstAfter(aloneOf(index, tag.name), tag.end)
+  if (close !== -1) return close
+  return standsAlone(index.text, tag.end) ? tag.end : -1
+}
+
+function closersOf(index: RawIndex): ReadonlyMap<string, number[]> {
+  if (index.closers) return index.closers
+  const { text } = index
+  const closers = new Map<string, number[]>()
+  for (let open = text.indexOf('</'); open !== -1; open = text.indexOf('</', open + 2)) {
+    let end = open + 2
+    while (end - open < 64 && isWordAt(text, end)) end++
+    if (text[end] !== '>') continue
+    const name = text.slice(open + 2, end)
+    const ends = closers.get(name)
+    if (ends) ends.push(end + 1)
+    else closers.set(name, [end + 1])
   }
+  index.closers = closers
+  return closers
+}
+
+function commentsOf(index: RawIndex): readonly number[] {
+  if (index.comments) return index.comments
+  const ends: number[] = []
+  for (let i = index.text.indexOf('-->'); i !== -1; i = index.text.indexOf('-->', i + 1)) ends.push(i + 3)
+  index.comments = ends
+  return ends
+}
+
+function aloneOf(index: RawIndex, name: string): readonly number[] {
+  const known = index.alone.get(name)
+  if (known) return known
+  const ends = (name === '' ? commentsOf(index) : closersOf(index).get(name)) ?? []
+  const alone = ends.filter(end => standsAlone(index.text, end))
+  index.alone.set(name, alone)
+  return alone
+}
+
+function standsAlone(text: string, end: number): boolean {
+  while (text[end] === ' ') end++
+  return end >= text.length || text.startsWith('\n\n', end)
 }
 
 /** Whether a block element opens at this index, closed or not: it ends a paragraph. */
@@ -64,19 +87,9 @@ export function opensBlock(line: string): boolean {
   return name !== '' && !inlineElements.has(name)
 }
 
-function memo<T>(make: (key: string) => T): (key: string) => T {
-  const made = new Map<string, T>()
-  return key => {
-    const old = made.get(key)
-    if (old !== undefined) return old
-    const fresh = make(key)
-    made.set(key, fresh)
-    return fresh
-  }
-}
-
 /** The first of the sorted ends that is greater than `from`, or -1. */
-function firstAfter(ends: readonly number[], from: number): number {
+function firstAfter(ends: readonly number[] | undefined, from: number): number {
+  if (!ends) return -1
   let low = 0
   let high = ends.length
   while (low < high) {

@@ -1,7 +1,7 @@
 // The typography pass over rendered text: spaces before punctuation, curly quotes, straight quotes in e-mail
 // addresses, dashes. Each step is one walk, and a text that holds nothing for a step is handed on untouched.
 
-import { isDigit, isSpace, isWordAt, isWordBefore } from './characters.ts'
+import { isDigit, isSpace, isWordAt, isWordBefore, mapUnits, textOf } from './characters.ts'
 
 // Anything a step could change: most pieces hold none of it.
 const interesting = /["'\\@]|[ \t][,.]|[-–—]\s/
@@ -137,14 +137,6 @@ function curl(piece: string): string {
 const single = 39
 const double = 34
 
-function textOf(units: Uint16Array): string {
-  // As many arguments as a call can safely take.
-  const most = 8192
-  let out = ''
-  for (let i = 0; i < units.length; i += most) out += String.fromCharCode(...units.subarray(i, i + most))
-  return out
-}
-
 /** Backslash escapes taken out; a character with no meaning for the steps stands in for each of them. */
 function takeEscapes(piece: string): { text: string; literal: Map<number, string> } {
   const literal = new Map<number, string>()
@@ -231,18 +223,24 @@ function isFinalS(text: string, i: number): boolean {
   return text[i] === 's' && !isWordAt(text, i + 1)
 }
 
-const dashReferences = ['&nbsp;', '--', '&mdash;', '&ndash;', '&#8211;', '&#8212;', '&#x2013;', '&#x2014;']
+const openingReferences = ['&nbsp;', '&mdash;', '&ndash;', '&#8211;', '&#8212;', '&#x2013;', '&#x2014;']
 
 function opens(text: string, i: number): boolean {
-  if (!isWordAt(text, i + 1)) return false
-  if (i > 0 && isSpace(text.charCodeAt(i - 1))) return true
-  return dashReferences.some(reference => text.endsWith(reference, i))
+  if (i === 0 || !isWordAt(text, i + 1)) return false
+  const before = text.charCodeAt(i - 1)
+  if (before === 45) return text.charCodeAt(i - 2) === 45
+  if (before === 59) return openingReferences.some(reference => text.endsWith(reference, i))
+  return isSpace(before)
 }
 
 function closesAfter(text: string, i: number): boolean {
   const code = text.charCodeAt(i)
   if (i < 0 || code === 32 || code === 9 || code === 10 || code === 13) return false
   return code !== 91 && code !== 123 && code !== 40 && code !== 45
+}
+
+function straight(unit: number): number {
+  return unit === 0x2018 || unit === 0x2019 ? single : unit
 }
 
 /** Straightens single quotes in every run of non-space characters that has `@` with something on both sides. */
@@ -259,7 +257,7 @@ function straightInAddresses(text: string): string {
       if (text[i] === '@' && i > start && i + 1 < text.length && !isSpace(text.charCodeAt(i + 1))) isAddress = true
     }
     if (!isAddress) continue
-    out += text.slice(from, start) + text.slice(start, i).replace(/[‘’]/g, "'")
+    out += text.slice(from, start) + mapUnits(text.slice(start, i), straight)
     from = i
   }
   return from === 0 ? text : out + text.slice(from)
