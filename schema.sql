@@ -331,9 +331,9 @@ CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
 
-CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, reference, id) WHERE (reference IS NOT NULL);
+CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, reference, id NULLS FIRST) WHERE (reference IS NOT NULL);
 
-CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id);
+CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id NULLS FIRST);
 
 CREATE INDEX receipts_by_age ON public.receipts USING btree (received_at);
 
@@ -343,7 +343,7 @@ CREATE INDEX reply_tos_of_service ON public.reply_tos USING btree (service_id);
 
 CREATE INDEX senders_of_service ON public.senders USING btree (service_id);
 
-CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id);
+CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id NULLS FIRST);
 
 CREATE INDEX templates_of_service ON public.templates USING btree (service_id) WHERE (NOT archived);
 

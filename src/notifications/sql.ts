@@ -177,8 +177,9 @@ export type Page = {
 /**
  * Newest first. Each combination of equal columns is one walk down an index, and no walk is longer than the page. Three things
  * keep it so whatever the planner believes (test/explain.test.ts): states and whole rows are fetched one by one, by subqueries
- * that cannot become a join, which would read whole partitions; and a window's start is looked at after the walk, because the
- * planner takes a range with two unknown ends for so short that it would rather read all of it and sort.
+ * that cannot become a join, which would read whole partitions; a window's start is looked at after the walk, because the
+ * planner takes a range with two unknown ends for so short that it would rather read all of it and sort; and `nulls last` is an
+ * order that only the indexes made for this have, so that it cannot walk down the primary key and filter.
  */
 export function page(sql: Sql, p: Page): Promise<Notification[]> {
   const channels = p.channels.map(one => one.channel)
@@ -198,7 +199,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
           and n.in_job = any (${p.inJob}::boolean[])
           and ${statusOf} <> 'cancelled'
           and (${p.statuses}::text[] is null or ${statusOf} = any (${p.statuses}::text[]))
-        order by n.id desc
+        order by n.id desc nulls last
         limit ${p.size}`
       : p.statuses !== null
         ? part`
@@ -215,7 +216,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
             and s.in_job = j.in_job
             and s.status = t.status
             and s.id < ${top}
-          order by s.id desc
+          order by s.id desc nulls last
           limit ${p.size}
         ) w
         where w.id >= c.floor
@@ -234,7 +235,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
             and n.in_job = j.in_job
             and n.id < ${top}
             and ${statusOf} <> 'cancelled'
-          order by n.id desc
+          order by n.id desc nulls last
           limit ${p.size}
         ) w
         where w.id >= c.floor
