@@ -496,18 +496,18 @@ describe('as a process', () => {
       .split('\n')
       .find(line => line.startsWith('curl '))
     const [, url = '', authorization = '', body = ''] =
-      /^curl -sS -X POST '([^']+)' -H 'Authorization: ([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(
+      /^curl -sS '([^']+)' -H 'Authorization: ([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(
         line ?? '',
       ) ?? []
     const paste = (key = authorization) =>
       fetch(url, { method: 'POST', headers: { authorization: key, 'content-type': 'application/json' }, body })
     const reply = await paste()
     expect({ status: reply.status, text: await reply.text() }).toMatchObject({
-      status: 200,
+      status: 201,
       text: expect.stringContaining('Ada'),
     })
     const keys = [...out().matchAll(/(?:test|team|live) key +(\S+)/g)].map(([, key]) => `ApiKey-v1 ${key}`)
-    expect(await Promise.all(keys.map(async key => (await paste(key)).status))).toEqual([200, 200, 200])
+    expect(await Promise.all(keys.map(async key => (await paste(key)).status))).toEqual([201, 201, 201])
 
     const listed = JSON.parse((await herald(['key', 'list', 'Sample service', '--json'], own)).out).keys as Json[]
     await herald(['key', 'revoke', listed.find(key => key.type === 'test').id], own)

@@ -131,8 +131,8 @@ export function sampleText(sample: Sample, address: string): string {
   ].join('\n')
 }
 
-/** One line that answers 2xx. */
-export const curlLine = ({ keys, templates }: Sample, address: string) =>
-  `curl -sS -X POST '${address}/v2/template/${templates.email.id}/preview'` +
+/** One line that sends a message. The test key sends nothing to anyone, but everything else happens as it would. */
+export const curlLine = ({ keys, templates, user }: Sample, address: string) =>
+  `curl -sS '${address}/v2/notifications/email'` +
   ` -H 'Authorization: ApiKey-v1 ${keys.test}' -H 'Content-Type: application/json'` +
-  ` -d '${JSON.stringify({ personalisation: { name: 'Ada' } })}'`
+  ` -d '${JSON.stringify({ template_id: templates.email.id, email_address: user.email_address, personalisation: { name: 'Ada' } })}'`

@@ -45,9 +45,8 @@ const BOTH = [
 async function paste(line: string): Promise<unknown> {
   if (hasCurl()) return JSON.parse(execFileSync('sh', ['-c', `${line} --fail-with-body`], { encoding: 'utf8' }))
   const [, address = '', authorization = '', raw = ''] =
-    /^curl -sS -X POST '([^']+)' -H 'Authorization: ([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(
-      line,
-    ) ?? []
+    /^curl -sS '([^']+)' -H 'Authorization: ([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(line) ??
+    []
   const { origin, pathname } = new URL(address)
   const reply = await call(origin, 'POST', pathname, { raw, headers: { authorization } })
   expect(reply.status).toBeLessThan(300)
@@ -59,7 +58,7 @@ describe('a folder of its own', () => {
     const data = newData()
     const first = await start({ HERALD_DATA: data })
     expect(keysIn(first)).toHaveLength(3)
-    expect(await paste(curlLine(first))).toMatchObject({ type: 'email', subject: 'Hello Ada' })
+    expect(await paste(curlLine(first))).toMatchObject({ content: { subject: 'Hello Ada' } })
     for (const key of keysIn(first)) expect(await templatesBy(first, key)).toEqual(BOTH)
     expect(statSync(join(data, 'secret')).mode & 0o777).toBe(0o600)
     expect(secretIn(data)).toMatch(/^[0-9a-f]{64}$/)
@@ -226,7 +225,7 @@ describe('a stop', () => {
     const program = await start(await newDatabase())
     const [key = ''] = keysIn(program)
     const { port, pathname } = new URL(/'(http[^']+)'/.exec(curlLine(program))?.[1] ?? '')
-    const body = JSON.stringify({ personalisation: { name: 'Ada' } })
+    const body = / -d '([^']+)'$/.exec(curlLine(program))?.[1] ?? ''
     const socket = net.connect(Number(port), '127.0.0.1')
     const received = collect(socket)
     // The answer to `Expect` tells that the request has begun on the other side.
@@ -240,7 +239,7 @@ describe('a stop', () => {
     await expect.poll(() => canConnect(Number(port))).toBe(false)
     socket.write(body)
     const answer = await received.whole()
-    expect(answer).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    expect(answer).toMatch(/\r\n\r\nHTTP\/1\.1 201 Created\r\n/)
     expect(answer).toMatch(/\r\nconnection: close\r\n/i)
     expect(answer).toContain('Hello Ada')
 
