@@ -218,6 +218,48 @@ describe('U5 Idempotency-Key', () => {
   })
 })
 
+describe('U5 other processes store answers for several keys of one group, one after the other', () => {
+  test('the group is looked at again each time: no key is answered with a fault', async () => {
+    const { service, key, body } = await sender()
+    const { seal, db } = here.parts
+    const names = [randomUUID(), randomUUID(), randomUUID()]
+    const others = await Promise.all(
+      names.map(async name => {
+        const client = db.client()
+        await client.connect()
+        await client.query('begin')
+        await client.query(
+          `insert into replays (service_id, key_digest, request_digest, status, answer) values ($1, $2, $3, 201, $4)`,
+          [service.id, seal.digest(name), Buffer.alloc(32), seal.seal('{}')],
+        )
+        return client
+      }),
+    )
+    // Requests of one process that come while two groups wait for a lock form the third.
+    await send(at(0), 'POST', '/v2/notifications/email', { key, body })
+    const holder = db.client()
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('select in_window from rates where service_id = $1 for update', [service.id])
+    const first = [send(at(0), 'POST', '/v2/notifications/email', { key, body })]
+    await sleep(100)
+    first.push(send(at(0), 'POST', '/v2/notifications/email', { key, body }))
+    await sleep(100)
+    const answers = names.map(name =>
+      send(at(0), 'POST', '/v2/notifications/email', { key, body, headers: { 'idempotency-key': name } }),
+    )
+    await sleep(300)
+    await holder.query('commit')
+    for (const other of others) {
+      await sleep(200)
+      await other.query('commit')
+    }
+    expect(tally(await Promise.all(first))).toEqual({ '201': 2 })
+    expect(tally(await Promise.all(answers))).toEqual({ '422 IdempotencyKeyReusedError': 3 })
+    for (const client of [holder, ...others]) await client.end()
+  })
+})
+
 // Last: it leaves one process fewer.
 test('D1 kill -9 of a process under load: every 201 that a caller saw can be read through another', async () => {
   const { service, key, body } = await sender()

@@ -1,26 +1,44 @@
 // The accept path's one door to the database: requests that wait at the same moment share a statement and a commit, and each
 // is answered only after its own.
 import { type Clock, fromMicros } from '../core/clock.ts'
-import { isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
+import { type Database, isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
 import { type Batch, createBatch } from '../engine/batch.ts'
+import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
-export type Accept = Batch<Asked, Decision>
+export type Accept = Pick<Batch<Asked, Decision>, 'add'> & {
+  /** With files, which are on disk by the same commit or not at all. */
+  addWithFiles(asked: Asked, files: Keeping): Promise<Decision>
+}
 
 const MOST = 500
 const IN_FLIGHT = 2
+/** Megabytes keep a connection busy for a while: most connections stay for others. */
+const WITH_FILES = 3
 
 /** Where accepted messages go: to the engine of this process, held from birth, or into the queue with a word to others. */
 export type Outlet = { birth(lanes: readonly string[]): Birth; hand(tickets: Ticket[], birth: Birth): void }
 
-export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; patienceSeconds: number }): Accept {
-  const { sql, clock } = app
+export function createAccept(app: {
+  db: Pick<Database, 'sql' | 'transaction'>
+  clock: Clock
+  outlet: Outlet
+  patienceSeconds: number
+}): Accept {
+  const { db, clock } = app
+  const { sql } = db
   const deadline = () => fromMicros(clock.micros() + app.patienceSeconds * 1_000_000)
 
-  async function run(asked: Asked[]): Promise<Decision[]> {
+  const run = (asked: Asked[]) => decideOn(asked, birth => store(sql, asked, deadline(), birth))
+
+  // Contents are written before the statement that counts and reserves, so that nobody waits for its locks meanwhile.
+  const runWithFiles = ([{ asked, files }]: { asked: Asked; files: Keeping }[]) =>
+    decideOn(asked, birth => ...)
+
+  async function decideOn(asked: Asked[]): Promise<Decision[]> {
     const birth = app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))])
     crashPoint('before-accept', () => asked.map(one => one.id))
     const decisions = await decide(asked, birth)
@@ -30,12 +48,13 @@ export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; pati
     return decisions
   }
 
-  async function decide(asked: Asked[], birth: Birth): Promise<Decision[]> {
+  async function decide(asked: Asked[], birth: Birth, tries = asked.length): Promise<Decision[]> {
     try {
       return complete(asked, await store(sql, asked, deadline(), birth))
     } catch (error) {
-      // Another process has just stored an answer for one of our idempotency keys: looked at again, it is there to be seen.
-      if (isUniqueViolation(error)) return complete(asked, await store(sql, asked, deadline(), birth))
+      // Another process has just stored an answer for one of our idempotency keys: looked at again, it is there to be seen. That
+      // may happen to every key of the group, one after the other.
+      if (isUniqueViolation(error) && tries > 0) return decide(asked, birth, tries - 1)
       if (isDatabaseError(error)) throw error
       return afterBrokenLine(asked, error)
     }
