@@ -1,44 +1,26 @@
 // The accept path's one door to the database: requests that wait at the same moment share a statement and a commit, and each
 // is answered only after its own.
 import { type Clock, fromMicros } from '../core/clock.ts'
-import { type Database, isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
+import { isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
 import { type Batch, createBatch } from '../engine/batch.ts'
-import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
-export type Accept = Pick<Batch<Asked, Decision>, 'add'> & {
-  /** With files, which are on disk by the same commit or not at all. */
-  addWithFiles(asked: Asked, files: Keeping): Promise<Decision>
-}
+export type Accept = Batch<Asked, Decision>
 
 const MOST = 500
 const IN_FLIGHT = 2
-/** Megabytes keep a connection busy for a while: most connections stay for others. */
-const WITH_FILES = 3
 
 /** Where accepted messages go: to the engine of this process, held from birth, or into the queue with a word to others. */
 export type Outlet = { birth(lanes: readonly string[]): Birth; hand(tickets: Ticket[], birth: Birth): void }
 
-export function createAccept(app: {
-  db: Pick<Database, 'sql' | 'transaction'>
-  clock: Clock
-  outlet: Outlet
-  patienceSeconds: number
-}): Accept {
-  const { db, clock } = app
-  const { sql } = db
+export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; patienceSeconds: number }): Accept {
+  const { sql, clock } = app
   const deadline = () => fromMicros(clock.micros() + app.patienceSeconds * 1_000_000)
 
-  const run = (asked: Asked[]) => decideOn(asked, birth => store(sql, asked, deadline(), birth))
-
-  // Contents are written before the statement that counts and reserves, so that nobody waits for its locks meanwhile.
-  const runWithFiles = ([{ asked, files }]: { asked: Asked; files: Keeping }[]) =>
-    decideOn(asked, birth => ...)
-
-  async function decideOn(asked: Asked[]): Promise<Decision[]> {
+  async function run(asked: Asked[]): Promise<Decision[]> {
     const birth = app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))])
     crashPoint('before-accept', () => asked.map(one => one.id))
     const decisions = await decide(asked, birth)
