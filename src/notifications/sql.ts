@@ -133,10 +133,8 @@ export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, b
       order by service_id, replay_key
     ),
     due as (
-      -- What waits for the scanner has a ticket there first, at once; its own lane and time come with the verdict.
-      select case when status = 'pending-virus-check' then gen_random_uuid() when scheduled_for is not null then id end as ticket,
-             case when status = 'pending-virus-check' then 'scan' else lane end as lane, service_id, id,
-             case when status = 'pending-virus-check' then now() else coalesce(scheduled_for, now()) end as due_at
+      select case when scheduled_for is not null then id end as ticket, lane, service_id, id,
+             coalesce(scheduled_for, now()) as due_at
       from accepted
       where status is not null
     ),
