@@ -25,12 +25,16 @@ export const inboxMessage = (inbox: Inbox) => async (request: FastifyRequest, re
   return page(reply, message.subject ?? 'Text message', one(message))
 }
 
-// A trusted proxy would make every request look local, so forwarded ones are strangers whatever they claim.
+// Only a caller on this machine who also calls it by a name of this machine: a proxy beside us forwards strangers under our
+// public name, and a page in the operator's browser can reach us only under a name of its own.
 function onlyHere(request: FastifyRequest) {
-  const isLocal = /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '')
+  const isLocal = LOCAL.test(request.socket.remoteAddress ?? '') && LOCAL_NAME.test(request.headers.host ?? '')
   if (!isLocal || request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined)
     throw refuse.unknownPath()
 }
+
+const LOCAL = /^(127\.|::1$|::ffff:127\.)/
+const LOCAL_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
 
 const wantsHtml = (request: FastifyRequest) => (request.headers.accept ?? '').includes('text/html')
 
