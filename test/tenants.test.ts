@@ -7,7 +7,15 @@ import { CATEGORY, type Reply, type World, world } from './support/world.ts'
 
 type Caller = Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>
 type Ids = Record<
-  'email' | 'scheduled' | 'emailTemplate' | 'smsTemplate' | 'archivedTemplate' | 'folder' | 'replyTo' | 'sender',
+  | 'email'
+  | 'scheduled'
+  | 'job'
+  | 'emailTemplate'
+  | 'smsTemplate'
+  | 'archivedTemplate'
+  | 'folder'
+  | 'replyTo'
+  | 'sender',
   string
 >
 
@@ -48,7 +56,9 @@ async function inhabited() {
     ).body.id as string
   const ids: Ids = {
     email: await send({ reference: 'secret reference' }),
-    scheduled: await send({ scheduled_for: new Date(Date.now() + 3_600_000).toISOString() }),
+    scheduled: await send({ scheduled_for: inOneHour() }),
+    job: (await key.post('/v2/notifications/bulk', { ...bulk(emailTemplate), scheduled_for: inOneHour() })).body.data
+      .id,
     emailTemplate,
     smsTemplate: await template('sms'),
     archivedTemplate,
@@ -58,6 +68,9 @@ async function inhabited() {
   }
   return { key, ids }
 }
+
+const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString()
+const bulk = (template_id: string) => ({ template_id, name: 'A job', rows: [['email address'], ['owner@example.org']] })
 
 type Case = {
   body?: (own: Ids, id: string) => unknown
@@ -81,6 +94,11 @@ const CASES: Record<string, Case> = {
   'POST /v2/notifications/sms sms_sender_id': {
     body: (own, id) => ({ phone_number: '+16135550102', template_id: own.smsTemplate, sms_sender_id: id }),
   },
+  'POST /v2/notifications/bulk template_id': { body: (_own, id) => bulk(id) },
+  'POST /v2/notifications/bulk reply_to_id': { body: (own, id) => ({ ...bulk(own.emailTemplate), reply_to_id: id }) },
+  'GET /v2/notifications/bulk older_than': { path: id => `/v2/notifications/bulk?older_than=${id}` },
+  'GET /v2/notifications/bulk/{job_id} job_id': {},
+  'DELETE /v2/notifications/bulk/{job_id} job_id': {},
   'GET /v2/notifications older_than': { path: id => `/v2/notifications?older_than=${id}` },
   'GET /v2/notifications/{notification_id} notification_id': {},
   'DELETE /v2/notifications/{notification_id} notification_id': {},
@@ -165,7 +183,12 @@ describe("an id of another service is answered like one that does not exist, to 
 })
 
 test('the list of messages and of templates shows nothing of another service', async () => {
-  for (const path of ['/v2/notifications', '/v2/notifications?reference=secret%20reference', '/v2/templates']) {
+  for (const path of [
+    '/v2/notifications',
+    '/v2/notifications?reference=secret%20reference',
+    '/v2/notifications/bulk',
+    '/v2/templates',
+  ]) {
     const reply = await stranger.get(path)
     expect(reply.status).toBe(200)
     for (const id of Object.values(owner)) expect(reply.text).not.toContain(id)
@@ -188,6 +211,7 @@ async function belongings() {
   const paths = [
     `/v2/notifications/${owner.email}`,
     `/v2/notifications/${owner.scheduled}`,
+    `/v2/notifications/bulk/${owner.job}`,
     `/v2/manage-template/${owner.emailTemplate}`,
     `/v2/manage-template/${owner.smsTemplate}`,
     '/v2/templates',
