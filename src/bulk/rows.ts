@@ -19,10 +19,13 @@ const comma = 0x2c
 const lf = 0x0a
 const cr = 0x0d
 
+/** A header that is longer still is looked at no further: nobody has so many columns, and each costs memory. */
+const mostColumns = 2 ** 20
+
 export function sheetOfCsv(file: string): Sheet {
   const text = withoutEdges(file)
   const header: string[] = []
-  const start = readRow(text, 0, Number.POSITIVE_INFINITY, header)
+  const start = readRow(text, 0, mostColumns, header)
   let rowCount = 0
   for (let at = start; at < text.length; rowCount++) at = readRow(text, at, 0, header)
   return {
@@ -113,7 +116,7 @@ export function sheetOfRows(rows: readonly unknown[]): RowsReading {
   let last = lists.length - 1
   while (last >= 0 && isBlankRow(lists[last])) last--
   while (first < last && isBlankRow(lists[first])) first++
-  const header = last < 0 ? [] : (lists[first] ?? []).map(cell => written(textOf(cell)))
+  const header = last < 0 ? [] : (lists[first] ?? []).slice(0, mostColumns).map(cell => written(textOf(cell)))
   if (header[0] !== undefined) header[0] = withoutStart(header[0])
   return {
     ok: true,

@@ -12,6 +12,7 @@ import { type CheckedRow, checkRows, rowErrorsSentence } from './check.ts'
 import { matchColumns } from './columns.ts'
 import { CHUNK_ROWS, LONGEST_REFERENCE, MOST_ROWS, type Row } from './job.ts'
 import { createTextMeasure } from './measure.ts'
+import { refuse } from './refusals.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
 import { type BulkBody, bulkBody } from './schemas.ts'
 import type { Answer, Ask, Checked, Head, Problem, Rules } from './thread.ts'
@@ -37,7 +38,9 @@ parentPort?.on('message', (ask: Ask) => {
 function read(bytes: Uint8Array, now: number): Head {
   body = null
   try {
-    const parsed = readJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    if (text.length > 2 * MOST_LISTS && hasTooManyLists(text)) throw refuse.tooManyRows()
+    const parsed = readJson(text)
     const readBody = reader<BulkBody>(bulkBody, {
       checks: {
         scheduled_for: (text: string | null) => {
@@ -53,6 +56,33 @@ function read(bytes: Uint8Array, now: number): Head {
   }
   const { rows, csv, ...fields } = body
   return { ok: true, fields, hasRows: rows !== undefined && rows.length > 0, hasCsv: csv !== undefined && csv !== '' }
+}
+
+/**
+ * Twenty million empty rows fit into a body, and would take a gigabyte and half a minute before they could be refused in
+ * their turn. So many lists are refused before any is built; a body that can be sent has a list for each row and no more.
+ */
+const MOST_LISTS = 20 * MOST_ROWS
+
+function hasTooManyLists(text: Buffer): boolean {
+  let lists = 0
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at]
+    if (byte === 0x22) at = endOfString(text, at + 1)
+    else if ((byte === 0x5b || byte === 0x7b) && ++lists > MOST_LISTS) return true
+  }
+  return false
+}
+
+function endOfString(text: Buffer, from: number): number {
+  for (;;) {
+    const quote = text.indexOf(0x22, from)
+    if (quote < 0) return text.length
+    let backslashes = 0
+    while (text[quote - 1 - backslashes] === 0x5c) backslashes++
+    if (backslashes % 2 === 0) return quote
+    from = quote + 1
+  }
 }
 
 function check(rules: Rules): Checked {
