@@ -1,6 +1,6 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
@@ -289,8 +289,9 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<Cancelling 
       update states
       set status = 'cancelled',
           completed_at = clock_timestamp()
-      where id = (select id from taken)
+      where id = ${id}
         and status = 'created'
+        and exists (select from taken)
       returning id
     ),
     given_back as (
@@ -376,6 +377,14 @@ export const jobCounts = part`job_counted as (
   )`
 
 /**
+ * A join of `states` in a statement that locks or changes rows others may change at the same moment. By a plain join PostgreSQL
+ * 18 leaves out partitions while it runs; once it has had to read a changed row again (EvalPlanQual), it leaves out all of them,
+ * and the update silently finds nothing (seen in 18.4: npm run faults, U2). So the rows are found by a list of ids, and the
+ * join is written such that it cannot be used to leave anything out.
+ */
+export const unpruned = (join: Part): Part => part`(${join}) is true`
+
+/**
  * Writes results and settles tickets in one statement. Fenced: what belongs to a ticket that is no longer ours changes nothing.
  * A message whose receipt was faster than our own word keeps the receipt's status.
  */
@@ -417,8 +426,9 @@ export const record = (
         was = s.status,
         moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, ',') else s.moves end
     from results r
-    where s.id = r.id
+    where s.id = any (${results.map(r => r.id)}::uuid[])
       and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
+      and ${unpruned(part`s.id = r.id`)}
     returning s.id, s.job_id, s.was, s.status
   ),
   ${jobCounts},

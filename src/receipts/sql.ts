@@ -1,6 +1,6 @@
 import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
-import { jobCounts } from '../notifications/sql.ts'
+import { part, type Sql } from '../db/connect.ts'
+import { jobCounts, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
@@ -113,7 +113,8 @@ export const move = (
                 ${moves.map(m => m.isFinal)}::boolean[], ${moves.map(m => m.response)}::text[],
                 ${moves.map(m => m.detail)}::text[], ${moves.map(m => m.moves.join(','))}::text[])
          as m (id, status, at, is_final, response, detail, moves)
-    where s.id = m.id
+    where s.id = any (${moves.map(m => m.id)}::uuid[])
+      and ${unpruned(part`s.id = m.id`)}
     returning s.job_id, s.was, s.status
   ),
   ${jobCounts},
