@@ -16,7 +16,7 @@ import { createListener } from './db/listen.ts'
 import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretIn } from './db/seal.ts'
-import { createProviders, outletOf, startDelivery } from './delivery.ts'
+import { createFilePlace, createProviders, outletOf, startDelivery } from './delivery.ts'
 import { faultOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
@@ -39,7 +39,8 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { createReadiness } from './telemetry/routes.ts'
 import { createTemplates } from './templates/cache.ts'
 
-export type Running = { address: string; parts: Parts; stop(): Promise<void> }
+/** `address` is the public one; `port` is where it listens. */
+export type Running = { address: string; port: number; parts: Parts; stop(): Promise<void> }
 
 type Say = (line: string) => void
 
@@ -154,7 +155,9 @@ export async function start(
     stops.push(() => readiness.stop())
 
     const inbox = createInbox({ sql: db.sql, seal })
-    const given = { services, templates, inbox, metrics, log }
+    const files = createFilePlace(store, log)
+    stops.push(() => files.stop())
+    const given = { services, templates, inbox, files, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let outlet: Outlet | null = null
     const hearReceipts: AcceptReceipts = async (provider, receipts) => {
@@ -184,13 +187,14 @@ export async function start(
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
       outlet,
       bulkThread,
-      accept: createAccept({ sql: db.sql, clock, outlet, patienceSeconds: config.databaseSeconds - 0.5 }),
+      files,
+      accept: createAccept({ db, clock, outlet, patienceSeconds: config.databaseSeconds - 0.5 }),
       links: createLinks(config.baseUrl),
       sendingDomain: config.sendingDomain,
       readiness,
       isDraining: () => draining,
     }
-    if (only === 'engine') return { address: '', parts, stop }
+    if (only === 'engine') return { address: '', port: 0, parts, stop }
 
     const server = createServer({
       ...config,
@@ -203,10 +207,11 @@ export async function start(
       draining = true
       await server.drain()
     })
-    const address = config.baseUrl ?? addressOf(config.host, (server.app.server.address() as AddressInfo).port)
+    const { port } = server.app.server.address() as AddressInfo
+    const address = config.baseUrl ?? addressOf(config.host, port)
     const sample = await makeFirstSample(store)
     if (sample) say(sampleText(sample, address))
-    return { address, parts, stop }
+    return { address, port, parts, stop }
   } catch (error) {
     await stop()
     throw error

@@ -37,7 +37,7 @@ describe('GET /inbox', () => {
   })
 
   test('is an unknown path to whoever comes by way of a proxy or under another name', async () => {
-    const strangers = [
+    const strangers: Record<string, string>[] = [
       { host: 'notify.example.org' },
       { host: 'localhost.evil.example' },
       { 'x-forwarded-for': '203.0.113.7' },

@@ -45,10 +45,13 @@ export async function world(env: Record<string, string> = {}, { engine = false }
     await onServer(server, `drop database if exists ${database} with (force)`)
     rmSync(data, { recursive: true, force: true })
   })
-  const { parts, address } = running
+  const { parts, port } = running
+  // Where it really listens, whatever its public address says.
+  const address = `http://127.0.0.1:${port}`
   return {
     parts,
     address,
+    port,
     config,
     running,
     moveClock: (ms: number) => {

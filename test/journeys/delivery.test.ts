@@ -1,0 +1,361 @@
+// From the 201 to the provider and back: each adapter against a real peer, through the whole service.
+import { createHmac, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import net from 'node:net'
+import twilio from 'twilio'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
+import { EMAIL, emailTemplate, inMinutes, type Key, SMS, smsTemplate } from '../support/sends.ts'
+import { receiptText, startSmppServer } from '../support/smpp-server.ts'
+import { smtpServer } from '../support/smtp-server.ts'
+import { call, world } from '../support/world.ts'
+
+const ends: (() => Promise<unknown>)[] = []
+afterAll(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+async function running(env: Record<string, string>) {
+  const here = await world(env, { engine: true })
+  const service = await here.service({ name: `Permits ${randomUUID().slice(0, 8)}` })
+  await service.addSender('PERMITS')
+  await service.addReplyTo('office@example.org')
+  return { here, key: await service.key() }
+}
+
+const statusOf = async (key: Key, id: string) => (await key.get(`/v2/notifications/${id}`)).body
+const becomes = (key: Key, id: string, status: string) =>
+  expect.poll(async () => (await statusOf(key, id)).status, { interval: 10, timeout: 10_000 }).toBe(status)
+const email = async (key: Key, template_id: string, email_address = 'ada@example.net') =>
+  (await key.post(EMAIL, { email_address, template_id, personalisation: { name: 'Ada' } })).body.id as string
+const text = async (key: Key, template_id: string, phone_number = '+16135550123') =>
+  (await key.post(SMS, { phone_number, template_id, personalisation: { name: 'Ada' } })).body.id as string
+
+describe('e-mail by SMTP', async () => {
+  const relay = await smtpServer({ disabledCommands: ['AUTH', 'STARTTLS'] })
+  ends.push(relay.stop)
+  const bouncePort = await freePort()
+  const { here, key } = await running({
+    HERALD_EMAIL_PROVIDERS: 'smtp',
+    HERALD_SMTP_URL: `smtp://127.0.0.1:${relay.port}`,
+    HERALD_BOUNCE_DOMAIN: 'bounces.example.org',
+    HERALD_BOUNCE_PORT: String(bouncePort),
+  })
+  const template = await emailTemplate(key)
+
+  test('a relay that takes it counts as delivered; the message is as composed', async () => {
+    const id = await email(key, template)
+    await becomes(key, id, 'delivered')
+    const letter = relay.letters.find(one => one.raw.includes(id))
+    expect(letter?.to).toEqual(['ada@example.net'])
+    expect(letter?.from).toMatch(/^bounce\+[0-9a-f]{32}-[0-9a-f]{16}@bounces\.example\.org$/)
+    expect(letter?.raw).toContain(`Message-ID: <${id}@herald.example>`)
+    expect(letter?.raw).toContain('Reply-To: office@example.org')
+    expect(letter?.raw).toContain('Subject: Dear Ada')
+    expect(await statusOf(key, id)).toMatchObject({
+      status_description: 'Delivered',
+      provider_response: null,
+      sent_at: expect.any(String),
+      completed_at: expect.any(String),
+    })
+  })
+
+  test('a bounce that comes later moves it on', async () => {
+    const id = await email(key, template)
+    await becomes(key, id, 'delivered')
+    const letter = relay.letters.find(one => one.raw.includes(id))
+    const report = readFileSync('test/providers/bounces/postfix-unknown-user.eml', 'utf8')
+    expect(await deliverMail(bouncePort, letter?.from ?? '', report)).toMatch(/^250/)
+    await becomes(key, id, 'permanent-failure')
+    expect(await statusOf(key, id)).toMatchObject({ status_description: 'No such address', provider_response: null })
+    // The same report again changes nothing.
+    await deliverMail(bouncePort, letter?.from ?? '', report)
+    const [counted] = await here.parts.db.sql<{ n: number }>`select count(*)::integer as n from receipts`
+    expect(counted?.n).toBe(1)
+  })
+
+  test('a forged return path is not listened to', async () => {
+    const forged = `bounce+${randomUUID().replaceAll('-', '')}-0123456789abcdef@bounces.example.org`
+    expect(await deliverMail(bouncePort, forged, 'x')).toMatch(/^5\d\d/)
+  })
+
+  test('6.5 a refusal for good is a technical failure at once, with the reply', async () => {
+    relay.state.mode = { rcpt: { code: 550, words: '5.1.1 no such user here' } }
+    const id = await email(key, template)
+    await becomes(key, id, 'technical-failure')
+    relay.state.mode = {}
+    const read = await statusOf(key, id)
+    expect(read.provider_response).toContain('no such user here')
+    expect(read).toMatchObject({ status_description: 'Tech issue', sent_at: null })
+  })
+
+  test('6.5 "not now" is tried again, and arrives once', async () => {
+    relay.state.mode = { rcpt: { code: 451, words: '4.7.1 greylisted, come back later' } }
+    const id = await email(key, template)
+    await expect
+      .poll(
+        async () =>
+          (await here.parts.db.sql<{ attempts: number }>`select attempts from states where id = ${id}`)[0]?.attempts,
+      )
+      .toBe(1)
+    expect((await statusOf(key, id)).status).toBe('created')
+    relay.state.mode = {}
+    await becomes(key, id, 'delivered')
+    expect(relay.letters.filter(one => one.raw.includes(id))).toHaveLength(1)
+  })
+
+  test('a scheduled message goes out when it is due, not before, and cannot be cancelled then', async () => {
+    const at = new Date(Date.now() + 1_500)
+    const sent = await key.post(EMAIL, {
+      email_address: 'ada@example.net',
+      template_id: template,
+      personalisation: { name: 'Ada' },
+      scheduled_for: at.toISOString(),
+    })
+    await becomes(key, sent.body.id, 'delivered')
+    const { sent_at } = await statusOf(key, sent.body.id)
+    expect(Date.parse(sent_at)).toBeGreaterThanOrEqual(at.getTime())
+    expect(await key.delete(`/v2/notifications/${sent.body.id}`)).toBeRefused(
+      400,
+      'BadRequestError',
+      'Notification has already been sent and cannot be deleted',
+    )
+  })
+
+  test('a cancelled message never reaches the relay', async () => {
+    const sent = await key.post(EMAIL, {
+      email_address: 'ada@example.net',
+      template_id: template,
+      personalisation: { name: 'Ada' },
+      scheduled_for: inMinutes(5),
+    })
+    expect((await key.delete(`/v2/notifications/${sent.body.id}`)).body).toEqual({ result: 'success' })
+    const after = await email(key, template)
+    await becomes(key, after, 'delivered')
+    expect(relay.letters.some(one => one.raw.includes(sent.body.id))).toBe(false)
+  })
+
+  test('the text is that of the version that was current at acceptance (S-42)', async () => {
+    const own = await emailTemplate(key, 'First ((name))')
+    const sent = await key.post(EMAIL, {
+      email_address: 'ada@example.net',
+      template_id: own,
+      personalisation: { name: 'Ada' },
+      scheduled_for: new Date(Date.now() + 1_200).toISOString(),
+    })
+    await key.patch(`/v2/manage-template/${own}`, { content: 'Second' })
+    await key.delete(`/v2/manage-template/${own}`)
+    await becomes(key, sent.body.id, 'delivered')
+    expect(relay.letters.find(one => one.raw.includes(sent.body.id))?.raw).toContain('First Ada')
+  })
+
+  test('3.1 a test key ends delivered and never reaches the relay; failures can be simulated', async () => {
+    const testKey = await (await here.service({ name: `Testers ${randomUUID()}` })).key({ type: 'test' })
+    const own = await emailTemplate(testKey)
+    const ids = await Promise.all(
+      ['ada@example.net', 'temp-fail@simulator.notify', 'perm-fail@simulator.notify'].map(to =>
+        email(testKey, own, to),
+      ),
+    )
+    for (const [at, status] of ['delivered', 'temporary-failure', 'permanent-failure'].entries())
+      await becomes(testKey, ids[at] ?? '', status)
+    expect(relay.letters.some(one => ids.some(id => one.raw.includes(id)))).toBe(false)
+  })
+})
+
+describe('text by SMPP', async () => {
+  const smsc = await startSmppServer()
+  ends.push(smsc.stop)
+  const { key } = await running({
+    HERALD_TEXT_PROVIDERS: 'smpp',
+    HERALD_SMPP_URL: `smpp://herald:secret@127.0.0.1:${smsc.port}`,
+  })
+  const template = await smsTemplate(key)
+
+  test('sending, then what the receipt says', async () => {
+    const id = await text(key, template)
+    await becomes(key, id, 'sending')
+    const [message] = smsc.messages.slice(-1)
+    expect(message).toMatchObject({ to: '16135550123', from: 'PERMITS' })
+    expect(message?.text).toMatch(/: Hi Ada$/)
+    smsc.deliver(receiptText(message?.ref ?? '', 'DELIVRD'))
+    await becomes(key, id, 'delivered')
+  })
+
+  test('a receipt that comes before the answer is not lost (O3)', async () => {
+    smsc.earlyReceipt(ref => receiptText(ref, 'UNDELIV', '001'))
+    const id = await text(key, template)
+    await becomes(key, id, 'permanent-failure')
+    smsc.earlyReceipt(null)
+    expect((await statusOf(key, id)).status_description).toBe('No such number')
+  })
+
+  test('3.1 an international number ends sent', async () => {
+    const id = await text(key, template, '+447911123456')
+    await becomes(key, id, 'sent')
+    expect(await statusOf(key, id)).toMatchObject({ status_description: 'Sent', completed_at: expect.any(String) })
+  })
+})
+
+describe('text by a Twilio-style API', async () => {
+  const peer = await apiPeer(() => ({
+    status: 201,
+    body: JSON.stringify({ sid: `SM${randomUUID().replaceAll('-', '')}`, status: 'queued' }),
+  }))
+  const { here, key } = await running({
+    HERALD_TEXT_PROVIDERS: 'twilio',
+    HERALD_TWILIO_URL: peer.url,
+    HERALD_TWILIO_ACCOUNT: 'AC0123456789abcdef0123456789abcdef',
+    HERALD_TWILIO_TOKEN: 'a-token-that-nobody-knows',
+    HERALD_BASE_URL: 'https://notify.example.org',
+  })
+  const template = await smsTemplate(key)
+
+  test('sent, called back with a signature made by the independent package, delivered; a forgery changes nothing', async () => {
+    const id = await text(key, template)
+    await becomes(key, id, 'sending')
+    const [handover] = await here.parts.db.sql<{ ref: string }>`select ref from handovers where id = ${id}`
+    const url = 'https://notify.example.org/receipts/twilio'
+    const news = (status: string, more: Record<string, string> = {}) => ({
+      MessageSid: handover?.ref ?? '',
+      MessageStatus: status,
+      AccountSid: 'AC0123456789abcdef0123456789abcdef',
+      ...more,
+    })
+    const callBack = (form: Record<string, string>, signature: string) =>
+      call(here.address, 'POST', '/receipts/twilio', {
+        raw: new URLSearchParams(form).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature },
+      })
+    const signed = (form: Record<string, string>) =>
+      twilio.getExpectedTwilioSignature('a-token-that-nobody-knows', url, form)
+    const forged = await callBack(news('failed', { ErrorCode: '30005' }), signed(news('delivered')))
+    expect([401, 403]).toContain(forged.status)
+    expect((await statusOf(key, id)).status).toBe('sending')
+    const delivered = news('delivered')
+    expect((await callBack(delivered, signed(delivered))).status).toBe(200)
+    await becomes(key, id, 'delivered')
+    const late = news('undelivered', { ErrorCode: '30003' })
+    await callBack(late, signed(late))
+    expect((await statusOf(key, id)).status).toBe('delivered')
+  })
+
+  test('opted out', async () => {
+    peer.answer(() => ({ status: 400, body: JSON.stringify({ code: 21610, message: 'blacklisted', status: 400 }) }))
+    const id = await text(key, template)
+    await becomes(key, id, 'technical-failure')
+    expect((await statusOf(key, id)).provider_response).toBe('Phone number is opted out')
+  })
+})
+
+describe('text by any HTTP aggregator', async () => {
+  const secret = 'shared-secret-of-32-characters-at-least'
+  const peer = await apiPeer(() => ({ status: 200, body: JSON.stringify({ messages: [{ id: randomUUID() }] }) }))
+  const { here, key } = await running({
+    HERALD_TEXT_PROVIDERS: 'http',
+    HERALD_HTTP_SMS_URL: `${peer.url}/send`,
+    HERALD_HTTP_SMS_BODY: '{"to":"{to}","from":"{from}","text":"{text}","ref":"{id}"}',
+    HERALD_HTTP_SMS_REF_PATH: 'messages[0].id',
+    HERALD_HTTP_SMS_RECEIPT_SECRET: secret,
+  })
+  const template = await smsTemplate(key)
+
+  const tell = (news: object, sign = secret) => {
+    const raw = JSON.stringify(news)
+    const at = String(Math.floor(Date.now() / 1000))
+    const signature = createHmac('sha256', sign).update(`${at}.${raw}`).digest('hex')
+    return call(here.address, 'POST', '/receipts/http', {
+      raw,
+      headers: { 'content-type': 'application/json', 'x-signature': signature, 'x-timestamp': at },
+    })
+  }
+
+  test('what is asked for is sent; receipts count once, and only when signed', async () => {
+    const id = await text(key, template)
+    await becomes(key, id, 'sending')
+    expect(JSON.parse(peer.requests.at(-1)?.body ?? '{}')).toMatchObject({
+      to: '+16135550123',
+      from: 'PERMITS',
+      ref: id,
+    })
+    const [handover] = await here.parts.db.sql<{ ref: string }>`select ref from handovers where id = ${id}`
+    const news = { id: handover?.ref, status: 'delivered', event_id: randomUUID(), time: new Date().toISOString() }
+    expect((await tell(news, 'another-secret-of-32-characters-or-more')).status).toBe(401)
+    expect((await statusOf(key, id)).status).toBe('sending')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => tell(news)))
+    expect(answers.map(answer => answer.status)).toEqual(Array(10).fill(200))
+    await becomes(key, id, 'delivered')
+    const [moves] = await here.parts.db.sql<{ moves: string[] }>`select moves from states where id = ${id}`
+    expect(moves?.moves).toEqual(['created', 'sending', 'delivered'])
+  })
+})
+
+describe('several providers', async () => {
+  const relay = await smtpServer({ disabledCommands: ['AUTH', 'STARTTLS'] })
+  ends.push(relay.stop)
+  const nobody = await freePort()
+  const { here, key } = await running({
+    HERALD_EMAIL_PROVIDERS: 'smtp,capture',
+    HERALD_SMTP_URL: `smtp://127.0.0.1:${nobody}`,
+  })
+
+  test('when the first is down the next one takes over', async () => {
+    const id = await email(key, await emailTemplate(key))
+    await becomes(key, id, 'delivered')
+    const [state] = await here.parts.db.sql<{
+      provider: string
+      attempts: number
+    }>`select provider, attempts from states where id = ${id}`
+    expect(state).toEqual({ provider: 'capture', attempts: 1 })
+  })
+})
+
+async function apiPeer(answer: Parameters<typeof startHttpPeer>[0]): Promise<HttpPeer> {
+  const peer = await startHttpPeer(answer)
+  ends.push(peer.stop)
+  return peer
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as net.AddressInfo
+  await new Promise(done => server.close(done))
+  return port
+}
+
+/** A mail server that brings a report; what is said to the last command that counts. */
+async function deliverMail(port: number, to: string, mail: string): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1')
+  const lines: string[] = []
+  let wake = () => {}
+  socket.setEncoding('utf8')
+  let rest = ''
+  socket.on('data', data => {
+    rest += data
+    const parts = rest.split('\r\n')
+    rest = parts.pop() ?? ''
+    lines.push(...parts.filter(line => /^\d{3} /.test(line)))
+    wake()
+  })
+  const reply = async () => {
+    while (lines.length === 0) await new Promise<void>(done => (wake = done))
+    return lines.shift() ?? ''
+  }
+  await reply()
+  const say = (line: string) => {
+    socket.write(`${line}\r\n`)
+    return reply()
+  }
+  await say('EHLO mx.example.net')
+  await say('MAIL FROM:<>')
+  const taken = await say(`RCPT TO:<${to}>`)
+  if (!taken.startsWith('2')) {
+    socket.destroy()
+    return taken
+  }
+  await say('DATA')
+  const last = await say(`${mail.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')}\r\n.`)
+  socket.destroy()
+  return last
+}
