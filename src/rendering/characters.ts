@@ -119,6 +119,8 @@ export function textOf(units: Uint16Array): string {
   // As many arguments as a call can safely take.
   const most = 8192
   let out = ''
-  for (let i = 0; i < units.length; i += most) out += String.fromCharCode(...units.subarray(i, i + most))
+  for (let i = 0; i < units.length; i += most) {
+    out += Reflect.apply(String.fromCharCode, null, units.subarray(i, i + most))
+  }
   return out
 }

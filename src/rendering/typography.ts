@@ -3,8 +3,17 @@
 
 import { isDigit, isSpace, isWordAt, isWordBefore, mapUnits, textOf } from './characters.ts'
 
-// Anything a step could change: most pieces hold none of it.
-const interesting = /["'\\@]|[ \t][,.]|[-–—]\s/
+// The characters without which no step has anything to do.
+const interesting = new Uint8Array(128)
+for (const char of `"'\\@,.-`) interesting[char.charCodeAt(0)] = 1
+
+function isInteresting(text: string, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 128 ? interesting[code] === 1 : code === 0x2013 || code === 0x2014) return true
+  }
+  return false
+}
 
 /** Typography of HTML works on the text between tags and leaves attributes alone. */
 export function typographyOfHtml(html: string): string {
@@ -16,11 +25,11 @@ export function typographyOfHtml(html: string): string {
     const open = html.indexOf('<', i)
     const end = open === -1 ? html.length : open
     if (end > i) {
-      const piece = html.slice(i, end)
-      if (interesting.test(piece)) {
-        out += html.slice(from, i) + dashes(straightInAddresses(quotes.text(spacesBeforePunctuation(piece))))
+      if (isInteresting(html, i, end)) {
+        const piece = quotes.text(spacesBeforePunctuation(html.slice(i, end)))
+        out += html.slice(from, i) + dashes(straightInAddresses(piece))
         from = end
-      } else quotes.skip(piece)
+      } else quotes.skip(html.charAt(end - 1))
     }
     if (open === -1) break
     const close = html.indexOf('>', open)
@@ -95,9 +104,9 @@ function createQuotes() {
       if (!isClosing) inside.push(name)
       else if (inside.at(-1) === name) inside.pop()
     },
-    /** A piece without quotes is only remembered. */
-    skip(piece: string): void {
-      last = piece.slice(-1)
+    /** Of a piece without quotes only the last character matters. */
+    skip(lastCharacter: string): void {
+      last = lastCharacter
     },
     text(piece: string): string {
       const before = last
@@ -239,28 +248,30 @@ function closesAfter(text: string, i: number): boolean {
   return code !== 91 && code !== 123 && code !== 40 && code !== 45
 }
 
-function straight(unit: number): number {
-  return unit === 0x2018 || unit === 0x2019 ? single : unit
-}
-
 /** Straightens single quotes in every run of non-space characters that has `@` with something on both sides. */
 function straightInAddresses(text: string): string {
   if (!text.includes('@') || !(text.includes('‘') || text.includes('’'))) return text
-  let out = ''
-  let from = 0
-  let i = 0
-  while (i < text.length) {
-    while (i < text.length && isSpace(text.charCodeAt(i))) i++
-    const start = i
-    let isAddress = false
-    for (; i < text.length && !isSpace(text.charCodeAt(i)); i++) {
-      if (text[i] === '@' && i > start && i + 1 < text.length && !isSpace(text.charCodeAt(i + 1))) isAddress = true
+  let addressEnd = 0
+  let runEnd = 0
+  return mapUnits(text, (unit, i) => {
+    if (i >= runEnd) {
+      const run = runAt(text, i)
+      runEnd = run.end
+      if (run.isAddress) addressEnd = run.end
     }
-    if (!isAddress) continue
-    out += text.slice(from, start) + mapUnits(text.slice(start, i), straight)
-    from = i
+    return i < addressEnd && (unit === 0x2018 || unit === 0x2019) ? single : unit
+  })
+}
+
+function runAt(text: string, start: number): { end: number; isAddress: boolean } {
+  if (isSpace(text.charCodeAt(start))) return { end: start + 1, isAddress: false }
+  let end = start
+  let isAddress = false
+  for (; end < text.length && !isSpace(text.charCodeAt(end)); end++) {
+    const isInside = end > start && end + 1 < text.length && !isSpace(text.charCodeAt(end + 1))
+    if (isInside && text.charCodeAt(end) === 64) isAddress = true
   }
-  return from === 0 ? text : out + text.slice(from)
+  return { end, isAddress }
 }
 
 const dashBetweenSpaces =
