@@ -8,6 +8,35 @@ create table chunks (
   constraint chunks_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id)
 );
 
+create table file_pieces (
+  content uuid not null,
+  n smallint not null,
+  sealed bytea not null,
+  constraint file_pieces_pkey PRIMARY KEY (content, n)
+);
+
+create table files (
+  id uuid not null,
+  notification_id uuid not null,
+  service_id uuid not null,
+  "position" smallint not null,
+  method text not null,
+  verdict text not null,
+  media_type text not null,
+  bytes integer not null,
+  sealed_name bytea not null,
+  content uuid not null,
+  pieces smallint not null,
+  content_key bytea not null,
+  scan_key bytea,
+  token_digest bytea,
+  emptied boolean not null default false,
+  constraint files_token_digest_key UNIQUE (token_digest),
+  constraint files_pkey PRIMARY KEY (id),
+  constraint files_method_check CHECK ((method = ANY (ARRAY['attach'::text, 'link'::text]))),
+  constraint files_verdict_check CHECK ((verdict = ANY (ARRAY['pending'::text, 'clean'::text, 'virus'::text])))
+);
+
 create table folders (
   id uuid not null,
   service_id uuid not null,
@@ -322,6 +351,10 @@ create table users (
 );
 
 CREATE INDEX chunks_of_job ON public.chunks USING btree (job_id);
+
+CREATE INDEX files_kept ON public.files USING btree (id) WHERE (NOT emptied);
+
+CREATE INDEX files_of_message ON public.files USING btree (notification_id);
 
 CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
 

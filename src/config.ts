@@ -124,6 +124,50 @@ const settings = {
     ['capture'],
     'Who sends text messages, in order of preference, separated by commas: smpp, twilio, http, capture.',
   ),
+  scanner: setting(
+    'HERALD_SCANNER',
+    oneOf('embedded', 'clamd', 'none'),
+    'embedded' as 'embedded' | 'clamd' | 'none',
+    'Who scans files: `clamd`, the few signatures of the embedded scanner (docs/files.md), or `none`, with a warning at every start.',
+  ),
+  clamdUrl: setting<string | null>(
+    'HERALD_CLAMD_URL',
+    clamdUrl,
+    null,
+    'Where clamd listens: `tcp://host:3310` or `unix:/run/clamav/clamd.ctl`.',
+    { shown: 'none' },
+  ),
+  fileStore: setting(
+    'HERALD_FILE_STORE',
+    oneOf('postgres', 's3'),
+    'postgres' as 'postgres' | 's3',
+    'Where the contents of files are kept, always sealed: in the database, or in a bucket that speaks S3.',
+  ),
+  s3Url: setting<string | null>(
+    'HERALD_S3_URL',
+    webAddress,
+    null,
+    'Address of the S3 service, like `https://s3.eu-west-1.amazonaws.com`; the bucket goes into the path.',
+    { shown: 'none' },
+  ),
+  s3Bucket: setting<string | null>('HERALD_S3_BUCKET', label, null, 'Bucket for the contents of files.', {
+    shown: 'none',
+  }),
+  s3Region: setting('HERALD_S3_REGION', label, 'us-east-1', 'Region that signatures for the S3 service name.'),
+  s3Key: setting<string | null>('HERALD_S3_KEY', text, null, 'Access key id for the bucket.', {
+    shown: 'none',
+    secret: true,
+  }),
+  s3Secret: setting<string | null>('HERALD_S3_SECRET', text, null, 'Secret access key for the bucket.', {
+    shown: 'none',
+    secret: true,
+  }),
+  bodyBudget: setting(
+    'HERALD_BODY_BUDGET',
+    whole(8, 65_536),
+    128,
+    'Mebibytes of request bodies that may be in memory at the same time; larger ones wait for their share before they are read.',
+  ),
   leaseSeconds: setting(
     'HERALD_LEASE_SECONDS',
     whole(1, 3_600),
@@ -621,6 +665,11 @@ function webAddress(given: string): string | Problem {
   const url = new URL(given)
   if (!/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return wrong
   return given.replace(/\/+$/, '')
+}
+function clamdUrl(given: string): string | Problem {
+  const isPath = /^unix:(\/\/)?\/[^\0]+$/.test(given)
+  const isHost = /^tcp:\/\/[^/@?#]+$/.test(given) && URL.canParse(given)
+  return isPath || isHost ? given : { problem: `is "${given}"; it must be tcp://host:3310 or unix:/path/of/the/socket` }
 }
 function postgresUrl(given: string): string | Problem {
   return /^postgres(ql)?:\/\//.test(given)

@@ -3,6 +3,9 @@ import type { Id } from './core/id.ts'
 import { createChores } from './engine/chores.ts'
 import { createLeader } from './engine/leader.ts'
 import { createEngine, type Engine } from './engine/run.ts'
+import { fetchAttachments } from './files/fetch.ts'
+import { createFiles, type Files } from './files/place.ts'
+import { createBudget } from './http/budget.ts'
 import { faultOf } from './http/errors.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import { choresOf, lanesOf } from './lanes.ts'
@@ -26,7 +29,7 @@ import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { Templates } from './templates/cache.ts'
 
-type Given = { services: Services; templates: Templates; inbox: Inbox; metrics: Metrics; log: Log }
+type Given = { services: Services; templates: Templates; inbox: Inbox; files: Files; metrics: Metrics; log: Log }
 
 /** Providers that speak to us over HTTP, and so are needed where requests come in even if nothing is sent from there. */
 const DOORED = ['ses', 'twilio', 'http']
@@ -61,9 +64,19 @@ function needed<T>(settings: T | null, provider: string, setting: string): T {
   return settings
 }
 
+/** A message with files is in memory several times on its way to a mail server: as bytes, as base64, as a whole. */
+const OUTGOING_BYTES = 24 * 1024 * 1024
+
+export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'db' | 'clock'>, log: Log): Files {
+  const { s3Url: url, s3Bucket: bucket, s3Region: region, s3Key: key, s3Secret: secret } = config
+  const s3 = url && bucket && key && secret ? { url, bucket, region, key, secret, now: clock.now } : null
+  if (config.scanner === 'none') log.warn('files are not scanned for viruses: HERALD_SCANNER is none')
+  return createFiles({ ...config, s3 }, db.sql, createBudget(OUTGOING_BYTES).take)
+}
+
 export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
   const { config, db, ids } = store
-  const { services, templates, metrics, log } = given
+  const { services, templates, files, metrics, log } = given
   const onFault = (error: unknown, sentence: string) => log.error({ error: faultOf(error) }, sentence)
   const onChange = (provider: string, isUp: boolean, detail: string) =>
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, detail }, 'provider is down')
@@ -82,6 +95,8 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     templates,
     email,
     text,
+    files,
+    fetchAttachments: message => fetchAttachments({ ...store, ...files, sql: db.sql }, message),
     sendingDomain: config.sendingDomain,
     owner,
     random: Math.random,

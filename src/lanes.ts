@@ -3,6 +3,8 @@ import { spread, writeChunks } from './bulk/spread.ts'
 import { dropPartitions, makePartitions } from './db/partitions.ts'
 import type { Chore } from './engine/chores.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
+import { emptyFinished, forgetAged } from './files/forget.ts'
+import { scan, writeVerdicts } from './files/scan.ts'
 import { forgetInbox } from './inbox/inbox.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { giveUpOverdue } from './notifications/overdue.ts'
@@ -27,12 +29,14 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
     lane({ name: 'sms-medium', slots: 16, ...delivery }),
     lane({ name: 'sms-low', slots: 32, ...delivery }),
     lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
+    lane({ name: 'scan', slots: 4, work: scan(app), write: writeVerdicts(app) }),
     lane({ name: 'spread', slots: 4, work: spread(app), write: writeChunks(app) }),
     lane({ name: 'receipt', slots: 256, work: apply(app), write: writeMoves(app) }),
   ]
 }
 
 const HOUR = 3_600
+const MINUTE = 60
 
 export function choresOf(parts: EngineParts): Chore[] {
   const { db, clock } = parts
@@ -45,6 +49,8 @@ export function choresOf(parts: EngineParts): Chore[] {
       everySeconds: HOUR,
       run: async () => dropPartitions(db, await keptSince(parts)),
     },
+    { name: 'files of finished messages go', everySeconds: MINUTE, run: () => emptyFinished(parts) },
+    { name: 'links last seven days', everySeconds: HOUR / 4, run: () => forgetAged(parts) },
     { name: 'the inbox is bounded', everySeconds: HOUR, run: () => forgetInbox(parts) },
     { name: 'old receipts go', everySeconds: HOUR, run: () => forgetReceipts(db.sql, 8 * 24) },
     { name: 'idempotency keys last a day', everySeconds: HOUR / 4, run: () => forgetReplays(db.sql) },

@@ -5,6 +5,8 @@ import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
+import type { Fetched } from './files/fetch.ts'
+import type { Files } from './files/place.ts'
 import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
@@ -47,6 +49,7 @@ export type Parts = Omit<Store, 'stop'> & {
   accept: Accept
   outlet: Outlet
   bulkThread: BulkThread
+  files: Files
   links: Links
   sendingDomain: string
   readiness: Readiness
@@ -59,6 +62,8 @@ export type EngineParts = Omit<Store, 'stop'> & {
   templates: Templates
   email: Channel<EmailMessage>
   text: Channel<TextMessage>
+  files: Files
+  fetchAttachments(message: Id): Promise<Fetched>
   sendingDomain: string
   owner: Id
   random(): number

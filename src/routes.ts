@@ -1,6 +1,7 @@
 // Table of contents: every URL and who may call it.
 import type { FastifyInstance, HTTPMethods, onRequestHookHandler } from 'fastify'
 import { bulkRoutes } from './bulk/routes.ts'
+import { downloadFile } from './files/routes.ts'
 import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
@@ -57,6 +58,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
       { config: { rawBody: true, anyType: true } },
       receiptDoor(door, parts.hearReceipts, parts.links.base),
     )
+  app.get('/download/:token', downloadFile(parts))
   app.get('/inbox', inboxPage(parts.inbox))
   app.get('/inbox/:id', inboxMessage(parts.inbox))
 

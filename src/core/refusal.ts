@@ -13,6 +13,7 @@ export type Kind =
   | 'MethodNotAllowed'
   | 'NoResultFound'
   | 'NotFound'
+  | 'PreconditionRequired'
   | 'RateLimitError'
   | 'RequestEntityTooLarge'
   | 'Suspended'

@@ -4,6 +4,9 @@ import type { Values } from '../rendering/placeholders.ts'
 export const MOST_FILES = 10
 export const MOST_BYTES = 6_291_456
 
+/** Decoded contents by personalisation key; null: not base64. */
+export type Contents = ReadonlyMap<string, Buffer | null>
+
 export type FileObject = { file: string; filename: string; sending_method: 'attach' | 'link' }
 
 /** Any object among the values of an e-mail is taken for a file. */
@@ -48,29 +51,18 @@ function nameProblem(file: Record<string, unknown>, show: Show): string[] {
 }
 
 /** Phase B: how many files, then each one's content. */
-export function contentProblems(values: Values, show: Show): string[] {
+export function contentProblems(values: Values, contents: Contents, show: Show): string[] {
   const files = filesOf(values)
   const many =
     files.length > MOST_FILES ? [`File number exceed allowed limits of 10 with number of ${files.length}.`] : []
-  return [...many, ...files.flatMap(([key, file]) => contentProblem(show(key), file as FileObject))]
+  return [
+    ...many,
+    ...files.flatMap(([key, file]) => contentProblem(show(key), file as FileObject, contents.get(key) ?? null)),
+  ]
 }
 
-function contentProblem(key: string, { file, filename }: FileObject): string[] {
-  const bytes = decodedLength(file)
-  if (bytes === null) return [`${key} : Incorrect padding : Error decoding base64 field`]
-  if (bytes <= MOST_BYTES) return []
-  return [`${key} : File size for ${filename} is ${bytes} and greater than allowed limit of ${MOST_BYTES}.`]
+function contentProblem(key: string, { filename }: FileObject, content: Buffer | null): string[] {
+  if (content === null) return [`${key} : Incorrect padding : Error decoding base64 field`]
+  if (content.length <= MOST_BYTES) return []
+  return [`${key} : File size for ${filename} is ${content.length} and greater than allowed limit of ${MOST_BYTES}.`]
 }
-
-/** Length of what base64 text stands for; null when it is not base64. Spaces and line breaks are tolerated, nothing else. */
-export function decodedLength(text: string): number | null {
-  const plain = /\s/.test(text) ? text.replace(/[ \t\r\n]/g, '') : text
-  if (plain.length % 4 !== 0) return null
-  const padding = plain.endsWith('==') ? 2 : plain.endsWith('=') ? 1 : 0
-  const body = plain.length - padding
-  for (let at = 0; at < body; at++) if (!isBase64(plain.charCodeAt(at))) return null
-  return (plain.length / 4) * 3 - padding
-}
-
-const isBase64 = (c: number) =>
-  (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2f

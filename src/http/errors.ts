@@ -16,6 +16,7 @@ const ANSWERS: Record<Kind, readonly [status: number, name: string]> = {
   MethodNotAllowed: [405, 'MethodNotAllowed'],
   NoResultFound: [404, 'NoResultFound'],
   NotFound: [404, 'NotFound'],
+  PreconditionRequired: [428, 'PreconditionRequired'],
   RateLimitError: [429, 'RateLimitError'],
   RequestEntityTooLarge: [413, 'RequestEntityTooLarge'],
   Suspended: [403, 'BadRequestError'],

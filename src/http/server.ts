@@ -11,6 +11,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { Refusal } from '../core/refusal.ts'
+import { createBudget } from './budget.ts'
 import { envelope, sendError, worded } from './errors.ts'
 import { readJson } from './json.ts'
 import { refuse } from './refusals.ts'
@@ -23,6 +24,8 @@ export type ServerOptions = {
   headerSeconds: number
   keepAliveSeconds: number
   drainSeconds: number
+  /** Mebibytes of bodies in memory at the same time. */
+  bodyBudget: number
   /** Told about every answer: for the request log and the metrics. */
   answered(request: FastifyRequest, reply: FastifyReply): void
 }
@@ -73,6 +76,7 @@ export function createServer(options: ServerOptions): HttpServer {
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   readBodies(app)
+  boundBodies(app, options.bodyBudget * MIB)
   answerUnknown(app)
 
   return {
@@ -114,6 +118,26 @@ function readBodies(app: FastifyInstance) {
   app.addHook('preValidation', async request => {
     if (!takesBody(request)) request.body = undefined
     else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
+  })
+}
+
+/** Smaller bodies are not worth the waiting. */
+const SMALL_BODY = 256 * 1024
+
+// After the caller is known, before the body is read. The share is given back with the answer, or when the caller is gone.
+function boundBodies(app: FastifyInstance, bytes: number) {
+  const budget = createBudget(bytes)
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    if (!takesBody(request) || (length === undefined && encoding === undefined)) return payload
+    const limit = request.routeOptions.bodyLimit ?? BODY.other
+    const wanted = length === undefined ? limit : Math.min(Number(length), limit)
+    // Without a length a body may become as large as is allowed.
+    if (wanted <= SMALL_BODY && length !== undefined) return payload
+    const release = await budget.take(wanted)
+    if (reply.raw.destroyed || reply.raw.closed) release()
+    else reply.raw.once('close', release)
+    return payload
   })
 }
 

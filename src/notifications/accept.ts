@@ -1,42 +1,77 @@
 // The accept path's one door to the database: requests that wait at the same moment share a statement and a commit, and each
 // is answered only after its own.
 import { type Clock, fromMicros } from '../core/clock.ts'
-import { isDatabaseError, isUniqueViolation, type Sql } from '../db/connect.ts'
+import { type Database, isDatabaseError, isUniqueViolation } from '../db/connect.ts'
 import { type Batch, createBatch } from '../engine/batch.ts'
+import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
-export type Accept = Batch<Asked, Decision>
+export type Accept = Pick<Batch<Asked, Decision>, 'add'> & {
+  /** With files, which are on disk by the same commit or not at all. */
+  addWithFiles(asked: Asked, files: Keeping): Promise<Decision>
+}
 
 const MOST = 500
 const IN_FLIGHT = 2
+/** Megabytes keep a connection busy for a while: most connections stay for others. */
+const WITH_FILES = 3
 
 /** Where accepted messages go: to the engine of this process, held from birth, or into the queue with a word to others. */
 export type Outlet = { birth(lanes: readonly string[]): Birth; hand(tickets: Ticket[], birth: Birth): void }
 
-export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; patienceSeconds: number }): Accept {
-  const { sql, clock } = app
+export function createAccept(app: {
+  db: Pick<Database, 'sql' | 'transaction'>
+  clock: Clock
+  outlet: Outlet
+  patienceSeconds: number
+}): Accept {
+  const { db, clock } = app
+  const { sql } = db
   const deadline = () => fromMicros(clock.micros() + app.patienceSeconds * 1_000_000)
 
-  async function run(asked: Asked[]): Promise<Decision[]> {
+  const run = (asked: Asked[]) => decide(asked, birth => store(sql, asked, deadline(), birth))
+
+  const runWithFiles = (group: WithFiles[]) =>
+    decide(
+      group.map(one => one.asked),
+      async birth => (await Promise.all(group.map(one => storeWithFiles(one, birth)))).flat(),
+    )
+
+  // Contents are written before the statement that counts and reserves, so that nobody waits for its locks meanwhile.
+  const storeWithFiles = ({ asked, files }: WithFiles, birth: Birth) =>
+    db.transaction(async sql => {
+      await files.put(sql)
+      const decisions = complete([asked], await store(sql, [asked], deadline(), birth))
+      if (!isAccepted(decisions[0])) await files.drop(sql)
+      return decisions
+    })
+
+  async function decide(asked: Asked[], attempt: (birth: Birth) => Promise<Decision[]>): Promise<Decision[]> {
     const birth = app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))])
     crashPoint('before-accept', () => asked.map(one => one.id))
-    const decisions = await decide(asked, birth)
+    const decisions = await persistently(asked, () => attempt(birth))
     crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
     const accepted = asked.filter((_one, at) => isAccepted(decisions[at]))
-    app.outlet.hand(ticketsOf(accepted, birth), birth)
+    const [waiting, ready] = [accepted.filter(isWaiting), accepted.filter(one => !isWaiting(one))]
+    app.outlet.hand(ticketsOf(ready, birth), birth)
+    if (waiting.length > 0) app.outlet.hand(ticketsOf(waiting, null), null)
     return decisions
   }
 
-  async function decide(asked: Asked[], birth: Birth, tries = asked.length): Promise<Decision[]> {
+  async function persistently(
+    asked: Asked[],
+    attempt: () => Promise<Decision[]>,
+    tries = asked.length,
+  ): Promise<Decision[]> {
     try {
-      return complete(asked, await store(sql, asked, deadline(), birth))
+      return complete(asked, await attempt())
     } catch (error) {
       // Another process has just stored an answer for one of our idempotency keys: looked at again, it is there to be seen. That
       // may happen to every key of the group, one after the other.
-      if (isUniqueViolation(error) && tries > 0) return decide(asked, birth, tries - 1)
+      if (isUniqueViolation(error) && tries > 0) return persistently(asked, attempt, tries - 1)
       if (isDatabaseError(error)) throw error
       return afterBrokenLine(asked, error)
     }
@@ -51,8 +86,14 @@ export function createAccept(app: { sql: Sql; clock: Clock; outlet: Outlet; pati
     return asked.map(() => ({ in_rate: true, seen: false, in_daily: true, remaining: 0, free_in: 60 }))
   }
 
-  return createBatch(run, { most: MOST, inFlight: IN_FLIGHT })
+  const grouped = createBatch(run, { most: MOST, inFlight: IN_FLIGHT })
+  const oneByOne = createBatch(runWithFiles, { most: 1, inFlight: WITH_FILES })
+  return { add: grouped.add, addWithFiles: (asked, files) => oneByOne.add({ asked, files }) }
 }
+
+type WithFiles = { asked: Asked; files: Keeping }
+
+const isWaiting = ({ message }: Asked) => message?.status === 'pending-virus-check'
 
 function complete(asked: readonly Asked[], decisions: Decision[]): Decision[] {
   if (decisions.length !== asked.length)
@@ -65,14 +106,16 @@ const isAccepted = (decision: Decision | undefined) => decision?.in_rate && !dec
 /** The tickets that the statement has made for messages that are due now: one for each lane and service, by its first id. */
 function ticketsOf(accepted: readonly Asked[], birth: Birth): Ticket[] {
   const tickets = new Map<string, Ticket>()
-  for (const { id, service_id, message } of accepted) {
-    if (!message || message.scheduled_for !== null) continue
-    const ticket = tickets.get(message.lane + service_id)
+  for (const one of accepted) {
+    const { id, service_id, message } = one
+    if (!message || (message.scheduled_for !== null && !isWaiting(one))) continue
+    const lane = isWaiting(one) ? 'scan' : message.lane
+    const ticket = tickets.get(lane + service_id)
     if (ticket) ticket.subjects.push(id)
     else
-      tickets.set(message.lane + service_id, {
+      tickets.set(lane + service_id, {
         id,
-        lane: message.lane,
+        lane,
         service_id,
         subjects: [id],
         attempts: 0,

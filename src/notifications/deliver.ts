@@ -5,8 +5,10 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Handled, Work } from '../engine/loop.ts'
+import type { Fetched } from '../files/fetch.ts'
+import { isFile } from '../files/file.ts'
 import type { Channel as Providers } from '../providers/failover.ts'
-import type { EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
+import type { Attachment, EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
 import { readPhone } from '../recipients/phone.ts'
@@ -14,7 +16,7 @@ import type { Services } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
-import { openPersonal } from './notification.ts'
+import { openPersonal, type Personal } from './notification.ts'
 import { type Due, due, markUncertain, type Result, record } from './sql.ts'
 
 export type DeliverApp = {
@@ -27,6 +29,8 @@ export type DeliverApp = {
   email: Providers<EmailMessage>
   text: Providers<TextMessage>
   sendingDomain: string
+  /** What is attached to a message, when it is its turn. */
+  fetchAttachments(message: Id): Promise<Fetched>
   owner: Id
   random(): number
 }
@@ -65,7 +69,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       const isUrgent = ticket.lane.endsWith('-high')
       const answer =
         item.channel === 'email'
-          ? await app.email.send(emailOf(app, item, service), { cost: 1, urgent: isUrgent })
+          ? await sendEmail(app, item, service, isUrgent)
           : await sendText(app, item, service, isUrgent)
       if (answer.kind === 'wait' && ++item.downs < MOST_DOWNS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
@@ -124,8 +128,30 @@ function later(
   return { kind: 'again', result: { ...NOTHING, provider, uncertain }, delaySeconds: delay }
 }
 
-function emailOf(app: DeliverApp, item: Item, service: LoadedService): EmailMessage {
-  const { to, values } = openPersonal(app.seal, item.sealed)
+async function sendEmail(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
+  const personal = openPersonal(app.seal, item.sealed)
+  const send = (attachments: readonly Attachment[]) =>
+    app.email.send(emailOf(app, item, service, personal, attachments), { cost: 1, urgent })
+  if (!Object.values(personal.values).some(isFile)) return send([])
+
+  const fetched = await app.fetchAttachments(item.id)
+  switch (fetched.kind) {
+    case 'here':
+      return send(fetched.attachments).finally(fetched.release)
+    case 'later':
+      return { kind: 'answered', provider: null, outcome: { kind: 'deferred', detail: fetched.detail } } as const
+    case 'gone':
+      return { kind: 'answered', provider: null, outcome: { kind: 'rejected', detail: fetched.detail } } as const
+  }
+}
+
+function emailOf(
+  app: DeliverApp,
+  item: Item,
+  service: LoadedService,
+  { to, values }: Personal,
+  attachments: readonly Attachment[],
+): EmailMessage {
   if (item.version.type !== 'email') throw new Error('an e-mail with a template of another type')
   return {
     id: item.id,
@@ -134,7 +160,7 @@ function emailOf(app: DeliverApp, item: Item, service: LoadedService): EmailMess
     replyTo: service.reply_tos.find(one => one.id === item.sender_id)?.email_address ?? null,
     to,
     ...item.version.compiled.render(values),
-    attachments: [],
+    attachments,
   }
 }
 

@@ -1,18 +1,23 @@
 // Phase B of the checks: how large all values are together (contract 2.4).
-import { contentProblems, isFile } from '../files/file.ts'
+import { type Contents, contentProblems, isFile } from '../files/file.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import type { Channel } from '../services/service.ts'
 
 const MOST = 51_200
 
 /** Runs only when the shape of the body is right. Files are looked into for e-mails only. */
-export function personalisationProblems(channel: Channel, values: Values, show: (value: unknown) => string): string[] {
+export function personalisationProblems(
+  channel: Channel,
+  values: Values,
+  contents: Contents,
+  show: (value: unknown) => string,
+): string[] {
   const size = Object.values(values).reduce((sum: number, value) => sum + (isFile(value) ? 0 : lengthOf(value)), 0)
   const large =
     size > MOST
       ? [`Personalisation variables size of ${size} bytes is greater than allowed limit of ${MOST} bytes.`]
       : []
-  return channel === 'email' ? [...large, ...contentProblems(values, show)] : large
+  return channel === 'email' ? [...large, ...contentProblems(values, contents, show)] : large
 }
 
 /** Length of the text form, as the reference counts it: items of a list stand in quotes, separated by a comma and a space. */

@@ -16,7 +16,6 @@ export const sentences = {
   teamOnly: ['BadRequestError', "Can't send to this recipient using a team-only API key"],
   trial: ['BadRequestError', "Can't send to this recipient when service is in trial mode"],
   international: ['BadRequestError', 'Cannot send to international mobile numbers'],
-  noFiles: ['BadRequestError', 'Service is not allowed to send documents'],
   notFound: ['NoResultFound', 'No result found'],
   notInDatabase: ['NoResultFound', 'Notification not found in database'],
   notScheduled: ['BadRequestError', 'Notification is not scheduled and cannot be deleted'],

@@ -52,6 +52,8 @@ export type SendInput = {
   template_id: string
   reference: string | null
   personalisation: Readonly<Record<string, unknown>>
+  /** Decoded contents of its file objects, by key. */
+  contents: ReadonlyMap<string, Buffer | null>
   scheduled_for: string | null
   sender_id: string | undefined
 }

@@ -4,7 +4,12 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
-import { filesOf, isFile } from '../files/file.ts'
+import { addressOf, bytesOf, type GivenFile, givenFiles, TEST_TOKEN, typed, valuesWith } from '../files/attach.ts'
+import { isFile, MOST_BYTES } from '../files/file.ts'
+import { type Keeping, keeping, type ScannedFile } from '../files/keep.ts'
+import { refuse as refuseFile } from '../files/refusals.ts'
+import type { Scanning } from '../files/scanner.ts'
+import type { FileStore } from '../files/store.ts'
 import type { Caller } from '../keys/key.ts'
 import { dayOf, tooMany } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
@@ -34,6 +39,7 @@ export type SendApp = {
   accept: Accept
   simulated: Simulated
   sendingDomain: string
+  files: { scanning: Scanning; store: FileStore }
 }
 
 export type Sent = { body: string; rate: RateAnswer }
@@ -50,7 +56,7 @@ export async function send(
   if (service.state === 'suspended') throw refuse.suspended()
   if (!maySend(service, channel)) throw channel === 'email' ? refuse.noEmails() : refuse.noTexts()
 
-  const draft = await drafted(app, caller, channel, input)
+  const draft = await drafted(app, caller, channel, input, base)
   const body = draft.refusal ? '' : JSON.stringify(presentSent(draft.sent, base))
   const limit = rateLimit(service)
   const now = app.clock.now()
@@ -71,7 +77,9 @@ export async function send(
         ? { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
         : null,
   }
-  const decision = await app.accept.add(asked)
+  const decision = await (!draft.refusal && draft.files
+    ? app.accept.addWithFiles(asked, draft.files)
+    : app.accept.add(asked))
   const rate = { passed: decision.in_rate, limit, remaining: decision.remaining, freeInSeconds: decision.free_in }
   if (!decision.in_rate) throw tooFast(key.key_type, rate)
   if (decision.seen) throw new KeyTaken()
@@ -84,17 +92,20 @@ export async function send(
 /** A refusal that comes before the daily limit does not ask for it; one that comes after must. */
 type Draft =
   | { refusal: Refusal; daily: 'none' | 'ask' }
-  | { refusal: null; daily: 'reserve' | 'none'; sent: SentMessage; message: NewMessage | null }
+  | { refusal: null; daily: 'reserve' | 'none'; sent: SentMessage; message: NewMessage | null; files: Keeping | null }
 
-async function drafted(app: SendApp, caller: Caller, channel: Channel, input: SendInput): Promise<Draft> {
+async function drafted(app: SendApp, caller: Caller, channel: Channel, input: SendInput, base: string): Promise<Draft> {
   const { service, key } = caller
-  const values = input.personalisation
 
   const template = await app.templates.head(service.id, readId(input.template_id) as Id)
   if (!template) return early(refuse.templateNotFound())
   if (template.type !== channel) return early(refuse.wrongType(template.type, channel))
   if (template.archived) return early(refuse.templateDeleted())
-  if (channel === 'sms' && Object.values(values).some(isFile)) return early(refuse.filesByEmailOnly())
+  if (channel === 'sms' && Object.values(input.personalisation).some(isFile)) return early(refuse.filesByEmailOnly())
+  const recipient = readRecipient(channel, input.to)
+  const isSmokeTest = app.simulated.isSmokeTest(recipient.key)
+  const given = channel === 'email' ? givenFiles(input.personalisation, input.contents) : []
+  const values = valuesWith(input.personalisation, given, token => addressOf(base, isSmokeTest ? TEST_TOKEN : token))
   const version = await app.templates.version(template.id, template.version)
   const missing = version.compiled.missing(values)
   if (missing.length > 0) return early(refuse.missingPersonalisation(template.id, missing.join(', ')))
@@ -104,16 +115,22 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   }
   const content: { body: string; subject?: string } = version.compiled.answer(values)
   if (content.body.trim() === '') return early(refuse.blank())
+  if (given.length > 0) {
+    const unused = version.compiled.additional(values)
+    const lost = given.find(file => file.method === 'link' && unused.includes(file.key))
+    if (lost) return early(refuseFile.noPlaceholder(lost.key))
+    const bytes = bytesOf(given) + Buffer.byteLength(content.subject ?? '') + Buffer.byteLength(content.body)
+    if (bytes > MOST_BYTES) return early(refuseFile.tooLarge(bytes))
+  }
 
-  const recipient = readRecipient(channel, input.to)
-  const isSmokeTest = app.simulated.isSmokeTest(recipient.key)
   const lateRefusal = (refusal: Refusal): Draft => ({ refusal, daily: isSmokeTest ? 'none' : 'ask' })
   const origin = channel === 'email' ? chooseReplyTo(service, input.sender_id) : chooseSender(service, input.sender_id)
   if (!origin.ok) return lateRefusal(unknownOrigin(channel, input.sender_id, service.id))
   const verdict = isSmokeTest ? 'allowed' : mayReceive(service, key.key_type, recipient.key)
   if (verdict !== 'allowed') return lateRefusal(verdict === 'team-only' ? refuse.teamOnly() : refuse.trial())
   if (recipient.international && !service.may_send_international) return lateRefusal(refuse.international())
-  if (channel === 'email' && filesOf(values).length > 0) return lateRefusal(refuse.noFiles())
+  const scanned = given.length > 0 ? await scannedFiles(app, service.may_send_files, given) : []
+  if (!Array.isArray(scanned)) return lateRefusal(scanned)
 
   const sent: SentMessage = {
     id: app.ids.next(),
@@ -126,13 +143,39 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
     template_version: template.version,
     scheduled_for: input.scheduled_for,
   }
-  if (isSmokeTest) return { refusal: null, daily: 'none', sent, message: null }
+  if (isSmokeTest) return { refusal: null, daily: 'none', sent, message: null, files: null }
   return {
     refusal: null,
     daily: 'reserve',
     sent,
-    message: message(app, caller, template, input, recipient, origin.origin?.id ?? null),
+    message: {
+      ...message(app, caller, template, { ...input, personalisation: values }, recipient, origin.origin?.id ?? null),
+      status: scanned.some(file => file.verdict === 'pending') ? 'pending-virus-check' : 'created',
+    },
+    files:
+      scanned.length === 0
+        ? null
+        : keeping({ ...app, store: app.files.store }, { id: sent.id, service_id: service.id }, scanned),
   }
+}
+
+const SCAN_MS = 5_000
+
+/** Step 15: may the service send files, then types, then viruses; of several problems the first. */
+async function scannedFiles(
+  app: SendApp,
+  mayHaveFiles: boolean,
+  given: readonly GivenFile[],
+): Promise<ScannedFile[] | Refusal> {
+  if (!mayHaveFiles) return refuseFile.notAllowed()
+  const known = typed(given)
+  if (!known.ok) return refuseFile.unsupported(known.type)
+  const verdicts = await app.files.scanning.within(
+    known.files.map(file => file.content),
+    SCAN_MS,
+  )
+  if (verdicts.some(verdict => verdict.kind === 'virus')) return refuseFile.virus()
+  return known.files.map((file, at) => ({ ...file, verdict: verdicts[at]?.kind === 'clean' ? 'clean' : 'pending' }))
 }
 
 const early = (refusal: Refusal): Draft => ({ refusal, daily: 'none' })

@@ -120,8 +120,8 @@ export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, b
       where status is not null
     ),
     stated as (
-      insert into states (id, service_id, key_type, channel, in_job, status)
-      select id, service_id, key_type, channel, false, status
+      insert into states (id, service_id, key_type, channel, in_job, status, moves)
+      select id, service_id, key_type, channel, false, status, array[status]
       from accepted
       where status is not null
     ),
@@ -133,8 +133,10 @@ export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, b
       order by service_id, replay_key
     ),
     due as (
-      select case when scheduled_for is not null then id end as ticket, lane, service_id, id,
-             coalesce(scheduled_for, now()) as due_at
+      -- What waits for the scanner has a ticket there first, at once; its own lane and time come with the verdict.
+      select case when status = 'pending-virus-check' then gen_random_uuid() when scheduled_for is not null then id end as ticket,
+             case when status = 'pending-virus-check' then 'scan' else lane end as lane, service_id, id,
+             case when status = 'pending-virus-check' then now() else coalesce(scheduled_for, now()) end as due_at
       from accepted
       where status is not null
     ),
@@ -290,8 +292,9 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<Cancelling 
       set status = 'cancelled',
           completed_at = clock_timestamp()
       where id = ${id}
-        and status = 'created'
-        and exists (select from taken)
+        and ((status = 'created' and exists (select from taken))
+          -- Its ticket is the scanner's, who finds nothing to do any more.
+          or (status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))
       returning id
     ),
     given_back as (

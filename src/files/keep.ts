@@ -1,0 +1,132 @@
+// Files on disk and back. A content is cut into pieces, each sealed by a key of the content's own; whoever has that key (the
+// house for what is attached, the token of the link for what is linked) can read it, nobody else.
+import { createHash, randomBytes } from 'node:crypto'
+import type { Id } from '../core/id.ts'
+import { createSeal, type Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import type { TypedFile } from './attach.ts'
+import { add, dropOf, type FileRow } from './sql.ts'
+import type { FileStore } from './store.ts'
+
+export const PIECE_BYTES = 1024 * 1024
+
+export type ScannedFile = TypedFile & { verdict: 'clean' | 'pending' }
+
+/** Files that are stored with their message or not at all: `put` in its transaction, `drop` when it is refused there. */
+export type Keeping = { put(sql: Sql): Promise<void>; drop(sql: Sql): Promise<void> }
+
+type App = { seal: Seal; store: FileStore; ids: { next(): Id } }
+
+export function keeping(app: App, message: { id: Id; service_id: Id }, files: readonly ScannedFile[]): Keeping {
+  const shares = sharesOf(app.ids, files)
+  return {
+    async put(sql) {
+      for (const { id, key, content } of shares)
+        for (let n = 0; n < piecesIn(content.length); n++)
+          await app.store.put(sql, id, n, sealedPiece(createSeal([key]), content, n))
+      await add(
+        sql,
+        files.map((file, position) => {
+          const share = shares.find(one => one.files.includes(file))
+          if (!share) throw new Error('a file without a content')
+          return rowOf(app, message, file, position, share)
+        }),
+      )
+    },
+    async drop(sql) {
+      await dropOf(sql, message.id)
+      await app.store.remove(
+        sql,
+        shares.map(({ id, content }) => ({ content: id, pieces: piecesIn(content.length) })),
+      )
+    },
+  }
+}
+
+type Share = { id: Id; key: string; method: TypedFile['method']; content: Buffer; files: ScannedFile[] }
+
+// Equal contents are stored once, but what is attached goes earlier than what is linked, so those two do not share.
+function sharesOf(ids: { next(): Id }, files: readonly ScannedFile[]): Share[] {
+  const shares: Share[] = []
+  for (const file of files) {
+    const same = shares.find(one => one.method === file.method && one.content.equals(file.content))
+    if (same) same.files.push(file)
+    else
+      shares.push({
+        id: ids.next(),
+        key: randomBytes(32).toString('hex'),
+        method: file.method,
+        content: file.content,
+        files: [file],
+      })
+  }
+  return shares
+}
+
+const rowOf = (
+  { seal, ids }: App,
+  message: { id: Id; service_id: Id },
+  file: ScannedFile,
+  position: number,
+  { id, key, content }: Share,
+) => ({
+  id: ids.next(),
+  notification_id: message.id,
+  service_id: message.service_id,
+  position,
+  method: file.method,
+  verdict: file.verdict,
+  media_type: file.mediaType,
+  bytes: content.length,
+  sealed_name: createSeal([key]).seal(file.name),
+  content: id,
+  pieces: piecesIn(content.length),
+  content_key: (file.token === null ? seal : createSeal([file.token])).seal(key),
+  scan_key: file.token !== null && file.verdict === 'pending' ? seal.seal(key) : null,
+  token_digest: file.token === null ? null : tokenDigest(file.token),
+})
+
+/** The token has 256 random bits, so its digest needs no secret. */
+export const tokenDigest = (token: string) => createHash('sha256').update(token).digest()
+
+const piecesIn = (bytes: number) => Math.ceil(bytes / PIECE_BYTES)
+
+// The number of a piece is sealed with it, so that pieces cannot be put in another order.
+function sealedPiece(seal: Seal, content: Buffer, n: number): Buffer {
+  const part = content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)
+  return seal.seal(Buffer.concat([Buffer.from([n]), part]))
+}
+
+/** The key of a content, from the house or from the token of its link. */
+export const keyBy = (seal: Seal, sealed: Buffer) => seal.open(sealed).toString('utf8')
+export const keyByToken = (token: string, file: Pick<FileRow, 'content_key'>) =>
+  keyBy(createSeal([token]), file.content_key)
+
+export const nameOf = (key: string, file: Pick<FileRow, 'sealed_name'>) =>
+  createSeal([key]).open(file.sealed_name).toString('utf8')
+
+/** Thrown for a content that is not in the store any more: no use in asking again. */
+export class ContentGone extends Error {}
+
+type Content = Pick<FileRow, 'content' | 'pieces' | 'bytes'>
+
+/** The content piece by piece, so that whoever passes it on holds one at a time. */
+export async function* piecesOf(store: FileStore, file: Content, key: string): AsyncGenerator<Buffer> {
+  const seal = createSeal([key])
+  let left = file.bytes
+  for (let n = 0; n < file.pieces; n++) {
+    const sealed = await store.get(file.content, n)
+    if (sealed === null) throw new ContentGone('the content of a file is not there any more')
+    const piece = seal.open(sealed)
+    left -= piece.length - 1
+    if (piece[0] !== n || left < 0) throw new Error('the pieces of a file do not fit')
+    yield piece.subarray(1)
+  }
+  if (left !== 0) throw new Error('the pieces of a file do not fit')
+}
+
+export async function wholeOf(store: FileStore, file: Content, key: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of piecesOf(store, file, key)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}

@@ -1,0 +1,59 @@
+// Builds what files need, from settings: a scanner, a store, a thread, and room in memory.
+import type { Sql } from '../db/connect.ts'
+import { createClamd } from './clamd.ts'
+import type { Room } from './fetch.ts'
+import { createS3, type S3Settings } from './s3.ts'
+import { createEmbedded, createNone, createScanning, type Scanner, type Scanning } from './scanner.ts'
+import { createPostgresStore, type FileStore } from './store.ts'
+import { createFileThread, type FileThread } from './thread.ts'
+
+export type Files = {
+  scanner: Scanner
+  scanning: Scanning
+  store: FileStore
+  thread: FileThread
+  /** For contents that are on their way out: to a mail server or to the scanner. */
+  room: Room
+  stop(): Promise<void>
+}
+
+export type FileSettings = {
+  scanner: Scanner['name']
+  clamdUrl: string | null
+  fileStore: FileStore['name']
+  s3: S3Settings | null
+}
+
+export function createFiles(settings: FileSettings, sql: Sql, room: Room): Files {
+  const thread = createFileThread()
+  const scanner = scannerOf(settings, thread)
+  return {
+    scanner,
+    scanning: createScanning(scanner),
+    store: storeOf(settings, sql),
+    thread,
+    room,
+    stop: () => thread.stop(),
+  }
+}
+
+function scannerOf({ scanner, clamdUrl }: FileSettings, thread: FileThread): Scanner {
+  switch (scanner) {
+    case 'embedded':
+      return createEmbedded(thread.findSignature)
+    case 'clamd':
+      if (clamdUrl === null) throw new Error('The scanner clamd is asked for, but HERALD_CLAMD_URL is not set.')
+      return createClamd(clamdUrl)
+    case 'none':
+      return createNone()
+  }
+}
+
+function storeOf({ fileStore, s3 }: FileSettings, sql: Sql): FileStore {
+  if (fileStore === 'postgres') return createPostgresStore(sql)
+  if (s3 === null)
+    throw new Error(
+      'The file store s3 is asked for, but HERALD_S3_URL, HERALD_S3_BUCKET, HERALD_S3_KEY and HERALD_S3_SECRET are not all set.',
+    )
+  return createS3(s3)
+}

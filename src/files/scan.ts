@@ -1,0 +1,116 @@
+// The lane of files whose verdict did not come in time: asked again and again, and passed on or ended. No verdict within an
+// hour ends the message too; it never goes unscanned (contract 6.3, R18).
+import type { Clock } from '../core/clock.ts'
+import { type Id, microsOf } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Entry, Handled, Work } from '../engine/loop.ts'
+import type { Room } from './fetch.ts'
+import { keyBy, wholeOf } from './keep.ts'
+import type { Scanner, Verdict } from './scanner.ts'
+import { recordVerdicts, type Verdicts, type Waiting, waiting } from './sql.ts'
+import type { FileStore } from './store.ts'
+
+export type ScanApp = {
+  sql: Sql
+  clock: Clock
+  seal: Seal
+  ids: { next(): Id }
+  owner: Id
+  files: { store: FileStore; scanner: Scanner; room: Room }
+  wake(lane: string): void
+}
+
+type Item = { id: Id; files: Waiting[] }
+type Written = Omit<Verdicts, 'id' | 'ticket'>
+
+const PATIENCE_MS = 3_600_000
+const ONE_FILE_MS = 60_000
+/** Then the delay of the message's own lane (contract 6.5). */
+const WAITS_SECONDS = [10, 20, 30, 40, 50, 60]
+const LANE_SECONDS = { high: 25, other: 300 } as const
+
+export function scan(app: ScanApp): Work<Item, Written> {
+  return {
+    async load(tickets) {
+      const rows = await waiting(
+        app.sql,
+        tickets.flatMap(ticket => ticket.subjects),
+      )
+      const items = new Map<Id, Item>()
+      for (const row of rows) {
+        const item = items.get(row.notification_id)
+        if (item) item.files.push(row)
+        else items.set(row.notification_id, { id: row.notification_id, files: [row] })
+      }
+      return items
+    },
+
+    async handle(item, ticket) {
+      const clean: Id[] = []
+      let open = 0
+      for (const file of item.files.filter(one => one.verdict === 'pending')) {
+        const verdict = await verdictOn(app, file)
+        if (verdict.kind === 'virus') return ended('virus-scan-failed', null, clean, [file.id])
+        if (verdict.kind === 'clean') clean.push(file.id)
+        else open++
+      }
+      if (open === 0) return ended('created', null, clean, [])
+      const left = microsOf(item.id) / 1000 + PATIENCE_MS - app.clock.now()
+      if (left <= 0) return ended('technical-failure', 'The virus scan gave no verdict within an hour', clean, [])
+      const wait = WAITS_SECONDS[ticket.attempts] ?? laneSeconds(item.files[0]?.lane ?? '')
+      return { kind: 'again', result: { ...NOTHING, clean }, delaySeconds: Math.min(wait, Math.max(1, left / 1000)) }
+    },
+
+    setAside: () => ({
+      ...NOTHING,
+      status: 'technical-failure',
+      response: 'set aside after repeated faults',
+    }),
+  }
+}
+
+const NOTHING: Written = { status: null, response: null, clean: [], virus: [] }
+
+const ended = (status: Verdicts['status'], response: string | null, clean: Id[], virus: Id[]): Handled<Written> => ({
+  kind: 'done',
+  result: { status, response, clean, virus },
+})
+
+const laneSeconds = (lane: string) => (lane.endsWith('-high') ? LANE_SECONDS.high : LANE_SECONDS.other)
+
+async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, file: Waiting): Promise<Verdict> {
+  const release = await room(file.bytes)
+  try {
+    const content = await wholeOf(store, file, keyBy(seal, file.scan_key ?? file.content_key))
+    return await scanner.scan(content, ONE_FILE_MS)
+  } catch {
+    return { kind: 'none', detail: 'the file could not be read' } // the store is away: no content, no verdict
+  } finally {
+    release()
+  }
+}
+
+/** Writes verdicts, passes clean messages on to their lanes, and lets those without a verdict wait. */
+export const writeVerdicts =
+  (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake'>) =>
+  async (entries: readonly Entry<Written>[]): Promise<void> => {
+    const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
+    const results = entries.flatMap(({ id, ticket, result }) =>
+      id && result ? [{ ...result, id, ticket: ticket.id }] : [],
+    )
+    const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
+    const again = entries.flatMap(({ ticket, settle }) =>
+      (settle ?? []).map(({ id, delaySeconds }) => ({
+        from: ticket.id,
+        ticket: app.ids.next(),
+        lane: ticket.lane,
+        service_id: ticket.service_id,
+        id,
+        delaySeconds,
+        attempts: ticket.attempts + 1,
+      })),
+    )
+    const passed = await recordVerdicts(app.sql, app.owner, [...held.values()], results, settled, again)
+    for (const lane of new Set(passed.map(row => row.lane))) app.wake(lane)
+  }
