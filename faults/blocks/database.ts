@@ -1,0 +1,91 @@
+// The database killed under load, alone and together with everything else.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newKey } from '../support/client.ts'
+import { type Block, verdict } from '../support/promise.ts'
+
+export const killedDatabase: Block = {
+  name: 'kill -9 of PostgreSQL under load',
+  async run(house) {
+    const kills = house.isLong ? 20 : 3
+    // The lease of production is longer than a restart; a shorter one would count the restart as the death of a worker.
+    const told = await house.story(
+      { apps: 2, env: { HERALD_LEASE_SECONDS: '12' } },
+      async ({ apps, client, senders, allow }) => {
+        allow.killed = true
+        const gaps: number[] = []
+        const pids = apps.map(app => app.pid())
+        const sending = client.load(kills * 500, 120, n => ({
+          sender: senders[n % 2] as (typeof senders)[0],
+          idempotencyKey: n % 3 === 0 ? newKey() : null,
+        }))
+        for (let kill = 0; kill < kills; kill++) {
+          await sleep(house.random.between(1_000, 2_500))
+          await house.database.kill()
+          await sleep(house.random.between(0, 300))
+          await house.database.start()
+          const back = Date.now()
+          const first = await client.send({ sender: senders[0] as (typeof senders)[0], idempotencyKey: newKey() })
+          gaps.push((first.answeredAt - back) / 1000)
+        }
+        await sending
+        return { gaps, stayed: apps.every((app, at) => app.pid() === pids[at]) }
+      },
+    )
+    const { counts } = told
+    return [
+      verdict(
+        'D2',
+        'kill -9 of PostgreSQL under load',
+        'lost 0, extra 0, stays up, accepts again ≤ 3 s',
+        `${counts.accepted} accepted, ${kills} kills, ${counts.lost} lost, ${counts.extra} extra, ${counts.refused} refused, longest gap ${Math.max(...told.gaps).toFixed(2)} s`,
+        {
+          'none lost': counts.lost === 0,
+          'no extra': counts.extra === 0,
+          'processes stayed up': told.stayed,
+          'accepts again in time': Math.max(...told.gaps) <= 3,
+        },
+        told.violations,
+      ),
+    ]
+  },
+}
+
+export const killedAll: Block = {
+  name: 'everything killed together',
+  async run(house) {
+    const rounds = house.isLong ? 10 : 1
+    const told = await house.story({ apps: 2 }, async ({ apps, client, senders, allow }) => {
+      const seconds: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        Object.assign(allow, { extra: allow.extra + 256, killed: true })
+        const sending = client.load(500, 200, n => ({
+          sender: senders[n % 2] as (typeof senders)[0],
+          idempotencyKey: n % 2 === 0 ? newKey() : null,
+        }))
+        await sleep(house.random.between(800, 1_800))
+        for (const app of apps) app.expect('any') // they may start before the database does
+        await Promise.all([house.database.kill(), ...apps.map(app => app.kill())])
+        const since = Date.now()
+        await house.database.start()
+        await Promise.all(apps.map(app => app.up()))
+        for (const app of apps) app.expect('nothing')
+        while (!house.sink.arrivals().some(arrival => arrival.at > since + 50) && Date.now() < since + 30_000)
+          await sleep(20)
+        seconds.push((Date.now() - since) / 1000)
+        await sending
+      }
+      return { seconds }
+    })
+    const { counts } = told
+    return [
+      verdict(
+        'D3',
+        'all processes and the database killed together',
+        'lost 0, first send ≤ 10 s after start',
+        `${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra, first send after ${Math.max(...told.seconds).toFixed(1)} s`,
+        { 'none lost': counts.lost === 0, 'first send in time': Math.max(...told.seconds) <= 10 },
+        told.violations,
+      ),
+    ]
+  },
+}

@@ -1,0 +1,294 @@
+// Processes that end: none without a fault, some killed at random, each crash point once, workers dead, poisoned or frozen.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CRASH_POINTS } from '../../src/telemetry/crash.ts'
+import { newKey } from '../support/client.ts'
+import { LEASE_SECONDS, RECEIPT_SECRET } from '../support/house.ts'
+import { type Block, verdict } from '../support/promise.ts'
+
+/** Sends under way and results not yet on disk, at most, in one process (rule R3). */
+const IN_FLIGHT = 128
+
+export const noFault: Block = {
+  name: 'no fault, with graceful restarts',
+  async run(house) {
+    const count = house.isLong ? 100_000 : 5_000
+    const told = await house.story({ apps: 2, services: 3 }, async ({ apps, client, senders }) => {
+      const stops: number[] = []
+      const sending = client.load(count, house.isLong ? 300 : 350, n => ({
+        sender: senders[n % senders.length] as (typeof senders)[0],
+        isTest: n % 20 === 7,
+        isUrgent: n % 10 === 3,
+        idempotencyKey: newKey(),
+      }))
+      for (const app of apps) {
+        await sleep(3_000)
+        stops.push(await app.term())
+        await app.start()
+      }
+      const answers = await sending
+      return { stops, answers }
+    })
+    const tests = told.answers.filter(answer => answer.isTest).map(answer => answer.id ?? '')
+    const [ended] = await house.store.db.sql<{ delivered: number }>`
+      select count(*)::integer as delivered from states where id = any (${tests}::uuid[]) and status = 'delivered'`
+    const arrivals = new Set(house.sink.arrivals().map(arrival => arrival.id))
+    const { counts, violations } = told
+    return [
+      verdict(
+        'U2',
+        'no fault, no duplicate',
+        `0 extra in ${count}`,
+        `${counts.accepted} accepted, ${counts.arrived} arrived, ${counts.extra} extra, 2 restarts`,
+        { 'all accepted': counts.accepted === count, 'no extra': counts.extra === 0, 'none lost': counts.lost === 0 },
+        violations,
+      ),
+      verdict('S2', 'SIGTERM: drain and exit', '≤ 10 s', `${Math.max(...told.stops).toFixed(1)} s`, {
+        'in time': Math.max(...told.stops) <= 10,
+      }),
+      verdict(
+        'O7',
+        'test keys: delivered, never at the sink',
+        '0 arrivals',
+        `${tests.length} sent, ${ended?.delivered} delivered, ${tests.filter(id => arrivals.has(id)).length} arrived`,
+        {
+          'all delivered': ended?.delivered === tests.length,
+          'none arrived': !tests.some(id => arrivals.has(id)),
+        },
+      ),
+    ]
+  },
+}
+
+export const killed: Block = {
+  name: 'kill -9 of processes under load',
+  async run(house) {
+    const count = house.isLong ? 20_000 : 5_000
+    const kills = house.isLong ? 60 : 5
+    const told = await house.story({ apps: 2, services: 3 }, async ({ apps, client, senders, allow }) => {
+      Object.assign(allow, { extra: kills * IN_FLIGHT, killed: true })
+      const some = (n: number) => ({
+        sender: senders[n % senders.length] as (typeof senders)[0],
+        isUrgent: n % 10 === 3,
+        idempotencyKey: n % 2 === 0 ? newKey() : null,
+      })
+      const sending = client.load(count, 300, some)
+      const pause = (count / 300) * (1000 / kills)
+      for (let kill = 0; kill < kills; kill++) {
+        await sleep(house.random.between(Math.floor(pause * 0.3), Math.floor(pause * 0.9)))
+        const app = house.random.pick(apps)
+        await app.up()
+        await sleep(house.random.between(0, 200))
+        await app.kill()
+      }
+      await sending
+      // Who does not name a request and gets no answer does not ask again: others ask until there are as many as promised.
+      const missing = () => count - client.answers.filter(answer => answer.id !== null).length
+      for (let rounds = 0; missing() > 0 && rounds < 10; rounds++) await client.load(missing(), 300, some)
+      return {}
+    })
+    const { counts, violations } = told
+    const of = (...beginnings: string[]) => violations.filter(one => beginnings.some(begin => one.startsWith(begin)))
+    return [
+      verdict(
+        'D1',
+        'kill -9 of processes loses nothing accepted',
+        'lost 0',
+        `${counts.accepted} accepted, ${kills} kills, ${counts.lost} lost, ${counts.unanswered} stored unanswered`,
+        { 'none lost': counts.lost === 0, 'as many accepted': counts.accepted >= count },
+        violations.filter(one => !/^[56] /.test(one)),
+      ),
+      verdict(
+        'U1',
+        'extra sends only for uncertain ids',
+        `≤ ${IN_FLIGHT} per kill`,
+        `${counts.extra} extra (${(counts.extra / kills).toFixed(1)} per kill), ${counts.uncertain} uncertain`,
+        {},
+        of('5 '),
+      ),
+      verdict(
+        'U3',
+        'one Message-ID on all attempts',
+        '100 %',
+        `${counts.arrived} ids, ${counts.extra} repeats`,
+        {},
+        of('6 '),
+      ),
+    ]
+  },
+}
+
+export const crashPoints: Block = {
+  name: 'each crash point',
+  async run(house) {
+    const rounds = house.isLong ? 50 : 1
+    const died: string[] = []
+    const told = await house.story({ apps: 2, services: 2 }, async ({ apps, client, senders, allow }) => {
+      Object.assign(allow, { extra: 0, killed: true })
+      const [victim, other] = apps as [(typeof apps)[0], (typeof apps)[0]]
+      const receipts = {
+        mode: 'late' as const,
+        twice: false,
+        secret: RECEIPT_SECRET,
+        urls: [`${victim.address}/receipts/http`, `${other.address}/receipts/http`],
+      }
+      await house.sink.set({ receipts })
+      for (let round = 0; round < rounds; round++)
+        for (const point of CRASH_POINTS) {
+          allow.extra += 2 * IN_FLIGHT
+          victim.set({ HERALD_CRASH_POINTS: `${point}=kill:0.2` }, 'once')
+          victim.expect('kill')
+          await victim.kill()
+          await victim.up()
+          const pid = victim.pid()
+          const isOver = () => victim.pid() !== pid
+          for (let group = 0; group < 40 && !isOver(); group++) {
+            await client.load(10, 200, n => ({
+              sender: senders[n % 2] as (typeof senders)[0],
+              idempotencyKey: newKey(),
+              ...(point === 'after-receipt-stored' && {
+                channel: 'sms',
+                to: `+1613555${String(2_000 + group * 10 + n)}`,
+              }),
+              ...(point === 'after-take' && { scheduledFor: new Date(Date.now() + 1_500).toISOString() }),
+            }))
+            if (point === 'after-take') await sleep(2_500)
+          }
+          if (isOver()) died.push(point)
+          await victim.up()
+          victim.expect('nothing')
+        }
+      return {}
+    })
+    const { counts, violations } = told
+    return [
+      verdict(
+        'D1 crash',
+        'death at each named place loses nothing',
+        'lost 0, extra only if uncertain',
+        `${new Set(died).size} of ${CRASH_POINTS.length} places, ${died.length} deaths, ${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra`,
+        { 'each place was met': new Set(died).size === CRASH_POINTS.length, 'none lost': counts.lost === 0 },
+        violations,
+      ),
+      verdict(
+        'U5',
+        'same key after a death between commit and answer: the same message',
+        'stored = answered',
+        `${counts.stored} stored, ${counts.unanswered} never answered`,
+        { 'none unanswered': counts.unanswered === 0 },
+      ),
+    ]
+  },
+}
+
+export const deadWorker: Block = {
+  name: 'a dead worker',
+  async run(house) {
+    const told = await house.story({ apps: 1, only: 'http' }, async ({ app, client, senders, allow }) => {
+      const dead = await app({ only: 'engine' })
+      await house.sink.set({ delayMs: 4_000 })
+      await client.load(60, 100, n => ({ sender: senders[n % 2] as (typeof senders)[0], idempotencyKey: newKey() }))
+      await sleep(500)
+      Object.assign(allow, { extra: IN_FLIGHT, killed: true })
+      const heir = await app({ only: 'engine' })
+      await house.sink.set({ delayMs: 0 })
+      await dead.end()
+      const since = Date.now()
+      const ids = new Set(client.answers.map(answer => answer.id))
+      const handedBefore = new Set(house.sink.arrivals().flatMap(arrival => (ids.has(arrival.id) ? [arrival.id] : [])))
+      let seconds = 0
+      for (;;) {
+        const after = house.sink.arrivals().filter(arrival => ids.has(arrival.id) && arrival.at >= since)
+        seconds = (Date.now() - since) / 1000
+        if (new Set([...handedBefore, ...after.map(arrival => arrival.id)]).size === 60 || seconds > 30) break
+        await sleep(50)
+      }
+      return { seconds, heir }
+    })
+    return [
+      verdict(
+        'D7',
+        'tickets of a dead worker are picked up',
+        `≤ lease + 5 s (lease ${LEASE_SECONDS} s)`,
+        `${told.seconds.toFixed(1)} s`,
+        { 'in time': told.seconds <= LEASE_SECONDS + 5 },
+        told.violations,
+      ),
+    ]
+  },
+}
+
+export const poison: Block = {
+  name: 'poison',
+  async run(house) {
+    const told = await house.story(
+      { apps: 1, only: 'http', env: { HERALD_LEASE_SECONDS: '1' } },
+      async ({ app, client, senders, allow, drained }) => {
+        const answers = await client.load(60, 2_000, n => ({
+          sender: senders[n % 2] as (typeof senders)[0],
+          idempotencyKey: newKey(),
+        }))
+        const [killer, thrower] = [answers[20]?.id ?? '', answers[41]?.id ?? '']
+        Object.assign(allow, { extra: 5 * IN_FLIGHT, killed: true })
+        const engine = await app({ only: 'engine', start: false })
+        engine.set({ HERALD_CRASH_POINTS: `before-send=kill:id:${killer},before-send=throw:id:${thrower}` })
+        engine.expect('kill')
+        await engine.start()
+        await drained(120)
+        return { killer, thrower }
+      },
+    )
+    const states = await house.store.db.sql<{ id: string; status: string }>`
+      select id, status from states where id = any (${[told.killer, told.thrower]}::uuid[])`
+    const statusOf = (id: string) => states.find(state => state.id === id)?.status
+    const { counts } = told
+    return [
+      verdict(
+        'D8',
+        'a poison ticket ends alone',
+        '≤ 5 deaths, others delivered',
+        `${counts.deaths} deaths, killer ${statusOf(told.killer)}, thrower ${statusOf(told.thrower)}, ${counts.arrived} of 58 others arrived, ${counts.extra} extra`,
+        {
+          'deaths ≤ 5': counts.deaths <= 5,
+          'the killer is set aside': statusOf(told.killer) === 'technical-failure',
+          'the thrower is set aside': statusOf(told.thrower) === 'technical-failure',
+          'all others arrived': counts.arrived === 58,
+        },
+        told.violations,
+      ),
+    ]
+  },
+}
+
+export const frozen: Block = {
+  name: 'a frozen worker',
+  async run(house) {
+    const rounds = house.isLong ? 10 : 1
+    const told = await house.story({ apps: 1, only: 'http' }, async ({ app, client, senders, allow }) => {
+      const [first] = [await app({ only: 'engine' }), await app({ only: 'engine' })]
+      for (let round = 0; round < rounds; round++) {
+        const sending = client.load(600, 150, n => ({
+          sender: senders[n % 2] as (typeof senders)[0],
+          idempotencyKey: newKey(),
+        }))
+        await sleep(house.random.between(500, 2_000))
+        allow.extra += IN_FLIGHT
+        allow.killed = true
+        first.freeze()
+        await sleep(2 * LEASE_SECONDS * 1000)
+        first.thaw()
+        await sending
+      }
+      return {}
+    })
+    return [
+      verdict(
+        'U6',
+        'a worker frozen for two leases',
+        `extra ≤ ${IN_FLIGHT} each`,
+        `${told.counts.accepted} accepted, ${told.counts.extra} extra, ${told.counts.lost} lost`,
+        { 'none lost': told.counts.lost === 0 },
+        told.violations,
+      ),
+    ]
+  },
+}

@@ -1,0 +1,429 @@
+// Providers that refuse, hang, break the line or talk nonsense, and receipts that come early, twice, late, shuffled or forged.
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, newKey } from '../support/client.ts'
+import { type House, RECEIPT_SECRET } from '../support/house.ts'
+import { type Block, percentile, type Verdict, verdict } from '../support/promise.ts'
+import type { Rule } from '../support/sink.ts'
+
+type State = { id: string; status: string; attempts: number; uncertain: boolean; provider_response: string | null }
+
+const statesOf = (house: House, ids: readonly (string | null)[]) => house.store.db.sql<State>`
+  select id, status, attempts, uncertain, provider_response from states where id = any (${ids}::uuid[])`
+
+/** Each fault with recipients of its own, so that all of them can be met in one go. */
+const CASES: {
+  id: string
+  promise: string
+  rule: Rule
+  count: number
+  extraEach: 0 | 1
+  ends: 'delivered' | 'technical-failure'
+}[] = [
+  {
+    id: 'F4',
+    promise: 'reset before the end of data',
+    rule: { prefix: 'f4-', what: 'reset-before', times: 1 },
+    count: 10,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F5',
+    promise: 'reset after accepting',
+    rule: { prefix: 'f5-', what: 'reset-after', times: 1 },
+    count: 10,
+    extraEach: 1,
+    ends: 'delivered',
+  },
+  {
+    id: 'F6',
+    promise: '451 to the recipient, twice',
+    rule: { prefix: 'f6a-', what: '4xx', times: 2 },
+    count: 10,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F6',
+    promise: '452 after the data',
+    rule: { prefix: 'f6b-', what: '4xx-end', times: 1 },
+    count: 10,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F6',
+    promise: '421 and hanging up',
+    rule: { prefix: 'f6c-', what: '421', times: 1 },
+    count: 5,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F6',
+    promise: 'HTTP 503',
+    rule: { prefix: '+16135553', what: '503', times: 1 },
+    count: 10,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F6',
+    promise: 'HTTP 429 with Retry-After',
+    rule: { prefix: '+16135554', what: '429', times: 1 },
+    count: 10,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F7',
+    promise: '550 to the recipient',
+    rule: { prefix: 'f7-', what: '5xx', times: 9 },
+    count: 10,
+    extraEach: 0,
+    ends: 'technical-failure',
+  },
+  {
+    id: 'F7',
+    promise: 'HTTP 400',
+    rule: { prefix: '+16135555', what: '5xx', times: 9 },
+    count: 10,
+    extraEach: 0,
+    ends: 'technical-failure',
+  },
+  {
+    id: 'F8',
+    promise: 'garbage instead of an answer',
+    rule: { prefix: 'f8a-', what: 'garbage', times: 1 },
+    count: 5,
+    extraEach: 1,
+    ends: 'delivered',
+  },
+  {
+    id: 'F8',
+    promise: 'garbage before the data',
+    rule: { prefix: 'f8b-', what: 'garbage-early', times: 1 },
+    count: 5,
+    extraEach: 0,
+    ends: 'delivered',
+  },
+  {
+    id: 'F8',
+    promise: 'half a line',
+    rule: { prefix: 'f8c-', what: 'half-line', times: 1 },
+    count: 5,
+    extraEach: 1,
+    ends: 'delivered',
+  },
+  {
+    id: 'F8',
+    promise: 'half an HTTP answer',
+    rule: { prefix: '+16135556', what: 'garbage', times: 1 },
+    count: 5,
+    extraEach: 1,
+    ends: 'delivered',
+  },
+  {
+    id: 'F3',
+    promise: 'silence after the data',
+    rule: { prefix: 'f3-', what: 'hang-after', times: 1 },
+    count: 2,
+    extraEach: 1,
+    ends: 'delivered',
+  },
+]
+
+export const providerFaults: Block = {
+  name: 'provider matrix',
+  async run(house) {
+    const told = await house.story({ apps: 2 }, async ({ apps, client, senders, allow, drained }) => {
+      const sender = senders[0] as (typeof senders)[0]
+      const receipts = {
+        mode: 'late' as const,
+        twice: false,
+        secret: RECEIPT_SECRET,
+        urls: apps.map(app => `${app.address}/receipts/http`),
+      }
+      await house.sink.set({ rules: CASES.map(one => one.rule), receipts })
+      allow.extra = CASES.reduce((sum, one) => sum + one.count * one.extraEach, 0)
+      const answers = await Promise.all(
+        CASES.map(({ rule, count }) =>
+          Promise.all(
+            Array.from({ length: count }, (_, n) => {
+              const isText = rule.prefix.startsWith('+')
+              const to = isText ? rule.prefix + String(100 + n) : `${rule.prefix}${n}@example.org`
+              return client.send({ sender, to, channel: isText ? 'sms' : 'email', idempotencyKey: newKey() })
+            }),
+          ),
+        ),
+      )
+      const slow = await slowProvider(house, client, senders)
+      const outage = await refused(house, client, senders)
+      await drained(90)
+      return { answers, slow, outage }
+    })
+    const verdicts: Verdict[] = []
+    for (const id of [...new Set(CASES.map(one => one.id))].sort()) verdicts.push(await judged(house, id, told.answers))
+    const { slow, outage } = told
+    verdicts.push(
+      verdict(
+        'F1',
+        `connection refused for ${outage.seconds} s`,
+        'lost 0, extra 0, created meanwhile, ≤ 50 writes/s',
+        `${outage.queued} queued, ${outage.stayed} stayed created, ${outage.writes.toFixed(1)} ticket writes/s, attempts used ${outage.attempts}, drained in ${outage.drain.toFixed(1)} s`,
+        {
+          'all stayed created': outage.stayed === outage.queued,
+          'few writes': outage.writes <= 50,
+          'all arrived once': outage.arrivedOnce,
+          'attempts are not burnt': outage.attempts <= 1.2,
+        },
+      ),
+      verdict(
+        'F2',
+        'a slow provider does not hold up the high lane',
+        'accept → sink p95 ≤ 250 ms, max ≤ 2 s',
+        `p95 ${slow.p95} ms, max ${slow.max} ms with ${slow.beside} slow ones beside`,
+        {
+          'p95 in time': slow.p95 <= 250,
+          'max in time': slow.max <= 2_000,
+        },
+      ),
+      verdict(
+        'O4/O5',
+        'checker over the whole matrix',
+        '0 violations',
+        `${told.counts.accepted} messages, ${told.counts.extra} extra`,
+        { 'none lost': told.counts.lost === 0 },
+        told.violations,
+      ),
+    )
+    return verdicts
+  },
+}
+
+async function judged(house: House, id: string, answers: readonly (readonly Answer[])[]): Promise<Verdict> {
+  const why: string[] = []
+  const measured: string[] = []
+  const arrivals = house.sink.arrivals()
+  for (const [at, one] of CASES.entries()) {
+    if (one.id !== id) continue
+    const ids = (answers[at] ?? []).map(answer => answer.id)
+    const states = await statesOf(house, ids)
+    const times = (of: string) => arrivals.filter(arrival => arrival.id === of).length
+    const extra = states.reduce((sum, state) => sum + Math.max(0, times(state.id) - 1), 0)
+    measured.push(
+      `${one.promise}: ${states.filter(state => state.status === one.ends).length} of ${one.count} ${one.ends}, ${extra} extra`,
+    )
+    for (const state of states) {
+      const wanted = one.ends === 'delivered' ? 1 + one.extraEach : 0
+      if (state.status !== one.ends) why.push(`${one.promise}: ${JSON.stringify(state)}`)
+      if (times(state.id) !== wanted) why.push(`${one.promise}: arrived ${times(state.id)} times, not ${wanted}`)
+      if (one.extraEach === 1 && !state.uncertain) why.push(`${one.promise}: not marked uncertain`)
+      if (one.ends === 'technical-failure' && state.attempts !== 1)
+        why.push(`${one.promise}: ${state.attempts} attempts`)
+      if (one.ends === 'technical-failure' && !state.provider_response) why.push(`${one.promise}: without its reason`)
+    }
+  }
+  const bounds: Record<string, string> = {
+    F3: 'uncertain, retried, extra = hangs',
+    F4: 'retried, extra 0',
+    F5: 'extra = injected, all uncertain',
+    F6: 'retried, lost 0, extra 0',
+    F7: 'final at once, 1 attempt',
+    F8: 'process alive, retried',
+  }
+  return {
+    ...verdict(
+      id,
+      [...new Set(CASES.filter(one => one.id === id).map(one => one.promise))].join('; '),
+      bounds[id] ?? '',
+      measured.join('; '),
+      {},
+    ),
+    holds: why.length === 0,
+    why: why.slice(0, 5),
+  }
+}
+
+type Teller = Parameters<Parameters<House['story']>[1]>[0]
+
+/** Everything in the low lane takes two seconds; codes in the high lane must not notice. */
+async function slowProvider(house: House, client: Teller['client'], senders: Teller['senders']) {
+  const sender = senders[1] as (typeof senders)[0]
+  await house.sink.set({ rules: [...CASES.map(one => one.rule), { prefix: 'f2-', what: 'slow', times: 1 }] })
+  const beside = 120
+  await client.load(beside, 1_000, n => ({ sender, to: `f2-${n}@example.org`, idempotencyKey: newKey() }))
+  const codes = await client.load(60, 20, () => ({ sender, isUrgent: true, idempotencyKey: newKey() }))
+  await sleep(1_500)
+  const at = new Map(house.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
+  const took = codes.map(code => (at.get(code.id ?? '') ?? Infinity) - code.answeredAt)
+  return { beside, p95: percentile(took, 0.95), max: Math.max(...took) }
+}
+
+async function refused(house: House, client: Teller['client'], senders: Teller['senders']) {
+  const queued = house.isLong ? 20_000 : 500
+  const seconds = house.isLong ? 600 : 8
+  await house.sink.set({ smtp: 'refuse' })
+  const answers = await client.load(queued, 300, n => ({
+    sender: senders[n % 2] as (typeof senders)[0],
+    idempotencyKey: newKey(),
+    to: `f1-${n}@example.org`,
+  }))
+  const ids = answers.map(answer => answer.id)
+  await sleep(1_000)
+  const before = await writes(house)
+  await sleep(seconds * 1000)
+  const after = await writes(house)
+  const stayed = (await statesOf(house, ids)).filter(state => state.status === 'created').length
+  await house.sink.set({ smtp: 'ok' })
+  const since = performance.now()
+  const isDone = async () => (await statesOf(house, ids)).every(state => state.status === 'delivered')
+  while (!(await isDone()) && performance.now() - since < 120_000) await sleep(200)
+  const drain = (performance.now() - since) / 1000
+  const states = await statesOf(house, ids)
+  const wanted = new Set(ids)
+  const arrived = house.sink.arrivals().filter(arrival => wanted.has(arrival.id))
+  return {
+    queued,
+    seconds,
+    stayed,
+    writes: (after - before) / seconds,
+    drain,
+    attempts: states.reduce((sum, state) => sum + state.attempts, 0) / states.length,
+    arrivedOnce: arrived.length === queued && new Set(arrived.map(arrival => arrival.id)).size === queued,
+  }
+}
+
+async function writes(house: House): Promise<number> {
+  const [row] = await house.store.db.sql<{ n: number }>`
+    select sum(n_tup_ins + n_tup_upd + n_tup_del)::integer as n
+    from pg_stat_user_tables
+    where relname like 'tickets' or relname like 'states%' or relname like 'notifications%'`
+  return row?.n ?? 0
+}
+
+export const receiptFaults: Block = {
+  name: 'receipts early, twice, shuffled, forged',
+  async run(house) {
+    const count = house.isLong ? 1_000 : 400
+    const told = await house.story({ apps: 2 }, async ({ apps, client, senders, drained }) => {
+      const urls = apps.map(app => `${app.address}/receipts/http`)
+      const text = (n: number, digit: number) => ({
+        sender: senders[n % 2] as (typeof senders)[0],
+        channel: 'sms' as const,
+        to: `+1613555${digit}${String(n % 1000).padStart(3, '0')}`,
+        idempotencyKey: newKey(),
+      })
+      await house.sink.set({ receipts: { mode: 'early', twice: true, secret: RECEIPT_SECRET, urls } })
+      const early = await client.load(count, 100, n => text(n, 7))
+      await drained()
+      await house.sink.set({ receipts: { mode: 'mixed', twice: true, secret: RECEIPT_SECRET, urls } })
+      const mixed = await client.load(100, 100, n => text(n, 8))
+      await sleep(500)
+      await drained()
+      await house.sink.set({ receipts: null })
+      const silent = await client.load(20, 100, n => text(n, 9))
+      await drained()
+      const refusals = await forge(
+        urls[0] ?? '',
+        silent.map(answer => answer.id ?? ''),
+        mixed[0]?.id ?? '',
+      )
+      await drained()
+      return { early, mixed, silent, refusals }
+    })
+    const count_ = async (answers: readonly Answer[], status: string) =>
+      (
+        await statesOf(
+          house,
+          answers.map(answer => answer.id),
+        )
+      ).filter(state => state.status === status).length
+    const early = await count_(told.early, 'delivered')
+    const mixed = await count_(told.mixed, 'delivered')
+    const silent = await count_(told.silent, 'sending')
+    const wrong = told.refusals.filter(one => !one.holds)
+    return [
+      verdict(
+        'O3',
+        'a receipt before our own commit is not lost',
+        'all delivered',
+        `${early} of ${count} delivered`,
+        { 'all delivered': early === count },
+        told.violations,
+      ),
+      verdict(
+        'O2',
+        'texts: the first final receipt stays, repeats change nothing',
+        '100 %',
+        `${mixed} of 100 stayed delivered`,
+        { 'all stayed': mixed === 100 },
+      ),
+      verdict(
+        'F10',
+        'forged, replayed and malformed receipts',
+        'refused, 0 changes',
+        `${told.refusals.length} tried, ${wrong.length} answered wrongly, ${silent} of 20 unchanged`,
+        {
+          'all refused': wrong.length === 0,
+          'nothing changed': silent === 20,
+        },
+        wrong.map(one => JSON.stringify(one)),
+      ),
+    ]
+  },
+}
+
+async function forge(url: string, ids: readonly string[], other: string) {
+  const now = () => String(Date.now())
+  const sign = (secret: string, timestamp: string, body: string) =>
+    createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
+  const receipt = (id: string) =>
+    JSON.stringify([{ id: `ref-${id}`, status: 'delivered', time: new Date().toISOString(), event_id: newKey() }])
+  const cases: { name: string; wanted: number[]; body: string; headers: Record<string, string> }[] = []
+  for (const id of ids) {
+    const body = receipt(id)
+    const stale = String(Date.now() - 3_600_000)
+    cases.push(
+      { name: 'unsigned', wanted: [401], body, headers: {} },
+      {
+        name: 'wrong secret',
+        wanted: [401],
+        body,
+        headers: { 'x-timestamp': now(), 'x-signature': sign('another secret, long enough to be one', now(), body) },
+      },
+      {
+        name: 'old',
+        wanted: [401],
+        body,
+        headers: { 'x-timestamp': stale, 'x-signature': sign(RECEIPT_SECRET, stale, body) },
+      },
+      {
+        name: 'signature of another body',
+        wanted: [401],
+        body,
+        headers: { 'x-timestamp': now(), 'x-signature': sign(RECEIPT_SECRET, now(), receipt(other)) },
+      },
+    )
+  }
+  for (const body of ['', '{', 'null', '[]', '{"id":"x"}', '[{"id":5,"status":[]}]', '\u0000', '"delivered"']) {
+    const timestamp = now()
+    cases.push({
+      name: `malformed ${JSON.stringify(body)}`,
+      wanted: [200, 400],
+      body,
+      headers: { 'x-timestamp': timestamp, 'x-signature': sign(RECEIPT_SECRET, timestamp, body) },
+    })
+  }
+  return Promise.all(
+    cases.map(async ({ name, wanted, body, headers }) => {
+      const reply = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+      return { name, status: reply.status, holds: wanted.includes(reply.status) }
+    }),
+  )
+}

@@ -1,0 +1,72 @@
+// npm run faults: breaks Herald in every way we know and counts what is lost. -- --long: by hand, half an hour.
+// -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises.
+import { killedAll, killedDatabase } from './blocks/database.ts'
+import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
+import { providerFaults, receiptFaults } from './blocks/providers.ts'
+import { createHouse } from './support/house.ts'
+import type { Block, Verdict } from './support/promise.ts'
+import { createRandom } from './support/random.ts'
+
+const BLOCKS: Record<string, Block> = {
+  U2: noFault,
+  D1: killed,
+  crash: crashPoints,
+  D2: killedDatabase,
+  D3: killedAll,
+  D7: deadWorker,
+  D8: poison,
+  U6: frozen,
+  O3: receiptFaults,
+  F: providerFaults,
+}
+
+const given = (name: string) => {
+  const at = process.argv.indexOf(name)
+  return at === -1 ? undefined : process.argv[at + 1]
+}
+const isLong = process.argv.includes('--long')
+const seed = Number(given('--seed') ?? Date.now() % 1_000_000_000)
+const only = given('--only')?.split(',')
+
+console.log(`seed ${seed}${isLong ? ', long' : ''}`)
+const house = await createHouse(createRandom(seed), isLong)
+const verdicts: Verdict[] = []
+const since = performance.now()
+try {
+  for (const [name, block] of Object.entries(BLOCKS)) {
+    if (only && !only.includes(name)) continue
+    const begun = performance.now()
+    try {
+      for (const verdict of await block.run(house)) {
+        verdicts.push(verdict)
+        console.log(`${verdict.holds ? 'ok  ' : 'FAIL'} ${verdict.id}: ${verdict.measured}`)
+        for (const why of verdict.why) console.log(`       ${why.slice(0, 600)}`)
+      }
+    } catch (error) {
+      const why = [error instanceof Error ? (error.stack ?? error.message) : String(error)]
+      verdicts.push({ id: name, promise: block.name, bound: '', measured: 'the harness failed', holds: false, why })
+      console.log(`FAIL ${name}: ${why[0]}`)
+    }
+    console.log(`     (${block.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s)`)
+  }
+} finally {
+  await house.stop()
+}
+
+const rows = verdicts.map(
+  ({ id, promise, bound, measured, holds }) =>
+    `| ${id} | ${promise} | ${bound} | ${measured} | ${holds ? 'holds' : 'BROKEN'} |`,
+)
+console.log(['', '| promise | sentence | bound | measured | |', '|---|---|---|---|---|', ...rows, ''].join('\n'))
+const failed = verdicts.filter(verdict => !verdict.holds).length
+console.log(
+  JSON.stringify({
+    seed,
+    long: isLong,
+    seconds: Math.round((performance.now() - since) / 1000),
+    promises: verdicts.length,
+    broken: verdicts.filter(v => !v.holds).map(v => v.id),
+  }),
+)
+console.log(`${verdicts.length - failed} passed, ${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0

@@ -1,0 +1,269 @@
+// The invariants of reliability 6.2 over what callers were told (A), what the database holds (N) and what arrived (K).
+import type { Sql } from '../../src/db/connect.ts'
+import type { Answer } from './client.ts'
+import type { Death } from './herald.ts'
+import type { Arrival } from './sink.ts'
+
+export type Scope = {
+  services: readonly string[]
+  answers: readonly Answer[]
+  arrivals: readonly Arrival[]
+  deaths: readonly Death[]
+  logs: readonly string[]
+  /** Extra sends that the injected faults may have made at most. */
+  mostExtra: number
+  /** Whether anything was killed: counters may then be above what was accepted. */
+  killed: boolean
+  /** Whether messages may still be waiting. */
+  drained: boolean
+}
+
+export type Counts = {
+  accepted: number
+  stored: number
+  arrived: number
+  extra: number
+  uncertain: number
+  unanswered: number
+  lost: number
+  refused: number
+  deaths: number
+}
+
+type Row = {
+  id: string
+  service_id: string
+  key_type: string
+  channel: string
+  scheduled_ms: number | null
+  status: string
+  sent_ms: number | null
+  completed_ms: number | null
+  provider: string | null
+  provider_response: string | null
+  attempts: number
+  uncertain: boolean
+  moves: string[]
+  age_seconds: number
+}
+
+/** Contract 6.3, with reliability 3: a receipt may come before our own word. Written from the tables, not from the code. */
+const AFTER_RECEIPT = ['delivered', 'permanent-failure', 'temporary-failure', 'technical-failure']
+export const MOVES: Record<'email' | 'sms', Record<string, readonly string[]>> = {
+  email: {
+    'pending-virus-check': ['created', 'virus-scan-failed', 'technical-failure'],
+    created: ['cancelled', 'sending', 'sent', 'pending', ...AFTER_RECEIPT],
+    sending: ['pending', ...AFTER_RECEIPT],
+    pending: AFTER_RECEIPT,
+    delivered: ['permanent-failure', 'temporary-failure'],
+    'temporary-failure': ['delivered', 'permanent-failure'],
+  },
+  sms: {
+    'pending-virus-check': ['created', 'virus-scan-failed', 'technical-failure'],
+    created: ['cancelled', 'sending', 'sent', 'pending', ...AFTER_RECEIPT],
+    sending: ['pending', ...AFTER_RECEIPT],
+    pending: AFTER_RECEIPT,
+  },
+}
+const HANDED = ['sending', 'sent', 'pending', 'delivered']
+const FINAL = [
+  'sent',
+  'delivered',
+  'permanent-failure',
+  'temporary-failure',
+  'technical-failure',
+  'virus-scan-failed',
+  'cancelled',
+]
+
+/** Violations, in words with an example each, and the counts. */
+export async function check(sql: Sql, scope: Scope): Promise<{ violations: string[]; counts: Counts }> {
+  const rows = await stored(sql, scope.services)
+  const byId = new Map(rows.map(row => [row.id, row]))
+  const accepted = scope.answers.filter(answer => answer.id !== null)
+  const acceptedIds = new Set(accepted.map(answer => answer.id ?? ''))
+  const arrived = new Map<string, Arrival[]>()
+  for (const arrival of scope.arrivals) {
+    if (!byId.has(arrival.id)) continue
+    const list = arrived.get(arrival.id)
+    if (list) list.push(arrival)
+    else arrived.set(arrival.id, [arrival])
+  }
+  const asked = new Map(scope.answers.map(answer => [answer.token, answer]))
+  const tickets = await sql<{ id: string; subjects: string[]; overdue: boolean }>`
+    select id, subjects, leased_until is not null and leased_until < clock_timestamp() - interval '10 seconds' as overdue
+    from tickets
+    where service_id = any (${scope.services}::uuid[])`
+  const waiting = new Set(tickets.flatMap(ticket => ticket.subjects))
+  const strangers = await unknown(sql, scope.arrivals, byId)
+  const violations: string[] = []
+  const must = (promise: string, bad: readonly unknown[]) => {
+    if (bad.length > 0) violations.push(`${promise}: ${bad.length}, e.g. ${JSON.stringify(bad[0])}`)
+  }
+  const times = (id: string) => arrived.get(id)?.length ?? 0
+  const lost = [...acceptedIds].filter(id => !byId.has(id))
+
+  must('1 accepted but not in the database', lost)
+  must('2 arrived but not in the database', strangers)
+  const unanswered = rows.filter(row => !acceptedIds.has(row.id))
+  if (scope.answers.every(answer => answer.idempotencyKey !== null))
+    must('3 stored but never answered, though every caller asked again', unanswered)
+  must(
+    '4 handed over but not arrived',
+    rows.filter(row => row.key_type !== 'test' && HANDED.includes(row.status) && times(row.id) === 0),
+  )
+  must(
+    '4 arrived though it must not (test key, cancelled, future)',
+    rows.filter(row => mayNotArrive(row) && times(row.id) > 0),
+  )
+  must(
+    '4 technical-failure though it arrived for certain',
+    rows.filter(row => row.status === 'technical-failure' && times(row.id) > 0 && !row.uncertain),
+  )
+  must(
+    '5 more arrivals than attempts',
+    rows.filter(row => times(row.id) > row.attempts && row.status !== 'created'),
+  )
+  must(
+    '5 more than one arrival, not marked uncertain',
+    rows.filter(row => times(row.id) > 1 && !row.uncertain),
+  )
+  const extra = [...arrived.values()].reduce((sum, list) => sum + list.length - 1, 0)
+  if (extra > scope.mostExtra) violations.push(`5 extra sends: ${extra}, allowed ${scope.mostExtra}`)
+  must('6 one Message-ID, recipient and body each', [...arrived.values()].filter(isMixed))
+  must(
+    '6 not what was asked for',
+    [...arrived.values()].flat().filter(arrival => {
+      const one = asked.get(arrival.token)
+      return !one || one.to !== arrival.to || (one.id !== null && one.id !== arrival.id)
+    }),
+  )
+  must('8 counters', await miscounted(sql, scope.services, scope.killed))
+  must(
+    '9 moves',
+    rows.filter(row => !isLegal(row)),
+  )
+  must(
+    '10 created without a ticket',
+    rows.filter(row => row.status === 'created' && !waiting.has(row.id)),
+  )
+  if (scope.drained) must('10 tickets left', tickets)
+  must(
+    '10 leases long over',
+    tickets.filter(ticket => ticket.overdue),
+  )
+  must(
+    '11 scheduled, sent too early',
+    rows.filter(row => row.scheduled_ms !== null && (arrived.get(row.id)?.[0]?.at ?? Infinity) < row.scheduled_ms - 5),
+  )
+  must(
+    '13 answers not in the shape of the interface',
+    scope.answers.filter(answer => !hasShape(answer)),
+  )
+  must(
+    '14 ends without a cause',
+    scope.deaths.filter(death => !death.injected),
+  )
+  must(
+    '14 unhandled in a log',
+    scope.logs
+      .filter(log => /unhandled|UnhandledPromise|uncaught/i.test(log))
+      .map(log => /.*unhandled.*|.*uncaught.*/i.exec(log)?.[0]),
+  )
+  must(
+    'O4 provider_response outside technical-failure',
+    rows.filter(row => row.provider_response !== null && row.status !== 'technical-failure'),
+  )
+  must(
+    'O4 completed_at',
+    rows.filter(row => (row.completed_ms !== null) !== FINAL.includes(row.status)),
+  )
+  must(
+    'O4 sent_at after completed_at',
+    rows.filter(row => row.sent_ms !== null && row.completed_ms !== null && row.sent_ms > row.completed_ms),
+  )
+  must(
+    'O5 stuck',
+    rows.filter(
+      row => row.status === 'created' && row.age_seconds > 300 && row.scheduled_ms === null && !waiting.has(row.id),
+    ),
+  )
+  return {
+    violations,
+    counts: {
+      accepted: acceptedIds.size,
+      stored: rows.length,
+      arrived: arrived.size,
+      extra,
+      uncertain: rows.filter(row => row.uncertain).length,
+      unanswered: unanswered.length,
+      lost: lost.length + (scope.drained ? rows.filter(row => isOpen(row)).length : 0),
+      refused: scope.answers.length - accepted.length,
+      deaths: scope.deaths.length,
+    },
+  }
+}
+
+const stored = (sql: Sql, services: readonly string[]) => sql<Row>`
+  select n.id, n.service_id, n.key_type, n.channel, (extract(epoch from n.scheduled_for) * 1000)::float8 as scheduled_ms, s.status,
+         (extract(epoch from s.sent_at) * 1000)::float8 as sent_ms,
+         (extract(epoch from s.completed_at) * 1000)::float8 as completed_ms, s.provider, s.provider_response, s.attempts,
+         s.uncertain, s.moves, extract(epoch from clock_timestamp() - uuid_time(n.id))::float8 as age_seconds
+  from notifications n
+  join states s on s.id = n.id
+  where n.service_id = any (${services}::uuid[])`
+
+async function unknown(sql: Sql, arrivals: readonly Arrival[], known: ReadonlyMap<string, unknown>) {
+  const ids = [...new Set(arrivals.map(arrival => arrival.id))].filter(id => !known.has(id))
+  const found = await sql<{
+    id: string
+  }>`select id from notifications where id = any (${ids.filter(id => id !== '')}::uuid[])`
+  const all = new Set(found.map(row => row.id))
+  return ids.filter(id => !all.has(id))
+}
+
+const isOpen = (row: Row) => row.status === 'created' && (row.scheduled_ms ?? 0) < Date.now()
+
+const mayNotArrive = (row: Row) =>
+  row.key_type === 'test' ||
+  row.status === 'cancelled' ||
+  row.status === 'virus-scan-failed' ||
+  (row.scheduled_ms ?? 0) > Date.now()
+
+const isMixed = (list: readonly Arrival[]) =>
+  new Set(list.map(({ messageId, to, hash, token }) => `${messageId} ${to} ${hash} ${token}`)).size > 1
+
+/** The counter of a day and the messages that are due on it. */
+const miscounted = (sql: Sql, services: readonly string[], killed: boolean) => sql`
+  select u.service_id, u.channel, u.day, u.used, coalesce(m.messages, 0) as messages
+  from usage u
+  left join (select n.service_id, n.channel, (coalesce(n.scheduled_for, uuid_time(n.id)) at time zone 'UTC')::date as day,
+                    count(*)::integer as messages
+             from notifications n
+             join states s on s.id = n.id
+             where n.key_type <> 'test' and s.status <> 'cancelled'
+             group by 1, 2, 3) m
+    on m.service_id = u.service_id and m.channel = u.channel and m.day = u.day
+  where u.service_id = any (${services}::uuid[])
+    and (u.used < coalesce(m.messages, 0) or (not ${killed} and u.used <> coalesce(m.messages, 0)))`
+
+function isLegal({ channel, moves, status }: Row): boolean {
+  const table = MOVES[channel === 'sms' ? 'sms' : 'email']
+  if (moves[0] !== 'created' && moves[0] !== 'pending-virus-check') return false
+  return moves.every((to, at) => at === 0 || table[moves[at - 1] ?? '']?.includes(to)) && moves.at(-1) === status
+}
+
+function hasShape({ status, body }: Answer): boolean {
+  if (status === 0 || status === 201) return true
+  try {
+    const { errors, status_code } = JSON.parse(body) as {
+      errors: { error: string; message: string }[]
+      status_code: number
+    }
+    return (
+      status_code === status && errors.every(one => typeof one.error === 'string' && typeof one.message === 'string')
+    )
+  } catch {
+    return false
+  }
+}

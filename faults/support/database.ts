@@ -1,0 +1,94 @@
+// PostgreSQL as a direct child of the harness, with the settings of production: killed, frozen and started again at will.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, chownSync, closeSync, existsSync, fchownSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { binaries, childEnv, makeCluster, ownerOf } from '../../src/db/embedded-place.ts'
+import { endsWithUs } from './children.ts'
+
+export type Server = {
+  url: string
+  start(): Promise<void>
+  /** kill -9 of the postmaster; resolves when it has been reaped. */
+  kill(): Promise<void>
+  freeze(): void
+  thaw(): void
+  stop(): Promise<void>
+}
+
+export async function createServer(folder: string): Promise<Server> {
+  const place = join(folder, 'postgres')
+  mkdirSync(place, { mode: 0o711 })
+  const owner = ownerOf(place)
+  const { bin } = await binaries(place, owner)
+  const data = join(place, 'data')
+  if (!existsSync(data)) await makeCluster(bin, data, owner)
+  const sockets = join(folder, 's')
+  mkdirSync(sockets)
+  chmodSync(sockets, 0o777)
+  if (owner) chownSync(sockets, owner.uid, owner.gid)
+  const url = `postgresql://herald@/postgres?host=${encodeURIComponent(sockets)}`
+  let child: ChildProcess | null = null
+  let gone: Promise<void> = Promise.resolve()
+
+  async function start() {
+    // After kill -9 the backends need a moment to notice; until then a new server refuses to start.
+    for (const until = performance.now() + 30_000; ; await sleep(100)) {
+      launch()
+      if (await answers()) return
+      if (performance.now() > until) throw new Error(`PostgreSQL does not start; see ${place}/log`)
+    }
+  }
+
+  function launch() {
+    if (child && child.exitCode === null && child.signalCode === null) return
+    const output = openSync(join(place, 'log'), 'a', 0o600)
+    if (owner) fchownSync(output, owner.uid, owner.gid)
+    const settings = { listen_addresses: '', unix_socket_directories: sockets, max_connections: '100', timezone: 'UTC' }
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const started = endsWithUs(
+      spawn(bin('postgres'), ['-D', data, ...args], {
+        ...owner,
+        cwd: '/',
+        stdio: ['ignore', output, output],
+        env: childEnv,
+      }),
+    )
+    closeSync(output)
+    child = started
+    gone = new Promise(resolve => started.once('exit', () => resolve()))
+  }
+
+  async function answers(): Promise<boolean> {
+    for (let tries = 0; tries < 100; tries++) {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return false
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        await client.end()
+        return true
+      } catch {
+        await sleep(50) // not ready yet: that is what is being found out
+      }
+    }
+    return false
+  }
+
+  async function end(signal: NodeJS.Signals) {
+    child?.kill(signal)
+    await gone
+    child = null
+  }
+
+  await start()
+  return {
+    url,
+    start,
+    kill: () => end('SIGKILL'),
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    stop: () => end('SIGINT'),
+  }
+}

@@ -1,0 +1,157 @@
+// Herald as supervised processes: killed, frozen, asked to stop, and started again at once. Every end is remembered with its
+// cause, because one without a cause is a violation.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream, readFileSync } from 'node:fs'
+import net from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { endsWithUs } from './children.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+export type Env = Record<string, string>
+export type Death = { app: string; code: number | null; signal: string | null; injected: boolean }
+
+export type App = {
+  name: string
+  address: string
+  pid(): number
+  isUp(): boolean
+  /** Resolves when it listens, or runs, the next time. */
+  up(): Promise<void>
+  kill(): Promise<void>
+  freeze(): void
+  thaw(): void
+  /** SIGTERM; resolves with the seconds it took. */
+  term(): Promise<number>
+  /** Starts it after `term`, or for the first time. */
+  start(): Promise<void>
+  /** Settings for the next start; `once`: only for that one. */
+  set(env: Env, once?: 'once'): void
+  /** From now on an end by SIGKILL is expected (a crash point is armed), or any end (the database is away). */
+  expect(what: 'nothing' | 'kill' | 'any'): void
+  end(): Promise<void>
+  log(): string
+}
+
+export async function createApp(
+  name: string,
+  options: { folder: string; env: Env; only?: 'http' | 'engine'; deaths: Death[] },
+): Promise<App> {
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const logFile = join(options.folder, `${name}.log`)
+  const log = createWriteStream(logFile, { flags: 'a' })
+  let extra: Env = {}
+  let next: Env = {}
+  let child: ChildProcess | null = null
+  let gone: Promise<void> = Promise.resolve()
+  let ready: Promise<void> = Promise.resolve()
+  let up = false
+  let wanted = false
+  let injected = false
+  let expected: 'nothing' | 'kill' | 'any' = 'nothing'
+
+  function launch() {
+    const only = options.only ? ['--only', options.only] : []
+    const started = endsWithUs(
+      spawn(process.execPath, ['bin/herald.js', 'start', '--json', ...only], {
+        cwd: ROOT,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { PATH: process.env.PATH ?? '', HERALD_PORT: String(port), ...options.env, ...extra, ...next },
+      }),
+    )
+    next = {}
+    injected = false
+    child = started
+    started.stderr?.on('data', text => log.write(text))
+    let isReady = () => {}
+    ready = new Promise(resolve => {
+      isReady = resolve
+    })
+    if (started.stdout)
+      createInterface(started.stdout).on('line', line => {
+        log.write(`${line}\n`)
+        if (!line.includes('"address"')) return
+        up = true
+        isReady()
+      })
+    gone = new Promise(resolve =>
+      started.once('exit', (code, signal) => {
+        up = false
+        const isExpected = expected === 'any' || (expected === 'kill' && signal === 'SIGKILL')
+        if (!(code === 0 && !wanted)) options.deaths.push({ app: name, code, signal, injected: injected || isExpected })
+        resolve()
+        if (wanted) void restart()
+      }),
+    )
+  }
+
+  async function restart() {
+    if (!injected) await sleep(200) // it could not start, or a crash point ended it: not in a tight circle
+    if (wanted) launch()
+  }
+
+  async function whenUp() {
+    while (!up) {
+      await Promise.race([ready, gone])
+      if (!up) await sleep(50)
+    }
+  }
+
+  return {
+    name,
+    address,
+    pid: () => child?.pid ?? 0,
+    isUp: () => up,
+    up: whenUp,
+    async kill() {
+      injected = true
+      const dying = gone
+      child?.kill('SIGKILL')
+      await dying
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    async term() {
+      wanted = false
+      up = false // a load balancer looks elsewhere first
+      const since = performance.now()
+      child?.kill('SIGTERM')
+      await gone
+      return (performance.now() - since) / 1000
+    },
+    async start() {
+      wanted = true
+      launch()
+      await whenUp()
+    },
+    set(env, once) {
+      if (once) next = env
+      else extra = env
+    },
+    expect(what) {
+      expected = what
+    },
+    async end() {
+      wanted = false
+      injected = true
+      child?.kill('SIGCONT')
+      child?.kill('SIGKILL')
+      await gone
+      log.end()
+    },
+    log: () => readFileSync(logFile, 'utf8'),
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = net.createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,179 @@
+// Everything a block works with: the database, the fake providers, Herald's processes, callers, and the checker at the end.
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readConfig } from '../../src/config.ts'
+import { create as createKey } from '../../src/keys/create.ts'
+import { openStore } from '../../src/main.ts'
+import type { Store } from '../../src/parts.ts'
+import { change } from '../../src/services/change.ts'
+import { create as createService } from '../../src/services/create.ts'
+import { addOrigin } from '../../src/services/origins.ts'
+import { create as createTemplate } from '../../src/templates/create.ts'
+import { type Counts, check } from './checker.ts'
+import { type Client, createClient, type Sender } from './client.ts'
+import { createServer, type Server } from './database.ts'
+import { type App, createApp, type Death, type Env } from './herald.ts'
+import type { Random } from './random.ts'
+import { createSink, type Sink } from './sink.ts'
+
+export const LEASE_SECONDS = 3
+export const RECEIPT_SECRET = 'the secret by which the fake provider signs'
+const CATEGORY = { general: '207b293c-2ae5-48e8-836d-fcabd60b2153', urgent: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9' }
+const UNLIMITED = 2_000_000_000
+
+export type House = {
+  database: Server
+  sink: Sink
+  store: Store
+  random: Random
+  isLong: boolean
+  /** A story with processes, callers and services of its own; it ends checked and with its processes ended. */
+  story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>): Promise<T & { violations: string[]; counts: Counts }>
+  stop(): Promise<void>
+}
+
+export type Wanted = { apps: number; only?: 'http' | 'engine'; services?: number; env?: Env }
+
+export type Story = {
+  apps: App[]
+  client: Client
+  senders: Sender[]
+  /** A further process, e.g. an engine apart from those that answer callers. */
+  app(options: { only?: 'http' | 'engine'; env?: Env; start?: false }): Promise<App>
+  /** Until nothing of this story waits any more. */
+  drained(seconds?: number): Promise<boolean>
+  /** What the checker is to allow. */
+  allow: { extra: number; killed: boolean; waiting: boolean }
+  arrivalsOf(id: string): number
+}
+
+export async function createHouse(random: Random, isLong: boolean): Promise<House> {
+  const folder = mkdtempSync(join(tmpdir(), 'hf-'))
+  chmodSync(folder, 0o711)
+  const database = await createServer(folder)
+  const sink = await createSink(folder)
+  const common: Env = {
+    DATABASE_URL: database.url,
+    HERALD_DATA: folder,
+    HERALD_SECRET: 'the secret that all processes of the harness share',
+    HERALD_DATABASE_CONNECTIONS: '6',
+    HERALD_LEASE_SECONDS: String(LEASE_SECONDS),
+    HERALD_LOG_LEVEL: 'warn',
+    HERALD_EMAIL_PROVIDERS: 'smtp',
+    HERALD_SMTP_URL: `smtp://127.0.0.1:${sink.smtpPort}`,
+    HERALD_SMTP_TLS: 'never',
+    HERALD_TEXT_PROVIDERS: 'http',
+    HERALD_HTTP_SMS_URL: `http://127.0.0.1:${sink.httpPort}/sms`,
+    HERALD_HTTP_SMS_BODY: '{"to":"{to}","text":"{text}","id":"{id}"}',
+    HERALD_HTTP_SMS_REF_PATH: 'ref',
+    HERALD_HTTP_SMS_RECEIPT_SECRET: RECEIPT_SECRET,
+  }
+  const store = await openStore(readConfig(common))
+  let made = 0
+
+  async function story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>) {
+    const deaths: Death[] = []
+    const senders = await Promise.all(Array.from({ length: wanted.services ?? 2 }, () => makeSender(store)))
+    const services = senders.map(sender => sender.service)
+    const apps: App[] = []
+    const app: Story['app'] = async ({ only, env = {}, start }) => {
+      const one = await createApp(`app${++made}`, {
+        folder,
+        deaths,
+        env: { ...common, ...wanted.env, ...env },
+        ...(only && { only }),
+      })
+      apps.push(one)
+      if (start !== false) await one.start()
+      return one
+    }
+    const client = createClient(() => apps.filter(one => one.isUp()).map(one => one.address))
+    const allow = { extra: 0, killed: false, waiting: false }
+    const drained = async (seconds = 60) => {
+      for (const until = performance.now() + seconds * 1000; performance.now() < until; await sleep(100))
+        if ((await waitingOf(store, services).catch(() => 1)) === 0) return true
+      return false
+    }
+    const arrivalsOf = (id: string) => sink.arrivals().filter(arrival => arrival.id === id).length
+    try {
+      await Promise.all(Array.from({ length: wanted.apps }, () => app(wanted.only ? { only: wanted.only } : {})))
+      const told = await tell({ apps, client, senders, app, drained, allow, arrivalsOf })
+      const isDrained = allow.waiting || (await drained())
+      const checked = await check(store.db.sql, {
+        services,
+        answers: client.answers,
+        arrivals: sink.arrivals(),
+        deaths,
+        logs: apps.map(one => one.log()),
+        mostExtra: allow.extra,
+        killed: allow.killed,
+        drained: !allow.waiting,
+      })
+      if (!isDrained) checked.violations.push('still waiting after a minute')
+      return { ...told, ...checked }
+    } finally {
+      await Promise.all(apps.map(one => one.end()))
+      await sink.set({ smtp: 'ok', http: 'ok', delayMs: 0, rules: [], receipts: null })
+    }
+  }
+
+  return {
+    database,
+    sink,
+    store,
+    random,
+    isLong,
+    story,
+    async stop() {
+      await store.stop()
+      await sink.stop()
+      await database.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function waitingOf(store: Store, services: readonly string[]): Promise<number> {
+  const [row] = await store.db.sql<{ tickets: number }>`
+    select count(*)::integer as tickets from tickets where service_id = any (${services}::uuid[]) or lane = 'receipt'`
+  return row?.tickets ?? 0
+}
+
+let names = 0
+
+async function makeSender(store: Store): Promise<Sender> {
+  const app = { ...store, sql: store.db.sql }
+  const name = `Faults ${++names}`
+  const { id } = await createService(store, { name, mode: 'live' })
+  const service = await change(store, id, {
+    name,
+    email_daily_limit: UNLIMITED,
+    sms_daily_limit: UNLIMITED,
+    rate_limit: UNLIMITED,
+  })
+  await addOrigin(store, 'sender', id, { value: '+16135550100', makeDefault: true })
+  const key = async (key_type: 'normal' | 'test') =>
+    (await createKey(store, service, { name: key_type, key_type, manage_templates: false })).key
+  const template = async (type: 'email' | 'sms', category: string) => {
+    const shape = {
+      name: `${type} ${category}`,
+      template_type: type,
+      subject: 'Message ((token))',
+      content: 'This is ((token)).',
+    }
+    return (await createTemplate(app, { service, createdBy: 'faults' }, { ...shape, template_category_id: category }))
+      .id
+  }
+  return {
+    service: id,
+    key: await key('normal'),
+    testKey: await key('test'),
+    templates: {
+      email: await template('email', CATEGORY.general),
+      sms: await template('sms', CATEGORY.general),
+      urgent: await template('email', CATEGORY.urgent),
+    },
+  }
+}

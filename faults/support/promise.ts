@@ -1,0 +1,22 @@
+// A promise under test: its bound, what was measured, and whether it held.
+export type Verdict = { id: string; promise: string; bound: string; measured: string; holds: boolean; why: string[] }
+
+export type Block = { name: string; run(house: import('./house.ts').House): Promise<Verdict[]> }
+
+export function verdict(
+  id: string,
+  promise: string,
+  bound: string,
+  measured: string,
+  conditions: Readonly<Record<string, boolean>>,
+  violations: readonly string[] = [],
+): Verdict {
+  const broken = Object.entries(conditions).flatMap(([name, holds]) => (holds ? [] : [`not: ${name}`]))
+  const why = [...broken, ...violations]
+  return { id, promise, bound, measured, holds: why.length === 0, why }
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}

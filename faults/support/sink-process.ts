@@ -1,0 +1,237 @@
+// The fake providers, in one process of their own: a mail server and a text provider over HTTP. What arrives is written down
+// BEFORE it is answered, so that whatever a sender was told, the log knows more. Behaviour is set over a control port.
+import { createHash, createHmac } from 'node:crypto'
+import { openSync, writeSync } from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import type { Arrival, Rule, Settings } from './sink.ts'
+
+const log = openSync(process.argv[2] ?? '', 'a')
+let settings: Settings = { smtp: 'ok', http: 'ok', delayMs: 0, rules: [], receipts: null }
+let used = new Map<string, number>()
+const count = { connections: 0, refused: 0 }
+
+/** What to do with this recipient now; a rule counts for each recipient apart. */
+function ruleFor(to: string): Rule['what'] {
+  for (const rule of settings.rules) {
+    if (!to.startsWith(rule.prefix)) continue
+    const key = `${rule.prefix} ${to}`
+    const times = used.get(key) ?? 0
+    if (times >= rule.times) continue
+    used.set(key, times + 1)
+    return rule.what
+  }
+  return 'ok'
+}
+
+function note(arrival: Omit<Arrival, 'at'>) {
+  writeSync(log, `${JSON.stringify({ ...arrival, at: Date.now() })}\n`)
+}
+
+// --- mail
+
+const sockets = new Set<net.Socket>()
+
+const mail = net.createServer(socket => {
+  count.connections++
+  sockets.add(socket)
+  socket.on('close', () => sockets.delete(socket))
+  socket.on('error', () => {}) // senders may go away as they like
+  socket.setNoDelay(true)
+  if (settings.smtp === 'hang') return
+  if (settings.smtp === 'garbage') return void socket.end('\u0000\u00ff%%% what\r\nhalf a li')
+  if (settings.smtp === '421') return void socket.end('421 4.3.2 All server ports are busy\r\n')
+  serve(socket)
+})
+
+function serve(socket: net.Socket) {
+  let buffer = ''
+  let to = ''
+  let what: Rule['what'] = 'ok'
+  let data: string | null = null
+  let isBusy = false
+  const say = (line: string) => socket.write(`${line}\r\n`)
+  say('220 sink.example ESMTP')
+  socket.on('data', chunk => {
+    buffer += chunk.toString('latin1')
+    if (data !== null && what === 'reset-before') return void socket.resetAndDestroy()
+    if (!isBusy) void read()
+  })
+
+  async function read() {
+    isBusy = true
+    while (buffer !== '') {
+      if (data !== null) {
+        const end = `\r\n${buffer}`.indexOf('\r\n.\r\n')
+        if (end === -1) break
+        data = buffer.slice(0, end)
+        buffer = buffer.slice(end + 3)
+        await taken(data)
+        data = null
+        if (socket.destroyed) return
+        continue
+      }
+      const end = buffer.indexOf('\r\n')
+      if (end === -1) break
+      const line = buffer.slice(0, end)
+      buffer = buffer.slice(end + 2)
+      command(line)
+    }
+    isBusy = false
+  }
+
+  function command(line: string) {
+    const verb = line.slice(0, 4).toUpperCase()
+    if (verb === 'EHLO')
+      return say('250-sink.example\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250 SIZE 50000000')
+    if (verb === 'QUIT') return void socket.end('221 2.0.0 Bye\r\n')
+    if (verb === 'RCPT') return recipient(line)
+    if (verb === 'MAIL' || verb === 'RSET') to = ''
+    if (verb !== 'DATA') return say('250 2.0.0 Ok')
+    if (to === '') return say('554 5.5.1 No valid recipients')
+    say('354 Go ahead')
+    data = ''
+  }
+
+  function recipient(line: string) {
+    const address = /<([^>]*)>/.exec(line)?.[1] ?? ''
+    what = ruleFor(address)
+    if (what === '4xx') return say('451 4.3.0 Try again later')
+    if (what === '421') return void socket.end('421 4.7.0 Too many errors\r\n')
+    if (what === '5xx') return say('550 5.1.1 User unknown')
+    if (what === 'garbage-early') return say('\u0001\u0002 %%% \u00ff')
+    to = address
+    say('250 2.1.5 Ok')
+  }
+
+  async function taken(text: string) {
+    if (what === '4xx-end') return say('452 4.3.1 Insufficient system storage')
+    note({ channel: 'email', ...read5322(text), to, answer: what })
+    if (settings.delayMs > 0 || what === 'slow') await new Promise(go => setTimeout(go, settings.delayMs || 2_000))
+    if (what === 'reset-after') return void socket.resetAndDestroy()
+    if (what === 'hang-after') return socket.removeAllListeners('data')
+    if (what === 'garbage') return say('\u0000\u00fe what')
+    if (what === 'half-line') return void socket.end('250 2.0')
+    say('250 2.0.0 Ok: queued')
+  }
+}
+
+/** Id and token from the header, and a digest of everything after it, with the boundary (which is free to differ) taken out. */
+function read5322(text: string) {
+  const split = text.indexOf('\r\n\r\n')
+  const header = text.slice(0, split).replace(/\r\n[ \t]+/g, ' ')
+  const messageId = /^message-id:\s*(\S+)/im.exec(header)?.[1] ?? ''
+  const boundary = /boundary="?([^";\s]+)/i.exec(header)?.[1]
+  const body = boundary ? text.slice(split).replaceAll(boundary, '') : text.slice(split)
+  return {
+    id: /<([0-9a-f-]{36})@/.exec(messageId)?.[1] ?? '',
+    messageId,
+    token: /^subject:.*?(tk[0-9a-z]+k)/im.exec(header)?.[1] ?? '',
+    hash: createHash('sha256').update(body).digest('hex').slice(0, 16),
+  }
+}
+
+// --- texts
+
+const texts = http.createServer((request, response) => {
+  let body = ''
+  request.setEncoding('utf8').on('data', chunk => {
+    body += chunk
+  })
+  request.on('end', () => void text(body, request, response))
+})
+
+async function text(body: string, request: http.IncomingMessage, response: http.ServerResponse) {
+  const { to, text: words, id } = JSON.parse(body) as { to: string; text: string; id: string }
+  const what = settings.http === 'ok' ? ruleFor(to) : settings.http
+  const answer = (status: number, value: unknown, headers: Record<string, string> = {}) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+  if (what === '4xx' || what === '503') return answer(503, { error: 'busy' })
+  if (what === '429') return answer(429, { error: 'slow down' }, { 'retry-after': '1' })
+  if (what === '5xx') return answer(400, { error: 'no such number' })
+  if (what === 'reset-before') return void request.socket.resetAndDestroy()
+  const ref = `ref-${id}`
+  note({
+    channel: 'sms',
+    id,
+    messageId: id,
+    to,
+    token: /tk[0-9a-z]+k/.exec(words)?.[0] ?? '',
+    hash: createHash('sha256').update(words).digest('hex').slice(0, 16),
+    answer: what,
+  })
+  if (what === 'reset-after') return void request.socket.resetAndDestroy()
+  if (what === 'garbage') return void response.writeHead(200).end('{"ref": "half')
+  await tell(ref, 'early')
+  answer(200, { ref })
+  setTimeout(() => void tell(ref, 'late'), 50)
+}
+
+/** Receipts: before the answer, after it, or several in a wrong order and twice. */
+async function tell(ref: string, when: 'early' | 'late') {
+  const wanted = settings.receipts
+  if (!wanted) return
+  const now = Date.now()
+  const one = (status: string, at: number) => ({
+    id: ref,
+    status,
+    time: new Date(at).toISOString(),
+    event_id: `${ref}-${status}`,
+  })
+  const sent = { early: [one('delivered', now)], late: [one('delivered', now)], mixed: [] as ReturnType<typeof one>[] }
+  sent.mixed =
+    when === 'early' ? [one('delivered', now)] : [one('sent', now - 10), one('delivered', now), one('failed', now + 10)]
+  if (wanted.mode === 'early' && when === 'late') return
+  if (wanted.mode === 'late' && when === 'early') return
+  for (const body of [sent[wanted.mode], ...(wanted.twice ? [sent[wanted.mode]] : [])].map(list =>
+    JSON.stringify(list),
+  )) {
+    const timestamp = String(Date.now())
+    const signature = createHmac('sha256', wanted.secret).update(`${timestamp}.${body}`).digest('hex')
+    for (let tries = 0; tries < 20; tries++) {
+      const url = wanted.urls[(ref.charCodeAt(ref.length - 1) + tries) % wanted.urls.length] ?? ''
+      const status = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', 'x-signature': signature, 'x-timestamp': timestamp },
+      }).then(
+        reply => reply.status,
+        () => 0,
+      )
+      if (status === 200) break
+      if (when === 'early') break // the sender waits for us
+      await new Promise(go => setTimeout(go, 200))
+    }
+  }
+}
+
+// --- control
+
+const control = http.createServer((request, response) => {
+  let body = ''
+  request.setEncoding('utf8').on('data', chunk => {
+    body += chunk
+  })
+  request.on('end', () => void set(body).then(() => response.end(JSON.stringify(count))))
+})
+
+async function set(body: string) {
+  if (body === '') return
+  const before = settings
+  settings = { ...settings, ...(JSON.parse(body) as Partial<Settings>) }
+  if (JSON.parse(body).rules) used = new Map()
+  if (settings.smtp !== 'ok') for (const socket of sockets) socket.destroy()
+  const refuses = settings.smtp === 'refuse'
+  if (refuses && before.smtp !== 'refuse') await new Promise(done => mail.close(done))
+  if (!refuses && before.smtp === 'refuse') await new Promise<void>(done => mail.listen(mailPort, '127.0.0.1', done))
+}
+
+const listen = (server: net.Server) =>
+  new Promise<number>(resolve =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address ? address.port : 0)
+    }),
+  )
+const mailPort = await listen(mail)
+console.log(JSON.stringify({ smtp: mailPort, http: await listen(texts), control: await listen(control) }))

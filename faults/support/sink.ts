@@ -1,0 +1,100 @@
+// The harness's handle on the fake providers.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { endsWithUs } from './children.ts'
+
+export type What =
+  | 'ok'
+  | 'slow'
+  | '4xx'
+  | '4xx-end'
+  | '421'
+  | '429'
+  | '503'
+  | '5xx'
+  | 'reset-before'
+  | 'reset-after'
+  | 'hang-after'
+  | 'garbage'
+  | 'garbage-early'
+  | 'half-line'
+
+/** For recipients that begin so, this happens the first `times` times, for each of them. */
+export type Rule = { prefix: string; what: What; times: number }
+
+export type Settings = {
+  smtp: 'ok' | 'refuse' | 'hang' | 'garbage' | '421'
+  http: What
+  delayMs: number
+  rules: Rule[]
+  receipts: { mode: 'early' | 'late' | 'mixed'; twice: boolean; secret: string; urls: string[] } | null
+}
+
+export type Arrival = {
+  channel: 'email' | 'sms'
+  id: string
+  messageId: string
+  to: string
+  token: string
+  hash: string
+  answer: What
+  at: number
+}
+
+export type Sink = {
+  smtpPort: number
+  httpPort: number
+  set(settings: Partial<Settings>): Promise<void>
+  /** Everything that has arrived since the harness began. */
+  arrivals(): Arrival[]
+  stop(): Promise<void>
+}
+
+export async function createSink(folder: string): Promise<Sink> {
+  const file = join(folder, 'sink.jsonl')
+  writeFileSync(file, '')
+  const script = fileURLToPath(new URL('./sink-process.ts', import.meta.url))
+  const child = endsWithUs(
+    spawn(process.execPath, ['--import', 'tsx', script, file], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  const ports = await portsOf(child)
+  const arrivals: Arrival[] = []
+  let read = 0
+  let rest = ''
+
+  return {
+    smtpPort: ports.smtp,
+    httpPort: ports.http,
+    async set(settings) {
+      await fetch(`http://127.0.0.1:${ports.control}/`, { method: 'POST', body: JSON.stringify(settings) })
+    },
+    arrivals() {
+      const log = openSync(file, 'r')
+      const size = fstatSync(log).size
+      const bytes = Buffer.alloc(size - read)
+      readSync(log, bytes, 0, bytes.length, read)
+      closeSync(log)
+      read = size
+      const lines = (rest + bytes.toString('utf8')).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) arrivals.push(JSON.parse(line) as Arrival)
+      return arrivals
+    },
+    async stop() {
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+function portsOf(child: ChildProcess): Promise<{ smtp: number; http: number; control: number }> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the sink ended with ${code}`)))
+    if (!child.stdout) return reject(new Error('the sink has no output'))
+    createInterface(child.stdout).once('line', line => resolve(JSON.parse(line)))
+  })
+}
