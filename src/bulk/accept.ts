@@ -24,7 +24,7 @@ import { paceOf } from './job.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
 import { add, addChunks, find, type NewJob } from './sql.ts'
-import type { BulkThread, Examiner, Fields, Problem } from './thread.ts'
+import type { BulkThread, Examiner, Fields, Problem, Rules } from './thread.ts'
 
 export type BulkApp = {
   db: Database
@@ -128,7 +128,13 @@ function senderOf(service: LoadedService, channel: Channel, given: string | unde
   throw (channel === 'email' ? refuseSend.unknownReplyTo : refuseSend.unknownSender)(readId(given) ?? '', service.id)
 }
 
-async function rulesFor(app: BulkApp, { service, key }: BulkCaller, template: Head, dueMicros: number) {
+/** What a file must keep to, for this caller and template. */
+export async function rulesFor(
+  app: Pick<BulkApp, 'templates' | 'simulated'>,
+  { service, key }: BulkCaller,
+  template: Head,
+  dueMicros: number,
+): Promise<Rules> {
   const version = await app.templates.version(template.id, template.version)
   return {
     channel: template.type,

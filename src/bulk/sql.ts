@@ -89,6 +89,19 @@ export const page = (sql: Sql, service: Id, olderThan: Id | null, size: number) 
   order by id desc
   limit ${size}`
 
+/** For the operator, who is of no service: jobs whose ids lie between two. */
+export const between = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_id: Id; name: string }>`
+  select id, service_id, name
+  from jobs
+  where id between ${first} and ${last}
+  order by id
+  limit 10`
+
+export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {
+  const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`
+  return row?.service_id ?? null
+}
+
 /** Exactly one wins: who cancels, or the first chunk that starts. Gives the allowance back and forgets the rows. */
 export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {
   const rows = await sql`

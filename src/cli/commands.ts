@@ -1,6 +1,8 @@
 // Table of contents: every command of the operator.
 import type { Command } from './command.ts'
 import { doctorCommands } from './doctor.ts'
+import { inboxCommands } from './inbox.ts'
+import { jobCommands } from './job.ts'
 import { keyCommands } from './key.ts'
 import { listCommands } from './lists.ts'
 import { sampleCommands } from './sample-command.ts'
@@ -16,4 +18,6 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...userCommands,
   ...listCommands,
+  ...jobCommands,
+  ...inboxCommands,
 ]

@@ -1,7 +1,7 @@
 // Interface 2.3, 3.2, 4.7 to 4.9 and 7.4; contract 5.4, 6.6, 6.7, 8, 12, 15.5 and 16.3 (jobs).
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createIds, type Id } from '../../src/core/id.ts'
+import { createIds } from '../../src/core/id.ts'
 import { emailTemplate, inMinutes, type Key, LIST, smsTemplate } from '../support/sends.ts'
 import { CATEGORY, type World, world } from '../support/world.ts'
 

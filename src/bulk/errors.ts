@@ -1,0 +1,61 @@
+// Everything that is wrong with a file, row by row: for a person who wants to mend it. The interface tells the first twenty.
+import { smsLimit } from '../rendering/sms.ts'
+import { type CellError, type CheckedRow, checkRows, whatIsWrong } from './check.ts'
+import { matchColumns, recipientHeaders } from './columns.ts'
+import { LONGEST_REFERENCE, MOST_ROWS } from './job.ts'
+import { createTextMeasure } from './measure.ts'
+import { sheetOfCsv } from './rows.ts'
+import type { Rules } from './thread.ts'
+
+/** `row` is null for what is wrong with the whole file, `column` for what is wrong with a whole row. */
+export type FileError = { row: number | null; column: string | null; problem: string; value: string | null }
+
+export function errorsOf(file: string, rules: Rules): FileError[] {
+  const sheet = sheetOfCsv(file)
+  const columns = matchColumns(sheet.header, rules.channel, rules.names)
+  const wholeFile = (column: string | null, problem: string): FileError => ({ row: null, column, problem, value: null })
+  const found = [
+    ...columns.missing.map(name => wholeFile(name, 'Missing column header')),
+    ...columns.duplicates.map(name => wholeFile(name, 'Duplicate column header')),
+    ...(sheet.rowCount > MOST_ROWS ? [wholeFile(null, `Too many rows: ${sheet.rowCount} of ${MOST_ROWS}`)] : []),
+    ...(sheet.rowCount < 1 ? [wholeFile(null, 'Not enough rows')] : []),
+  ]
+  // Without its columns, or with two of a kind, a row says nothing of its own.
+  if (columns.missing.length + columns.duplicates.length > 0) return found
+  const text = rules.smsContent === null ? {} : { text: createTextMeasure(rules.smsContent, rules.prefix) }
+  const isStranger = strangers(rules)
+  const header = columns.used.find(column => column.isRecipient)?.header ?? recipientHeaders[rules.channel].en
+  for (const row of checkRows(sheet, columns, { type: rules.channel, international: rules.international, ...text })) {
+    for (const error of row.errors)
+      found.push({ row: row.row, column: error.column, problem: whatIsWrong(error), value: cellOf(row, error) })
+    if (isStranger(row))
+      found.push({ row: row.row, column: header, problem: 'not in the team or on the safelist', value: row.recipient })
+    if (row.tooLong)
+      found.push({ row: row.row, column: null, problem: `more than ${smsLimit} characters`, value: null })
+    if ([...(row.reference ?? '')].length > LONGEST_REFERENCE)
+      found.push({ row: row.row, column: 'reference', problem: 'is too long', value: row.reference })
+  }
+  return found
+}
+
+function strangers({ friends, simulated }: Rules): (row: CheckedRow) => boolean {
+  const known = friends && new Set([...friends, ...simulated])
+  return ({ key }) => known !== null && key !== undefined && !known.has(key)
+}
+
+function cellOf(row: CheckedRow, { key, problem }: CellError): string | null {
+  const value = problem === 'recipient' ? row.recipient : row.personalisation[key]
+  return typeof value === 'string' ? value : null
+}
+
+/** For a spreadsheet: every cell quoted, and none that it would take for a formula (OWASP, CSV injection). */
+export const asCsv = (errors: readonly FileError[]) =>
+  [['row', 'column', 'problem', 'value'], ...errors.map(one => [one.row, one.column, one.problem, one.value])]
+    .map(cells => cells.map(cell).join(','))
+    .join('\n')
+
+function cell(value: string | number | null): string {
+  const text = String(value ?? '')
+  const isRisky = typeof value === 'string' && /^[=+\-@\t\r]/.test(text)
+  return `"${(isRisky ? `'${text}` : text).replaceAll('"', '""')}"`
+}
