@@ -370,6 +370,8 @@ CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (serv
 
 CREATE INDEX receipts_by_age ON public.receipts USING btree (received_at);
 
+CREATE INDEX receipts_of_message ON public.receipts USING btree (provider, ref);
+
 CREATE INDEX replays_by_age ON public.replays USING btree (created_at);
 
 CREATE INDEX reply_tos_of_service ON public.reply_tos USING btree (service_id);

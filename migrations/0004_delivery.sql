@@ -24,6 +24,8 @@ create table receipts (
   unique (provider, event_id)
 );
 create index receipts_by_age on receipts (received_at);
+-- Older news of the same message counts first, also when it had to wait until the message was known.
+create index receipts_of_message on receipts (provider, ref);
 
 -- What would have been sent, where no provider is configured: sealed like the message itself.
 create table inbox (

@@ -11,39 +11,51 @@ export type ApplyApp = { db: Database; ids: { next(): Id }; owner: Id; random():
 
 const KEPT_SECONDS = 72 * 3600
 
-export function apply(app: ApplyApp): Work<StoredReceipt, StoredReceipt> {
+/** A receipt, after the older ones of its message. */
+type News = readonly StoredReceipt[]
+
+export function apply(app: ApplyApp): Work<News, News> {
   return {
     async load(tickets) {
       const rows = await load(
         app.db.sql,
         tickets.flatMap(ticket => ticket.subjects),
       )
-      return new Map(rows.map((row): [Id, StoredReceipt] => [row.id, row]))
+      const news = new Map<Id, StoredReceipt[]>()
+      for (const row of rows) {
+        const list = news.get(row.asked)
+        if (list) list.push(row)
+        else news.set(row.asked, [row])
+      }
+      return news
     },
-    async handle(receipt, ticket) {
-      if (receipt.notification !== null || receipt.age_seconds > KEPT_SECONDS) return { kind: 'done', result: receipt }
+    async handle(news, ticket) {
+      const receipt = news.at(-1)
+      if (!receipt || receipt.notification !== null || receipt.age_seconds > KEPT_SECONDS)
+        return { kind: 'done', result: news }
       // The first looks come quickly, for news that was only faster than our own commit.
       const delay = ticket.attempts < 5 ? 0.2 * 2 ** ticket.attempts : delaySeconds(ticket.attempts, 300, app.random())
       return { kind: 'again', result: null, delaySeconds: delay }
     },
-    setAside: receipt => ({ ...receipt, notification: null }),
+    setAside: () => [],
   }
 }
 
 /** All news of a group is folded into one move for each message, under the lock of its state. */
 export const writeMoves =
   (app: ApplyApp) =>
-  (entries: readonly Entry<StoredReceipt>[]): Promise<void> =>
+  (entries: readonly Entry<News>[]): Promise<void> =>
     app.db.transaction(async sql => {
-      const news = new Map<Id, StoredReceipt[]>()
-      for (const { result } of entries) {
-        if (!result?.notification) continue
-        const list = news.get(result.notification)
-        if (list) list.push(result)
-        else news.set(result.notification, [result])
+      const news = new Map<Id, Map<Id, StoredReceipt>>()
+      for (const receipt of entries.flatMap(({ result }) => result ?? [])) {
+        if (!receipt.notification) continue
+        const list = news.get(receipt.notification)
+        if (list) list.set(receipt.id, receipt)
+        else news.set(receipt.notification, new Map([[receipt.id, receipt]]))
       }
+      const inOrder = (id: Id) => [...(news.get(id)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
       const states = news.size === 0 ? [] : await hold(sql, [...news.keys()])
-      const moves = states.flatMap(state => fold(state, news.get(state.id) ?? []) ?? [])
+      const moves = states.flatMap(state => fold(state, inOrder(state.id)) ?? [])
       const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
       const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
       await move(

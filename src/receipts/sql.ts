@@ -32,6 +32,8 @@ export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) 
 
 export type StoredReceipt = {
   id: Id
+  /** The receipt that was asked for: itself, or a later one of the same message. */
+  asked: Id
   provider: string
   result: Receipt['result']
   detail: string | null
@@ -45,15 +47,20 @@ export type StoredReceipt = {
 
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
 
-/** A provider that reports calls a message by its own name; one that bounces mail calls it by ours. */
+/**
+ * A provider that reports calls a message by its own name; one that bounces mail calls it by ours. Each receipt comes after the
+ * older ones of its message, which may still be waiting for the message to be known.
+ */
 export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
-  select r.id, r.provider, r.result, r.detail, r.response,
+  select r.id, a.id as asked, r.provider, r.result, r.detail, r.response,
          (extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8 as at,
          extract(epoch from clock_timestamp() - r.received_at)::float8 as age_seconds,
          coalesce(h.id, case when r.ref ~ ${UUID} then r.ref::uuid end) as notification
-  from receipts r
+  from receipts a
+  join receipts r on r.provider = a.provider and r.ref = a.ref and r.id <= a.id
   left join handovers h on h.provider = r.provider and h.ref = r.ref
-  where r.id = any (${ids}::uuid[])`
+  where a.id = any (${ids}::uuid[])
+  order by r.id`
 
 export type StateRow = {
   id: Id
