@@ -142,6 +142,34 @@ test('U4 kill -9 of engines while 5,000 rows become messages: every row is one m
   expect(await here.parts.db.sql`select id from chunks where job_id = ${id}`).toEqual([])
 }, 180_000)
 
+test('U4 two engines share the chunks of a job: every row is one message, once', async () => {
+  const here = await world({ HERALD_SECRET: SECRET }, { engine: true })
+  const { service, key, template } = await sender(here)
+  const sessions = async () =>
+    (await here.parts.db.sql`select pid from pg_stat_activity where datname = current_database()`).length
+  const before = await sessions()
+  startEngine(here)
+  await expect.poll(sessions, { timeout: 20_000, interval: 50 }).toBeGreaterThan(before + 2)
+  const ids: Id[] = []
+  for (let n = 0; n < 4; n++) {
+    const reply = await key.post(BULK, { name: `J ${n}`, template_id: template, rows: [HEAD, ...people(2_500)] })
+    ids.push(reply.body.data.id)
+  }
+  for (const id of ids)
+    await expect
+      .poll(async () => [(await jobOf(here, id)).status, (await counts(here, id)).kept], {
+        timeout: 60_000,
+        interval: 100,
+      })
+      .toEqual(['finished', { delivered: 2_500 }])
+  const rows = await here.parts.db.sql<Json>`
+    select count(*)::integer as rows, count(distinct (job_id, job_row))::integer as different
+    from notifications
+    where service_id = ${service.id}`
+  expect(rows).toEqual([{ rows: 10_000, different: 10_000 }])
+  for (const id of ids) expect((await counts(here, id)).counted).toEqual({ delivered: 2_500 })
+}, 120_000)
+
 test('O6 200 times cancel versus due: cancelled means that no row becomes a message, and the allowance is given back', async () => {
   const here = await world({ HERALD_DATABASE_CONNECTIONS: '12' }, { engine: true })
   const { service, key, template } = await sender(here)
