@@ -2,7 +2,7 @@
 // e-mail receipts in every order.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { after, isFinal, type News, type Standing, type Status } from '../src/notifications/status.ts'
+import { isFinal, after as moved, type News, type Standing, type Status } from '../src/notifications/status.ts'
 import type { Channel } from '../src/services/service.ts'
 
 type Result = News['result']
@@ -63,7 +63,7 @@ const news = (results: readonly Result[]): fc.Arbitrary<News> =>
   })
 
 const hear = (channel: Channel, from: Standing, all: readonly News[]): Standing =>
-  all.reduce((standing, one) => after(channel, standing, one) ?? standing, from)
+  all.reduce((standing, one) => moved(channel, standing, one) ?? standing, from)
 
 describe('O1 only the moves of the contract happen', () => {
   test('10,000 random sequences of news go as the model goes', () => {
@@ -76,9 +76,9 @@ describe('O1 only the moves of the contract happen', () => {
           let standing: Standing = { status, at: null }
           for (const one of all) {
             const wanted = model(channel, standing, one)
-            const moved = after(channel, standing, one)
-            expect([status, one, moved?.status ?? standing.status]).toEqual([status, one, wanted])
-            standing = moved ?? standing
+            const next = moved(channel, standing, one)
+            expect([status, one, next?.status ?? standing.status]).toEqual([status, one, wanted])
+            standing = next ?? standing
           }
         },
       ),
@@ -96,7 +96,7 @@ describe('O1 only the moves of the contract happen', () => {
         'permanent-failure',
       ] as const)
         for (const result of RESULTS)
-          expect(after(channel, { status, at: 1 }, { result, at: 9, detail: null })).toBeNull()
+          expect(moved(channel, { status, at: 1 }, { result, at: 9, detail: null })).toBeNull()
   })
 })
 

@@ -1,0 +1,115 @@
+// One suite for whatever brings tickets to engines. An adapter is asked to make takers on one queue, and to put tickets in it.
+import { describe, expect, test } from 'vitest'
+import type { Id } from '../../src/core/id.ts'
+import type { Taker } from '../../src/queue/port.ts'
+
+export type TakerHouse = {
+  /** A taker of another owner each time, on the same queue. */
+  taker(leaseSeconds: number): Taker
+  put(ticket: { lane: string; service?: Id; subjects?: number; dueInMs?: number; takes?: number }): Promise<Id>
+  id(): Id
+  takesOf(id: Id): Promise<number>
+}
+
+export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
+  describe(`taker: ${name}`, () => {
+    const ids = (tickets: readonly { id: Id }[]) => tickets.map(ticket => ticket.id).sort()
+
+    test('takes what is due in its lane, and nothing else', async () => {
+      const house = await open()
+      const due = await house.put({ lane: 'a' })
+      await house.put({ lane: 'b' })
+      await house.put({ lane: 'a', dueInMs: 60_000 })
+
+      expect(ids(await house.taker(30).take('a', 10, 'usual'))).toEqual([due])
+    })
+
+    test('what one has taken no other gets, however many ask at once', async () => {
+      const house = await open()
+      const put = await Promise.all(Array.from({ length: 40 }, () => house.put({ lane: 'a', service: house.id() })))
+      const takers = Array.from({ length: 4 }, () => house.taker(30))
+
+      const taken: Id[] = []
+      for (let round = 0; round < 10; round++)
+        taken.push(...(await Promise.all(takers.map(taker => taker.take('a', 3, 'usual')))).flat().map(one => one.id))
+
+      expect([...taken].sort()).toEqual([...put].sort())
+    })
+
+    test('a service with many tickets leaves room for one with a single ticket', async () => {
+      const house = await open()
+      const busy = house.id()
+      for (let n = 0; n < 30; n++) await house.put({ lane: 'a', service: busy })
+      const single = await house.put({ lane: 'a' })
+
+      expect(ids(await house.taker(30).take('a', 16, 'usual'))).toContain(single)
+    })
+
+    test('the ticket carries its subjects, and its takes are counted', async () => {
+      const house = await open()
+      const id = await house.put({ lane: 'a', subjects: 3, takes: 1 })
+
+      const [ticket] = await house.taker(30).take('a', 1, 'usual')
+
+      expect(ticket).toMatchObject({ id, lane: 'a', takes: 2, attempts: 0 })
+      expect(ticket?.subjects).toHaveLength(3)
+      expect(await house.takesOf(id)).toBe(2)
+    })
+
+    test('what has lost its owner twice is taken apart from the others', async () => {
+      const house = await open()
+      const suspect = await house.put({ lane: 'a', takes: 2 })
+      const usual = await house.put({ lane: 'a', takes: 1 })
+      const taker = house.taker(30)
+
+      expect(ids(await taker.take('a', 10, 'usual'))).toEqual([usual])
+      expect(ids(await taker.take('a', 10, 'suspects'))).toEqual([suspect])
+    })
+
+    test('a lease that has run out frees the ticket for another; a renewed one does not', async () => {
+      const house = await open()
+      const [one, two] = [house.taker(0.2), house.taker(30)]
+      const lost = await house.put({ lane: 'a' })
+      const kept = await house.put({ lane: 'b' })
+      await one.take('a', 1, 'usual')
+      await two.take('b', 1, 'usual')
+      await new Promise(resume => setTimeout(resume, 300))
+
+      expect(await two.renew([kept, lost])).toEqual(new Set([kept]))
+      await two.reap()
+
+      expect(ids(await two.take('a', 1, 'usual'))).toEqual([lost])
+      expect(await one.renew([lost])).toEqual(new Set())
+      expect(await two.take('b', 1, 'usual')).toEqual([])
+    })
+
+    test('what is given back is as if it had never been taken; only its owner can give it back', async () => {
+      const house = await open()
+      const id = await house.put({ lane: 'a' })
+      const [one, two] = [house.taker(30), house.taker(30)]
+      await one.take('a', 1, 'usual')
+
+      await two.giveBack([id])
+      expect(await two.take('a', 1, 'usual')).toEqual([])
+
+      await one.giveBack([id])
+      expect((await two.take('a', 1, 'usual')).map(ticket => ticket.takes)).toEqual([1])
+    })
+
+    test('says when the next ticket of each lane is due', async () => {
+      const house = await open()
+      await house.put({ lane: 'now' })
+      await house.put({ lane: 'soon', dueInMs: 5_000 })
+      await house.put({ lane: 'taken' })
+      const taker = house.taker(30)
+      await taker.take('taken', 1, 'usual')
+
+      const due = await taker.nextDue(['now', 'soon', 'taken', 'empty'])
+
+      expect([...due.keys()].sort()).toEqual(['now', 'soon'])
+      expect(due.get('now')).toBe(0)
+      expect(due.get('soon')).toBeGreaterThan(3_000)
+      expect(due.get('soon')).toBeLessThanOrEqual(5_000)
+    })
+  })
+}
