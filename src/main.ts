@@ -55,6 +55,7 @@ export async function openStore(
   }: { say?: Say; migrate?: boolean; clock?: Clock; log?: Log } = {},
 ): Promise<Store> {
   const embedded = config.databaseUrl ? null : await startOwn(config, say)
+  const servers = embedded ? [embedded] : []
   const connection: Connection = config.databaseUrl
     ? { url: config.databaseUrl }
     : (embedded as NonNullable<typeof embedded>)
@@ -66,7 +67,7 @@ export async function openStore(
   })
   const stop = async () => {
     await db.stop()
-    await embedded?.stop()
+    for (const server of servers) await server.stop()
   }
   try {
     await checkDatabase(config, db)
@@ -79,7 +80,14 @@ export async function openStore(
       await makePartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
-    return { config, db, clock, ids: createIds(clock), seal, secrets, stop }
+    const revive = async () => {
+      if (!embedded) return
+      const server = await startOwn(config, say)
+      // Only slow, not gone: we use it once, not twice.
+      if (servers.some(known => known.pid === server.pid)) await server.stop()
+      else servers.push(server)
+    }
+    return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }
   } catch (error) {
     await stop()
     throw error
@@ -151,7 +159,13 @@ export async function start(
     const metrics = createMetrics()
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
-    const readiness = createReadiness(() => databaseMillis(db.sql))
+    // A database of our own that was killed is started again by whoever misses it.
+    const readiness = createReadiness(() =>
+      databaseMillis(db.sql).catch(async error => {
+        await store.revive()
+        throw error
+      }),
+    )
     stops.push(() => readiness.stop())
 
     const inbox = createInbox({ sql: db.sql, seal })

@@ -30,11 +30,13 @@ export type Store = {
   seal: Seal
   /** Today's sealing secret first, then earlier ones. */
   secrets: readonly string[]
+  /** Starts the embedded database again if it is gone; an external one is somebody else's to start. */
+  revive(): Promise<void>
   stop(): Promise<void>
 }
 
 /** Everything that routes and lanes are built from. */
-export type Parts = Omit<Store, 'stop'> & {
+export type Parts = Omit<Store, 'stop' | 'revive'> & {
   log: Log
   metrics: Metrics
   services: Services
@@ -57,7 +59,7 @@ export type Parts = Omit<Store, 'stop'> & {
 }
 
 /** What the engine's work is made of, beside what everyone has. */
-export type EngineParts = Omit<Store, 'stop'> & {
+export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   services: Services
   templates: Templates
   email: Channel<EmailMessage>

@@ -45,15 +45,28 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     if (!stopped) options.onIdleError(error)
   })
 
+  // The pool listens only to connections that rest; one in use that loses its server would end the process. Its statement
+  // fails with the same news, and that is enough.
+  pool.on('connect', client => {
+    client.on('error', () => {})
+  })
+
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect()
+    // A connection that breaks says so twice: to the statement that waits, and as an event that would end the process.
+    const heard = () => {}
+    client.on('error', heard)
+    const release = (broken: boolean) => {
+      client.off('error', heard)
+      client.release(broken)
+    }
     try {
       const result = await work(client)
-      client.release()
+      release(false)
       return result
     } catch (error) {
       // A connection that lost its server or timed out may still be busy: it must not be handed to the next request.
-      client.release(isDatabaseError(error) ? undefined : true)
+      release(!isDatabaseError(error))
       throw error
     }
   }

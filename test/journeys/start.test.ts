@@ -220,6 +220,22 @@ describe('a start that must not be', () => {
   })
 })
 
+test('an embedded PostgreSQL that is killed under the service is started again, and nothing is lost', async () => {
+  const data = newData()
+  const program = await start({ HERALD_DATA: data })
+  const line = curlLine(program)
+  expect(await paste(line)).toMatchObject({ content: { subject: 'Hello Ada' } })
+  process.kill(postgresOf(data) ?? 0, 'SIGKILL')
+  await expect
+    .poll(() => paste(line), { interval: 200, timeout: 20_000 })
+    .toMatchObject({ content: { subject: 'Hello Ada' } })
+  const [key = ''] = keysIn(program)
+  const listed = await fetch(`${program.address}/v2/notifications`, { headers: { authorization: `ApiKey-v1 ${key}` } })
+  expect(((await listed.json()) as { notifications: unknown[] }).notifications).toHaveLength(2)
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+  expect(postgresOf(data)).toBe(undefined)
+})
+
 describe('a stop', () => {
   test('answers what is under way and tells the caller to hang up', async () => {
     const program = await start(await newDatabase())
