@@ -12,22 +12,25 @@ export const noFault: Block = {
   name: 'no fault, with graceful restarts',
   async run(house) {
     const count = house.isLong ? 100_000 : 5_000
-    const told = await house.story({ apps: 2, services: 3 }, async ({ apps, client, senders }) => {
-      const stops: number[] = []
-      const sending = client.load(count, house.isLong ? 300 : 350, n => ({
-        sender: senders[n % senders.length] as (typeof senders)[0],
-        isTest: n % 20 === 7,
-        isUrgent: n % 10 === 3,
-        idempotencyKey: newKey(),
-      }))
-      for (const app of apps) {
-        await sleep(3_000)
-        stops.push(await app.term())
-        await app.start()
-      }
-      const answers = await sending
-      return { stops, answers }
-    })
+    const told = await house.story(
+      { apps: 2, services: 3, env: { HERALD_LEASE_SECONDS: '15' } },
+      async ({ apps, client, senders }) => {
+        const stops: number[] = []
+        const sending = client.load(count, house.isLong ? 300 : 350, n => ({
+          sender: senders[n % senders.length] as (typeof senders)[0],
+          isTest: n % 20 === 7,
+          isUrgent: n % 10 === 3,
+          idempotencyKey: newKey(),
+        }))
+        for (const app of apps) {
+          await sleep(3_000)
+          stops.push(await app.term())
+          await app.start()
+        }
+        const answers = await sending
+        return { stops, answers }
+      },
+    )
     const tests = told.answers.filter(answer => answer.isTest).map(answer => answer.id ?? '')
     const [ended] = await house.store.db.sql<{ delivered: number }>`
       select count(*)::integer as delivered from states where id = any (${tests}::uuid[]) and status = 'delivered'`

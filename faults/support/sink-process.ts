@@ -219,7 +219,7 @@ async function set(body: string) {
   if (body === '') return
   const before = settings
   settings = { ...settings, ...(JSON.parse(body) as Partial<Settings>) }
-  if (JSON.parse(body).rules) used = new Map()
+  if (settings.rules.length === 0) used = new Map()
   if (settings.smtp !== 'ok') for (const socket of sockets) socket.destroy()
   const refuses = settings.smtp === 'refuse'
   if (refuses && before.smtp !== 'refuse') await new Promise(done => mail.close(done))
