@@ -47,7 +47,10 @@ try {
   await house.stop()
 }
 
-/** Messages over the last days, one in a thousand in a rare status, each a real one that can be opened and shown. */
+/**
+ * Messages over the last days, each a real one that can be opened and shown. What is rare is among the first ten thousand, so
+ * that pages of few and of many hold the same number of messages.
+ */
 async function fill({ store, service, templates }: House, from: number, to: number) {
   const sealed = sealPersonal(store.seal, {
     to: 'person@example.org',
@@ -65,11 +68,11 @@ async function fill({ store, service, templates }: House, from: number, to: numb
        ), stored as (
          insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
                                     is_international, sealed, recipient_digest)
-         select id, $3, 'normal', 'email', false, $4, 1, 'email-medium', 'order-' || n % 1000, false, $5, $5
+         select id, $3, 'normal', 'email', false, $4, 1, 'email-medium', case when n < 3000 and n % 10 = 1 then 'order-7' else 'order-' || n end, false, $5, $5
          from made
        )
        insert into states (id, service_id, key_type, channel, in_job, status, completed_at)
-       select id, $3, 'normal', 'email', false, case when n % 1000 = 0 then 'permanent-failure' else 'delivered' end, now()
+       select id, $3, 'normal', 'email', false, case when n < 3000 and n % 10 = 0 then 'permanent-failure' else 'delivered' end, now()
        from made`,
       [at, Math.min(at + 100_000, to) - 1, service, templates.email, sealed, DAYS * DAY_MS],
     )
