@@ -16,14 +16,14 @@ export type Answer =
   | { id: number; kind: 'failed' }
 
 export type FileThread = {
-  /** The parsed body, and the contents of its files, which are no longer in it. */
+  /** The parsed body, and the contents of its files, which are no longer in it. Takes the buffer away from the caller. */
   read(body: Buffer, withFiles: boolean): Promise<{ value: unknown; contents: Contents }>
   findSignature(content: Buffer): Promise<string | null>
   stop(): Promise<void>
 }
 
 const PATIENCE_MS = 20_000
-const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: 512 } }
+const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: 256 } }
 /** Smaller contents are looked through on the spot: the way there and back would take longer. */
 const SMALL = 64 * 1024
 
@@ -73,7 +73,8 @@ export function createFileThread(): FileThread {
 
   return {
     async read(body, withFiles) {
-      const bytes = owned(body)
+      // Handed over, not copied: the caller's buffer is empty from here on.
+      const bytes = isWhole(body) ? new Uint8Array(body.buffer as ArrayBuffer) : new Uint8Array(body)
       const answer = await ask({ id: ++last, kind: 'read', body: bytes, withFiles }, [bytes.buffer as ArrayBuffer])
       if (answer.kind === 'refused') throw new Refusal(answer.refusal, answer.messages)
       if (answer.kind !== 'read') throw new Error('the file thread could not read a body')
@@ -81,8 +82,7 @@ export function createFileThread(): FileThread {
     },
     async findSignature(content) {
       if (content.length < SMALL) return findSignature(content)
-      const bytes = owned(content)
-      const answer = await ask({ id: ++last, kind: 'find', content: bytes }, [bytes.buffer as ArrayBuffer])
+      const answer = await ask({ id: ++last, kind: 'find', content: shared(content) }, [])
       if (answer.kind !== 'found') throw new Error('the file thread could not look through a file')
       return answer.name
     },
@@ -92,9 +92,12 @@ export function createFileThread(): FileThread {
   }
 }
 
-/** A copy with memory of its own, which can be handed over. */
-export function owned(bytes: Uint8Array): Uint8Array {
-  const own = new Uint8Array(bytes.length)
+const isWhole = (bytes: Buffer) => bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+
+/** Memory that both threads see, so that a file goes to and fro without being copied. */
+export function shared(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes
+  const own = new Uint8Array(new SharedArrayBuffer(bytes.length))
   own.set(bytes)
   return own
 }

@@ -4,14 +4,9 @@ import { Refusal } from '../core/refusal.ts'
 import { readJson } from '../http/json.ts'
 import { takeContents } from './decode.ts'
 import { findSignature } from './signatures.ts'
-import { type Answer, type Ask, owned } from './thread.ts'
+import { type Answer, type Ask, shared } from './thread.ts'
 
-parentPort?.on('message', (ask: Ask) => {
-  const answer = answerTo(ask)
-  const own =
-    answer.kind === 'read' ? answer.contents.flatMap(([, one]) => (one ? [one.buffer as ArrayBuffer] : [])) : []
-  parentPort?.postMessage(answer, own)
-})
+parentPort?.on('message', (ask: Ask) => parentPort?.postMessage(answerTo(ask)))
 
 function answerTo(ask: Ask): Answer {
   try {
@@ -22,18 +17,12 @@ function answerTo(ask: Ask): Answer {
       id: ask.id,
       kind: 'read',
       value,
-      contents: contents.map(([key, one]) => [key, one && whole(one)] as const),
+      contents: contents.map(([key, one]) => [key, one && shared(one)] as const),
     }
   } catch (error) {
     if (error instanceof Refusal) return { id: ask.id, kind: 'refused', refusal: error.kind, messages: error.messages }
     return { id: ask.id, kind: 'failed' }
   }
 }
-
-// Small buffers are slices of a shared pool, which cannot be handed over.
-const whole = (bytes: Buffer): Uint8Array =>
-  bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-    ? new Uint8Array(bytes.buffer as ArrayBuffer)
-    : owned(bytes)
 
 const buffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -41,7 +41,7 @@ export function createServer(options: ServerOptions): HttpServer {
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY.other,
-    requestTimeout: options.requestSeconds * 1000,
+    requestTimeout: (options.requestSeconds + WAIT_SECONDS) * 1000,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
     http: {
       headersTimeout: options.headerSeconds * 1000,
@@ -76,7 +76,7 @@ export function createServer(options: ServerOptions): HttpServer {
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   readBodies(app)
-  boundBodies(app, options.bodyBudget * MIB)
+  boundBodies(app, options)
   answerUnknown(app)
 
   return {
@@ -123,22 +123,31 @@ function readBodies(app: FastifyInstance) {
 
 /** Smaller bodies are not worth the waiting. */
 const SMALL_BODY = 256 * 1024
+/** How long a body may wait for its share; then Node itself cuts the connection. */
+const WAIT_SECONDS = 300
 
-// After the caller is known, before the body is read. The share is given back with the answer, or when the caller is gone.
-function boundBodies(app: FastifyInstance, bytes: number) {
-  const budget = createBudget(bytes)
-  app.addHook('preParsing', async (request, reply, payload) => {
+// After the caller is known, before the body is read. Only from then on does the caller's time run, and the share is given
+// back when there is an answer: a caller who has hung up may have left a body that is still being worked on.
+function boundBodies(app: FastifyInstance, { bodyBudget, requestSeconds }: ServerOptions) {
+  const budget = createBudget(bodyBudget * MIB)
+  const shares = new WeakMap<FastifyRequest, () => void>()
+  app.addHook('preParsing', async (request, _reply, payload) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
     if (!takesBody(request) || (length === undefined && encoding === undefined)) return payload
     const limit = request.routeOptions.bodyLimit ?? BODY.other
-    const wanted = length === undefined ? limit : Math.min(Number(length), limit)
     // Without a length a body may become as large as is allowed.
-    if (wanted <= SMALL_BODY && length !== undefined) return payload
-    const release = await budget.take(wanted)
-    if (reply.raw.destroyed || reply.raw.closed) release()
-    else reply.raw.once('close', release)
+    const wanted = length === undefined ? limit : Math.min(Number(length), limit)
+    if (wanted > SMALL_BODY) shares.set(request, await budget.take(wanted))
+    if (request.raw.destroyed) throw refuse.unreadable()
+    const { socket } = request.raw
+    const timer = setTimeout(
+      () => answerBrokenRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
+      requestSeconds * 1000,
+    )
+    request.raw.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
     return payload
   })
+  app.addHook('onSend', async request => shares.get(request)?.())
 }
 
 const takesBody = (request: FastifyRequest) =>
@@ -194,8 +203,10 @@ function answerBrokenRequest(error: { code?: string }, socket: net.Socket) {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout', envelope('BadRequestError', refuse.unreadable().messages, 408)]
         : [400, 'Bad Request', worded(refuse.unreadable()).body]
+  // Gone for good: what comes in after a no must not be taken for a request after all.
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
   )
 }
 
