@@ -21,6 +21,12 @@ import { databaseUrl, onServer } from './database.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Reply = { status: number; body: any; headers: Headers; text: string }
 
+// Registered while the file is read: an afterAll that is asked for inside a beforeAll is never called.
+const ends: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
 /** Starts the service, with the engine only where a test wants messages to move; everything ends with the test file. */
 export async function world(env: Record<string, string> = {}, { engine = false } = {}) {
   const server = inject('server')
@@ -40,7 +46,7 @@ export async function world(env: Record<string, string> = {}, { engine = false }
   const micros = () => real.micros() + moved * 1000
   const clock: Clock = { micros, now: () => Math.floor(micros() / 1000), follow: real.follow }
   const running = await start(config, { clock, say: () => {}, ...(!engine && { only: 'http' }) })
-  afterAll(async () => {
+  ends.push(async () => {
     await running.stop()
     await onServer(server, `drop database if exists ${database} with (force)`)
     rmSync(data, { recursive: true, force: true })
