@@ -23,7 +23,7 @@ import type { Head, Templates } from '../templates/cache.ts'
 import { paceOf } from './job.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
-import { add, addChunks, find, type NewJob } from './sql.ts'
+import { add, addChunks, find, type NewJob, reserve } from './sql.ts'
 import type { BulkThread, Examiner, Fields, Problem, Rules } from './thread.ts'
 
 export type BulkApp = {
@@ -185,12 +185,28 @@ async function checkRemaining(app: BulkApp, job: NewJob) {
   if (used + job.counted > job.daily_limit) throw refuse.remaining(Math.max(0, job.daily_limit - used), job.counted)
 }
 
+/** Chunks that go to the database together. Sealing and sending many at once would keep everybody else waiting. */
+const TOGETHER = 8
+
 async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], body: string, replay: Replay | null) {
+  await checkRemaining(app, job)
   const answer = replay && { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
-  const ids = chunks.map(() => app.ids.next())
-  const sealed = chunks.map(chunk => app.seal.seal(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)))
   const tryOnce = () =>
-    app.db.transaction(async sql => (await add(sql, job, answer)) && (await addChunks(sql, job, ids, sealed)) && true)
+    app.db.transaction(async sql => {
+      await add(sql, job)
+      for (let at = 0; at < chunks.length; at += TOGETHER) {
+        const group = chunks.slice(at, at + TOGETHER)
+        const sealed = group.map(chunk => app.seal.seal(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)))
+        await addChunks(
+          sql,
+          job,
+          group.map(() => app.ids.next()),
+          sealed,
+        )
+      }
+      if (!(await reserve(sql, job, answer))) throw new NotEnough()
+      return true
+    })
   // Between a refusal of the statement and our asking why, somebody may have given back what we lack.
   while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
   if (job.scheduled_for === null)
@@ -200,8 +216,12 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
     )
 }
 
+/** Undoes a transaction; what is missing is told by whoever asks again. */
+class NotEnough extends Error {}
+
 // When the line broke before the answer came, what was committed all the same must not be answered as if it had not been.
-async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<true> {
+async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<boolean> {
+  if (error instanceof NotEnough) return false
   if (isUniqueViolation(error)) throw new KeyTaken()
   const found = isDatabaseError(error) ? null : await find(app.db.sql, job.service_id, job.id).catch(() => null)
   if (!found) throw error

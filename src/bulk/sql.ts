@@ -7,16 +7,47 @@ import type { Job } from './job.ts'
 
 export type NewJob = Job & { counted: number; day: string; daily_limit: number; lane: string; chunks: number }
 
+/** Stores a job. Its chunks and its allowance follow in the same transaction, or there is none. */
+export const add = (sql: Sql, job: NewJob) => sql`
+  insert into jobs (id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
+                    notification_count, counted, day, lane, status, chunks_left, scheduled_for)
+  values (${job.id}, ${job.service_id}, ${job.key_id}, ${job.key_name}, ${job.key_type}, ${job.name}, ${job.channel},
+          ${job.template_id}, ${job.template_version}, ${job.sender_id}, ${job.notification_count}, ${job.counted},
+          ${job.day}, ${job.lane}, 'pending', ${job.chunks}, ${job.scheduled_for})`
+
 /**
- * Reserves the allowance of the whole job and stores the job, all or nothing; false when the allowance does not suffice.
- * The chunks follow in the same transaction.
+ * Stores chunks with their tickets, each chunk with one of its own: the chunk is the unit of work, retry and parallelism.
+ * Every chunk is a parameter for itself, because a list of them would travel as text, twice as long.
  */
-export async function add(
+export const addChunks = (
   sql: Sql,
-  job: NewJob,
-  replay: { key: Buffer; request: Buffer; answer: Buffer } | null,
-): Promise<boolean> {
-  const rows = await sql`
+  job: Pick<Job, 'id' | 'service_id' | 'scheduled_for'>,
+  ids: readonly Id[],
+  sealed: readonly Buffer[],
+) => sql`
+  with added as (
+    insert into chunks (id, job_id, sealed)
+    select id, ${job.id}::uuid, sealed
+    from unnest(${ids}::uuid[], array[${listed(sealed)}]) as c (id, sealed)
+    returning id
+  ),
+  due as (
+    select id as ticket, 'spread' as lane, ${job.service_id}::uuid as service_id, id, coalesce(${job.scheduled_for}::timestamptz, now()) as due_at
+    from added
+  )
+  ${ticketsFor(null)}`
+
+const listed = (buffers: readonly Buffer[]): Part =>
+  buffers.slice(1).reduce((list, buffer) => part`${list}, ${buffer}::bytea`, part`${buffers[0] ?? null}::bytea`)
+
+type KeptReplay = { key: Buffer; request: Buffer; answer: Buffer } | null
+
+/**
+ * The last step of a transaction that stores a job, because single messages of the service wait for it: reserves the
+ * allowance of all rows at once and remembers the answer. False when the allowance does not suffice.
+ */
+export async function reserve(sql: Sql, job: NewJob, replay: KeptReplay): Promise<boolean> {
+  const [row] = await sql<{ enough: boolean }>`
     with reserved as (
       insert into usage (service_id, channel, day, used, granted, most)
       select ${job.service_id}, ${job.channel}, ${job.day}::date, ${job.counted}::integer, ${job.counted}::integer, ${job.daily_limit}::integer
@@ -28,43 +59,14 @@ export async function add(
       where usage.used + excluded.used <= excluded.most
       returning service_id
     ),
-    added as (
-      insert into jobs (id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
-                        notification_count, counted, day, lane, status, chunks_left, scheduled_for)
-      select ${job.id}, ${job.service_id}, ${job.key_id}::uuid, ${job.key_name}, ${job.key_type}, ${job.name}, ${job.channel},
-             ${job.template_id}::uuid, ${job.template_version}::integer, ${job.sender_id}::uuid, ${job.notification_count}::integer,
-             ${job.counted}::integer, ${job.day}::date, ${job.lane}, 'pending', ${job.chunks}::integer, ${job.scheduled_for}::timestamptz
-      where ${job.counted}::integer = 0 or exists (select from reserved)
-      returning id
-    ),
     remembered as (
       insert into replays (service_id, key_digest, request_digest, status, answer)
       select ${job.service_id}, ${replay?.key ?? null}::bytea, ${replay?.request ?? null}::bytea, 201, ${replay?.answer ?? null}::bytea
-      from added
       where ${replay?.key ?? null}::bytea is not null
     )
-    select id from added`
-  return rows.length > 0
+    select ${job.counted}::integer = 0 or exists (select from reserved) as enough`
+  return row?.enough === true
 }
-
-/** Stores chunks with their tickets, each chunk with one of its own: the chunk is the unit of work, retry and parallelism. */
-export const addChunks = (
-  sql: Sql,
-  job: Pick<Job, 'id' | 'service_id' | 'scheduled_for'>,
-  ids: readonly Id[],
-  sealed: readonly Buffer[],
-) => sql`
-  with added as (
-    insert into chunks (id, job_id, sealed)
-    select id, ${job.id}::uuid, sealed
-    from unnest(${ids}::uuid[], ${sealed}::bytea[]) as c (id, sealed)
-    returning id
-  ),
-  due as (
-    select id as ticket, 'spread' as lane, ${job.service_id}::uuid as service_id, id, coalesce(${job.scheduled_for}::timestamptz, now()) as due_at
-    from added
-  )
-  ${ticketsFor(null)}`
 
 const shown = part`id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
   notification_count, status, scheduled_for, processing_started, processing_finished, updated_at,
@@ -209,7 +211,7 @@ export const spread = (
   held as materialized (${stillHeld(owner, held)} and (select count(*) from job) >= 0 for update of t),
   started as (
     update jobs
-    set status = case when chunks_left = 1 then 'finished' else 'in progress' end,
+    set status = case when chunks_left = 1 then 'finished' when status = 'error' then status else 'in progress' end,
         processing_started = coalesce(processing_started, clock_timestamp()),
         processing_finished = case when chunks_left = 1 then clock_timestamp() end,
         updated_at = clock_timestamp(),
