@@ -69,8 +69,11 @@ async function stream(socket: Socket, content: Buffer): Promise<void> {
 
 const drained = (socket: Socket) =>
   new Promise<void>(resolve => {
-    socket.once('drain', resolve)
-    socket.once('close', resolve)
+    const done = () => {
+      socket.off('drain', done).off('close', done)
+      resolve()
+    }
+    socket.once('drain', done).once('close', done)
   })
 
 // "stream: OK", "stream: Win.Test.EICAR_HDB-1 FOUND", anything else (a size limit, an error) is no verdict.
