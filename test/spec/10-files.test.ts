@@ -435,7 +435,7 @@ describe('10, 6.3 a late verdict', () => {
   let template: Id
 
   beforeAll(async () => {
-    scanner = await scannerPeer('error')
+    scanner = await scannerPeer('hang')
     slow = await world({ HERALD_SCANNER: 'clamd', HERALD_CLAMD_URL: scanner.url }, { engine: true })
     caller = await (await slow.service({ may_send_files: true, rate_limit: 100_000 })).key()
     template = await emailTemplate(caller, '((link_to_file))', 'A file')
@@ -449,10 +449,13 @@ describe('10, 6.3 a late verdict', () => {
   const hurry = () =>
     slow.parts.db.sql`update tickets set due_at = clock_timestamp() where lane = 'scan' and owner is null`
 
-  test('201 with status pending-virus-check, the link 428; then created and sent, the link works', async () => {
-    scanner.state.mode = 'error'
+  test('no verdict in 5 s: 201, pending-virus-check, the link 428; then created and sent, the link works', async () => {
+    const before = performance.now()
     const reply = await sendSlowly('fine')
     expect(reply.status).toBe(201)
+    expect(performance.now() - before).toBeGreaterThan(4_900)
+    scanner.state.mode = 'error'
+    scanner.hangUp()
     const { id } = reply.body
     const url = addressIn(reply.body.content.body)
     expect((await caller.get(`${LIST}/${id}`)).body).toMatchObject({

@@ -12,7 +12,7 @@ const CLAMD = ['/usr/sbin/clamd', '/usr/local/sbin/clamd'].find(path => existsSy
 /** Null, and one line that says so, where clamd is not installed. */
 export async function realClamd() {
   if (!CLAMD) {
-    console.warn('SKIPPED: clamd is not installed; run scripts/install-test-tools.sh for the tests of the real scanner')
+    console.warn('SKIPPED: clamd is not installed; run scripts/install-file-tools.sh for the tests of the real scanner')
     return null
   }
   const folder = mkdtempSync(join(tmpdir(), 'herald-clamd-'))

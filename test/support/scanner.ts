@@ -43,12 +43,15 @@ export async function scannerPeer(mode: ScannerMode = 'ok') {
       })
     })
   const port = await listen(0)
+  const hangUp = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   const down = () =>
     new Promise<void>(resolve => {
       server.close(() => resolve())
-      for (const socket of sockets) socket.destroy()
+      hangUp()
     })
-  return { url: `tcp://127.0.0.1:${port}`, state, down, up: () => listen(port), stop: down }
+  return { url: `tcp://127.0.0.1:${port}`, state, hangUp, down, up: () => listen(port), stop: down }
 }
 
 /** What was streamed, once the chunk of no bytes has come. */
