@@ -2,7 +2,7 @@
 // -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises.
 import { killedAll, killedDatabase } from './blocks/database.ts'
 import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
-import { providerFaults, receiptFaults } from './blocks/providers.ts'
+import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
 import { createHouse } from './support/house.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
@@ -18,6 +18,7 @@ const BLOCKS: Record<string, Block> = {
   U6: frozen,
   O3: receiptFaults,
   F: providerFaults,
+  F2: slowProvider,
 }
 
 const given = (name: string) => {

@@ -161,14 +161,13 @@ export const providerFaults: Block = {
           ),
         ),
       )
-      const slow = await slowProvider(house, client, senders)
       const outage = await refused(house, client, senders)
       await drained(90)
-      return { answers, slow, outage }
+      return { answers, outage }
     })
     const verdicts: Verdict[] = []
     for (const id of [...new Set(CASES.map(one => one.id))].sort()) verdicts.push(await judged(house, id, told.answers))
-    const { slow, outage } = told
+    const { outage } = told
     verdicts.push(
       verdict(
         'F1',
@@ -180,16 +179,6 @@ export const providerFaults: Block = {
           'few writes': outage.writes <= 50,
           'all arrived once': outage.arrivedOnce,
           'attempts are not burnt': outage.attempts <= 1.2,
-        },
-      ),
-      verdict(
-        'F2',
-        'a slow provider does not hold up the high lane',
-        'accept → sink p95 ≤ 250 ms, max ≤ 2 s',
-        `p95 ${slow.p95} ms, max ${slow.max} ms with ${slow.beside} slow ones beside; ${slow.base} ms without`,
-        {
-          'p95 in time': slow.p95 <= Math.max(250, slow.base + 150),
-          'max in time': slow.max <= 2_000,
         },
       ),
       verdict(
@@ -252,24 +241,41 @@ async function judged(house: House, id: string, answers: readonly (readonly Answ
 type Teller = Parameters<Parameters<House['story']>[1]>[0]
 
 /** Everything in the low lane takes two seconds; codes in the high lane must not notice. */
-async function slowProvider(house: House, client: Teller['client'], senders: Teller['senders']) {
-  const sender = senders[1] as (typeof senders)[0]
-  await house.sink.set({ rules: [...CASES.map(one => one.rule), { prefix: 'f2-', what: 'slow', times: 1 }] })
-  const beside = 60
-  const delays = async () => {
-    const codes = await client.load(60, 20, () => ({ sender, isUrgent: true, idempotencyKey: newKey() }))
-    await sleep(1_000)
-    const at = new Map(house.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
-    return codes.map(code => (at.get(code.id ?? '') ?? Infinity) - code.answeredAt)
-  }
-  const without = await delays() // what this machine can do at this moment
-  const slow = await client.load(beside, 1_000, n => ({ sender, to: `f2-${n}@example.org`, idempotencyKey: newKey() }))
-  const took = await delays()
-  // The next fault breaks every line: what is still being answered slowly would count as broken by it.
-  const ids = slow.map(answer => answer.id)
-  const isOpen = async () => (await statesOf(house, ids)).some(state => state.status === 'created')
-  for (const end = performance.now() + 30_000; (await isOpen()) && performance.now() < end; ) await sleep(200)
-  return { beside, base: percentile(without, 0.95), p95: percentile(took, 0.95), max: Math.max(...took) }
+export const slowProvider: Block = {
+  name: 'a slow provider',
+  async run(house) {
+    const told = await house.story({ apps: 1, env: PATIENT }, async ({ client, senders, drained }) => {
+      const sender = senders[1] as (typeof senders)[0]
+      await house.sink.set({ rules: [{ prefix: 'f2-', what: 'slow', times: 1 }] })
+      const delays = async () => {
+        const codes = await client.load(40, 20, () => ({ sender, isUrgent: true, idempotencyKey: newKey() }))
+        await sleep(500)
+        const at = new Map(house.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
+        return codes.map(code => (at.get(code.id ?? '') ?? Infinity) - code.answeredAt)
+      }
+      const base = percentile(await delays(), 0.95)
+      const rounds: { p95: number; max: number }[] = []
+      for (let round = 0; round < 3; round++) {
+        await client.load(60, 1_000, n => ({ sender, to: `f2-${round}-${n}@example.org`, idempotencyKey: newKey() }))
+        const took = await delays()
+        rounds.push({ p95: percentile(took, 0.95), max: Math.max(...took) })
+      }
+      await drained(60)
+      rounds.sort((a, b) => a.p95 - b.p95)
+      return { base, middle: rounds[1] as (typeof rounds)[0] }
+    })
+    const { base, middle } = told
+    return [
+      verdict(
+        'F2',
+        'a slow provider does not hold up the high lane',
+        'accept → sink p95 ≤ 250 ms (or what the machine does anyway + 150 ms), max ≤ 2 s; median of 3',
+        `p95 ${middle.p95} ms, max ${middle.max} ms with 60 slow ones beside; p95 ${base} ms without`,
+        { 'p95 in time': middle.p95 <= Math.max(250, base + 150), 'max in time': middle.max <= 2_000 },
+        told.violations,
+      ),
+    ]
+  },
 }
 
 async function refused(house: House, client: Teller['client'], senders: Teller['senders']) {
