@@ -4,7 +4,6 @@ import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isDatabaseError, isUniqueViolation } from '../db/connect.ts'
-import { plain, show } from '../http/validation.ts'
 import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
@@ -171,7 +170,7 @@ function refusalOf({ step, detail }: Problem, service: LoadedService): Refusal {
     case 'long':
       return refuse.tooLong(detail)
     case 'reference':
-      return new Refusal('ValidationError', plain(`reference ${show(detail)} is too long`))
+      return new Refusal('ValidationError', detail)
     case 'rows':
       return refuse.rowErrors(detail.slice(ROW_ERRORS.length))
     case 'mixed':

@@ -2,6 +2,7 @@ import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, settleTail, ticketsFor } from '../queue/tickets.ts'
+import { WAKE_CHANNEL } from '../queue/wake.ts'
 import type { Channel } from '../services/service.ts'
 import type { Job } from './job.ts'
 
@@ -103,6 +104,9 @@ export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | nu
   const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`
   return row?.service_id ?? null
 }
+
+/** Tells engines that chunks are due, now and not some milliseconds later: for a command, which ends at once. */
+export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
 
 /** Exactly one wins: who cancels, or the first chunk that starts. Gives the allowance back and forgets the rows. */
 export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {

@@ -5,7 +5,7 @@ import { createClock } from '../core/clock.ts'
 import { createIds } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import { readJson } from '../http/json.ts'
-import { reader } from '../http/validation.ts'
+import { plain, reader, show } from '../http/validation.ts'
 import { scheduleProblem } from '../notifications/schedule.ts'
 import { codePoints } from '../rendering/characters.ts'
 import { type CheckedRow, checkRows, rowErrorsSentence } from './check.ts'
@@ -148,7 +148,7 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
     : tooLongRow !== null
       ? { step: 'long', detail: String(tooLongRow) }
       : longReference !== null
-        ? { step: 'reference', detail: longReference }
+        ? { step: 'reference', detail: plain(`reference ${show(longReference)} is too long`) }
         : failing.length > 0
           ? { step: 'rows', detail: rowErrorsSentence(failing, rules.mostErrors) }
           : isMixed

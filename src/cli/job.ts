@@ -7,7 +7,7 @@ import { cancel } from '../bulk/cancel.ts'
 import { asCsv, errorsOf } from '../bulk/errors.ts'
 import { presentCancelled, presentJob } from '../bulk/present.ts'
 import { refuse } from '../bulk/refusals.ts'
-import { between, find as findJob, page, type ShownJob, serviceOfTemplate } from '../bulk/sql.ts'
+import { between, find as findJob, page, type ShownJob, serviceOfTemplate, wakeSpread } from '../bulk/sql.ts'
 import { createBulkThread } from '../bulk/thread.ts'
 import { fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
@@ -16,7 +16,6 @@ import { openStore } from '../main.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { isFinal, type Status } from '../notifications/status.ts'
 import type { Store } from '../parts.ts'
-import { WAKE_CHANNEL } from '../queue/wake.ts'
 import { find, idStart } from '../services/find.ts'
 import { createSimulated } from '../services/simulated.ts'
 import { type LoadedService, load } from '../services/sql.ts'
@@ -158,7 +157,7 @@ async function send(io: Io, given: Given): Promise<Answer> {
     const { id } = await accept({ ...app, bulkThread: thread }, caller, bytes, null).catch(error => {
       throw withHint(error)
     })
-    await store.db.sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
+    await wakeSpread(store.db.sql)
     const look = () => known(store, caller.service.id, id)
     const job = await look()
     if (job.scheduled_for === null && !given.has('no-wait')) await watch(io, look)
