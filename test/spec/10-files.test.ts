@@ -81,6 +81,11 @@ describe('10 attach', () => {
     expect((await send({ doc: file(content, name) })).status).toBe(201)
   })
 
+  test('S-23 unknown keys of a file object are tolerated and lead nowhere', async () => {
+    const odd = { ...file('x', 'x.txt'), path: '/etc/passwd', href: `${here.address}/metrics`, raw: 'x', content: 'y' }
+    expect((await send({ doc: odd })).status).toBe(201)
+  })
+
   test('10 files are allowed, both methods together', async () => {
     const files = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`f${n}`, file(`file ${n}`, `${n}.txt`)]))
     const all = { ...files, link_to_file: file('x', 'x.txt', 'link') }
