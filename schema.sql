@@ -364,7 +364,7 @@ CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
 
-CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, reference, id NULLS FIRST) WHERE (reference IS NOT NULL);
+CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, md5(reference), id NULLS FIRST) WHERE (reference IS NOT NULL);
 
 CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id NULLS FIRST);
 

@@ -463,6 +463,12 @@ const settings = {
     20,
     'Connections to the mail server held by one process; a quarter of them is kept for urgent messages.',
   ),
+  smtpReplySeconds: setting(
+    'HERALD_SMTP_REPLY_SECONDS',
+    whole(1, 600),
+    30,
+    'How long the mail server may take to answer before a message counts as uncertain and is tried again.',
+  ),
   smtpPerSecond: setting<number | null>(
     'HERALD_SMTP_PER_SECOND',
     whole(1, 100_000),

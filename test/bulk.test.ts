@@ -430,6 +430,32 @@ describe('with the engine', () => {
   }, 90_000)
 })
 
+test('L3 a service with 20,000 messages in a lane does not starve another: its single message takes less than 2 s', async () => {
+  const here = await world({ HERALD_DATABASE_CONNECTIONS: '12' }, { engine: true })
+  const [busy, other] = [await sender(here), await sender(here)]
+  for (let n = 0; n < 4; n++) {
+    const body = { name: `J ${n}`, template_id: busy.template, rows: [HEAD, ...people(5_000)] }
+    expect((await busy.key.post(BULK, body)).status).toBe(201)
+  }
+  const waiting = async () =>
+    (await here.parts.db.sql`select id from tickets where lane = 'email-low' and owner is null`).length
+  await expect.poll(waiting, { timeout: 20_000, interval: 10 }).toBeGreaterThan(5)
+  const times: number[] = []
+  for (let n = 0; n < 5; n++) {
+    const began = performance.now()
+    const reply = await other.key.post(EMAIL, {
+      email_address: 'a@example.org',
+      template_id: other.template,
+      personalisation: { name: 'A' },
+    })
+    const status = async () => (await other.key.get(`/v2/notifications/${reply.body.id}`)).body.status
+    await expect.poll(status, { timeout: 20_000, interval: 10 }).toBe('delivered')
+    times.push(performance.now() - began)
+  }
+  expect(await waiting()).toBeGreaterThan(0)
+  expect(median(times)).toBeLessThan(2_000)
+}, 60_000)
+
 describe('S-15 hostile files are answered in the words of the contract, and quickly', () => {
   let here: World
   let caller: Awaited<ReturnType<typeof sender>>

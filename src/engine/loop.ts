@@ -1,7 +1,7 @@
 // One lane at work: takes tickets, loads what they name, handles it a few at a time, and hands the results to be recorded.
 // It does not know what a notification is.
 import type { Id } from '../core/id.ts'
-import { SUSPECT_TAKES, type Taker, type Ticket } from '../queue/port.ts'
+import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from '../queue/port.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 
 /** Work is read–act–write: load reads, handle talks to the world and touches no database, record writes. */
@@ -87,6 +87,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   let suspectsInFlight = 0
   let recording = 0
   let loading = 0
+  const opening = new Set<Ticket>()
   let taking = false
   let mayHaveMore = false
   let paused = false
@@ -99,6 +100,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   async function open(tickets: Ticket[], leasedUntil: number, pauseMs = 100) {
     if (tickets.length === 0) return
     loading += tickets.length
+    for (const ticket of tickets) opening.add(ticket)
     try {
       const items = await work.load(tickets)
       for (const ticket of tickets) {
@@ -117,6 +119,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       await openEach(tickets, leasedUntil, pauseMs)
     } finally {
       loading -= tickets.length
+      for (const ticket of tickets) opening.delete(ticket)
       pump()
     }
   }
@@ -252,6 +255,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   // The same ticket may be ours a second time by now, as another run.
   function forget(run: Run<Item>) {
     if (runs.get(run.ticket.id) !== run) return
+    // A service that had all it may have can have another now.
+    if ((heldByService().get(run.ticket.service_id) ?? 0) >= MOST_OF_ONE) mayHaveMore = true
     runs.delete(run.ticket.id)
     if (!isSuspect(run.ticket)) return
     options.suspicion.isHeld = false
@@ -274,7 +279,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       const room = MOST_HELD - runs.size - loading
       if (room <= 0 || paused) return
       const leasedUntil = leaseEnd()
-      const tickets = await taker.take(name, room, 'usual')
+      const tickets = await taker.take(name, room, 'usual', heldByService())
       // Some were there: there may be more. None: somebody will wake us.
       mayHaveMore = tickets.length > 0
       const taken = [...tickets, ...(await takeSuspect())]
@@ -286,6 +291,13 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       taking = false
       pump()
     }
+  }
+
+  function heldByService(): Map<Id, number> {
+    const held = new Map<Id, number>()
+    for (const { service_id } of [...opening, ...[...runs.values()].map(run => run.ticket)])
+      held.set(service_id, (held.get(service_id) ?? 0) + 1)
+    return held
   }
 
   async function takeSuspect(): Promise<Ticket[]> {

@@ -195,6 +195,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
         from notifications n
         where n.service_id = ${p.service}
           and n.key_type = ${p.keyType}
+          and md5(n.reference) = md5(${p.reference})
           and n.reference = ${p.reference}
           and n.id < ${top}
           and exists (select from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)

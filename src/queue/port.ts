@@ -16,12 +16,16 @@ export type Ticket = {
 /** Taken more often than this without an answer, a ticket is suspected of ending whoever takes it. */
 export const SUSPECT_TAKES = 2
 
+/** Tickets of one service that a lane holds at the same time: fewer than it can hold, so that another finds room at once. */
+export const MOST_OF_ONE = 12
+
 export type Taker = {
   /**
    * Due tickets of a lane, now ours; not more than `most`, and fairly from all services that have some. Suspects are those
-   * that have lost their owner SUSPECT_TAKES times; they are taken apart, so that others are not held beside them.
+   * that have lost their owner SUSPECT_TAKES times; they are taken apart, so that others are not held beside them. `held` is
+   * what the caller has of each service already: who has least comes first, and nobody gets more than MOST_OF_ONE.
    */
-  take(lane: string, most: number, which: 'usual' | 'suspects'): Promise<Ticket[]>
+  take(lane: string, most: number, which: 'usual' | 'suspects', held?: ReadonlyMap<Id, number>): Promise<Ticket[]>
   /** Makes our leases longer; returns the tickets that are still ours. */
   renew(ids: readonly Id[]): Promise<Set<Id>>
   /** Tickets of owners that have ended become free again. */

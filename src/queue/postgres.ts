@@ -1,7 +1,7 @@
 // Taker by SKIP LOCKED and leases.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
+import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
 
 /** Tickets one service may get in one take while others wait too. */
 const PER_SERVICE = 4
@@ -10,7 +10,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
   return {
     // Services are found by leaping through the index from one to the next, so a service with a million waiting messages
     // costs no more to pass by than one with a single message.
-    take: (lane, most, which) => sql<Ticket>`
+    take: (lane, most, which, held = new Map()) => sql<Ticket>`
       with recursive waiting as (
         (select service_id
          from tickets
@@ -31,18 +31,22 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
       picked as (
         select due.id
         from waiting
+        left join unnest(${[...held.keys()]}::uuid[], ${[...held.values()]}::integer[]) as h (service_id, held)
+          on h.service_id = waiting.service_id
         cross join lateral (
-          select id, due_at
-          from tickets
-          where lane = ${lane}
-            and service_id = waiting.service_id
-            and owner is null
-            and due_at <= clock_timestamp()
-            and (takes >= ${SUSPECT_TAKES}) = ${which === 'suspects'}
-          order by due_at
-          limit ${PER_SERVICE}
+          select id, due_at, row_number() over (order by due_at) + coalesce(h.held, 0) as rank
+          from (select id, due_at
+                from tickets
+                where lane = ${lane}
+                  and service_id = waiting.service_id
+                  and owner is null
+                  and due_at <= clock_timestamp()
+                  and (takes >= ${SUSPECT_TAKES}) = ${which === 'suspects'}
+                order by due_at
+                limit ${PER_SERVICE}) first
         ) due
-        order by due.due_at
+        where due.rank <= ${MOST_OF_ONE}
+        order by due.rank, due.due_at
         limit ${most}
       ),
       locked as (

@@ -313,6 +313,7 @@ const config = (smtpUrl: string) => ({
   smtpTls: null,
   smtpCa: null,
   smtpConnections: 1,
+  smtpReplySeconds: 30,
   smtpPerSecond: null,
   dkimDomain: null,
   dkimSelector: null,

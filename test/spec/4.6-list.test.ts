@@ -357,3 +357,21 @@ test('8, 11 the window is applied at read time: 7 days, or what the service has 
     JSON.stringify({ notifications: [], links: { current: `/v2/notifications?older_than=${last.id}` } }),
   )
 })
+
+test('21.21 a reference of 1,000 characters of any kind is accepted and found again', async () => {
+  const reference = Array.from({ length: 1_000 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_000))).join(
+    '',
+  )
+  const service = await here.service()
+  const key = await service.key()
+  const template_id = await emailTemplate(key)
+  const sent = await key.post(EMAIL, {
+    email_address: 'a@example.org',
+    template_id,
+    personalisation: { name: 'A' },
+    reference,
+  })
+  expect(sent.status).toBe(201)
+  const found = await key.get(`${LIST}?reference=${encodeURIComponent(reference)}`)
+  expect(found.body.notifications.map((one: { id: string }) => one.id)).toEqual([sent.body.id])
+})

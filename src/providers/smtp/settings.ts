@@ -20,6 +20,7 @@ export type SmtpConfig = {
   smtpTls: 'required' | 'opportunistic' | 'never' | null
   smtpCa: string | null
   smtpConnections: number
+  smtpReplySeconds: number
   smtpPerSecond: number | null
   dkimDomain: string | null
   dkimSelector: string | null
@@ -34,7 +35,12 @@ export type SmtpConfig = {
 export function smtpSettings(config: SmtpConfig, secrets: readonly string[]): SmtpSettings | null {
   if (config.smtpUrl === null) return null
   return {
-    line: { ...lineOf(config.smtpUrl, config.smtpTls), ca: config.smtpCa, name: config.sendingDomain },
+    line: {
+      ...lineOf(config.smtpUrl, config.smtpTls),
+      replySeconds: config.smtpReplySeconds,
+      ca: config.smtpCa,
+      name: config.sendingDomain,
+    },
     connections: config.smtpConnections,
     messagesPerConnection: 1_000,
     idleSeconds: 15,
