@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cpuSeconds } from './support/cpu.ts'
 import { createHouse, type House, type Running } from './support/house.ts'
-import { load, type Outcome, request } from './support/load.ts'
+import { load, type Outcome } from './support/load.ts'
 import { figure, median, print, table } from './support/report.ts'
+import { emails, texts } from './support/requests.ts'
 import type { InsertJob } from './support/yardsticks.ts'
 
 const CONNECTIONS = 64
@@ -121,46 +122,6 @@ async function measure(
     nodeMicros: ((after[0] - before[0]) * 1e6) / answered,
     databaseMicros: ((after[1] - before[1]) * 1e6) / answered,
   }
-}
-
-function many(make: (n: number) => string): string[] {
-  return Array.from({ length: 1_000 }, (_, n) => make(n))
-}
-
-function personalisation(n: number) {
-  return { name: `Ada ${n}`, date: '15 June 2026, 9:30', reference: `A-${n * 7919}` }
-}
-
-function emails({ key, templates }: House) {
-  return many(n =>
-    request(
-      'POST',
-      '/v2/notifications/email',
-      { authorization: `ApiKey-v1 ${key}` },
-      {
-        email_address: `person.${n}@example.org`,
-        template_id: templates.email,
-        personalisation: personalisation(n),
-        reference: `order-${n}`,
-      },
-    ),
-  )
-}
-
-function texts({ key, templates }: House) {
-  return many(n =>
-    request(
-      'POST',
-      '/v2/notifications/sms',
-      { authorization: `ApiKey-v1 ${key}` },
-      {
-        phone_number: `+1613555${1_000 + n}`,
-        template_id: templates.sms,
-        personalisation: personalisation(n),
-        reference: `order-${n}`,
-      },
-    ),
-  )
 }
 
 async function answerOf(address: string, request: string): Promise<string> {

@@ -1,19 +1,16 @@
 // A bulk job of 50,000: how soon it is answered, how soon every row is a message, how soon the last one has reached a mail
 // server, and what others feel meanwhile.
 // npm run bench -- bulk [--rows 50000] [--repeats 3] [--profile FOLDER]
-import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import net from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cpuSeconds } from './support/cpu.ts'
 import { createHouse, type House } from './support/house.ts'
 import { figure, median, print, table } from './support/report.ts'
+import { type Service, startService } from './support/service.ts'
+import { type Sink, startSink } from './support/sink.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BULK = '/v2/notifications/bulk'
 /** What the interface tells callers to wait for (interface 4.3), and our own promise (reliability L4). */
 const INTERFACE_SECONDS = 15
@@ -235,148 +232,10 @@ async function finished({ store }: House, id: string): Promise<number> {
   }
 }
 
-type Loop = { p99: number; max: number }
-type Service = { address: string; pid: number; loop(): Promise<Loop>; stop(): Promise<void> }
-
-// Inside the service's own process, and nowhere in its code: answers with the delays of its event loop since it was last asked.
-const WATCH = `
-import { isMainThread } from 'node:worker_threads'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-if (isMainThread && process.send) {
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
-  process.on('message', () => {
-    process.send({ p99: (delay.percentile(99) - 5e6) / 1e6, max: (delay.max - 5e6) / 1e6 })
-    delay.reset()
-  })
-  process.channel.unref()
-}`
-
-async function startService(house: House, smtpPort: number, profile: string | undefined): Promise<Service> {
-  const child = spawn(
-    process.execPath,
-    [
-      ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []),
-      '--import',
-      `data:text/javascript,${encodeURIComponent(WATCH)}`,
-      'bin/herald.js',
-      'start',
-      '--json',
-    ],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
-      env: {
-        PATH: process.env.PATH ?? '',
-        HERALD_DATA: house.store.config.dataFolder,
-        HERALD_PORT: '0',
-        HERALD_EMAIL_PROVIDERS: 'smtp',
-        HERALD_SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
-      },
-    },
-  )
-  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  return {
-    address: await addressOf(child),
-    pid: child.pid ?? 0,
-    loop: () =>
-      new Promise(resolve => {
-        child.once('message', told => resolve(told as Loop))
-        child.send('loop')
-      }),
-    async stop() {
-      child.kill('SIGTERM')
-      await gone
-    },
-  }
-}
-
-function addressOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    child.once('exit', code => reject(new Error(`Herald ended with ${code} while starting`)))
-    if (!child.stdout) return reject(new Error('no output to read the address from'))
-    createInterface(child.stdout).on('line', line => {
-      const address = /"address":\s*"([^"]+)"/.exec(line)?.[1]
-      if (address) resolve(address)
-    })
-  })
-}
-
 /** Megabytes, the most the process ever had in memory. */
 function peakOf(pid: number): number {
   const [, kb] = /VmHWM:\s*(\d+)/.exec(readFileSync(join('/proc', String(pid), 'status'), 'utf8')) ?? []
   return Number(kb ?? 0) / 1024
 }
 
-type Sink = { port: number; reset(): void; received(count: number): Promise<number>; stop(): void }
-
-/** A mail server in a process of its own that takes everything and keeps nothing. */
-function startSink(): Promise<Sink> {
-  const child = fork(fileURLToPath(import.meta.url), ['--sink'], { execArgv: ['--import', 'tsx'] })
-  let count = 0
-  let wanted = Number.POSITIVE_INFINITY
-  let arrived: (at: number) => void = () => {}
-  return new Promise((resolve, reject) => {
-    child.once('exit', code => reject(new Error(`the mail server ended with ${code}`)))
-    child.on('message', (told: { port?: number; messages?: number }) => {
-      if (told.messages !== undefined) {
-        count = told.messages
-        if (count >= wanted) arrived(performance.now())
-      }
-      if (told.port === undefined) return
-      resolve({
-        port: told.port,
-        reset() {
-          child.send('reset')
-          count = 0
-        },
-        received(all) {
-          wanted = all
-          return count >= all ? Promise.resolve(performance.now()) : new Promise(done => (arrived = done))
-        },
-        stop: () => child.kill(),
-      })
-    })
-  })
-}
-
-// Just enough SMTP (RFC 5321, with PIPELINING of RFC 2920) to be sent to.
-function sink() {
-  let messages = 0
-  process.on('message', () => {
-    messages = 0
-  })
-  process.on('disconnect', () => process.exit())
-  setInterval(() => process.send?.({ messages }), 20)
-  const server = net.createServer(socket => {
-    let rest = Buffer.alloc(0)
-    let inData = false
-    socket.setNoDelay(true)
-    socket.on('error', () => socket.destroy())
-    socket.write('220 sink ESMTP\r\n')
-    socket.on('data', data => {
-      rest = rest.length === 0 ? data : Buffer.concat([rest, data])
-      let answer = ''
-      for (;;) {
-        const end = rest.indexOf(inData ? '\r\n.\r\n' : '\r\n')
-        if (end < 0) break
-        const line = inData ? '' : rest.toString('latin1', 0, end).toUpperCase()
-        rest = rest.subarray(end + (inData ? 5 : 2))
-        if (inData) {
-          inData = false
-          messages++
-          answer += '250 OK\r\n'
-        } else if (line === 'DATA') {
-          inData = true
-          answer += '354 go on\r\n'
-        } else if (line.startsWith('EHLO')) answer += '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n'
-        else answer += line === 'QUIT' ? '221 bye\r\n' : '250 OK\r\n'
-      }
-      if (answer !== '') socket.write(answer)
-    })
-  })
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as net.AddressInfo).port }))
-}
-
-if (process.argv[2] === '--sink') sink()
-else await bench()
+await bench()

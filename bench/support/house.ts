@@ -97,7 +97,7 @@ async function startProgram(data: string, nodeOptions: string[], env: Record<str
   }
 }
 
-function addressOf(child: ChildProcess): Promise<string> {
+export function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('exit', code => reject(new Error(`Herald ended with ${code} while starting`)))
     if (!child.stdout) return reject(new Error('no output to read the address from'))

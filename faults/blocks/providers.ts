@@ -288,8 +288,7 @@ async function refused(house: House, client: Teller['client'], senders: Teller['
     to: `f1-${n}@example.org`,
   }))
   const ids = answers.map(answer => answer.id)
-  await sleep(1_000)
-  const before = await writes(house)
+  const before = await settledWrites(house)
   await sleep(seconds * 1000)
   const after = await writes(house)
   const stayed = (await statesOf(house, ids)).filter(state => state.status === 'created').length
@@ -310,6 +309,19 @@ async function refused(house: House, client: Teller['client'], senders: Teller['
     attempts: states.reduce((sum, state) => sum + state.attempts, 0) / states.length,
     arrivedOnce: arrived.length === queued && new Set(arrived.map(arrival => arrival.id)).size === queued,
   }
+}
+
+// PostgreSQL counts what a connection wrote up to ten seconds later: the counters must have come to rest first.
+async function settledWrites(house: House): Promise<number> {
+  let last = await writes(house)
+  let since = performance.now()
+  for (const end = since + 12_000; performance.now() - since < 2_500 && performance.now() < end; ) {
+    await sleep(250)
+    const now = await writes(house)
+    if (now !== last) since = performance.now()
+    last = now
+  }
+  return last
 }
 
 async function writes(house: House): Promise<number> {

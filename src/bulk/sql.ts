@@ -1,7 +1,7 @@
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
-import { type Again, settleTail, ticketsFor } from '../queue/tickets.ts'
+import { type Again, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
 import type { Channel } from '../services/service.ts'
 import type { Job } from './job.ts'
@@ -290,10 +290,3 @@ export const stall = (
     again,
   )}
   select 1 as one`
-
-const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[]): Part => part`
-    select t.id
-    from tickets t
-    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
-      on h.id = t.id and h.takes = t.takes
-    where t.owner = ${owner}`

@@ -2,7 +2,7 @@ import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
-import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
+import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
 import type { Notification } from './notification.ts'
 import type { Status } from './status.ts'
@@ -400,14 +400,7 @@ export const record = (
   settled: readonly Id[],
   again: readonly Again[],
 ) => sql`
-  with held as materialized (
-    select t.id
-    from tickets t
-    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
-      on h.id = t.id and h.takes = t.takes
-    where t.owner = ${owner}
-    for update of t
-  ),
+  with held as materialized (${stillHeld(owner, held)} for update of t),
   results as (
     select r.*
     from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],

@@ -22,6 +22,14 @@ export const ticketsFor = (birth: Birth): Part => part`
   from due
   group by ticket, lane, service_id`
 
+/** Of these tickets, the ones that are still ours by the same take: the fence of whatever is written in their name. */
+export const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[]): Part => part`
+    select t.id
+    from tickets t
+    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
+      on h.id = t.id and h.takes = t.takes
+    where t.owner = ${owner}`
+
 /** A subject of the ticket `from` that is to be tried again, later: those with the same `ticket` travel together. */
 export type Again = {
   from: Id

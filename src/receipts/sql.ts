@@ -3,7 +3,7 @@ import { part, type Sql } from '../db/connect.ts'
 import { jobCounts, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
-import { type Again, type Birth, settleTail, ticketsFor } from '../queue/tickets.ts'
+import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
 
 export type NewReceipt = Receipt & { id: Id; provider: string }
@@ -99,14 +99,7 @@ export const move = (
   settled: readonly Id[],
   again: readonly Again[],
 ) => sql`
-  with held as materialized (
-    select t.id
-    from tickets t
-    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
-      on h.id = t.id and h.takes = t.takes
-    where t.owner = ${owner}
-    for update of t
-  ),
+  with held as materialized (${stillHeld(owner, held)} for update of t),
   moved as (
     update states s
     set status = m.status,
