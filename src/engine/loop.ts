@@ -280,8 +280,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       if (room <= 0 || paused) return
       const leasedUntil = leaseEnd()
       const tickets = await taker.take(name, room, 'usual', heldByService())
-      // Some were there: there may be more. None: somebody will wake us.
-      mayHaveMore = tickets.length > 0
+      // Some were there: there may be more. None: somebody will wake us, or has done so while we asked.
+      if (tickets.length > 0) mayHaveMore = true
       const taken = [...tickets, ...(await takeSuspect())]
       if (taken.length > 0) crashPoint('after-take', () => taken.flatMap(ticket => ticket.subjects))
       void open(taken, leasedUntil)
