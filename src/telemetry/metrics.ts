@@ -10,7 +10,8 @@ export type Metrics = {
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, prefix: 'herald_' })
+  // The delay of the event loop is looked at by a timer, and an idle process should be idle: every 200 ms will do.
+  collectDefaultMetrics({ register: registry, prefix: 'herald_', eventLoopMonitoringPrecision: 200 })
   return {
     registry,
     requests: new Histogram({
