@@ -6,7 +6,6 @@ export default defineConfig({
     globalSetup: ['test/support/database.ts'],
     setupFiles: ['test/support/refused.ts'],
     pool: 'threads',
-    maxWorkers: '100%', // vitest would leave one core free, and half of two is much
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -5,8 +5,12 @@ import { type Config, ConfigProblems } from '../config.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
+import { createProviders } from '../delivery.ts'
+import { createInbox } from '../inbox/inbox.ts'
 import { openStore } from '../main.ts'
 import type { Store } from '../parts.ts'
+import type { Provider } from '../providers/port.ts'
+import { createLog } from '../telemetry/log.ts'
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
 import { addressIn } from './sample-command.ts'
@@ -109,7 +113,11 @@ async function checkDatabase(config: Config): Promise<Check[]> {
   }
 }
 
-async function checkInside({ db: { sql }, seal }: Store, config: Config): Promise<Check[]> {
+async function checkInside(store: Store, config: Config): Promise<Check[]> {
+  const {
+    db: { sql },
+    seal,
+  } = store
   const unsafe = await unsafeSettings(sql)
   const durable =
     unsafe.length === 0
@@ -125,7 +133,55 @@ async function checkInside({ db: { sql }, seal }: Store, config: Config): Promis
       durable,
       trouble('Migrations', `missing: ${missing.join(', ')}`, 'Run: herald migrate (a start does it too)'),
     ]
-  return [durable, fine('Migrations', 'all are there'), await checkSecret(() => checkSeal(sql, seal))]
+  return [
+    durable,
+    fine('Migrations', 'all are there'),
+    await checkSecret(() => checkSeal(sql, seal)),
+    ...(await checkProviders(store)),
+  ]
+}
+
+/** Asks every provider whether it would answer; nothing is sent. SMPP is left to the service: a bind of ours would take its place. */
+async function checkProviders(store: Store): Promise<Check[]> {
+  const { config, db, seal } = store
+  const asked = (names: readonly string[]) => names.filter(name => name !== 'smpp')
+  const quiet = { inbox: createInbox({ sql: db.sql, seal }), log: createLog('silent') }
+  try {
+    const providers = createProviders(
+      // The bounces' port belongs to the service that runs.
+      {
+        ...store,
+        config: {
+          ...config,
+          bounceDomain: null,
+          emailProviders: asked(config.emailProviders),
+          textProviders: asked(config.textProviders),
+        },
+      },
+      quiet,
+      { sends: true, accept: async () => {}, now: store.clock.now },
+    )
+    try {
+      return await Promise.all([...providers.email, ...providers.text].map(checkProvider))
+    } finally {
+      await providers.stop()
+    }
+  } catch (error) {
+    return [trouble('Providers', explained(error).join(' '), 'See docs/providers.md for what each one needs.')]
+  }
+}
+
+async function checkProvider(provider: Provider): Promise<Check> {
+  const name = `Provider of ${provider.channel === 'email' ? 'e-mails' : 'text messages'}`
+  if (provider.name === 'capture') return fine(name, 'none: messages are kept in the inbox and sent to nobody')
+  const answer = await provider.probe()
+  return answer.ok
+    ? fine(name, `${provider.name} answers`)
+    : trouble(
+        name,
+        `${provider.name} does not answer: ${answer.detail}`,
+        'Messages wait until it does. Check its address and login in the settings.',
+      )
 }
 
 async function checkSecret(check: () => Promise<void>): Promise<Check> {
