@@ -124,7 +124,7 @@ export function sampleText(sample: Sample, address: string): string {
       ['  template folder', `${sample.folder.id}  ${sample.folder.name}`],
     ]),
     '',
-    `Paste this line to see a message made from the e-mail template (API reference: ${address}/docs):`,
+    `Paste this line to send a message made from the e-mail template (API reference: ${address}/docs):`,
     '',
     curlLine(sample, address),
     '',
