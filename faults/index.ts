@@ -1,11 +1,13 @@
 // npm run faults: breaks Herald in every way we know and counts what is lost. -- --long: by hand, half an hour.
-// -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises.
+// -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report keeps the figures and writes
+// docs/reliability.md.
 import { killedAll, killedDatabase } from './blocks/database.ts'
 import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
 import { createHouse } from './support/house.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
+import { keepRun, stateOf, writeReport } from './support/report.ts'
 
 const BLOCKS: Record<string, Block> = {
   U2: noFault,
@@ -21,6 +23,7 @@ const BLOCKS: Record<string, Block> = {
   F2: slowProvider,
 }
 
+const MARKS = { holds: 'ok  ', broken: 'FAIL', skipped: 'skip' }
 const given = (name: string) => {
   const at = process.argv.indexOf(name)
   return at === -1 ? undefined : process.argv[at + 1]
@@ -40,7 +43,7 @@ try {
     try {
       for (const verdict of await block.run(house)) {
         verdicts.push(verdict)
-        console.log(`${verdict.holds ? 'ok  ' : 'FAIL'} ${verdict.id}: ${verdict.measured}`)
+        console.log(`${MARKS[stateOf(verdict)]} ${verdict.id}: ${verdict.skipped ?? verdict.measured}`)
         for (const why of verdict.why) console.log(`       ${why.slice(0, 600)}`)
       }
     } catch (error) {
@@ -55,19 +58,18 @@ try {
 }
 
 const rows = verdicts.map(
-  ({ id, promise, bound, measured, holds }) =>
-    `| ${id} | ${promise} | ${bound} | ${measured} | ${holds ? 'holds' : 'BROKEN'} |`,
+  verdict =>
+    `| ${verdict.id} | ${verdict.promise} | ${verdict.bound} | ${verdict.skipped ?? verdict.measured} | ${stateOf(verdict)} |`,
 )
 console.log(['', '| promise | sentence | bound | measured | |', '|---|---|---|---|---|', ...rows, ''].join('\n'))
-const failed = verdicts.filter(verdict => !verdict.holds).length
-console.log(
-  JSON.stringify({
-    seed,
-    long: isLong,
-    seconds: Math.round((performance.now() - since) / 1000),
-    promises: verdicts.length,
-    broken: verdicts.filter(v => !v.holds).map(v => v.id),
-  }),
-)
-console.log(`${verdicts.length - failed} passed, ${failed} failed`)
-process.exitCode = failed > 0 ? 1 : 0
+const count = (state: ReturnType<typeof stateOf>) => verdicts.filter(verdict => stateOf(verdict) === state).length
+const seconds = Math.round((performance.now() - since) / 1000)
+const broken = verdicts.filter(verdict => stateOf(verdict) === 'broken').map(verdict => verdict.id)
+console.log(JSON.stringify({ seed, long: isLong, seconds, promises: verdicts.length, broken, totals: house.totals }))
+if (process.argv.includes('--report')) {
+  keepRun({ seed, isLong, seconds, isWhole: !only, totals: house.totals }, verdicts)
+  writeReport()
+}
+if (count('skipped') > 0) console.log(`${count('skipped')} skipped`)
+console.log(`${count('holds')} passed, ${count('broken')} failed`)
+process.exitCode = broken.length > 0 ? 1 : 0

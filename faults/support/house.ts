@@ -29,6 +29,8 @@ export type House = {
   store: Store
   random: Random
   isLong: boolean
+  /** Sums over the whole run: the checker's counts of every story, and what a block adds by a name of its own. */
+  totals: Record<string, number>
   /** A story with processes, callers and services of its own; it ends checked and with its processes ended. */
   story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>): Promise<T & { violations: string[]; counts: Counts }>
   stop(): Promise<void>
@@ -71,6 +73,7 @@ export async function createHouse(random: Random, isLong: boolean): Promise<Hous
     HERALD_HTTP_SMS_RECEIPT_SECRET: RECEIPT_SECRET,
   }
   const store = await openStore(readConfig(common))
+  const totals: Record<string, number> = {}
   let made = 0
 
   async function story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>) {
@@ -111,6 +114,7 @@ export async function createHouse(random: Random, isLong: boolean): Promise<Hous
         killed: allow.killed,
         drained: !allow.waiting,
       })
+      for (const [name, count] of Object.entries(checked.counts)) totals[name] = (totals[name] ?? 0) + count
       if (!isDrained) checked.violations.push('still waiting after a minute')
       return { ...told, ...checked }
     } finally {
@@ -125,6 +129,7 @@ export async function createHouse(random: Random, isLong: boolean): Promise<Hous
     store,
     random,
     isLong,
+    totals,
     story,
     async stop() {
       await store.stop()

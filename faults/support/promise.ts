@@ -1,5 +1,14 @@
-// A promise under test: its bound, what was measured, and whether it held.
-export type Verdict = { id: string; promise: string; bound: string; measured: string; holds: boolean; why: string[] }
+// A promise under test: its bound, what was measured, and whether it held. Where a machine cannot try it, `skipped` says why,
+// and `holds` means nothing.
+export type Verdict = {
+  id: string
+  promise: string
+  bound: string
+  measured: string
+  holds: boolean
+  why: string[]
+  skipped?: string
+}
 
 export type Block = { name: string; run(house: import('./house.ts').House): Promise<Verdict[]> }
 

@@ -1,0 +1,158 @@
+// Every promise, in one sentence with its bound. `test` names the test that tries it where that is not a block of this folder;
+// `untested` says why nobody does. The figures come from the runs (report.ts).
+export type Promised = {
+  id: string
+  sentence: string
+  bound: string
+  test?: [file: string, title: string]
+  untested?: string
+}
+
+const of = (id: string, sentence: string, bound: string, more: Partial<Promised> = {}): Promised => ({
+  id,
+  sentence,
+  bound,
+  ...more,
+})
+const by = (file: string, title: string): Partial<Promised> => ({ test: [file, title] })
+
+export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }[] = [
+  {
+    title: 'Nothing accepted is lost',
+    promises: [
+      of('D1', 'kill -9 of any process, at any moment', 'lost 0'),
+      of('D2', 'kill -9 of PostgreSQL under load', 'lost 0, extra 0, processes stay up, accepts again ≤ 3 s'),
+      of('D3', 'everything killed together, then started', 'lost 0, first send ≤ 10 s after the start'),
+      of('D4', 'a database without durability is refused', 'the start fails and says why'),
+      of('D5', 'the disk is full', '500 in the usual shape, nothing half-written, accepts again ≤ 2 s, lost 0'),
+      of('D6', 'what was accepted can be read at once', '0 × 404 in 1,000'),
+      of('D7', 'what a dead worker held is taken over', '≤ lease + 5 s'),
+      of('D8', 'a message that kills the process or always throws', 'ends alone after ≤ 5 takes'),
+      of('D9', 'a broker that loses its store', 'lost 0', { untested: 'there is no broker: PostgreSQL is the queue.' }),
+    ],
+  },
+  {
+    title: 'Sent twice only where nobody can know, and counted',
+    promises: [
+      of('U1', 'after kill -9 only uncertain messages are sent again', '≤ 128 per kill'),
+      of('U2', 'no fault, no duplicate, restarts included', '0 extra'),
+      of('U3', 'one message has one Message-ID on all attempts', '100 %'),
+      of('U4', 'rows of a bulk become messages once, whatever is killed', 'rows = distinct rows = count'),
+      of('U5', 'one Idempotency-Key, one message', 'stored = answered'),
+      of('U6', 'a worker that is frozen for two leases', 'extra ≤ its messages in flight, nothing overwritten'),
+    ],
+  },
+  {
+    title: 'A status is true',
+    promises: [
+      of(
+        'O1',
+        'only the moves of the interface happen',
+        '0 others',
+        by('test/status.test.ts', '10,000 random sequences of news go as the model goes'),
+      ),
+      of('O2', 'receipts in any order, any number of times', 'the same status'),
+      of('O3', 'a receipt that comes before our own commit is not lost', 'all delivered'),
+      of('O4', 'provider_response, completed_at and sent_at are set as the interface says', '0 others'),
+      of('O5', 'nothing is stuck', '0 messages without a ticket past their time'),
+      of(
+        'O6',
+        'cancelling against sending',
+        'exactly one wins',
+        by('test/races.test.ts', 'O6 500 times cancel versus due: exactly one wins'),
+      ),
+      of('O7', 'messages of test keys are delivered and never sent', '0 arrivals'),
+    ],
+  },
+  {
+    title: 'One does not hold up the other',
+    promises: [
+      of('L1', 'a bulk does not delay a one-time code', 'p95 ≤ 250 ms, p99 ≤ 1 s, max ≤ 2 s'),
+      of('L2', 'a million waiting messages do not slow accepting', '≥ 0.85 × the empty service'),
+      of('L3', 'one service does not starve another', 'a single message ≤ 2 s'),
+      of('L4', 'a bulk of 50,000 rows is accepted', '201 ≤ 5 s, event loop p99 ≤ 50 ms'),
+      of('L5', 'scheduled messages', 'never early, 99 % within 2 s'),
+      of('L6', 'a list of 250 out of 5,000,000', 'p95 ≤ 50 ms'),
+      of('L7', 'one service that sends 1,000 a second', 'p95 ≤ 100 ms'),
+    ],
+  },
+  {
+    title: 'Resources have bounds',
+    promises: [
+      of('C1', 'large bodies at once', '≤ 600 MB for 100 e-mails with 6 MB of files'),
+      of(
+        'C2',
+        'callers that drip',
+        'cut after 10 s (head) and 30 s (body)',
+        by('test/bodies.test.ts', 'C2 a body that drips is cut, and nothing of it is taken'),
+      ),
+      of('C3', 'PostgreSQL is frozen', 'every answer ≤ 6 s, alive, recovered ≤ 2 s, lost 0'),
+      of(
+        'C4',
+        'malformed requests',
+        '0 × 5xx, every answer in the usual shape',
+        by('test/fuzz.test.ts', 'malformed requests: no 5xx, always the envelope, alive afterwards'),
+      ),
+      of('C5', 'half an hour of mixed load', '≤ 1 MB a minute'),
+    ],
+  },
+  {
+    title: 'Providers that misbehave',
+    promises: [
+      of('F1', 'connection refused', 'lost 0, extra 0, attempts unused, ≤ 50 writes/s'),
+      of('F2', 'slow answers', 'urgent messages pass'),
+      of('F3', 'no answer at all', 'extra ≤ hangs after the data'),
+      of('F4', 'cut off before the end of the data', 'extra 0'),
+      of('F5', 'cut off after the data was taken', 'extra = cuts, all marked uncertain'),
+      of('F6', 'not now (4xx, 421, 429, 503)', 'tried again later, lost 0'),
+      of('F7', 'no such recipient', 'final at once'),
+      of('F8', 'garbage', 'alive, tried again'),
+      of(
+        'F9',
+        'the scanner is down, hangs or lies',
+        'nothing is sent unscanned',
+        by(
+          'test/journeys/files.test.ts',
+          'F9 a scanner that is down, hangs or answers nonsense: the message waits, fails after an hour, and is never sent',
+        ),
+      ),
+      of('F10', 'forged, repeated and malformed receipts', 'refused, 0 changes'),
+    ],
+  },
+  {
+    title: 'Limits, stops, time, recovery',
+    promises: [
+      of(
+        'A1',
+        'the daily limit is never exceeded',
+        'exact',
+        by(
+          'test/races.test.ts',
+          'A1 3,000 concurrent sends against a daily limit of 1,000: exactly 1,000 are accepted',
+        ),
+      ),
+      of(
+        'A2',
+        'the rate limit across processes',
+        'exact',
+        by(
+          'test/races.test.ts',
+          'a burst of 300 against 100: exactly 100 pass; refused ones prolong the block; other key types are apart',
+        ),
+      ),
+      of('S1', 'rolling restart under load', '0 failed requests, 0 extra'),
+      of('S2', 'SIGTERM: finish, record, exit', '≤ 10 s'),
+      of('S3', 'a migration under load', '0 failed requests'),
+      of('T1', 'the process has a wrong clock, or it is set while running', 'no effect'),
+      of('T2', 'time zones and summer time', 'no effect'),
+      of('B1', 'backup and restore', 'the checker finds nothing'),
+      of('B2', 'a restored copy sends nothing by surprise', '0 sends before an operator says so'),
+      of(
+        'I1',
+        'no service sees or changes what belongs to another',
+        '0 leaks',
+        by('test/tenants.test.ts', 'every id that a route takes has a case here, and every case has its route'),
+      ),
+    ],
+  },
+]
