@@ -1,6 +1,16 @@
 // PostgreSQL as a direct child of the harness, with the settings of production: killed, frozen and started again at will.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, chownSync, closeSync, existsSync, fchownSync, mkdirSync, openSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -9,17 +19,21 @@ import { endsWithUs } from './children.ts'
 
 export type Server = {
   url: string
+  /** Its socket, for a relay. */
+  socket: string
   start(): Promise<void>
   /** kill -9 of the postmaster; resolves when it has been reaped. */
   kill(): Promise<void>
+  /** Stops every process of it where it stands, as a hanging disk would. */
   freeze(): void
   thaw(): void
   stop(): Promise<void>
 }
 
-export async function createServer(folder: string): Promise<Server> {
+/** `more`: settings of PostgreSQL's own, by name. */
+export async function createServer(folder: string, more: Record<string, string> = {}): Promise<Server> {
   const place = join(folder, 'postgres')
-  mkdirSync(place, { mode: 0o711 })
+  mkdirSync(place, { recursive: true, mode: 0o711 })
   const owner = ownerOf(place)
   const { bin } = await binaries(place, owner)
   const data = join(place, 'data')
@@ -46,7 +60,7 @@ export async function createServer(folder: string): Promise<Server> {
     const output = openSync(join(place, 'log'), 'a', 0o600)
     if (owner) fchownSync(output, owner.uid, owner.gid)
     const settings = { listen_addresses: '', unix_socket_directories: sockets, max_connections: '100', timezone: 'UTC' }
-    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const args = Object.entries({ ...settings, ...more }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const started = endsWithUs(
       spawn(bin('postgres'), ['-D', data, ...args], {
         ...owner,
@@ -82,13 +96,54 @@ export async function createServer(folder: string): Promise<Server> {
     child = null
   }
 
+  // Its backends are sessions of their own, so each is told; the postmaster first and last, so that none is born meanwhile.
+  const frozen = new Set<number>()
+  function freeze() {
+    const pid = child?.pid
+    if (pid === undefined) return
+    for (const one of [pid, ...childrenOf(pid)]) if (signal(one, 'SIGSTOP')) frozen.add(one)
+  }
+  function thaw() {
+    for (const one of [...frozen].reverse()) signal(one, 'SIGCONT')
+    frozen.clear()
+  }
+  process.on('exit', thaw) // a stopped backend would outlive its server
+
   await start()
   return {
     url,
+    socket: join(sockets, '.s.PGSQL.5432'),
     start,
     kill: () => end('SIGKILL'),
-    freeze: () => void child?.kill('SIGSTOP'),
-    thaw: () => void child?.kill('SIGCONT'),
+    freeze,
+    thaw,
     stop: () => end('SIGINT'),
   }
+}
+
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false // it has ended by itself
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const parentOf = (one: string) => {
+    try {
+      return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1])
+    } catch {
+      return 0 // it has ended meanwhile
+    }
+  }
+  if (existsSync('/proc/self/status'))
+    return readdirSync('/proc')
+      .filter(name => /^\d+$/.test(name) && parentOf(name) === pid)
+      .map(Number)
+  const list = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return list.split('\n').flatMap(line => {
+    const [one, parent] = line.trim().split(/\s+/).map(Number)
+    return parent === pid && one !== undefined ? [one] : []
+  })
 }

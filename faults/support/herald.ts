@@ -1,7 +1,7 @@
 // Herald as supervised processes: killed, frozen, asked to stop, and started again at once. Every end is remembered with its
 // cause, because one without a cause is a violation.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, readFileSync } from 'node:fs'
+import { createWriteStream, readdirSync, readFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -34,6 +34,8 @@ export type App = {
   expect(what: 'nothing' | 'kill' | 'any'): void
   end(): Promise<void>
   log(): string
+  /** Resident megabytes and open handles of the process; null where the system does not tell. */
+  size(): { megabytes: number; handles: number } | null
 }
 
 export async function createApp(
@@ -144,6 +146,16 @@ export async function createApp(
       log.end()
     },
     log: () => readFileSync(logFile, 'utf8'),
+    size: () => sizeOf(child?.pid ?? 0),
+  }
+}
+
+function sizeOf(pid: number): { megabytes: number; handles: number } | null {
+  try {
+    const kilobytes = /^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return { megabytes: Number(kilobytes) / 1024, handles: readdirSync(`/proc/${pid}/fd`).length }
+  } catch {
+    return null // not a Linux, or it has just ended
   }
 }
 

@@ -51,10 +51,15 @@ export type Story = {
   arrivalsOf(id: string): number
 }
 
-export async function createHouse(random: Random, isLong: boolean): Promise<House> {
-  const folder = mkdtempSync(join(tmpdir(), 'hf-'))
+/** `given`: a folder of the caller's, who also removes it, and settings of PostgreSQL. */
+export async function createHouse(
+  random: Random,
+  isLong: boolean,
+  given?: { folder: string; postgres: Record<string, string> },
+): Promise<House> {
+  const folder = given?.folder ?? mkdtempSync(join(tmpdir(), 'hf-'))
   chmodSync(folder, 0o711)
-  const database = await createServer(folder)
+  const database = await createServer(folder, given?.postgres)
   const sink = await createSink(folder)
   const common: Env = {
     DATABASE_URL: database.url,
@@ -135,7 +140,7 @@ export async function createHouse(random: Random, isLong: boolean): Promise<Hous
       await store.stop()
       await sink.stop()
       await database.stop()
-      rmSync(folder, { recursive: true, force: true })
+      if (!given) rmSync(folder, { recursive: true, force: true })
     },
   }
 }

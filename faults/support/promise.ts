@@ -25,6 +25,12 @@ export function verdict(
   return { id, promise, bound, measured, holds: why.length === 0, why }
 }
 
+/** This machine cannot try it. */
+export const skipped = (id: string, promise: string, bound: string, reason: string): Verdict => ({
+  ...verdict(id, promise, bound, '', {}),
+  skipped: reason,
+})
+
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
