@@ -1,5 +1,16 @@
 -- Made by npm run generate from the migrations; do not edit.
 
+create table audit (
+  id bigint not null,
+  at timestamp with time zone not null default now(),
+  service_id uuid not null,
+  key_id uuid,
+  action text not null,
+  subject_id uuid not null,
+  detail jsonb,
+  constraint audit_pkey PRIMARY KEY (id)
+);
+
 create table chunks (
   id uuid not null,
   job_id uuid not null,
@@ -292,6 +303,7 @@ create table template_versions (
   category_id uuid not null,
   created_by text not null,
   made_at timestamp with time zone not null,
+  literal_values boolean not null default false,
   constraint template_versions_pkey PRIMARY KEY (template_id, version),
   constraint template_versions_category_id_fkey FOREIGN KEY (category_id) REFERENCES template_categories(id),
   constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id),
@@ -349,6 +361,8 @@ create table users (
   constraint users_pkey PRIMARY KEY (id),
   constraint users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
+
+CREATE INDEX audit_of_service ON public.audit USING btree (service_id, id);
 
 CREATE INDEX chunks_of_job ON public.chunks USING btree (job_id);
 
@@ -434,6 +448,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_audit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'rows of the table audit are added and never changed';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tell_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -455,6 +478,8 @@ CREATE OR REPLACE FUNCTION public.uuid_time(id uuid)
 AS $function$
   select to_timestamp(('x' || lpad(replace(left(id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint / 1000.0)
 $function$;
+
+CREATE TRIGGER keep_audit BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION keep_audit();
 
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.folders FOR EACH ROW EXECUTE FUNCTION tell_change();
 

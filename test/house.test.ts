@@ -8,6 +8,7 @@ import { generated } from './support/generated.ts'
 import { schemaOf } from './support/schema.ts'
 
 const NOUNS = [
+  'audit',
   'recipients',
   'rendering',
   'services',

@@ -3,9 +3,9 @@ import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
 import { find, type ShownJob, cancel as stop } from './sql.ts'
 
-/** Only what is scheduled and has not begun can be cancelled; the statement decides, the rest is telling why not. */
-export async function cancel(sql: Sql, service: Id, id: Id): Promise<ShownJob> {
-  const cancelled = await stop(sql, service, id)
+/** Without a key it is the operator who asks. Only what is scheduled and has not begun can be cancelled; the statement decides, the rest is telling why not. */
+export async function cancel(sql: Sql, service: Id, id: Id, key: Id | null): Promise<ShownJob> {
+  const cancelled = await stop(sql, service, id, key)
   const job = await find(sql, service, id)
   if (!job) throw refuse.notFound()
   if (!cancelled) throw job.status === 'cancelled' ? refuse.alreadyCancelled() : refuse.notCancellable()

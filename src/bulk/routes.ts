@@ -62,9 +62,10 @@ export function bulkRoutes(app: App) {
     summary: 'Cancel a scheduled bulk job',
     ids: { job_id: 'job_id' },
     reply: shape.jobReply,
-    handler: async request => ({
-      data: presentCancelled(await cancel(sql, callerOf(request).service.id, idParam(request, 'job_id'))),
-    }),
+    async handler(request) {
+      const { service, key } = callerOf(request)
+      return { data: presentCancelled(await cancel(sql, service.id, idParam(request, 'job_id'), key.id)) }
+    },
   }
 
   return { sendBulk, listJobs, getJob, cancelJob }

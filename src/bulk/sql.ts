@@ -1,3 +1,4 @@
+import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
@@ -109,7 +110,7 @@ export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | nu
 export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
 
 /** Exactly one wins: who cancels, or the first chunk that starts. Gives the allowance back and forgets the rows. */
-export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {
+export async function cancel(sql: Sql, service: Id, id: Id, by: Id | null): Promise<boolean> {
   const rows = await sql`
     with stopped as (
       update jobs
@@ -121,6 +122,7 @@ export async function cancel(sql: Sql, service: Id, id: Id): Promise<boolean> {
         and scheduled_for > clock_timestamp()
       returning id, service_id, channel, day, counted
     ),
+    ${recorded('job cancelled', by, part`stopped`)},
     ${forgetStopped}
     select id from stopped`
   return rows.length > 0

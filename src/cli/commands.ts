@@ -1,4 +1,5 @@
 // Table of contents: every command of the operator.
+import { auditCommands } from './audit.ts'
 import type { Command } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { inboxCommands } from './inbox.ts'
@@ -8,6 +9,7 @@ import { listCommands } from './lists.ts'
 import { sampleCommands } from './sample-command.ts'
 import { serviceCommands } from './service.ts'
 import { runCommands } from './start.ts'
+import { templateCommands } from './template.ts'
 import { userCommands } from './user.ts'
 
 export const commands: readonly Command[] = [
@@ -18,6 +20,8 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...userCommands,
   ...listCommands,
+  ...templateCommands,
   ...jobCommands,
   ...inboxCommands,
+  ...auditCommands,
 ]

@@ -113,7 +113,7 @@ export const jobCommands: readonly Command[] = [
     sentence: 'Cancel a job that is scheduled and has not begun.',
     run: withStore(async (store, given) => {
       const { job } = await jobNamed(store, given.text('JOB'))
-      const cancelled = await cancel(store.db.sql, job.service_id, job.id)
+      const cancelled = await cancel(store.db.sql, job.service_id, job.id, null)
       return {
         text: `The job "${firstLine(job.name)}" (${job.id}) is cancelled; its ${job.notification_count} messages are not sent.`,
         data: presentCancelled(cancelled),

@@ -1,5 +1,6 @@
+import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
+import { part, type Sql } from '../db/connect.ts'
 import type { Key, KeyType } from './key.ts'
 
 export type StoredKey = Key & { secret_digest: Buffer; secret_sealed: Buffer }
@@ -35,9 +36,14 @@ export type NewKey = {
 }
 
 export const add = (sql: Sql, key: NewKey) => sql`
-  insert into keys (id, service_id, name, key_type, manage_templates, secret_digest, secret_sealed, created_by, expires_at)
-  values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.secret_digest},
-          ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})`
+  with made as (
+    insert into keys (id, service_id, name, key_type, manage_templates, secret_digest, secret_sealed, created_by, expires_at)
+    values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.secret_digest},
+            ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})
+    returning id, service_id
+  ),
+  ${recorded('key created', null, part`made`, { key_type: key.key_type, manage_templates: key.manage_templates })}
+  select id from made`
 
 export type ListedKey = {
   id: Id
@@ -69,10 +75,16 @@ export const startingWith = (sql: Sql, idStart: string) => sql<ListedKey>`
 /** Revoking twice keeps the first moment. */
 export async function revoke(sql: Sql, id: Id): Promise<ListedKey | null> {
   const [key] = await sql<ListedKey>`
-    update keys
-    set revoked_at = coalesce(revoked_at, now())
-    where id = ${id}
-    returning id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at`
+    with ended as (
+      update keys
+      set revoked_at = coalesce(revoked_at, now())
+      where id = ${id}
+      returning id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at,
+                last_used_at
+    ),
+    ${recorded('key revoked', null, part`(select id, service_id from ended where revoked_at = now())`)}
+    select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
+    from ended`
   return key ?? null
 }
 

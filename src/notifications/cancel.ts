@@ -4,8 +4,8 @@ import { refuse } from './refusals.ts'
 import { cancel as take } from './sql.ts'
 
 /** Exactly one wins: the caller who cancels, or the engine that hands over. */
-export async function cancel(app: { sql: Sql }, service: Id, id: Id): Promise<void> {
-  const result = await take(app.sql, service, id)
+export async function cancel(app: { sql: Sql }, service: Id, id: Id, key: Id): Promise<void> {
+  const result = await take(app.sql, service, id, key)
   if (!result || result.gone) throw refuse.notInDatabase()
   if (!result.scheduled) throw refuse.notScheduled()
   if (!result.cancelled) throw refuse.alreadySent()

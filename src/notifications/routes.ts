@@ -110,7 +110,8 @@ export function notificationRoutes(app: App) {
     ids: { notification_id: 'notification_id' },
     reply: shape.cancelReply,
     async handler(request) {
-      await cancel({ sql }, callerOf(request).service.id, idParam(request, 'notification_id'))
+      const { service, key } = callerOf(request)
+      await cancel({ sql }, service.id, idParam(request, 'notification_id'), key.id)
       return { result: 'success' }
     },
   }

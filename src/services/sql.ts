@@ -1,3 +1,4 @@
+import { recorded } from '../audit/sql.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'
@@ -83,15 +84,19 @@ export type Changes = Partial<Omit<Service, 'id'>>
 /** Changes what is named and leaves the rest. Null when the service is not there. */
 export async function change(sql: Sql, id: Id, changes: Changes): Promise<ShownService | null> {
   const [changed] = await sql<ShownService>`
-    update services
-    set (name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
-         email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, updated_at)
-      = (select n.name, n.state, n.mode, n.may_send_email, n.may_send_sms, n.may_send_international, n.may_send_files,
-                n.sms_prefix, n.mailbox, n.email_daily_limit, n.sms_daily_limit, n.rate_limit, n.email_retention_days,
-                n.sms_retention_days, now()
-         from jsonb_populate_record(services, ${JSON.stringify(changes)}::jsonb) as n)
-    where id = ${id}
-    returning ${shown}`
+    with changed as (
+      update services
+      set (name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
+           email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, updated_at)
+        = (select n.name, n.state, n.mode, n.may_send_email, n.may_send_sms, n.may_send_international, n.may_send_files,
+                  n.sms_prefix, n.mailbox, n.email_daily_limit, n.sms_daily_limit, n.rate_limit, n.email_retention_days,
+                  n.sms_retention_days, now()
+           from jsonb_populate_record(services, ${JSON.stringify(changes)}::jsonb) as n)
+      where id = ${id}
+      returning ${shown}
+    ),
+    ${recorded('service changed', null, part`(select id, id as service_id from changed)`, changes)}
+    select ${shown} from changed`
   return changed ?? null
 }
 

@@ -5,8 +5,8 @@ import { refuse } from './refusals.ts'
 import { find, archive as putAway, type TemplateRow } from './sql.ts'
 
 /** What was accepted or scheduled with it still goes out; there is no way back. */
-export async function archive(app: { sql: Sql; clock: Clock }, service: Id, id: Id): Promise<TemplateRow> {
-  const moved = await putAway(app.sql, service, id, fromMicros(app.clock.micros()))
+export async function archive(app: { sql: Sql; clock: Clock }, service: Id, id: Id, key: Id): Promise<TemplateRow> {
+  const moved = await putAway(app.sql, service, id, fromMicros(app.clock.micros()), key)
   const template = await find(app.sql, service, id)
   if (!template) throw refuse.notFound()
   if (!moved) throw refuse.alreadyArchived()

@@ -61,7 +61,13 @@ export function createTemplates(sql: Sql, clock: Clock): Templates {
   }
 }
 
+const emailOf = ({ subject, content, literal_values }: ContentRow) => ({
+  subject: subject ?? '',
+  content,
+  literalValues: literal_values,
+})
+
 const compile = (row: ContentRow): Compiled =>
   row.type === 'email'
-    ? { type: 'email', compiled: compileEmail({ subject: row.subject ?? '', content: row.content }) }
+    ? { type: 'email', compiled: compileEmail(emailOf(row)) }
     : { type: 'sms', compiled: compileSms(row.content), content: row.content }

@@ -8,11 +8,12 @@ import type { CreateBody } from './schemas.ts'
 import { add, references, type TemplateRow } from './sql.ts'
 import { checkLengths } from './template.ts'
 
-export type Author = { service: Service; createdBy: string }
+/** Without a key it is the operator who asks. */
+export type Author = { service: Service; createdBy: string; key?: Id }
 
 export async function create(
   app: { sql: Sql; ids: { next(): Id }; clock: Clock },
-  { service, createdBy }: Author,
+  { service, createdBy, key }: Author,
   input: CreateBody,
 ): Promise<TemplateRow> {
   const type = input.template_type
@@ -37,6 +38,13 @@ export async function create(
     created_by: createdBy,
     created_at: fromMicros(microsOf(id)),
   }
-  await add(app.sql, template)
-  return { ...template, version: 1, category_name: known.category, archived: false, updated_at: null }
+  await add(app.sql, template, key ?? null)
+  return {
+    ...template,
+    literal_values: false,
+    version: 1,
+    category_name: known.category,
+    archived: false,
+    updated_at: null,
+  }
 }

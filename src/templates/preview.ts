@@ -23,12 +23,12 @@ export function preview(version: VersionRow, values: Values) {
     : { id, type, version: number, ...email(version, values), postage: POSTAGE }
 }
 
-function email({ content, subject }: VersionRow, values: Values) {
+function email({ content, subject, literal_values }: VersionRow, values: Values) {
   const given = keyed(values)
   const parts = parse(content)
   return {
     body: bodyAnswer(parts, given),
-    html: bodyHtml(prepare(parts, 'escape'), given),
+    html: bodyHtml(prepare(parts, 'escape'), given, { literalValues: literal_values }),
     subject: subjectAnswer(parse(subject ?? ''), given),
   }
 }

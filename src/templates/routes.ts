@@ -67,8 +67,8 @@ export function templateRoutes(app: App) {
     ids: { template_id: 'id' },
     reply: shape.templateReply,
     async handler(request) {
-      const { service } = callerOf(request)
-      const archived = await archive({ ...app, sql }, service.id, idParam(request, 'template_id'))
+      const { service, key } = callerOf(request)
+      const archived = await archive({ ...app, sql }, service.id, idParam(request, 'template_id'), key.id)
       return presentTemplate(archived, service)
     },
   }
@@ -137,7 +137,7 @@ function checkedCategory(body: unknown): unknown {
 
 function authorOf(request: FastifyRequest): Author {
   const { service, key } = callerOf(request)
-  return { service, createdBy: key.created_by }
+  return { service, createdBy: key.created_by, key: key.id }
 }
 
 // A version that is not a positive whole number is no address of ours.

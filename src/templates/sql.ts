@@ -1,6 +1,7 @@
+import { recorded } from '../audit/sql.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
+import { part, type Sql } from '../db/connect.ts'
 import type { Channel } from '../services/service.ts'
 import type { Category } from './categories.ts'
 
@@ -12,6 +13,8 @@ export type TemplateRow = {
   name: string
   content: string
   subject: string | null
+  /** Values are text and nothing else: no Markdown in them is formatted. */
+  literal_values: boolean
   category_id: Id
   category_name: string
   folder_id: Id | null
@@ -23,7 +26,7 @@ export type TemplateRow = {
 
 export type VersionRow = Pick<
   TemplateRow,
-  'id' | 'type' | 'version' | 'name' | 'content' | 'subject' | 'created_by' | 'created_at'
+  'id' | 'type' | 'version' | 'name' | 'content' | 'subject' | 'literal_values' | 'created_by' | 'created_at'
 > & { made_at: Timestamp }
 
 export const categories = (sql: Sql) => sql<Category>`
@@ -53,20 +56,21 @@ export type NewTemplate = {
   created_at: Timestamp
 }
 
-export const add = (sql: Sql, t: NewTemplate) => sql`
+export const add = (sql: Sql, t: NewTemplate, by: Id | null) => sql`
   with head as (
     insert into templates (id, service_id, type, version, folder_id, created_by, created_at)
     values (${t.id}, ${t.service_id}, ${t.type}, 1, ${t.folder_id}, ${t.created_by}, ${t.created_at})
-    returning id
-  )
+    returning id, service_id
+  ),
+  ${recorded('template created', by, part`head`)}
   insert into template_versions (template_id, version, name, content, subject, category_id, created_by, made_at)
   select id, 1, ${t.name}, ${t.content}, ${t.subject}, ${t.category_id}::uuid, ${t.created_by}, ${t.created_at}::timestamptz
   from head`
 
 export async function find(sql: Sql, service: Id, id: Id): Promise<TemplateRow | null> {
   const [template] = await sql<TemplateRow>`
-    select t.id, t.service_id, t.type, t.version, v.name, v.content, v.subject, v.category_id, c.name as category_name,
-           t.folder_id, t.archived, t.created_by, t.created_at, t.updated_at
+    select t.id, t.service_id, t.type, t.version, v.name, v.content, v.subject, v.literal_values, v.category_id,
+           c.name as category_name, t.folder_id, t.archived, t.created_by, t.created_at, t.updated_at
     from templates t
     join template_versions v on v.template_id = t.id and v.version = t.version
     join template_categories c on c.id = v.category_id
@@ -83,43 +87,49 @@ export async function hold(sql: Sql, service: Id, id: Id): Promise<TemplateRow |
 
 export type NewVersion = Pick<
   TemplateRow,
-  'id' | 'version' | 'name' | 'content' | 'subject' | 'category_id' | 'folder_id'
+  'id' | 'version' | 'name' | 'content' | 'subject' | 'literal_values' | 'category_id' | 'folder_id'
 > & {
   created_by: string
   made_at: Timestamp
 }
 
-export const addVersion = (sql: Sql, v: NewVersion) => sql`
+export const addVersion = (sql: Sql, v: NewVersion, by: Id | null) => sql`
   with head as (
     update templates
     set version = ${v.version},
         folder_id = ${v.folder_id},
         updated_at = ${v.made_at}
     where id = ${v.id}
-    returning id
-  )
-  insert into template_versions (template_id, version, name, content, subject, category_id, created_by, made_at)
-  select id, ${v.version}, ${v.name}, ${v.content}, ${v.subject}, ${v.category_id}::uuid, ${v.created_by},
-         ${v.made_at}::timestamptz
+    returning id, service_id
+  ),
+  ${recorded('template changed', by, part`head`, { version: v.version, literal_values: v.literal_values })}
+  insert into template_versions (template_id, version, name, content, subject, literal_values, category_id, created_by,
+                                 made_at)
+  select id, ${v.version}, ${v.name}, ${v.content}, ${v.subject}, ${v.literal_values}, ${v.category_id}::uuid,
+         ${v.created_by}, ${v.made_at}::timestamptz
   from head`
 
 /** False when it was archived already, by whomever. */
-export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp): Promise<boolean> {
+export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp, by: Id | null): Promise<boolean> {
   const rows = await sql`
-    update templates
-    set archived = true,
-        folder_id = null,
-        updated_at = ${at}
-    where id = ${id}
-      and service_id = ${service}
-      and not archived
-    returning id`
+    with head as (
+      update templates
+      set archived = true,
+          folder_id = null,
+          updated_at = ${at}
+      where id = ${id}
+        and service_id = ${service}
+        and not archived
+      returning id, service_id
+    ),
+    ${recorded('template archived', by, part`head`)}
+    select id from head`
   return rows.length > 0
 }
 
 export async function findVersion(sql: Sql, service: Id, id: Id, version: number | null): Promise<VersionRow | null> {
   const [found] = await sql<VersionRow>`
-    select t.id, t.type, v.version, v.name, v.content, v.subject, t.created_by, t.created_at, v.made_at
+    select t.id, t.type, v.version, v.name, v.content, v.subject, v.literal_values, t.created_by, t.created_at, v.made_at
     from templates t
     join template_versions v on v.template_id = t.id and v.version = coalesce(${version}::integer, t.version)
     where t.id = ${id}
@@ -129,7 +139,7 @@ export async function findVersion(sql: Sql, service: Id, id: Id, version: number
 
 /** By name in code-point order, then type: the "C" collation compares bytes of UTF-8, which is the same order. */
 export const listLive = (sql: Sql, service: Id, type: Channel | null) => sql<VersionRow>`
-  select t.id, t.type, v.version, v.name, v.content, v.subject, t.created_by, t.created_at, v.made_at
+  select t.id, t.type, v.version, v.name, v.content, v.subject, v.literal_values, t.created_by, t.created_at, v.made_at
   from templates t
   join template_versions v on v.template_id = t.id and v.version = t.version
   where t.service_id = ${service}
@@ -151,10 +161,17 @@ export async function findHead(sql: Sql, service: Id, id: Id): Promise<HeadRow |
   return head ?? null
 }
 
-export type ContentRow = { template_id: Id; version: number; type: Channel; content: string; subject: string | null }
+export type ContentRow = {
+  template_id: Id
+  version: number
+  type: Channel
+  content: string
+  subject: string | null
+  literal_values: boolean
+}
 
 export const contents = (sql: Sql, ids: readonly Id[], versions: readonly number[]) => sql<ContentRow>`
-  select distinct v.template_id, v.version, t.type, v.content, v.subject
+  select distinct v.template_id, v.version, t.type, v.content, v.subject, v.literal_values
   from unnest(${ids}::uuid[], ${versions}::integer[]) as wanted (id, version)
   join template_versions v on v.template_id = wanted.id and v.version = wanted.version
   join templates t on t.id = v.template_id`

@@ -10,9 +10,11 @@ import { checkLengths } from './template.ts'
 /** Given fields change, the rest stays; every edit is a new version, also one that changes nothing. */
 export function update(
   app: { db: Database; clock: Clock },
-  { service, createdBy }: Author,
+  { service, createdBy, key }: Author,
   id: Id,
   input: UpdateBody,
+  /** Only the operator's to say: the interface has no field for it. */
+  { literalValues }: { literalValues?: boolean } = {},
 ): Promise<TemplateRow> {
   return app.db.transaction(async sql => {
     const before = await hold(sql, service.id, id)
@@ -29,13 +31,14 @@ export function update(
       name: input.name ?? before.name,
       content: input.content ?? before.content,
       subject: before.type === 'email' ? (input.subject ?? before.subject) : null,
+      literal_values: literalValues ?? before.literal_values,
       category_id,
       category_name: known.category,
       folder_id: before.archived ? null : folder_id,
       updated_at: fromMicros(app.clock.micros()),
     }
     checkLengths(after.type, after)
-    await addVersion(sql, { ...after, created_by: createdBy, made_at: after.updated_at })
+    await addVersion(sql, { ...after, created_by: createdBy, made_at: after.updated_at }, key ?? null)
     return after
   })
 }
