@@ -1,15 +1,20 @@
 // The invariants of reliability 6.2 over what callers were told (A), what the database holds (N) and what arrived (K).
 import type { Sql } from '../../src/db/connect.ts'
-import type { Answer } from './client.ts'
+import type { Answer, Job, Reply } from './client.ts'
 import type { Death } from './herald.ts'
 import type { Arrival } from './sink.ts'
 
 export type Scope = {
   services: readonly string[]
   answers: readonly Answer[]
+  jobs: readonly Job[]
+  refusals: readonly Reply[]
   arrivals: readonly Arrival[]
   deaths: readonly Death[]
+  /** Logs, metrics: whatever leaves the house beside the messages. */
   logs: readonly string[]
+  /** Keys and secrets that no log may hold. */
+  secrets: readonly string[]
   /** Extra sends that the injected faults may have made at most. */
   mostExtra: number
   /** Whether anything was killed: counters may then be above what was accepted. */
@@ -28,10 +33,14 @@ export type Counts = {
   lost: number
   refused: number
   deaths: number
+  /** Moves of all messages that were replayed against the table of moves. */
+  moves: number
+  jobs: number
 }
 
 type Row = {
   id: string
+  job_id: string | null
   service_id: string
   key_type: string
   channel: string
@@ -51,7 +60,7 @@ type Row = {
 const AFTER_RECEIPT = ['delivered', 'permanent-failure', 'temporary-failure', 'technical-failure']
 export const MOVES: Record<'email' | 'sms', Record<string, readonly string[]>> = {
   email: {
-    'pending-virus-check': ['created', 'virus-scan-failed', 'technical-failure'],
+    'pending-virus-check': ['created', 'virus-scan-failed', 'technical-failure', 'cancelled'],
     created: ['cancelled', 'sending', 'sent', 'pending', ...AFTER_RECEIPT],
     sending: ['pending', ...AFTER_RECEIPT],
     pending: AFTER_RECEIPT,
@@ -59,12 +68,13 @@ export const MOVES: Record<'email' | 'sms', Record<string, readonly string[]>> =
     'temporary-failure': ['delivered', 'permanent-failure'],
   },
   sms: {
-    'pending-virus-check': ['created', 'virus-scan-failed', 'technical-failure'],
+    'pending-virus-check': ['created', 'virus-scan-failed', 'technical-failure', 'cancelled'],
     created: ['cancelled', 'sending', 'sent', 'pending', ...AFTER_RECEIPT],
     sending: ['pending', ...AFTER_RECEIPT],
     pending: AFTER_RECEIPT,
   },
 }
+const OPEN = ['created', 'pending-virus-check']
 const HANDED = ['sending', 'sent', 'pending', 'delivered']
 const FINAL = [
   'sent',
@@ -89,7 +99,9 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
     if (list) list.push(arrival)
     else arrived.set(arrival.id, [arrival])
   }
-  const asked = new Map(scope.answers.map(answer => [answer.token, answer]))
+  const asked = new Map<string, { id: string | null; to: string }>(scope.answers.map(answer => [answer.token, answer]))
+  for (const { rows } of scope.jobs) for (const { token, to } of rows) asked.set(token, { id: null, to })
+  const acceptedJobs = new Set(scope.jobs.map(job => job.id))
   const tickets = await sql<{ id: string; subjects: string[]; overdue: boolean }>`
     select id, subjects, leased_until is not null and leased_until < clock_timestamp() - interval '10 seconds' as overdue
     from tickets
@@ -105,8 +117,8 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
 
   must('1 accepted but not in the database', lost)
   must('2 arrived but not in the database', strangers)
-  const unanswered = rows.filter(row => !acceptedIds.has(row.id))
-  if (scope.answers.every(answer => answer.idempotencyKey !== null))
+  const unanswered = rows.filter(row => !(row.job_id === null ? acceptedIds.has(row.id) : acceptedJobs.has(row.job_id)))
+  if ([...scope.answers, ...scope.jobs].every(answer => answer.idempotencyKey !== null))
     must('3 stored but never answered, though every caller asked again', unanswered)
   must(
     '4 handed over but not arrived',
@@ -138,14 +150,15 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
       return !one || one.to !== arrival.to || (one.id !== null && one.id !== arrival.id)
     }),
   )
+  must('7 jobs', await wrongJobs(sql, scope))
   must('8 counters', await miscounted(sql, scope.services, scope.killed))
   must(
     '9 moves',
     rows.filter(row => !isLegal(row)),
   )
   must(
-    '10 created without a ticket',
-    rows.filter(row => row.status === 'created' && !waiting.has(row.id)),
+    '10 open without a ticket',
+    rows.filter(row => OPEN.includes(row.status) && !waiting.has(row.id)),
   )
   if (scope.drained) must('10 tickets left', tickets)
   must(
@@ -156,9 +169,12 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
     '11 scheduled, sent too early',
     rows.filter(row => row.scheduled_ms !== null && (arrived.get(row.id)?.[0]?.at ?? Infinity) < row.scheduled_ms - 5),
   )
+  must('12 personal or secret things in a log', canaries(scope))
   must(
     '13 answers not in the shape of the interface',
-    scope.answers.filter(answer => !hasShape(answer)),
+    [...scope.answers, ...scope.jobs, ...scope.refusals]
+      .filter(answer => !hasShape(answer))
+      .map(({ status, body }) => ({ status, body: body.slice(0, 300) })),
   )
   must(
     '14 ends without a cause',
@@ -200,12 +216,14 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
       lost: lost.length + (scope.drained ? rows.filter(row => isOpen(row)).length : 0),
       refused: scope.answers.length - accepted.length,
       deaths: scope.deaths.length,
+      moves: rows.reduce((sum, row) => sum + row.moves.length, 0),
+      jobs: acceptedJobs.size,
     },
   }
 }
 
 const stored = (sql: Sql, services: readonly string[]) => sql<Row>`
-  select n.id, n.service_id, n.key_type, n.channel, (extract(epoch from n.scheduled_for) * 1000)::float8 as scheduled_ms, s.status,
+  select n.id, n.job_id, n.service_id, n.key_type, n.channel, (extract(epoch from n.scheduled_for) * 1000)::float8 as scheduled_ms, s.status,
          (extract(epoch from s.sent_at) * 1000)::float8 as sent_ms,
          (extract(epoch from s.completed_at) * 1000)::float8 as completed_ms, s.provider, s.provider_response, s.attempts,
          s.uncertain, s.moves, extract(epoch from clock_timestamp() - uuid_time(n.id))::float8 as age_seconds
@@ -233,19 +251,67 @@ const mayNotArrive = (row: Row) =>
 const isMixed = (list: readonly Arrival[]) =>
   new Set(list.map(({ messageId, to, hash, token }) => `${messageId} ${to} ${hash} ${token}`)).size > 1
 
+/** Count = rows = distinct rows, and statistics that add up; chunks only where rows are still to come. */
+async function wrongJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
+  const jobs = await sql<{
+    id: string
+    status: string
+    count: number
+    stored: number
+    distinct_rows: number
+    chunks: number
+    counted: number
+    miscounted: number
+  }>`
+    select j.id, j.status, j.notification_count as count,
+           count(n.id)::integer as stored, count(distinct n.job_row)::integer as distinct_rows,
+           (select count(*) from chunks c where c.job_id = j.id)::integer as chunks,
+           (select coalesce(sum(c.messages), 0) from job_counts c where c.job_id = j.id)::integer as counted,
+           (select count(*)
+            from job_counts c
+            where c.job_id = j.id
+              and c.messages <> (select count(*) from states s where s.job_id = j.id and s.status = c.status
+                                 and s.service_id = j.service_id))::integer as miscounted
+    from jobs j
+    left join notifications n on n.job_id = j.id and n.service_id = j.service_id and n.in_job
+    where j.service_id = any (${services}::uuid[])
+    group by j.id`
+  const lengths = new Map(asked.map(job => [job.id, job.rows.length]))
+  return [
+    ...jobs.filter(job => {
+      const isWhole = job.stored === job.count && job.chunks === 0
+      const isRight = job.status === 'cancelled' ? job.stored === 0 && job.chunks === 0 : !drained || isWhole
+      const isSame = (lengths.get(job.id) ?? job.count) === job.count
+      return (
+        !isRight || !isSame || job.distinct_rows !== job.stored || job.counted !== job.stored || job.miscounted !== 0
+      )
+    }),
+    ...asked.filter(job => job.id !== null && !jobs.some(one => one.id === job.id)).map(job => ({ lost: job.id })),
+  ]
+}
+
+/** Recipients and tokens of the harness, by their look, and keys as they are. */
+function canaries({ logs, secrets }: Scope): string[] {
+  const look = /.{0,80}(?:@example\.org|\+?1613555\d{4}|\btk[0-9a-z]{1,8}k\b).{0,40}/
+  return logs.flatMap(log => {
+    const secret = secrets.find(one => log.includes(one))
+    return secret === undefined ? (look.exec(log)?.[0] ?? []) : [`a secret: ${secret.slice(0, 12)}…`]
+  })
+}
+
 /** The counter of a day and the messages that are due on it. */
 const miscounted = (sql: Sql, services: readonly string[], killed: boolean) => sql`
-  select u.service_id, u.channel, u.day, u.used, coalesce(m.messages, 0) as messages
+  select u.service_id, u.channel, u.day, u.used, u.most, coalesce(m.messages, 0) as messages
   from usage u
   left join (select n.service_id, n.channel, (coalesce(n.scheduled_for, uuid_time(n.id)) at time zone 'UTC')::date as day,
                     count(*)::integer as messages
              from notifications n
              join states s on s.id = n.id
-             where n.key_type <> 'test' and s.status <> 'cancelled'
+             where n.key_type <> 'test' and s.status <> 'cancelled' and n.service_id = any (${services}::uuid[])
              group by 1, 2, 3) m
     on m.service_id = u.service_id and m.channel = u.channel and m.day = u.day
   where u.service_id = any (${services}::uuid[])
-    and (u.used < coalesce(m.messages, 0) or (not ${killed} and u.used <> coalesce(m.messages, 0)))`
+    and (u.used < coalesce(m.messages, 0) or u.used > u.most or (not ${killed} and u.used <> coalesce(m.messages, 0)))`
 
 function isLegal({ channel, moves, status }: Row): boolean {
   const table = MOVES[channel === 'sms' ? 'sms' : 'email']
@@ -253,8 +319,8 @@ function isLegal({ channel, moves, status }: Row): boolean {
   return moves.every((to, at) => at === 0 || table[moves[at - 1] ?? '']?.includes(to)) && moves.at(-1) === status
 }
 
-function hasShape({ status, body }: Answer): boolean {
-  if (status === 0 || status === 201) return true
+function hasShape({ status, body }: { status: number; body: string }): boolean {
+  if (status < 400) return true
   try {
     const { errors, status_code } = JSON.parse(body) as {
       errors: { error: string; message: string }[]

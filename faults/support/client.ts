@@ -19,6 +19,8 @@ export type Asked = {
   isTest: boolean
   isUrgent: boolean
   scheduledFor: string | null
+  /** Personalisation besides the token: files, for example. */
+  values: Record<string, unknown>
 }
 
 /** `status` 0: no answer came. */
@@ -31,18 +33,46 @@ export type Answer = Asked & {
   tries: number
 }
 
+/** A bulk send: what was asked for in each row, and the id of the job if there is one. */
+export type Job = {
+  sender: Sender
+  rows: { to: string; token: string }[]
+  idempotencyKey: string | null
+  status: number
+  id: string | null
+  body: string
+  sentAt: number
+  answeredAt: number
+}
+
+export type Reply = { status: number; body: string; sentAt: number; answeredAt: number }
+export type Question = { key?: string; body?: unknown; headers?: Record<string, string>; address?: string }
+
 export type Client = {
   answers: Answer[]
+  jobs: Job[]
+  /** Every refusal of `ask`, whose shape is checked; and how many answers of any kind were 5xx. */
+  refusals: Reply[]
+  faults(): number
+  /** Any request to any process, or to the one at `address`, asked once. */
+  ask(method: string, path: string, question?: Question): Promise<Reply>
+  bulk(asked: Pick<Job, 'sender'> & { count: number; idempotencyKey?: string; scheduledFor?: string }): Promise<Job>
   send(asked: Partial<Asked> & Pick<Asked, 'sender'>): Promise<Answer>
   /** So many a second, whether answers come or not. */
   load(count: number, perSecond: number, what: (n: number) => Partial<Asked> & Pick<Asked, 'sender'>): Promise<Answer[]>
 }
 
 const MOST_TRIES = 200
+/** A large body may wait for its share of memory before it is read. */
+const PATIENCE_MS = 120_000
 
 export function createClient(addresses: () => readonly string[]): Client {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64, timeout: 15_000 })
+  const patient = new http.Agent({ keepAlive: true, maxSockets: 128, timeout: PATIENCE_MS })
   const answers: Answer[] = []
+  const jobs: Job[] = []
+  const refusals: Reply[] = []
+  let faults = 0
   let turn = 0
   let tokens = 0
 
@@ -56,44 +86,60 @@ export function createClient(addresses: () => readonly string[]): Client {
       isTest: false,
       isUrgent: false,
       scheduledFor: null,
+      values: {},
       ...given,
     }
     const sentAt = Date.now()
+    const { status, body, tries } = await persistently(asked.idempotencyKey, () => once(asked))
+    const id = status === 201 ? (JSON.parse(body) as { id: string }).id : null
+    const answer = { ...asked, values: {}, status, id, body, sentAt, answeredAt: Date.now(), tries }
+    answers.push(answer)
+    return answer
+  }
+
+  // Only who names the request may ask again: without a name it may be accepted twice.
+  async function persistently(key: string | null, ask: () => Promise<{ status: number; body: string }>) {
     for (let tries = 1; ; tries++) {
-      const { status, body } = await once(asked)
-      // Only who names the request may ask again: without a name it may be accepted twice.
-      if ((status === 0 || status >= 500 || status === 409) && asked.idempotencyKey !== null && tries < MOST_TRIES) {
-        await sleep(100)
-        continue
-      }
-      const id = status === 201 ? (JSON.parse(body) as { id: string }).id : null
-      const answer = { ...asked, status, id, body, sentAt, answeredAt: Date.now(), tries }
-      answers.push(answer)
-      return answer
+      const { status, body } = await ask()
+      const isOpen = status === 0 || status >= 500 || status === 409
+      if (!isOpen || key === null || tries >= MOST_TRIES) return { status, body, tries }
+      await sleep(100)
     }
   }
 
   function once(asked: Asked): Promise<{ status: number; body: string }> {
-    const all = addresses()
-    const address = all[turn++ % all.length]
-    if (address === undefined) return Promise.resolve({ status: 0, body: '' }) // everything is down at this moment
     const { sender, channel } = asked
     const recipient = channel === 'email' ? { email_address: asked.to } : { phone_number: asked.to }
-    const payload = JSON.stringify({
-      ...recipient,
-      template_id: asked.isUrgent ? sender.templates.urgent : sender.templates[channel],
-      personalisation: { token: asked.token },
-      ...(asked.scheduledFor !== null && { scheduled_for: asked.scheduledFor }),
+    return request('POST', `/v2/notifications/${channel}`, {
+      key: asked.isTest ? sender.testKey : sender.key,
+      headers: named(asked.idempotencyKey),
+      body: {
+        ...recipient,
+        template_id: asked.isUrgent ? sender.templates.urgent : sender.templates[channel],
+        personalisation: { token: asked.token, ...asked.values },
+        ...(asked.scheduledFor !== null && { scheduled_for: asked.scheduledFor }),
+      },
+      agent: Object.keys(asked.values).length > 0 ? patient : agent,
     })
-    return new Promise(resolve => {
-      const request = http.request(`${address}/v2/notifications/${channel}`, {
-        method: 'POST',
-        agent,
+  }
+
+  function request(method: string, path: string, question: Question & { agent: http.Agent }) {
+    const all = addresses()
+    const address = question.address ?? all[turn++ % all.length]
+    if (address === undefined) return Promise.resolve({ status: 0, body: '' }) // everything is down at this moment
+    const payload =
+      question.body === undefined || Buffer.isBuffer(question.body) ? question.body : JSON.stringify(question.body)
+    return new Promise<{ status: number; body: string }>(resolve => {
+      const request = http.request(address + path, {
+        method,
+        agent: question.agent,
         headers: {
-          authorization: `ApiKey-v1 ${asked.isTest ? sender.testKey : sender.key}`,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(payload),
-          ...(asked.idempotencyKey !== null && { 'idempotency-key': asked.idempotencyKey }),
+          ...(question.key !== undefined && { authorization: `ApiKey-v1 ${question.key}` }),
+          ...(payload !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(payload),
+          }),
+          ...question.headers,
         },
       })
       const none = () => resolve({ status: 0, body: '' })
@@ -106,14 +152,52 @@ export function createClient(addresses: () => readonly string[]): Client {
         })
         response.on('aborted', none)
         response.on('error', none)
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+        response.on('end', () => {
+          if ((response.statusCode ?? 0) >= 500) faults++
+          resolve({ status: response.statusCode ?? 0, body })
+        })
       })
       request.end(payload)
     })
   }
 
+  async function ask(method: string, path: string, question: Question = {}): Promise<Reply> {
+    const sentAt = Date.now()
+    const reply = { ...(await request(method, path, { ...question, agent: patient })), sentAt, answeredAt: Date.now() }
+    if (reply.status >= 400) refusals.push(reply)
+    return reply
+  }
+
+  const bulk: Client['bulk'] = async ({ sender, count, idempotencyKey = null, scheduledFor }) => {
+    const rows = Array.from({ length: count }, () => {
+      const n = ++tokens
+      return { to: `row-${n}@example.org`, token: `tk${n.toString(36)}k` }
+    })
+    // Written once: a large body that is sent again is the same bytes.
+    const body = Buffer.from(
+      JSON.stringify({
+        name: 'Faults',
+        template_id: sender.templates.email,
+        rows: [['email address', 'token'], ...rows.map(row => [row.to, row.token])],
+        ...(scheduledFor !== undefined && { scheduled_for: scheduledFor }),
+      }),
+    )
+    const question = { key: sender.key, body, headers: named(idempotencyKey), agent: patient }
+    const sentAt = Date.now()
+    const reply = await persistently(idempotencyKey, () => request('POST', '/v2/notifications/bulk', question))
+    const id = reply.status === 201 ? (JSON.parse(reply.body) as { data: { id: string } }).data.id : null
+    const job = { sender, rows, idempotencyKey, ...reply, id, sentAt, answeredAt: Date.now() }
+    jobs.push(job)
+    return job
+  }
+
   return {
     answers,
+    jobs,
+    refusals,
+    faults: () => faults,
+    ask,
+    bulk,
     send,
     async load(count, perSecond, what) {
       const since = performance.now()
@@ -127,5 +211,7 @@ export function createClient(addresses: () => readonly string[]): Client {
     },
   }
 }
+
+const named = (key: string | null): Record<string, string> => (key === null ? {} : { 'idempotency-key': key })
 
 export const newKey = () => randomUUID()

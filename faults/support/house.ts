@@ -16,7 +16,7 @@ import { type Client, createClient, type Sender } from './client.ts'
 import { createServer, type Server } from './database.ts'
 import { type App, createApp, type Death, type Env } from './herald.ts'
 import type { Random } from './random.ts'
-import { createSink, type Sink } from './sink.ts'
+import { type Arrival, createSink, type Sink } from './sink.ts'
 
 export const LEASE_SECONDS = 3
 export const RECEIPT_SECRET = 'the secret by which the fake provider signs'
@@ -48,8 +48,14 @@ export type Story = {
   drained(seconds?: number): Promise<boolean>
   /** What the checker is to allow. */
   allow: { extra: number; killed: boolean; waiting: boolean }
+  /** What has arrived since the story began; by SMPP without an id, which is found by the token. */
+  arrivals(): Arrival[]
   arrivalsOf(id: string): number
+  /** A further service. What happens to one outside is not looked at in the end: it is only there to be in the way. */
+  sender(options?: Limits & { isOutside?: boolean }): Promise<Sender>
 }
+
+type Limits = { email_daily_limit?: number; rate_limit?: number }
 
 /** `given`: a folder of the caller's, who also removes it, and settings of PostgreSQL. */
 export async function createHouse(
@@ -77,14 +83,24 @@ export async function createHouse(
     HERALD_HTTP_SMS_REF_PATH: 'ref',
     HERALD_HTTP_SMS_RECEIPT_SECRET: RECEIPT_SECRET,
   }
-  const store = await openStore(readConfig(common))
+  // The checker asks for more at once than a caller ever does.
+  const store = await openStore(readConfig({ ...common, HERALD_DATABASE_SECONDS: '60' }))
   const totals: Record<string, number> = {}
+  const add = (name: string, count: number) => {
+    totals[name] = (totals[name] ?? 0) + count
+  }
   let made = 0
 
   async function story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>) {
     const deaths: Death[] = []
-    const senders = await Promise.all(Array.from({ length: wanted.services ?? 2 }, () => makeSender(store)))
+    const senders = await Promise.all(Array.from({ length: wanted.services ?? 2 }, () => makeSender(store, {})))
     const services = senders.map(sender => sender.service)
+    const sender: Story['sender'] = async ({ isOutside, ...limits } = {}) => {
+      const one = await makeSender(store, limits)
+      if (!isOutside) services.push(one.service)
+      senders.push(one)
+      return one
+    }
     const apps: App[] = []
     const app: Story['app'] = async ({ only, env = {}, start }) => {
       const one = await createApp(`app${++made}`, {
@@ -104,32 +120,51 @@ export async function createHouse(
         if ((await waitingOf(store, services).catch(() => 1)) === 0) return true
       return false
     }
+    const first = sink.arrivals().length
+    const arrivals = () => {
+      const ids = new Map(client.answers.map(answer => [answer.token, answer.id ?? '']))
+      return sink
+        .arrivals()
+        .slice(first)
+        .map(one => (one.id === '' ? { ...one, id: ids.get(one.token) ?? '' } : one))
+    }
     const arrivalsOf = (id: string) => sink.arrivals().filter(arrival => arrival.id === id).length
     try {
       await Promise.all(Array.from({ length: wanted.apps }, () => app(wanted.only ? { only: wanted.only } : {})))
-      const told = await tell({ apps, client, senders, app, drained, allow, arrivalsOf })
+      const told = await tell({ apps, client, senders, sender, app, drained, allow, arrivals, arrivalsOf })
       const isDrained = allow.waiting || (await drained())
       const checked = await check(store.db.sql, {
         services,
         answers: client.answers,
-        arrivals: sink.arrivals(),
+        jobs: client.jobs,
+        refusals: client.refusals,
+        arrivals: arrivals(),
         deaths,
-        logs: apps.map(one => one.log()),
+        logs: [...apps.map(one => one.log()), ...(await metricsOf(apps))],
+        secrets: senders.flatMap(one => [one.key, one.testKey]),
         mostExtra: allow.extra,
         killed: allow.killed,
         drained: !allow.waiting,
       })
-      for (const [name, count] of Object.entries(checked.counts)) totals[name] = (totals[name] ?? 0) + count
+      for (const [name, count] of Object.entries(checked.counts)) add(name, count)
+      add('kills', deaths.filter(death => death.signal === 'SIGKILL').length)
+      add('fivexx', client.faults())
       if (!isDrained) checked.violations.push('still waiting after a minute')
       return { ...told, ...checked }
     } finally {
       await Promise.all(apps.map(one => one.end()))
-      await sink.set({ smtp: 'ok', http: 'ok', delayMs: 0, rules: [], receipts: null })
+      await sink.set({ smtp: 'ok', http: 'ok', scanner: 'ok', delayMs: 0, rules: [], receipts: null })
     }
   }
 
   return {
-    database,
+    database: {
+      ...database,
+      async kill() {
+        add('kills', 1)
+        await database.kill()
+      },
+    },
     sink,
     store,
     random,
@@ -153,7 +188,12 @@ async function waitingOf(store: Store, services: readonly string[]): Promise<num
 
 let names = 0
 
-async function makeSender(store: Store): Promise<Sender> {
+async function metricsOf(apps: readonly App[]): Promise<string[]> {
+  const asked = apps.filter(one => one.isUp()).map(one => fetch(`${one.address}/metrics`).then(reply => reply.text()))
+  return (await Promise.allSettled(asked)).map(one => (one.status === 'fulfilled' ? one.value : ''))
+}
+
+async function makeSender(store: Store, limits: Limits): Promise<Sender> {
   const app = { ...store, sql: store.db.sql }
   const name = `Faults ${++names}`
   const { id } = await createService(store, { name, mode: 'live' })
@@ -162,6 +202,7 @@ async function makeSender(store: Store): Promise<Sender> {
     email_daily_limit: UNLIMITED,
     sms_daily_limit: UNLIMITED,
     rate_limit: UNLIMITED,
+    ...limits,
   })
   await addOrigin(store, 'sender', id, { value: '+16135550100', makeDefault: true })
   const key = async (key_type: 'normal' | 'test') =>

@@ -1,13 +1,15 @@
-// The fake providers, in one process of their own: a mail server and a text provider over HTTP. What arrives is written down
-// BEFORE it is answered, so that whatever a sender was told, the log knows more. Behaviour is set over a control port.
+// The fake providers, in one process of their own: a mail server, text providers over HTTP and SMPP, and a scanner. What arrives
+// is written down BEFORE it is answered, so that whatever a sender was told, the log knows more. Behaviour is set over a control port.
 import { createHash, createHmac } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
+import { scannerPeer } from '../../test/support/scanner.ts'
+import { type SmppMode, startSmppServer } from '../../test/support/smpp-server.ts'
 import type { Arrival, Rule, Settings } from './sink.ts'
 
 const log = openSync(process.argv[2] ?? '', 'a')
-let settings: Settings = { smtp: 'ok', http: 'ok', delayMs: 0, rules: [], receipts: null }
+let settings: Settings = { smtp: 'ok', http: 'ok', scanner: 'ok', delayMs: 0, rules: [], receipts: null }
 let used = new Map<string, number>()
 const count = { connections: 0, refused: 0 }
 
@@ -127,7 +129,7 @@ function read5322(text: string) {
     id: /<([0-9a-f-]{36})@/.exec(messageId)?.[1] ?? '',
     messageId,
     token: /^subject:.*?(tk[0-9a-z]+k)/im.exec(header)?.[1] ?? '',
-    hash: createHash('sha256').update(body).digest('hex').slice(0, 16),
+    hash: digest(body),
   }
 }
 
@@ -151,21 +153,26 @@ async function text(body: string, request: http.IncomingMessage, response: http.
   if (what === '5xx') return answer(400, { error: 'no such number' })
   if (what === 'reset-before') return void request.socket.resetAndDestroy()
   const ref = `ref-${id}`
-  note({
-    channel: 'sms',
-    id,
-    messageId: id,
-    to,
-    token: /tk[0-9a-z]+k/.exec(words)?.[0] ?? '',
-    hash: createHash('sha256').update(words).digest('hex').slice(0, 16),
-    answer: what,
-  })
+  noteText({ id, to, words, answer: what })
   if (what === 'reset-after') return void request.socket.resetAndDestroy()
   if (what === 'garbage') return void response.writeHead(200).end('{"ref": "half')
   await tell(ref, 'early')
   answer(200, { ref })
   setTimeout(() => void tell(ref, 'late'), 50)
 }
+
+const noteText = ({ id, to, words, answer }: { id: string; to: string; words: string; answer: Rule['what'] }) =>
+  note({
+    channel: 'sms',
+    id,
+    messageId: id,
+    to,
+    token: /tk[0-9a-z]+k/.exec(words)?.[0] ?? '',
+    hash: digest(words),
+    answer,
+  })
+
+const digest = (what: string | Buffer) => createHash('sha256').update(what).digest('hex').slice(0, 16)
 
 /** Receipts: before the answer, after it, or several in a wrong order and twice. */
 async function tell(ref: string, when: 'early' | 'late') {
@@ -205,6 +212,32 @@ async function tell(ref: string, when: 'early' | 'late') {
   }
 }
 
+// --- texts by SMPP
+
+/** Refusals that say so: the message is not theirs. Whatever else goes wrong, they have it. */
+const REFUSED: readonly string[] = ['reject', 'throttle', 'queue-full']
+
+const smsc = await startSmppServer(null, (digits, words) => {
+  const to = `+${digits}`
+  const what = ruleFor(to)
+  if (!REFUSED.includes(what)) noteText({ id: '', to, words, answer: what })
+  return what as SmppMode
+})
+
+// --- scanner
+
+const scanner = await scannerPeer('ok', content =>
+  note({ channel: 'scan', id: '', messageId: '', to: '', token: '', hash: digest(content), answer: 'ok' }),
+)
+
+async function setScanner(now: Settings['scanner'], before: Settings['scanner']) {
+  if (now === before) return
+  if (now === 'down') return scanner.down()
+  if (before === 'down') await scanner.up()
+  scanner.state.mode = now
+  scanner.hangUp() // who waits for an answer of the old kind waits in vain
+}
+
 // --- control
 
 const control = http.createServer((request, response) => {
@@ -220,6 +253,7 @@ async function set(body: string) {
   const before = settings
   settings = { ...settings, ...(JSON.parse(body) as Partial<Settings>) }
   if (settings.rules.length === 0) used = new Map()
+  await setScanner(settings.scanner, before.scanner)
   if (settings.smtp !== 'ok') for (const socket of sockets) socket.destroy()
   const refuses = settings.smtp === 'refuse'
   if (refuses && before.smtp !== 'refuse') await new Promise(done => mail.close(done))
@@ -234,4 +268,5 @@ const listen = (server: net.Server) =>
     }),
   )
 const mailPort = await listen(mail)
-console.log(JSON.stringify({ smtp: mailPort, http: await listen(texts), control: await listen(control) }))
+const ports = { smtp: mailPort, http: await listen(texts), smpp: smsc.port, scanner: scanner.url }
+console.log(JSON.stringify({ ...ports, control: await listen(control) }))

@@ -4,6 +4,8 @@ import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { ScannerMode } from '../../test/support/scanner.ts'
+import type { SmppMode } from '../../test/support/smpp-server.ts'
 import { endsWithUs } from './children.ts'
 
 export type What =
@@ -23,33 +25,39 @@ export type What =
   | 'half-line'
 
 /** For recipients that begin so, this happens the first `times` times, for each of them. */
-export type Rule = { prefix: string; what: What; times: number }
+export type Rule = { prefix: string; what: What | SmppMode; times: number }
 
 export type Settings = {
   smtp: 'ok' | 'refuse' | 'hang' | 'garbage' | '421'
   http: What
+  scanner: ScannerMode | 'down'
   delayMs: number
   rules: Rule[]
   receipts: { mode: 'early' | 'late' | 'mixed'; twice: boolean; secret: string; urls: string[] } | null
 }
 
+/** By SMPP there is no id: the house finds it by the token. What a scanner was shown is no arrival of a message. */
 export type Arrival = {
-  channel: 'email' | 'sms'
+  channel: 'email' | 'sms' | 'scan'
   id: string
   messageId: string
   to: string
   token: string
   hash: string
-  answer: What
+  answer: Rule['what']
   at: number
 }
 
 export type Sink = {
   smtpPort: number
   httpPort: number
+  smppPort: number
+  scannerUrl: string
   set(settings: Partial<Settings>): Promise<void>
   /** Everything that has arrived since the harness began. */
   arrivals(): Arrival[]
+  /** How many files the scanner has been shown. */
+  scans(): number
   stop(): Promise<void>
 }
 
@@ -63,26 +71,41 @@ export async function createSink(folder: string): Promise<Sink> {
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const ports = await portsOf(child)
   const arrivals: Arrival[] = []
+  let scans = 0
   let read = 0
   let rest = ''
+
+  function readOn() {
+    const log = openSync(file, 'r')
+    const size = fstatSync(log).size
+    const bytes = Buffer.alloc(size - read)
+    readSync(log, bytes, 0, bytes.length, read)
+    closeSync(log)
+    read = size
+    const lines = (rest + bytes.toString('utf8')).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const arrival = JSON.parse(line) as Arrival
+      if (arrival.channel === 'scan') scans++
+      else arrivals.push(arrival)
+    }
+  }
 
   return {
     smtpPort: ports.smtp,
     httpPort: ports.http,
+    smppPort: ports.smpp,
+    scannerUrl: ports.scanner,
     async set(settings) {
       await fetch(`http://127.0.0.1:${ports.control}/`, { method: 'POST', body: JSON.stringify(settings) })
     },
     arrivals() {
-      const log = openSync(file, 'r')
-      const size = fstatSync(log).size
-      const bytes = Buffer.alloc(size - read)
-      readSync(log, bytes, 0, bytes.length, read)
-      closeSync(log)
-      read = size
-      const lines = (rest + bytes.toString('utf8')).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) arrivals.push(JSON.parse(line) as Arrival)
+      readOn()
       return arrivals
+    },
+    scans() {
+      readOn()
+      return scans
     },
     async stop() {
       child.kill('SIGKILL')
@@ -91,7 +114,9 @@ export async function createSink(folder: string): Promise<Sink> {
   }
 }
 
-function portsOf(child: ChildProcess): Promise<{ smtp: number; http: number; control: number }> {
+type Ports = { smtp: number; http: number; smpp: number; scanner: string; control: number }
+
+function portsOf(child: ChildProcess): Promise<Ports> {
   return new Promise((resolve, reject) => {
     child.once('exit', code => reject(new Error(`the sink ended with ${code}`)))
     if (!child.stdout) return reject(new Error('the sink has no output'))

@@ -4,7 +4,7 @@ import { EICAR } from './documents.ts'
 
 export type ScannerMode = 'ok' | 'hang' | 'hang-up' | 'garbage' | 'error' | 'endless'
 
-export async function scannerPeer(mode: ScannerMode = 'ok') {
+export async function scannerPeer(mode: ScannerMode = 'ok', onFile: (content: Buffer) => void = () => {}) {
   const state = { mode, asked: 0, seen: [] as Buffer[] }
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -20,6 +20,7 @@ export async function scannerPeer(mode: ScannerMode = 'ok') {
       heard = Buffer.alloc(0)
       state.asked += 1
       state.seen.push(content)
+      onFile(content)
       if (state.mode === 'hang') return
       if (state.mode === 'hang-up') return socket.destroy()
       if (state.mode === 'endless') return socket.write('x'.repeat(100_000))

@@ -22,7 +22,11 @@ export type Submitted = { from: string; to: string; text: string; parts: Pdu[]; 
 
 export type SmppServer = Awaited<ReturnType<typeof startSmppServer>>
 
-export async function startSmppServer(options: { key: string; cert: string } | null = null) {
+/** `heard` is told of every submit_sm before it is answered, and may say how. */
+export async function startSmppServer(
+  options: { key: string; cert: string } | null = null,
+  heard: (to: string, text: string) => SmppMode | null = () => null,
+) {
   const pdus: Pdu[] = []
   const messages: Submitted[] = []
   const open = new Map<string, Pdu[]>()
@@ -71,7 +75,7 @@ export async function startSmppServer(options: { key: string; cert: string } | n
   }
 
   function submitted(session: Session, pdu: Pdu) {
-    const now = script.shift() ?? mode
+    const now = heard(String(pdu.destination_addr), textOf(pdu.short_message)) ?? script.shift() ?? mode
     const header = Buffer.alloc(16)
     switch (now) {
       case 'reject':
