@@ -268,6 +268,12 @@ const settings = {
     'What `err:` codes of receipts mean, `code=temporary`, `permanent`, `blocked` or `opted-out`, separated by commas.',
     { shown: 'none: permanent' },
   ),
+  smppReplySeconds: setting(
+    'HERALD_SMPP_REPLY_SECONDS',
+    whole(1, 600),
+    30,
+    'How long the SMSC may take to answer before a message counts as uncertain and is tried again.',
+  ),
   smppEnquireSeconds: setting(
     'HERALD_SMPP_ENQUIRE_SECONDS',
     whole(1, 3_600),

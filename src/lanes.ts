@@ -6,6 +6,7 @@ import { type LaneSpec, lane } from './engine/run.ts'
 import { emptyFinished, forgetAged } from './files/forget.ts'
 import { scan, writeVerdicts } from './files/scan.ts'
 import { forgetInbox } from './inbox/inbox.ts'
+import { recount } from './limits/recount.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { giveUpOverdue } from './notifications/overdue.ts'
 import { forgetMessages, keptSince } from './notifications/retention.ts'
@@ -51,6 +52,7 @@ export function choresOf(parts: EngineParts): Chore[] {
     },
     { name: 'files of finished messages go', everySeconds: MINUTE, run: () => emptyFinished(parts) },
     { name: 'links last seven days', everySeconds: HOUR / 4, run: () => forgetAged(parts) },
+    { name: 'allowances are what they should be', everySeconds: 24 * HOUR, run: () => recount(parts) },
     { name: 'the inbox is bounded', everySeconds: HOUR, run: () => forgetInbox(parts) },
     { name: 'old receipts go', everySeconds: HOUR, run: () => forgetReceipts(db.sql, 8 * 24) },
     { name: 'idempotency keys last a day', everySeconds: HOUR / 4, run: () => forgetReplays(db.sql) },

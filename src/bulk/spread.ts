@@ -7,6 +7,7 @@ import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
 import { sealPersonal } from '../notifications/notification.ts'
 import type { Services } from '../services/load.ts'
+import { crashPoint } from '../telemetry/crash.ts'
 import type { Row } from './job.ts'
 import { type Chunk, loadChunks, type SpreadRow, stall, stop, spread as store } from './sql.ts'
 
@@ -75,6 +76,7 @@ async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
     if (chunk && isDatabaseError(error) && NEVER.test(error.code ?? '')) return setBack(app, entry, chunk)
     throw error
   }
+  if (chunk) crashPoint('mid-chunk', () => [chunk.id, chunk.job_id])
   for (const lane of new Set(rows.map(row => row.lane))) app.wake(lane)
 }
 

@@ -1,6 +1,7 @@
 // One partition a day for the tables that the id divides: the coming days are made ahead, expired ones are dropped whole.
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { floorOf } from '../core/id.ts'
+import { crashPoint } from '../telemetry/crash.ts'
 import type { Database } from './connect.ts'
 
 const TABLES = ['notifications', 'states'] as const
@@ -29,12 +30,14 @@ export async function makePartitions(db: Database, clock: Clock): Promise<string
   return made
 }
 
-/** Drops the days before the one that holds `micros`. */
+/** Drops the days before the one that holds `micros`; also what an earlier try, ended half-way, has detached or begun to. */
 export async function dropPartitions(db: Database, micros: number): Promise<string[]> {
   const oldest = nameOf(Math.floor(micros / DAY))
   const expired = (await existing(db)).filter(({ name }) => name.slice(name.lastIndexOf('_') + 1) < oldest)
-  for (const { table, name } of expired) {
-    await db.script(`alter table ${table} detach partition ${name} concurrently`)
+  for (const { table, name, place } of expired) {
+    const how = place === 'leaving' ? 'finalize' : 'concurrently'
+    if (place !== 'apart') await db.script(`alter table ${table} detach partition ${name} ${how}`)
+    crashPoint('mid-purge', () => [])
     await db.script(`drop table ${name}`)
   }
   return expired.map(row => row.name)
@@ -45,11 +48,12 @@ const nameOf = (day: number) =>
     .slice(0, 10)
     .replaceAll('-', '')
 
-const existing = (db: Database) => db.sql<{ table: string; name: string }>`
-  select parent.relname as table, child.relname as name
-  from pg_inherits
-  join pg_class parent on parent.oid = inhparent
-  join pg_class child on child.oid = inhrelid
-  where parent.relname = any (${TABLES})
-    and parent.relnamespace = current_schema()::regnamespace
+const existing = (db: Database) => db.sql<{ table: string; name: string; place: 'attached' | 'leaving' | 'apart' }>`
+  select parent.name as table, child.relname as name,
+         case when i.inhrelid is null then 'apart' when i.inhdetachpending then 'leaving' else 'attached' end as place
+  from unnest(${TABLES}::text[]) as parent (name)
+  join pg_class child on child.relname ~ ('^' || parent.name || '_[0-9]{8}$')
+  left join pg_inherits i on i.inhrelid = child.oid
+  where child.relkind = 'r'
+    and child.relnamespace = current_schema()::regnamespace
   order by child.relname`

@@ -292,7 +292,9 @@ export async function cancel(sql: Sql, service: Id, id: Id, by: Id): Promise<Can
     moved as (
       update states
       set status = 'cancelled',
-          completed_at = clock_timestamp()
+          completed_at = clock_timestamp(),
+          was = status,
+          moves = array_append(moves, 'cancelled')
       where id = ${id}
         and ((status = 'created' and exists (select from taken))
           -- Its ticket is the scanner's, who finds nothing to do any more.

@@ -12,10 +12,13 @@ export const CRASH_POINTS = [
   'after-commit-before-answer',
   'after-take',
   'before-send',
+  'after-end-of-data',
   'after-provider-ok',
   'before-record',
   'after-record',
   'after-receipt-stored',
+  'mid-chunk',
+  'mid-purge',
 ] as const
 
 // The one state of a module that we allow ourselves: it is set before anything starts, and handing it down through every part

@@ -247,6 +247,7 @@ describe('settings', () => {
     smppReceipts: true,
     smppIds: 'same',
     smppErrors: ['011=temporary', '034=opted-out'],
+    smppReplySeconds: 30,
     smppEnquireSeconds: 30,
   }
   test('an address becomes host, port and credentials', () => {

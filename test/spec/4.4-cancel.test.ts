@@ -48,10 +48,12 @@ describe('a scheduled message', () => {
     expect(ids).toEqual([stays])
   })
 
-  test('nothing is left for the engine to send', async () => {
+  test('nothing is left for the engine to send, and its row tells what happened', async () => {
     const id = await email()
     await cancel(id)
-    expect(await here.parts.db.sql`select id from tickets where ${id} = any (subjects)`).toEqual([])
+    const { sql } = here.parts.db
+    expect(await sql`select id from tickets where ${id} = any (subjects)`).toEqual([])
+    expect(await sql`select moves from states where id = ${id}`).toEqual([{ moves: ['created', 'cancelled'] }])
   })
 
   test('any key of the service, of any type, in any spelling of the id', async () => {

@@ -14,6 +14,7 @@ export type SmppConfig = {
   smppReceipts: boolean
   smppIds: IdForm
   smppErrors: readonly string[]
+  smppReplySeconds: number
   smppEnquireSeconds: number
 }
 
@@ -34,9 +35,8 @@ export function smppSettings(config: SmppConfig): SmppSettings | null {
     ids: config.smppIds,
     errors: errorsOf(config.smppErrors),
     enquireMillis: config.smppEnquireSeconds * 1000,
-    // reliability 2.6 F3: ten seconds to connect, thirty for an answer.
     connectMillis: 10_000,
-    replyMillis: 30_000,
+    replyMillis: config.smppReplySeconds * 1000,
     patienceMillis: 10_000,
     retryMillis: [1_000, 30_000],
   }

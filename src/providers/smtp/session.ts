@@ -3,6 +3,7 @@
 // message, exact knowledge of whether the end of data has left, and a reply reader that believes nothing.
 import type { Socket } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { crashPoint } from '../../telemetry/crash.ts'
 import type { Fault, Stage } from './replies.ts'
 
 export type Line = {
@@ -277,7 +278,7 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
         if (stuffed.length <= SLICE) {
           ended = true
           deadline.refresh()
-          socket.write(`${stuffed}.\r\n`, encoding)
+          socket.write(`${stuffed}.\r\n`, encoding, afterEndOfData)
           return
         }
         // Piece by piece, so that a slow line is not a dead one, and the end leaves only when all the rest has.
@@ -290,7 +291,7 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
             return
           }
           ended = true
-          socket.write('.\r\n', 'latin1')
+          socket.write('.\r\n', 'latin1', afterEndOfData)
         }
         next(0)
       }
@@ -336,6 +337,8 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
     destroy: () => end('We closed the connection'),
   }
 }
+
+const afterEndOfData = () => crashPoint('after-end-of-data', () => [])
 
 const SLICE = 65_536
 const GOODBYE_MS = 1_000
