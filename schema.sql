@@ -232,6 +232,17 @@ create table senders (
   constraint senders_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 
+create table sending (
+  one boolean not null default true,
+  database text not null,
+  held_since timestamp with time zone,
+  reason text,
+  constraint sending_pkey PRIMARY KEY (one),
+  constraint sending_check CHECK (((held_since IS NULL) = (reason IS NULL))),
+  constraint sending_one_check CHECK (one),
+  constraint sending_reason_check CHECK ((reason = ANY (ARRAY['restored'::text, 'asked'::text])))
+);
+
 create table services (
   id uuid not null,
   name text not null,

@@ -23,13 +23,22 @@ import { smppSettings } from './providers/smpp/settings.ts'
 import { createSmtp } from './providers/smtp/send.ts'
 import { smtpSettings } from './providers/smtp/settings.ts'
 import { createTwilio, twilioSettings } from './providers/twilio/send.ts'
+import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { Templates } from './templates/cache.ts'
 
-type Given = { services: Services; templates: Templates; inbox: Inbox; files: Files; metrics: Metrics; log: Log }
+type Given = {
+  services: Services
+  templates: Templates
+  inbox: Inbox
+  files: Files
+  hold: Hold
+  metrics: Metrics
+  log: Log
+}
 
 /** Providers that speak to us over HTTP, and so are needed where requests come in even if nothing is sent from there. */
 const DOORED = ['ses', 'twilio', 'http']
@@ -76,7 +85,7 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
 
 export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
   const { config, db, ids } = store
-  const { services, templates, files, metrics, log } = given
+  const { services, templates, files, hold, metrics, log } = given
   const onFault = (error: unknown, sentence: string) => log.error({ error: faultOf(error) }, sentence)
   const onChange = (provider: string, isUp: boolean, detail: string) =>
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, detail }, 'provider is down')
@@ -102,7 +111,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     random: Math.random,
     wake: lane => engine.wake(lane),
   }
-  const taker = createPostgresTaker(db.sql, owner, config.leaseSeconds)
+  const taker = heldBy(hold, createPostgresTaker(db.sql, owner, config.leaseSeconds))
   const engine = createEngine({ specs: lanesOf(parts), taker, leaseSeconds: config.leaseSeconds, onFault })
   const leader = createLeader(db)
   const chores = createChores(choresOf(parts), leader.isLeader, onFault)
@@ -118,6 +127,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
   return {
     ...engine,
     owner,
+    hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane),
     async stop() {
       await chores.stop()
       await leader.stop()

@@ -12,6 +12,7 @@ import { giveUpOverdue } from './notifications/overdue.ts'
 import { forgetMessages, keptSince } from './notifications/retention.ts'
 import { simulate } from './notifications/simulate.ts'
 import type { EngineParts } from './parts.ts'
+import { forgetKept } from './queue/hold.ts'
 import { apply, writeMoves } from './receipts/apply.ts'
 import { forgetOld as forgetReceipts } from './receipts/sql.ts'
 import { forgetOld as forgetReplays } from './replays/sql.ts'
@@ -44,6 +45,7 @@ export function choresOf(parts: EngineParts): Chore[] {
   return [
     { name: 'tomorrow has its partitions', everySeconds: HOUR, run: () => makePartitions(db, clock) },
     { name: 'what was never answered ends', everySeconds: HOUR / 4, run: () => giveUpOverdue(parts) },
+    { name: 'what was kept back goes with its messages', everySeconds: HOUR, run: () => forgetKept(db.sql) },
     { name: 'messages past their retention go', everySeconds: HOUR, run: () => forgetMessages(parts) },
     {
       name: 'days past every retention are dropped',

@@ -27,6 +27,7 @@ import { resealKeys } from './keys/reseal.ts'
 import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
 import type { AcceptReceipts } from './providers/port.ts'
+import { HOLD_CHANNEL, recogniseCopy, watchHold } from './queue/hold.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { accept as acceptReceipts } from './receipts/accept.ts'
 import { createReplays } from './replays/replay.ts'
@@ -77,6 +78,7 @@ export async function openStore(
     const seal = createSeal(secrets)
     if (wanted) {
       await checkSeal(db.sql, seal)
+      await recogniseCopy(db.sql)
       await makePartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
@@ -168,10 +170,21 @@ export async function start(
     )
     stops.push(() => readiness.stop())
 
+    const hold = await watchHold(db.sql, onFault)
+    stops.push(() => hold.stop())
+    await listener.on(HOLD_CHANNEL, () => void hold.look().catch(onFault))
+    metrics.gauge('herald_held', 'Whether sending is held until an operator releases it.', () =>
+      hold.isHeld() ? 1 : 0,
+    )
+    if (hold.isHeld()) {
+      log.warn('sending is held until an operator releases it')
+      say(HELD)
+    }
+
     const inbox = createInbox({ sql: db.sql, seal })
     const files = createFilePlace(store, log)
     stops.push(() => files.stop())
-    const given = { services, templates, inbox, files, metrics, log }
+    const given = { services, templates, inbox, files, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let outlet: Outlet | null = null
     const hearReceipts: AcceptReceipts = async (provider, receipts) => {
@@ -231,6 +244,10 @@ export async function start(
     throw error
   }
 }
+
+const HELD =
+  'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then decide with' +
+  ' herald release (docs/running.md, Backups).'
 
 // The request log and its metric: what was asked for, by whom, how it went. No address, no value, no key.
 function answered({ log, metrics }: Parts, request: FastifyRequest, reply: FastifyReply) {

@@ -1,11 +1,14 @@
 // Table of contents: every command of the operator.
 import { auditCommands } from './audit.ts'
+import { backupCommands } from './backup.ts'
 import type { Command } from './command.ts'
 import { doctorCommands } from './doctor.ts'
+import { holdCommands } from './hold.ts'
 import { inboxCommands } from './inbox.ts'
 import { jobCommands } from './job.ts'
 import { keyCommands } from './key.ts'
 import { listCommands } from './lists.ts'
+import { restoreCommands } from './restore.ts'
 import { sampleCommands } from './sample-command.ts'
 import { serviceCommands } from './service.ts'
 import { runCommands } from './start.ts'
@@ -15,6 +18,9 @@ import { userCommands } from './user.ts'
 export const commands: readonly Command[] = [
   ...runCommands,
   ...doctorCommands,
+  ...backupCommands,
+  ...restoreCommands,
+  ...holdCommands,
   ...sampleCommands,
   ...serviceCommands,
   ...keyCommands,

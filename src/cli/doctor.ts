@@ -2,6 +2,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Config, ConfigProblems } from '../config.ts'
+import { zulu } from '../core/clock.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
@@ -10,6 +11,7 @@ import { createInbox } from '../inbox/inbox.ts'
 import { openStore } from '../main.ts'
 import type { Store } from '../parts.ts'
 import type { Provider } from '../providers/port.ts'
+import { holdingOf } from '../queue/hold.ts'
 import { createLog } from '../telemetry/log.ts'
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
@@ -137,8 +139,20 @@ async function checkInside(store: Store, config: Config): Promise<Check[]> {
     durable,
     fine('Migrations', 'all are there'),
     await checkSecret(() => checkSeal(sql, seal)),
+    await checkHold(store),
     ...(await checkProviders(store)),
   ]
+}
+
+async function checkHold({ db: { sql } }: Store): Promise<Check> {
+  const holding = await holdingOf(sql)
+  if (!holding) return fine('Sending', 'not held')
+  const why = holding.reason === 'restored' ? 'this is a restored copy' : 'an operator asked for it'
+  return trouble(
+    'Sending',
+    `held since ${zulu(holding.held_since)}: ${why}; messages are accepted and wait`,
+    'Look with herald held, then go on with herald release (docs/running.md, Backups).',
+  )
 }
 
 /** Asks every provider whether it would answer; nothing is sent. SMPP is left to the service: a bind of ours would take its place. */

@@ -1,0 +1,110 @@
+// From a backup to a database that opens, and sends nothing until it is released.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { createSeal } from '../core/seal.ts'
+import { type Manifest, unpack, verify } from '../db/backup.ts'
+import { connect, type Sql } from '../db/connect.ts'
+import { startEmbedded } from '../db/embedded.ts'
+import { binaries, choosePlace, ownerOf, preparePlace } from '../db/embedded-place.ts'
+import { checkSeal, secretIn } from '../db/seal.ts'
+import { holdSending } from '../queue/hold.ts'
+import type { Command, Io } from './command.ts'
+import { explained } from './explain.ts'
+
+export const restoreCommands: readonly Command[] = [
+  {
+    noun: 'restore',
+    args: [{ name: 'FOLDER', sentence: 'A backup made by herald backup.' }],
+    sentence: 'Make the embedded database from a backup, in a data folder that has none.',
+    more: 'Put the old sealing secret in place first: the file `secret` in the data folder, or HERALD_SECRET. The restored copy is held: it accepts messages and sends nothing until herald release.',
+    examples: ['HERALD_DATA=/var/lib/herald herald restore /backups/herald-monday'],
+    run: async (io, given) => {
+      const config = io.config()
+      const folder = resolve(given.text('FOLDER'))
+      const place = freePlace(config, io)
+      const manifest = await verify(folder, io.say)
+      await refuseOtherVersion(manifest, place)
+      const problem = await make(folder, manifest, place, config, io)
+      const text = [
+        `Restored to ${place}: everything that was accepted before ${manifest.begun}.`,
+        'It is held: a start accepts messages and sends nothing, because what the original has sent since is not known.',
+        'See what waits with herald held; release it with herald release --cut-off TIME, the moment the original stopped.',
+        ...(problem ? [`PROBLEM: ${problem}`] : []),
+      ].join('\n')
+      return {
+        text,
+        data: { place, begun: manifest.begun, held: true, problem },
+        ...(problem && { failed: true as const }),
+      }
+    },
+  },
+]
+
+/** Where the database will be. Nothing that is there is ever replaced. */
+function freePlace(config: Config, io: Io): string {
+  if (config.databaseUrl)
+    throw new Error(
+      'DATABASE_URL is set: this command makes an embedded database. Unset it, or restore with the tools of your server (docs/running.md).',
+    )
+  const place = choosePlace(join(config.dataFolder, 'postgres'), io.say)
+  if (existsSync(place) && readdirSync(place).length > 0)
+    throw new Error(
+      `There is a database in ${place} already, and restoring replaces nothing. Name an empty folder with HERALD_DATA, or stop Herald and move this one away first.`,
+    )
+  if (!config.sealSecret && !existsSync(join(config.dataFolder, 'secret')))
+    throw new Error(
+      `The sealing secret is missing, without which the backup cannot be read. Put the old one into ${join(config.dataFolder, 'secret')}, or set HERALD_SECRET, and try again.`,
+    )
+  return place
+}
+
+async function refuseOtherVersion(manifest: Manifest, place: string) {
+  mkdirSync(place, { recursive: true, mode: 0o711 })
+  const { major } = await binaries(place, ownerOf(place))
+  const made = manifest.postgres.split('.')[0]
+  if (made !== major)
+    throw new Error(
+      `This backup was made with PostgreSQL ${made}; this Herald brings PostgreSQL ${major}, which cannot read it. Restore it with the Herald that made it.`,
+    )
+}
+
+/**
+ * Built beside its place, opened, held and stopped there, and moved when all is well: however this ends, there is never a
+ * database that could begin to send.
+ */
+async function make(folder: string, manifest: Manifest, place: string, config: Config, io: Io): Promise<string | null> {
+  const draft = `${place}.restoring`
+  if (existsSync(draft))
+    throw new Error(`${draft} is left from a restore that was interrupted, or still runs. Remove it and try again.`)
+  preparePlace(draft)
+  try {
+    await unpack(folder, manifest, join(draft, 'data'), ownerOf(draft), io.say)
+    io.say('The database is opened for the first time, which can take a while.')
+    const server = await startEmbedded(draft, { say: io.say })
+    const db = connect(server, { size: 1, name: 'herald-restore', statementSeconds: 0, onIdleError: () => {} })
+    let problem: string | null = null
+    try {
+      await holdSending(db.sql, 'restored')
+      problem = await secretProblem(db.sql, config)
+    } finally {
+      await db.stop()
+      await server.stop()
+    }
+    rmdirSync(place)
+    renameSync(draft, place)
+    return problem
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function secretProblem(sql: Sql, config: Config): Promise<string | null> {
+  try {
+    await checkSeal(sql, createSeal([config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]))
+    return null
+  } catch (error) {
+    return explained(error).join(' ')
+  }
+}

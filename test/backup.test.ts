@@ -1,0 +1,122 @@
+// herald backup and herald restore on the embedded database, as an operator uses them: while the service works, and elsewhere.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { programs } from './support/program.ts'
+
+const { newData, herald, start } = programs()
+
+type Sample = { key: string; template: string }
+const sampleIn = (text: string): Sample => ({
+  key: /live key +(\S+)/.exec(text)?.[1] ?? '',
+  template: /e-mail template +(\S+)/.exec(text)?.[1] ?? '',
+})
+
+async function send(address: string, { key, template }: Sample): Promise<string> {
+  const reply = await fetch(`${address}/v2/notifications/email`, {
+    method: 'POST',
+    headers: { authorization: `ApiKey-v1 ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ template_id: template, email_address: 'ada@example.org', personalisation: { name: 'Ada' } }),
+  })
+  expect(reply.status).toBe(201)
+  return ((await reply.json()) as { id: string }).id
+}
+
+async function statusOf(address: string, { key }: Sample, id: string): Promise<string | undefined> {
+  const reply = await fetch(`${address}/v2/notifications/${id}`, { headers: { authorization: `ApiKey-v1 ${key}` } })
+  return ((await reply.json()) as { status?: string }).status
+}
+
+test('a backup of a working service is restored elsewhere, opens, and sends nothing until it is released', async () => {
+  const [data, elsewhere] = [newData(), newData()]
+  const folder = join(dirname(data), 'backup')
+  const service = await start({ HERALD_DATA: data })
+  const sample = sampleIn(service.out())
+  const before: string[] = []
+  for (let n = 0; n < 20; n++) before.push(await send(service.address, sample))
+
+  let isDone = false
+  const load = (async () => {
+    while (!isDone) await send(service.address, sample)
+  })()
+  const made = await herald(['backup', folder], { HERALD_DATA: data })
+  isDone = true
+  await load
+  expect(made).toMatchObject({ code: 0, err: '' })
+  expect(made.out).toMatch(
+    /The backup is in .*\nNot in it, to be kept in another place:\n- the sealing secret, .*secret:/,
+  )
+  expect(statSync(folder).mode & 0o077).toBe(0)
+  const secret = readFileSync(join(data, 'secret'), 'utf8').trim()
+  const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name))
+  const hasSecret = texts.filter(name => statSync(name).isFile() && readFileSync(name).includes(secret))
+  expect(hasSecret).toEqual([])
+  expect((await herald(['backup', folder], { HERALD_DATA: data })).err).toMatch(/is there already.*does not exist\.\n$/)
+  await service.end('SIGTERM')
+
+  const over = await herald(['restore', folder], { HERALD_DATA: data })
+  expect(over).toMatchObject({ code: 1, err: expect.stringMatching(/There is a database in .* already.*HERALD_DATA/) })
+  const blind = await herald(['restore', folder], { HERALD_DATA: elsewhere })
+  expect(blind).toMatchObject({ code: 1, err: expect.stringMatching(/The sealing secret is missing.*try again/) })
+  mkdirSync(elsewhere, { mode: 0o711 })
+  cpSync(join(data, 'secret'), join(elsewhere, 'secret'))
+  const restored = await herald(['restore', folder], { HERALD_DATA: elsewhere })
+  expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^.*Restored to .*\nIt is held/s), err: '' })
+
+  const copy = await start({ HERALD_DATA: elsewhere })
+  expect(copy.out()).toMatch(/Nothing is sent: this database is held/)
+  for (const id of before) expect(await statusOf(copy.address, sample, id)).toMatch(/^(created|sending|delivered)$/)
+  const waiting = await send(copy.address, sample)
+  expect(await herald(['doctor'], { HERALD_DATA: elsewhere })).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/PROBLEM +Sending: held.*\n +-> .*herald release/),
+  })
+  expect(await statusOf(copy.address, sample, waiting)).toBe('created')
+  expect((await herald(['release', '--all'], { HERALD_DATA: elsewhere })).code).toBe(0)
+  await expect.poll(() => statusOf(copy.address, sample, waiting), { timeout: 15_000 }).toBe('delivered')
+  await copy.end('SIGTERM')
+}, 300_000)
+
+test('a damaged, unfinished or foreign backup is refused, and nothing is left behind', async () => {
+  const [data, elsewhere] = [newData(), newData()]
+  const folder = join(dirname(data), 'backup')
+  expect((await herald(['backup', folder], { HERALD_DATA: data })).err).toMatch(/There is no database in .* yet/)
+  expect((await herald(['service', 'create', 'Permits'], { HERALD_DATA: data })).code).toBe(0)
+  expect((await herald(['backup', folder], { HERALD_DATA: data })).code).toBe(0)
+  mkdirSync(elsewhere, { mode: 0o711 })
+  cpSync(join(data, 'secret'), join(elsewhere, 'secret'))
+  const restore = () => herald(['restore', folder], { HERALD_DATA: elsewhere })
+
+  const file = join(folder, 'data', 'global', 'pg_control')
+  const whole = readFileSync(file)
+  const bent = Buffer.from(whole)
+  bent.writeUInt8(bent.readUInt8(100) ^ 1, 100)
+  writeFileSync(file, bent)
+  expect(await restore()).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^This backup is damaged: .*pg_control/),
+  })
+  writeFileSync(file, whole)
+
+  const manifest = join(folder, 'backup.json')
+  const words = readFileSync(manifest, 'utf8')
+  writeFileSync(manifest, words.replace(/"postgres":"\d+/, '"postgres":"12'))
+  expect(await restore()).toMatchObject({ code: 1, err: expect.stringMatching(/made with PostgreSQL 12/) })
+  writeFileSync(manifest, '{}')
+  expect(await restore()).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/is not a backup made by herald backup/),
+  })
+  expect(existsSync(join(elsewhere, 'postgres', 'data'))).toBe(false)
+  writeFileSync(manifest, words)
+
+  const external = { HERALD_DATA: elsewhere, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
+  expect((await herald(['backup', folder], external)).err).toMatch(/DATABASE_URL is set.*pg_dump/)
+  expect((await herald(['restore', folder], external)).err).toMatch(/DATABASE_URL is set/)
+
+  writeFileSync(join(elsewhere, 'secret'), 'another secret of at least 32 characters\n')
+  expect(await restore()).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/PROBLEM: .*sealed with another secret/),
+  })
+}, 300_000)
