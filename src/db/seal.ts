@@ -6,6 +6,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from './connect.ts'
 
 const WORD = 'herald'
+const SHORTEST = 32
 
 /** The secret of the data folder, made at random on first start, readable only by whom it belongs to. */
 export function secretIn(folder: string): string {
@@ -22,7 +23,13 @@ export function secretIn(folder: string): string {
       rmSync(draft)
     }
   }
-  return readFileSync(file, 'utf8').trim()
+  const secret = readFileSync(file, 'utf8').trim()
+  // A file that was cut off, or filled in by hand: what it seals would be easy to open.
+  if (secret.length < SHORTEST)
+    throw new Error(
+      `The file ${file} holds ${secret.length} characters, and a secret needs at least ${SHORTEST}. Restore it from where you keep a copy; without one, what it sealed is lost.`,
+    )
+  return secret
 }
 
 /** Refuses secrets without the one this database was last sealed with, and remembers a new one that takes its place. */

@@ -1,10 +1,12 @@
 // Header to caller (contract 3). The order of the steps is the order in which callers are told what is wrong.
 import type { Clock } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import { createCache } from '../db/cache.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Services } from '../services/load.ts'
+import { createFailures } from './failures.ts'
 import { type Caller, hasEnded, type Key, readKey } from './key.ts'
 import { refuse } from './refusals.ts'
 import { byDigest, ofService, type StoredKey, touch } from './sql.ts'
@@ -13,7 +15,8 @@ import { fits, readToken, type Token } from './token.ts'
 export type Headers = { authorization?: string | undefined; date?: string | undefined }
 
 export type Authenticate = {
-  (headers: Headers): Promise<Caller>
+  /** Throws a refusal; where wrong keys come in numbers from one address, it throws later. */
+  (headers: Headers, addressOf: () => string): Promise<Caller>
   drop(service: string): void
   clear(): void
 }
@@ -38,8 +41,18 @@ export function createAuthenticate(app: App): Authenticate {
     { ownerOf: service => service },
   )
   const touched = new Map<Id, number>()
+  const failures = createFailures(clock)
 
-  async function authenticate({ authorization, date }: Headers): Promise<Caller> {
+  async function authenticate(headers: Headers, addressOf: () => string): Promise<Caller> {
+    try {
+      return await callerBy(headers)
+    } catch (error) {
+      if (error instanceof Refusal) await failures.add(addressOf())
+      throw error
+    }
+  }
+
+  async function callerBy({ authorization, date }: Headers): Promise<Caller> {
     const [scheme = '', rest = ''] = split(authorization ?? '')
     if (scheme === '') throw refuse.noToken()
     switch (scheme.toLowerCase()) {

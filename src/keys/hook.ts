@@ -14,12 +14,12 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** Any live key of a service. */
 export const anyKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
-  callers.set(request, await authenticate(request.headers))
+  callers.set(request, await authenticate(request.headers, () => request.ip))
 }
 
 /** A key that may manage templates: told first thing, before ids and bodies are looked at. */
 export const managerKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
-  const caller = await authenticate(request.headers)
+  const caller = await authenticate(request.headers, () => request.ip)
   if (!caller.key.manage_templates) throw refuse.notManager()
   callers.set(request, caller)
 }

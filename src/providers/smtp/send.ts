@@ -74,7 +74,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     if (!isWireSafe(data, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
     const sent = await pool.send({ envelope, data })
-    if (!sent.ok) return outcomeOf(sent.fault)
+    if (!sent.ok) return outcomeOf({ ...sent.fault, reply: unnamed(sent.fault.reply, message.to, envelope.to) })
     const ref = settings.refOf(sent.reply, message)
     if (ref !== null) return { kind: 'accepted', ref }
     return { kind: 'deferred', detail: cleaned(sent.reply), uncertain: true }
@@ -102,6 +102,12 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     },
     stop: pool.stop,
   }
+}
+
+/** Servers repeat the address they refuse, and what they say is kept unsealed (reliability S-32). */
+function unnamed(reply: string | null, ...addresses: string[]): string | null {
+  const spellings = new Set(addresses.flatMap(address => [address, address.toLowerCase()]))
+  return reply && [...spellings].reduce((text, spelling) => text.replaceAll(spelling, '…'), reply)
 }
 
 /** The last look (reliability S-11, S-12): no bare CR or LF, no NUL, one address each way, ASCII unless agreed. */

@@ -1,0 +1,228 @@
+// S-02, S-03, S-41: guessing keys, and saying where one comes from.
+import { createHmac, randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createClock } from '../../src/core/clock.ts'
+import type { Sql } from '../../src/db/connect.ts'
+import { createAuthenticate } from '../../src/keys/authenticate.ts'
+import { createFailures, FREE, networkOf } from '../../src/keys/failures.ts'
+import { createServices } from '../../src/services/load.ts'
+import { EMAIL, emailTemplate, type Key } from '../support/sends.ts'
+import { type World, world } from '../support/world.ts'
+
+const PATH = '/v2/templates'
+
+let here: World
+let service: Awaited<ReturnType<World['service']>>
+let key: Key
+
+beforeAll(async () => {
+  here = await world({ HERALD_TRUSTED_PROXIES: '127.0.0.1' })
+  service = await here.service()
+  key = await service.key()
+})
+
+const wrongKey = () => `herald-a_key-${service.id}-${randomUUID()}`
+
+describe('S-02 the same work for every wrong key', () => {
+  test('unknown, revoked, of another service: one digest and one question each', async () => {
+    const other = await here.service()
+    const [revoked, foreign] = [await service.key(), await other.key()]
+    await here.parts.db.sql`update keys set revoked_at = now() where id = ${revoked.id}`
+    const cases = {
+      unknown: wrongKey(),
+      revoked: revoked.key,
+      foreign: `herald-a_key-${service.id}-${foreign.key.slice(-36)}`,
+      'unknown service': `herald-a_key-${randomUUID()}-${randomUUID()}`,
+    }
+    const work: Record<string, object> = {}
+    for (const [name, text] of Object.entries(cases)) {
+      const counts = { statements: 0, digests: 0 }
+      const sql = ((strings, ...values) => {
+        counts.statements++
+        return here.parts.db.sql(strings, ...values)
+      }) as Sql
+      const seal = {
+        ...here.parts.seal,
+        digests(secret: string) {
+          counts.digests++
+          return here.parts.seal.digests(secret)
+        },
+      }
+      const authenticate = createAuthenticate({
+        sql,
+        clock: createClock(),
+        seal,
+        services: createServices(sql, createClock()),
+        keyPrefix: 'herald',
+        onFault: () => {},
+      })
+      await expect(authenticate({ authorization: `ApiKey-v1 ${text}` }, () => '127.0.0.1')).rejects.toThrow('API key')
+      work[name] = counts
+    }
+    for (const counts of Object.values(work)) expect(counts).toEqual({ statements: 1, digests: 1 })
+  })
+})
+
+describe('S-02 wrong keys from one address', () => {
+  /** Failures whose waiting ends when the test says so, and whether a no is still waiting then. */
+  function withHand(options: { now?: () => number; most?: number } = {}) {
+    const hand: { release: () => void } = { release: () => {} }
+    const waiting = new Promise<void>(resolve => {
+      hand.release = resolve
+    })
+    const { now = () => 0, ...rest } = options
+    const failures = createFailures({ ...createClock(), now }, { ...rest, wait: () => waiting })
+    return { ...failures, release: hand.release }
+  }
+  async function isLate(told: Promise<void>): Promise<boolean> {
+    let late = true
+    told.then(() => {
+      late = false
+    }, expect.unreachable)
+    await turn()
+    return late
+  }
+
+  test('the first sixty in a minute are told at once, then each later; another address is another; a minute ends', async () => {
+    const time = { now: 1_000_000 }
+    const failures = withHand({ now: () => time.now })
+    for (let n = 0; n < FREE; n++) expect(await isLate(failures.add('203.0.113.9'))).toBe(false)
+    expect(await isLate(failures.add('203.0.113.9'))).toBe(true)
+    expect(await isLate(failures.add('::ffff:203.0.113.9'))).toBe(true)
+    expect(await isLate(failures.add('203.0.113.10'))).toBe(false)
+    time.now += 60_000
+    expect(await isLate(failures.add('203.0.113.9'))).toBe(false)
+  })
+
+  test('what is remembered has a bound, and so have answers that wait', async () => {
+    const failures = withHand({ most: 100 })
+    for (let n = 0; n < 1_000; n++) await failures.add(`198.51.100.${n}`)
+    expect(failures.size()).toBe(100)
+    for (let n = 0; n < FREE; n++) await failures.add('203.0.113.9')
+    const flood = Array.from({ length: 1_500 }, () => failures.add('203.0.113.9'))
+    expect(await isLate(flood.at(-1) as Promise<void>)).toBe(false)
+    expect(await isLate(flood[0] as Promise<void>)).toBe(true)
+    failures.release()
+    await Promise.all(flood)
+  })
+
+  test('a network of IPv6 is one caller; this machine is nobody in particular', async () => {
+    expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2')
+    expect(networkOf('2001:DB8:0001:2::9')).toBe('2001:db8:1:2')
+    expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0')
+    expect(networkOf('::1:2')).toBe('0:0:0:0')
+    expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
+    const failures = withHand()
+    for (const ours of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])
+      for (let n = 0; n <= FREE; n++) expect(await isLate(failures.add(ours))).toBe(false)
+    expect(failures.size()).toBe(0)
+  })
+
+  test('over HTTP: the words stay, the wait comes, a right key from there is not slowed; a made-up address in front changes nothing', async () => {
+    const from = (address: string, text: string) =>
+      here.call('GET', PATH, { headers: { authorization: `ApiKey-v1 ${text}`, 'x-forwarded-for': address } })
+    const guess = async (address: string) => {
+      const reply = await from(address, wrongKey())
+      expect(reply).toBeRefused(403, 'AuthError', 'Invalid token: API key not found')
+    }
+    await Promise.all(Array.from({ length: FREE }, (_, n) => guess(`192.0.2.${n}, 203.0.113.9`)))
+    expect((await from('203.0.113.9', key.key)).status).toBe(200)
+
+    const since = performance.now()
+    const order: string[] = []
+    const note = (name: string) => () => {
+      order.push(name)
+    }
+    await Promise.all([
+      guess('203.0.113.9').then(note('slowed')),
+      guess('8.8.8.8, 203.0.113.9').then(note('slowed')),
+      from('203.0.113.9', key.key).then(note('right key')),
+      guess('203.0.113.77').then(note('another address')),
+    ])
+    expect(performance.now() - since).toBeGreaterThan(900)
+    expect(order.slice(2)).toEqual(['slowed', 'slowed'])
+  })
+})
+
+describe('S-03 signed tokens', () => {
+  test('longer than 4 kB: not even taken apart', async () => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const text = `${part({ alg: 'HS256' })}.${part({ iss: service.id, x: 'y'.repeat(4_000) })}.xx`
+    const reply = await here.call('GET', PATH, { headers: { authorization: `Bearer ${text}` } })
+    expect(reply).toBeRefused(403, 'AuthError', 'Invalid token: signature, api token is not valid')
+  })
+
+  test('no more than 50 keys are tried, live ones before revoked ones', async () => {
+    const many = await here.service()
+    const first = await many.key()
+    for (let n = 0; n < 49; n++) {
+      const { id } = await many.key()
+      if (n % 2 === 0) await here.parts.db.sql`update keys set revoked_at = now() where id = ${id}`
+    }
+    const tokenOf = (text: string) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const signed = `${part({ alg: 'HS256' })}.${part({ iss: many.id, iat: Math.floor(here.parts.clock.now() / 1000) })}`
+      return `Bearer ${signed}.${createHmac('sha256', text.slice(-36)).update(signed).digest('base64url')}`
+    }
+    const status = async () => (await here.call('GET', PATH, { headers: { authorization: tokenOf(first.key) } })).status
+    expect(await status()).toBe(200)
+    for (let n = 0; n < 25; n++) await many.key()
+    expect(await status()).toBe(200)
+    await many.key()
+    await expect.poll(status, { interval: 20 }).toBe(403)
+    expect((await first.get(PATH)).status).toBe(200)
+  })
+})
+
+describe('S-41 what a caller says about itself', () => {
+  /** The addresses that an answer holds: of the message, and of its file. */
+  async function addresses(w: World, more: Record<string, string>) {
+    const caller = await (await w.service()).key()
+    const template_id = await emailTemplate(caller, '((link))')
+    const link = { file: Buffer.from('hello').toString('base64'), filename: 'a.txt', sending_method: 'link' }
+    const body = { email_address: 'ada@example.net', template_id, personalisation: { name: 'Ada', link } }
+    const headers = { authorization: `ApiKey-v1 ${caller.key}`, 'content-type': 'application/json', ...more }
+    const { uri, content } = await posted(w.port, headers, JSON.stringify(body))
+    return [uri, content.body].map((address: string) => address.slice(0, address.indexOf('/', 8)))
+  }
+
+  const spoofed = {
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-for': '203.0.113.1',
+    forwarded: 'for=203.0.113.1;host=evil.example;proto=https',
+    'x-original-host': 'evil.example',
+    'x-real-ip': '203.0.113.1',
+  }
+
+  test('with a public address in the settings nothing of it counts, not even from a trusted proxy', async () => {
+    const w = await world({ HERALD_BASE_URL: 'https://notify.example.org', HERALD_TRUSTED_PROXIES: '127.0.0.1' })
+    const ours = 'https://notify.example.org'
+    expect(await addresses(w, { ...spoofed, host: 'evil.example' })).toEqual([ours, ours])
+  })
+
+  test('without one, forwarded headers of strangers are not believed', async () => {
+    const w = await world()
+    expect(await addresses(w, spoofed)).toEqual([w.address, w.address])
+  })
+
+  test('those of a trusted proxy are', async () => {
+    expect(await addresses(here, spoofed)).toEqual(['https://evil.example', 'https://evil.example'])
+  })
+})
+
+// fetch does not let a caller choose the Host header.
+const posted = (port: number, headers: Record<string, string>, body: string) =>
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+  new Promise<any>((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path: EMAIL, method: 'POST', headers }, response => {
+      let text = ''
+      response.setEncoding('utf8').on('data', chunk => {
+        text += chunk
+      })
+      response.on('end', () => resolve(JSON.parse(text)))
+    })
+    asked.on('error', reject).end(body)
+  })
