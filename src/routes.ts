@@ -48,6 +48,7 @@ function contents(parts: Parts): readonly Line[] {
 }
 
 export function addRoutes(app: FastifyInstance, parts: Parts): void {
+  app.decorateRequest('caller', null)
   for (const line of contents(parts)) addRoute(app, line)
   // Reading and cancelling take any id here, but a send names its kind: anything else is an unknown path, not a wrong method.
   hide(app, 'POST', '/v2/notifications/:kind')
@@ -82,7 +83,7 @@ function addRoute(app: FastifyInstance, [method, url, who, route]: Line): void {
   app.route({
     method,
     url,
-    onRequest: [noEmptyPart, who.check, ...(route.ids ? [idsInPath(route.ids)] : [])],
+    onRequest: [...(url.includes(':') ? [noEmptyPart] : []), who.check, ...(route.ids ? [idsInPath(route.ids)] : [])],
     ...(route.bodyLimit && { bodyLimit: route.bodyLimit }),
     ...(route.config && { config: route.config }),
     async handler(request, reply) {

@@ -60,10 +60,12 @@ function split(micros: number): { millis: number; fraction: number } {
 }
 
 const HEX = /^[0-9a-f]{32}$/
+const AS_PRINTED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Any spelling the interface takes (contract 1.6) to the one we print, or null. */
 export function readId(text: unknown): Id | null {
   if (typeof text !== 'string' || text.length > 100) return null
+  if (AS_PRINTED.test(text)) return text as Id
   let rest = text.toLowerCase()
   if (rest.startsWith('urn:uuid:')) rest = rest.slice(9)
   if (rest.startsWith('{') !== rest.endsWith('}')) return null

@@ -1,6 +1,14 @@
 // Secrets and personal data at rest: AES-256-GCM for what must be read again, HMAC-SHA-256 for what is only looked up.
 // Every sealed value starts with the id of the secret that sealed it, so secrets can be replaced while old data stays readable.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomFillSync, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomFillSync,
+  timingSafeEqual,
+} from 'node:crypto'
 
 export type Seal = {
   seal(clear: string | Buffer): Buffer
@@ -68,7 +76,8 @@ export function createSeal(secrets: readonly string[]): Seal {
 
 function derive(secret: string) {
   const part = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, 'herald', info, bytes))
-  return { id: part('id', ID_BYTES), sealing: part('seal', 32), pepper: part('pepper', 32) }
+  // A key object: handed over as bytes, the key would be looked at anew for every message (5.3 against 3.8 µs).
+  return { id: part('id', ID_BYTES), sealing: createSecretKey(part('seal', 32)), pepper: part('pepper', 32) }
 }
 
 const digestBy = (pepper: Buffer, text: string) => createHmac('sha256', pepper).update(text).digest()

@@ -103,6 +103,17 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   }
 }
 
+/**
+ * A list of values that need no quotes in PostgreSQL's array text: ids, numbers, timestamps, words of our own. Never a
+ * caller's text: for that, hand over the array itself. (The driver quotes and escapes each element: 4 µs of an accept.)
+ */
+export const bare = (values: readonly (string | number | boolean | null | undefined)[]) =>
+  `{${values.map(value => value ?? 'null').join(',')}}`
+
+/** The same for bytes. */
+export const bytes = (values: readonly (Buffer | null | undefined)[]) =>
+  `{${values.map(value => (value ? `"\\\\x${value.toString('hex')}"` : 'null')).join(',')}}`
+
 type Query = { text: string; name: string; values: unknown[] }
 
 const tagFor =

@@ -22,7 +22,7 @@ export type Linked = {
 type App = {
   sql: Sql
   clock: Clock
-  services: { get(id: string): Promise<{ name: string } | null> }
+  services: { get(id: string): { name: string } | null | Promise<{ name: string } | null> }
   store: FileStore
 }
 

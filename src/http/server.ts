@@ -1,7 +1,7 @@
 // Fastify with our limits, time-outs and answers; no routes. Every failure, the framework's own included, leaves in the
 // interface's envelope, and a stop lets requests under way finish (recipe: reliability 5.2).
 import { randomUUID } from 'node:crypto'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import net from 'node:net'
 import Fastify, {
   type FastifyBaseLogger,
@@ -61,16 +61,21 @@ export function createServer(options: ServerOptions): HttpServer {
   app.server.on('connect', (_request, socket: net.Socket) => answerBrokenRequest({}, socket))
 
   let draining = false
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks that every request passes say `done`: a promise for each would cost more than what they do.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     allowOrigin(options.corsOrigins, request, reply)
-    if (!request.headers.host) throw refuse.unreadable()
+    done(request.headers.host ? undefined : refuse.unreadable())
   })
   // Not before the answer: a request may have begun before the stop.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (draining) reply.header('connection', 'close')
+    done(null, payload)
   })
-  app.addHook('onResponse', async (request, reply) => options.answered(request, reply))
+  app.addHook('onResponse', (request, reply, done) => {
+    options.answered(request, reply)
+    done()
+  })
   app.setErrorHandler(sendError)
   // Bodies are read by our own validators, in the noun's routes: the framework only carries the schemas to openapi.json.
   app.setValidatorCompiler(() => () => true)
@@ -108,16 +113,20 @@ const JSON_TYPE = /^\s*application\/(?:json|[^\s;/]+\+json)\s*(?:;|$)/i
 function readBodies(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.addHook('preParsing', async (request, _reply, payload) => {
-    if (!takesBody(request)) return payload
-    if (request.routeOptions.config.anyType) return payload
-    if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw refuse.notJson()
-    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw refuse.notJson()
-    return payload
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
+    const isJson = JSON_TYPE.test(type) && encoding === 'identity'
+    const isFine = isJson || !takesBody(request) || request.routeOptions.config.anyType
+    done(isFine ? null : refuse.notJson(), payload)
   })
-  app.addHook('preValidation', async request => {
-    if (!takesBody(request)) request.body = undefined
-    else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
+  app.addHook('preValidation', (request, _reply, done) => {
+    try {
+      if (!takesBody(request)) request.body = undefined
+      else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
   })
 }
 
@@ -131,23 +140,45 @@ const WAIT_SECONDS = 300
 function boundBodies(app: FastifyInstance, { bodyBudget, requestSeconds }: ServerOptions) {
   const budget = createBudget(bodyBudget * MIB)
   const shares = new WeakMap<FastifyRequest, () => void>()
-  app.addHook('preParsing', async (request, _reply, payload) => {
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-    if (!takesBody(request) || (length === undefined && encoding === undefined)) return payload
+  // One look around now and then instead of a timer for each body: most are there before it could start.
+  const reading = new Map<IncomingMessage, number>()
+  const sweep = setInterval(cutLate, Math.min(1_000, requestSeconds * 250))
+  sweep.unref()
+  app.addHook('onClose', async () => clearInterval(sweep))
+
+  function cutLate() {
+    const latest = performance.now() - requestSeconds * 1000
+    for (const [raw, since] of reading) {
+      if (raw.complete || raw.destroyed) reading.delete(raw)
+      else if (since < latest) answerBrokenRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, raw.socket)
+    }
+  }
+
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const { raw, headers } = request
+    const { 'content-length': length, 'transfer-encoding': encoding } = headers
+    if (!takesBody(request) || (length === undefined && encoding === undefined)) return done(null, payload)
     const limit = request.routeOptions.bodyLimit ?? BODY.other
     // Without a length a body may become as large as is allowed.
     const wanted = length === undefined ? limit : Math.min(Number(length), limit)
-    if (wanted > SMALL_BODY) shares.set(request, await budget.take(wanted))
-    if (request.raw.destroyed) throw refuse.unreadable()
-    const { socket } = request.raw
-    const timer = setTimeout(
-      () => answerBrokenRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket),
-      requestSeconds * 1000,
-    )
-    request.raw.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
-    return payload
+    const read = () => {
+      reading.set(raw, performance.now())
+      done(raw.destroyed ? refuse.unreadable() : null, payload)
+    }
+    if (wanted <= SMALL_BODY) return read()
+    void budget.take(wanted).then(giveBack => {
+      shares.set(request, giveBack)
+      read()
+    })
   })
-  app.addHook('onSend', async request => shares.get(request)?.())
+  app.addHook('preValidation', (request, _reply, done) => {
+    reading.delete(request.raw)
+    done()
+  })
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    shares.get(request)?.()
+    done(null, payload)
+  })
 }
 
 const takesBody = (request: FastifyRequest) =>

@@ -4,25 +4,28 @@ import type { Authenticate } from './authenticate.ts'
 import type { Caller } from './key.ts'
 import { refuse } from './refusals.ts'
 
-const callers = new WeakMap<FastifyRequest, Caller>()
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null
+  }
+}
 
-export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request)
+export function callerOf({ caller }: FastifyRequest): Caller {
   if (!caller) throw new Error('a route asked for its caller without the hook that finds one')
   return caller
 }
 
 /** Any live key of a service. */
 export const anyKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
-  callers.set(request, await authenticate(request.headers, () => request.ip))
+  request.caller = await authenticate(request.headers, () => request.ip)
 }
 
 /** A key that may manage templates: told first thing, before ids and bodies are looked at. */
 export const managerKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
   const caller = await authenticate(request.headers, () => request.ip)
   if (!caller.key.manage_templates) throw refuse.notManager()
-  callers.set(request, caller)
+  request.caller = caller
 }
 
 /** For the request log: the service that asked, once it is known. */
-export const serviceOf = (request: FastifyRequest) => callers.get(request)?.service.id
+export const serviceOf = (request: FastifyRequest) => request.caller?.service.id

@@ -7,7 +7,14 @@ import { refuse } from './refusals.ts'
 const DAY_MS = 86_400_000
 
 /** `2026-06-15`: the day a message that is due then counts for. */
-export const dayOf = (ms: number) => fromMicros(Math.floor(ms) * 1000).slice(0, 10)
+export function dayOf(ms: number): string {
+  const day = Math.floor(ms / DAY_MS)
+  if (last.day !== day) last = { day, text: fromMicros(day * DAY_MS * 1000).slice(0, 10) }
+  return last.text
+}
+
+// Nearly every message is for the same day as the one before.
+let last = { day: Number.NaN, text: '' }
 
 export function tooMany(limit: number, now: number): Refusal {
   const { kind, messages } = refuse.tooMany(limit)

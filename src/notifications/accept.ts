@@ -15,7 +15,8 @@ export type Accept = Pick<Batch<Asked, Decision>, 'add'> & {
 }
 
 const MOST = 500
-const IN_FLIGHT = 2
+/** A second group of the same service would only wait for the first one's row of the rate limit. */
+const IN_FLIGHT = 1
 /** Megabytes keep a connection busy for a while: most connections stay for others. */
 const WITH_FILES = 3
 

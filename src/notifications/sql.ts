@@ -1,7 +1,7 @@
 import { recorded } from '../audit/sql.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { type Part, part, type Sql } from '../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
@@ -45,7 +45,8 @@ export type Decision = { in_rate: boolean; seen: boolean; in_daily: boolean; rem
  * was reached only after the deadline, so that an answer of ours never contradicts what happens later.
  */
 export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, birth: Birth): Promise<Decision[]> {
-  const all = <T>(read: (one: Asked) => T) => asked.map(read)
+  const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
+  const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
   return sql<Decision>`
     with asked as materialized (
       select *
@@ -55,10 +56,11 @@ export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, b
         ${all(a => a.daily)}::text[], ${all(a => a.day)}::date[], ${all(a => a.daily_limit)}::integer[],
         ${all(a => a.message?.status)}::text[], ${all(a => a.message?.template_id)}::uuid[],
         ${all(a => a.message?.template_version)}::integer[], ${all(a => a.message?.lane)}::text[],
-        ${all(a => a.message?.reference)}::text[], ${all(a => a.message?.sender_id)}::uuid[],
+        ${asked.map(a => a.message?.reference)}::text[], ${all(a => a.message?.sender_id)}::uuid[],
         ${all(a => a.message?.scheduled_for)}::timestamptz[], ${all(a => a.message?.is_international)}::boolean[],
-        ${all(a => a.message?.sealed)}::bytea[], ${all(a => a.message?.recipient_digest)}::bytea[],
-        ${all(a => a.replay?.key)}::bytea[], ${all(a => a.replay?.request)}::bytea[], ${all(a => a.replay?.answer)}::bytea[]
+        ${allBytes(a => a.message?.sealed)}::bytea[], ${allBytes(a => a.message?.recipient_digest)}::bytea[],
+        ${allBytes(a => a.replay?.key)}::bytea[], ${allBytes(a => a.replay?.request)}::bytea[],
+        ${allBytes(a => a.replay?.answer)}::bytea[]
       ) with ordinality as a (
         id, service_id, key_id, key_type, rate_limit, channel, daily, day, daily_limit, status, template_id, template_version,
         lane, reference, sender_id, scheduled_for, is_international, sealed, recipient_digest, replay_key, replay_request,

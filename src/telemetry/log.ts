@@ -22,8 +22,29 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
         err: nameOnly,
       },
     },
-    destination ?? pino.destination({ fd: 2, sync: false }),
+    destination ?? standardError(),
   )
+}
+
+const GATHER_MS = 20
+
+// Lines of a few milliseconds are written together: a write for each took a tenth of what a request costs. What is not
+// written yet is written when the process ends by itself; `kill -9` takes the last lines with it.
+function standardError(): pino.DestinationStream {
+  const stream = pino.destination({ fd: 2, sync: false, minLength: 12_288 })
+  let isGathering = false
+  const flush = () => {
+    isGathering = false
+    stream.flush()
+  }
+  return {
+    write(line) {
+      stream.write(line)
+      if (isGathering) return
+      isGathering = true
+      setTimeout(flush, GATHER_MS).unref()
+    },
+  }
 }
 
 /** The request log names a request by its id; a whole one by accident is left out. */

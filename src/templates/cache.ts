@@ -15,8 +15,8 @@ export type Head = HeadRow
 
 export type Templates = {
   /** The template a send names, within the caller's service. */
-  head(service: Id, id: Id): Promise<Head | null>
-  version(id: Id, version: number): Promise<Compiled>
+  head(service: Id, id: Id): Head | null | Promise<Head | null>
+  version(id: Id, version: number): Compiled | Promise<Compiled>
   /** Brings many versions into memory with one question. */
   warm(wanted: readonly { template_id: Id; template_version: number }[]): Promise<void>
   drop(service: string): void
@@ -46,15 +46,17 @@ export function createTemplates(sql: Sql, clock: Clock): Templates {
     for (const row of rows) versions.set(nameOf(row.template_id, row.version), compile(row))
   }
 
+  async function fetched(template_id: Id, template_version: number): Promise<Compiled> {
+    const name = nameOf(template_id, template_version)
+    await warm([{ template_id, template_version }])
+    const found = versions.get(name)
+    if (!found) throw new Error(`template version ${name} is not there`)
+    return found
+  }
+
   return {
     head: (service, id) => heads.get(`${service}/${id}`),
-    async version(template_id, template_version) {
-      const name = nameOf(template_id, template_version)
-      await warm([{ template_id, template_version }])
-      const found = versions.get(name)
-      if (!found) throw new Error(`template version ${name} is not there`)
-      return found
-    },
+    version: (id, version) => versions.get(nameOf(id, version)) ?? fetched(id, version),
     warm,
     drop: heads.drop,
     clear: heads.clear,
