@@ -2,6 +2,7 @@
 // -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report keeps the figures and writes
 // docs/reliability.md.
 import { killedAll, killedDatabase } from './blocks/database.ts'
+import { inputs } from './blocks/inputs.ts'
 import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
 import { createHouse } from './support/house.ts'
@@ -21,6 +22,7 @@ const BLOCKS: Record<string, Block> = {
   O3: receiptFaults,
   F: providerFaults,
   F2: slowProvider,
+  C4: inputs,
 }
 
 const MARKS = { holds: 'ok  ', broken: 'FAIL', skipped: 'skip' }

@@ -1,69 +1,9 @@
-// O1 and O2 of reliability 2.3: the moves of a message against a model written from the tables of contract 6.3 and 6.4, and
-// e-mail receipts in every order.
+// O1 and O2 of reliability 2.3: the moves of a message against a model, and e-mail receipts in every order.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isFinal, after as moved, type News, type Standing, type Status } from '../src/notifications/status.ts'
 import type { Channel } from '../src/services/service.ts'
-
-type Result = News['result']
-
-/** Contract 6.3, line by line: from, what is heard, to. What is not here changes nothing. */
-const TABLE: [channels: Channel[], from: Status[], heard: Result[], to: (heard: Result) => Status][] = [
-  // Reliability 3: a receipt may come before our own word of the hand-over.
-  [['email', 'sms'], ['created', 'sending'], ['pending'], () => 'pending'],
-  [['email', 'sms'], ['created', 'sending', 'pending'], ['delivered'], () => 'delivered'],
-  [['email', 'sms'], ['created', 'sending', 'pending'], ['permanent-failure'], () => 'permanent-failure'],
-  [['email', 'sms'], ['created', 'sending', 'pending'], ['temporary-failure'], () => 'temporary-failure'],
-  [['email', 'sms'], ['created', 'sending', 'pending'], ['technical-failure'], () => 'technical-failure'],
-  [['email'], ['delivered'], ['permanent-failure', 'temporary-failure'], heard => heard as Status],
-  [['email'], ['temporary-failure'], ['delivered'], () => 'delivered'],
-  // 6.4: "permanent-failure stays", so it also comes after a temporary one.
-  [['email'], ['temporary-failure'], ['permanent-failure'], () => 'permanent-failure'],
-]
-
-function model(channel: Channel, standing: Standing, news: News): Status {
-  const heard = news.result === 'complaint' && news.detail === 'blocked' ? 'permanent-failure' : news.result
-  const line = TABLE.find(
-    ([channels, from, heards]) =>
-      channels.includes(channel) && from.includes(standing.status) && heards.includes(heard),
-  )
-  if (!line) return standing.status
-  // 6.4: "applied in the order of the provider's event time": an older event does not undo a newer one.
-  const undoes = standing.status === 'delivered' || standing.status === 'temporary-failure'
-  const isOld = standing.at !== null && (news.at < standing.at || (news.at === standing.at && heard === 'delivered'))
-  return undoes && heard !== 'permanent-failure' && isOld ? standing.status : line[3](heard)
-}
-
-const RESULTS: Result[] = [
-  'delivered',
-  'pending',
-  'permanent-failure',
-  'temporary-failure',
-  'technical-failure',
-  'complaint',
-]
-const STATUSES: Status[] = [
-  'created',
-  'sending',
-  'sent',
-  'pending',
-  'delivered',
-  'permanent-failure',
-  'temporary-failure',
-  'technical-failure',
-  'virus-scan-failed',
-  'cancelled',
-]
-
-const news = (results: readonly Result[]): fc.Arbitrary<News> =>
-  fc.record({
-    result: fc.constantFrom(...results),
-    at: fc.integer({ min: 1, max: 8 }),
-    detail: fc.constantFrom(null, 'blocked', 'general'),
-  })
-
-const hear = (channel: Channel, from: Standing, all: readonly News[]): Standing =>
-  all.reduce((standing, one) => moved(channel, standing, one) ?? standing, from)
+import { hear, model, news, permutations, RESULTS, type Result, STATUSES } from './support/status-model.ts'
 
 describe('O1 only the moves of the contract happen', () => {
   test('10,000 random sequences of news go as the model goes', () => {
@@ -158,12 +98,3 @@ describe('O2 order and repetition do not matter', () => {
     )
   })
 })
-
-function* permutations<T>(list: readonly T[]): Generator<T[]> {
-  if (list.length <= 1) {
-    yield [...list]
-    return
-  }
-  for (const [at, one] of list.entries())
-    for (const rest of permutations(list.filter((_one, other) => other !== at))) yield [one, ...rest]
-}

@@ -2,23 +2,10 @@
 // takes an id and has no case here fails.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openApi } from '../src/routes.ts'
+import { bulk, CASES, type Ids, idsOfRoutes, plain, unknownLike } from './support/tenants.ts'
 import { CATEGORY, type Reply, type World, world } from './support/world.ts'
 
 type Caller = Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>
-type Ids = Record<
-  | 'email'
-  | 'scheduled'
-  | 'job'
-  | 'emailTemplate'
-  | 'smsTemplate'
-  | 'archivedTemplate'
-  | 'folder'
-  | 'replyTo'
-  | 'sender',
-  string
->
-
 let here: World
 let stranger: Caller
 let strangers: Ids
@@ -70,91 +57,6 @@ async function inhabited() {
 }
 
 const inOneHour = () => new Date(Date.now() + 3_600_000).toISOString()
-const bulk = (template_id: string) => ({ template_id, name: 'A job', rows: [['email address'], ['owner@example.org']] })
-
-type Case = {
-  body?: (own: Ids, id: string) => unknown
-  /** Where the id goes when it is not in the path. */
-  path?: (id: string) => string
-}
-
-const changed = () => ({ name: 'Taken over' })
-
-/** Method and path of a route, and which id in it is tried: in the path, the query or the body. */
-const CASES: Record<string, Case> = {
-  'POST /v2/notifications/email template_id': {
-    body: (_own, id) => ({ email_address: 'a@example.org', template_id: id }),
-  },
-  'POST /v2/notifications/email email_reply_to_id': {
-    body: (own, id) => ({ email_address: 'a@example.org', template_id: own.emailTemplate, email_reply_to_id: id }),
-  },
-  'POST /v2/notifications/sms template_id': {
-    body: (_own, id) => ({ phone_number: '+16135550102', template_id: id }),
-  },
-  'POST /v2/notifications/sms sms_sender_id': {
-    body: (own, id) => ({ phone_number: '+16135550102', template_id: own.smsTemplate, sms_sender_id: id }),
-  },
-  'POST /v2/notifications/bulk template_id': { body: (_own, id) => bulk(id) },
-  'POST /v2/notifications/bulk reply_to_id': { body: (own, id) => ({ ...bulk(own.emailTemplate), reply_to_id: id }) },
-  'GET /v2/notifications/bulk older_than': { path: id => `/v2/notifications/bulk?older_than=${id}` },
-  'GET /v2/notifications/bulk/{job_id} job_id': {},
-  'DELETE /v2/notifications/bulk/{job_id} job_id': {},
-  'GET /v2/notifications older_than': { path: id => `/v2/notifications?older_than=${id}` },
-  'GET /v2/notifications/{notification_id} notification_id': {},
-  'DELETE /v2/notifications/{notification_id} notification_id': {},
-  'POST /v2/manage-template template_category_id': {
-    body: (_own, id) => ({ name: 'x', template_type: 'sms', content: 'x', template_category_id: id }),
-  },
-  'POST /v2/manage-template parent_folder_id': {
-    body: (_own, id) => ({
-      name: 'x',
-      template_type: 'sms',
-      content: 'x',
-      template_category_id: CATEGORY.general,
-      parent_folder_id: id,
-    }),
-  },
-  'GET /v2/manage-template/{template_id} template_id': {},
-  'PATCH /v2/manage-template/{template_id} template_id': { body: changed },
-  'PATCH /v2/manage-template/{template_id} template_category_id': {
-    path: () => `/v2/manage-template/${strangers.emailTemplate}`,
-    body: (_own, id) => ({ template_category_id: id }),
-  },
-  'PATCH /v2/manage-template/{template_id} parent_folder_id': {
-    path: () => `/v2/manage-template/${strangers.emailTemplate}`,
-    body: (_own, id) => ({ parent_folder_id: id }),
-  },
-  'DELETE /v2/manage-template/{template_id} template_id': {},
-  'GET /v2/template/{id} id': {},
-  'GET /v2/template/{id}/{version} id': { path: id => `/v2/template/${id}/1` },
-  'GET /v2/template/{id}/version/{version} id': { path: id => `/v2/template/${id}/version/1` },
-  'POST /v2/template/{id}/preview id': { body: () => ({ personalisation: {} }) },
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is read as it comes
-type Json = any
-
-/** Every id that a caller can name, by route: in the path, the query and the body. */
-function idsOfRoutes(): string[] {
-  const found: string[] = []
-  for (const [path, methods] of Object.entries((openApi() as Json).paths))
-    for (const [method, operation] of Object.entries(methods as Json)) {
-      const { parameters = [], requestBody } = operation as Json
-      const given = parameters.filter((one: Json) => one.in === 'path' || one.in === 'query')
-      const body = requestBody?.content?.['application/json']?.schema?.properties ?? {}
-      const ids = [
-        ...given.filter((one: Json) => isId(one.schema) || (one.in === 'path' && one.name.endsWith('id'))),
-        ...Object.entries(body)
-          .filter(([, schema]) => isId(schema))
-          .map(([name]) => ({ name })),
-      ]
-      for (const { name } of ids) found.push(`${method.toUpperCase()} ${path} ${name}`)
-    }
-  return found
-}
-
-const isId = (schema: Json) => schema?.format === 'uuid'
-
 test('every id that a route takes has a case here, and every case has its route', () => {
   expect(Object.keys(CASES).sort()).toEqual(idsOfRoutes().sort())
 })
@@ -164,7 +66,7 @@ describe("an id of another service is answered like one that does not exist, to 
     test(name, async () => {
       const [method = '', template = ''] = name.split(' ')
       const ask = (id: string): Promise<Reply> =>
-        here.call(method, path ? path(id) : template.replace(/\{[^}]+\}/, id), {
+        here.call(method, path ? path(id, strangers) : template.replace(/\{[^}]+\}/, id), {
           headers: { authorization: `ApiKey-v1 ${stranger.key}` },
           ...(body && { body: body(strangers, id) }),
         })
@@ -172,7 +74,6 @@ describe("an id of another service is answered like one that does not exist, to 
       const before = await belongings()
       for (const { status } of before) expect(status).toBe(200)
       for (const [kind, theirs] of Object.entries(owner)) {
-        // Made at the same time and in the same way as the real one: only its being there differs.
         const nobodys = unknownLike(theirs)
         const [one, other] = [await ask(theirs), await ask(nobodys)]
         expect([kind, one.status, plain(one, theirs)]).toEqual([kind, other.status, plain(other, nobodys)])
@@ -218,12 +119,4 @@ async function belongings() {
   ]
   const replies = await Promise.all(paths.map(path => ownersKey.get(path)))
   return replies.map(({ status, text }) => ({ status, text }))
-}
-
-const unknownLike = (id: string) => id.slice(0, 24) + randomUUID().slice(24)
-
-/** Status line apart, everything a caller can see that may tell a difference. */
-function plain({ text, headers }: Reply, id: string): string {
-  const told = [...headers].filter(([name]) => !['date', 'x-request-id', 'ratelimit', 'content-length'].includes(name))
-  return JSON.stringify([text.replaceAll(id, '<id>'), told])
 }

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Id } from '../../src/core/id.ts'
 
 export type Sender = {
-  service: string
+  service: Id
   key: string
   testKey: string
   templates: { email: string; sms: string; urgent: string }

@@ -20,7 +20,10 @@ import { type Arrival, createSink, type Sink } from './sink.ts'
 
 export const LEASE_SECONDS = 3
 export const RECEIPT_SECRET = 'the secret by which the fake provider signs'
-const CATEGORY = { general: '207b293c-2ae5-48e8-836d-fcabd60b2153', urgent: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9' }
+export const CATEGORY = {
+  general: '207b293c-2ae5-48e8-836d-fcabd60b2153',
+  urgent: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9',
+}
 const UNLIMITED = 2_000_000_000
 
 export type House = {

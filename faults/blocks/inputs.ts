@@ -1,0 +1,235 @@
+// What callers may send: malformed requests, ids of other services, and news of a message in any order.
+import fc from 'fast-check'
+import { create as createKey } from '../../src/keys/create.ts'
+import { isFinal, after as moved, type News, type Standing } from '../../src/notifications/status.ts'
+import { addFolder } from '../../src/services/folders.ts'
+import { addOrigin } from '../../src/services/origins.ts'
+import { askAll, createMalformed } from '../../test/support/malformed.ts'
+import { hear, model, news, permutations, RESULTS, STATUSES } from '../../test/support/status-model.ts'
+import { bulk, CASES, type Ids, idsOfRoutes, plain, unknownLike } from '../../test/support/tenants.ts'
+import type { Sender } from '../support/client.ts'
+import { CATEGORY, type House, type Story } from '../support/house.ts'
+import { type Block, type Verdict, verdict } from '../support/promise.ts'
+
+export const inputs: Block = {
+  name: 'malformed requests, and ids of others',
+  async run(house) {
+    const env = { HERALD_REQUEST_SECONDS: '3', HERALD_HEADER_SECONDS: '2' }
+    const told = await house.story({ apps: 1, services: 1, env }, async story => ({
+      bad: await malformed(house, story),
+      tenants: await tenants(house, story),
+    }))
+    const { bad, tenants: others } = told
+    return [
+      verdict(
+        'C4',
+        'malformed requests',
+        '0 × 5xx, 0 deaths, every answer in the usual shape',
+        `${bad.tried} bad inputs tried: ${Object.entries(bad.counts)
+          .map(([status, count]) => `${count} × ${status}`)
+          .join(', ')}`,
+        {
+          'no 5xx': !Object.keys(bad.counts).some(status => Number(status) >= 500),
+          'alive and accepting afterwards': bad.isAlive,
+          'no death': told.counts.deaths === 0,
+        },
+        [...bad.wrong.slice(0, 5), ...told.violations],
+      ),
+      verdict(
+        'I1',
+        'no service sees or changes what belongs to another',
+        '0 differences to an id that does not exist',
+        `${others.asked} questions by ${Object.keys(CASES).length} ids of ${others.routes} routes, ${others.wrong.length} answered otherwise`,
+        { 'every id has its case': others.isComplete, 'nothing changed': others.isUnchanged },
+        others.wrong.slice(0, 5),
+      ),
+      moves(house),
+      orders(),
+    ]
+  },
+}
+
+async function malformed(house: House, { apps, client, sender, senders }: Story) {
+  const address = apps[0]?.address ?? ''
+  const caller = await managing(house, await sender({ isOutside: true }))
+  const { templates } = caller.sender
+  const first = await client.ask('POST', '/v2/notifications/email', {
+    key: caller.key,
+    body: { email_address: 'a@example.org', template_id: templates.email, personalisation: { token: 'x' } },
+  })
+  const known = { ...templates, message: JSON.parse(first.body).id as string, category: CATEGORY.general }
+  const { rawTable, generated } = createMalformed(house.random.between(1, 1_000_000_000), caller.key, known)
+  const all = [...rawTable(), ...Array.from({ length: house.isLong ? 10_000 : 2_000 }, generated)]
+  house.totals.badInputs = (house.totals.badInputs ?? 0) + all.length
+  const asked = await askAll(address, all)
+  const ready = await client.ask('GET', '/health/ready')
+  const answer = await client.send({ sender: senders[0] as Sender, idempotencyKey: 'afterwards' })
+  return { ...asked, tried: all.length, isAlive: ready.status === 200 && answer.status === 201 }
+}
+
+const managing = async (house: House, sender: Sender) => {
+  const shape = { name: 'manages templates', key_type: 'normal' as const, manage_templates: true }
+  return { sender, key: (await createKey(house.store, { id: sender.service, name: '', state: 'active' }, shape)).key }
+}
+
+// --- ids of others
+
+async function tenants(house: House, story: Story) {
+  const address = story.apps[0]?.address ?? ''
+  const ask = async (key: string, method: string, path: string, body?: unknown) => {
+    const headers = {
+      authorization: `ApiKey-v1 ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
+    const reply = await fetch(address + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: reply.status, headers: reply.headers, text: await reply.text() }
+  }
+  const [owner, stranger] = [await inhabited(house, story, ask), await inhabited(house, story, ask)]
+  const belongings = () =>
+    Promise.all(
+      [
+        `/v2/notifications/${owner.ids.scheduled}`,
+        `/v2/notifications/bulk/${owner.ids.job}`,
+        `/v2/manage-template/${owner.ids.emailTemplate}`,
+        `/v2/manage-template/${owner.ids.smsTemplate}`,
+        '/v2/templates',
+      ].map(async path => {
+        const { status, text } = await ask(owner.key, 'GET', path)
+        return `${status} ${text}`
+      }),
+    )
+  const wrong: string[] = []
+  let asked = 0
+  const before = await belongings()
+  for (const [name, { body, path }] of Object.entries(CASES)) {
+    const [method = '', template = ''] = name.split(' ')
+    const by = (id: string) =>
+      ask(
+        stranger.key,
+        method,
+        path ? path(id, stranger.ids) : template.replace(/\{[^}]+\}/, id),
+        body?.(stranger.ids, id),
+      )
+    for (const theirs of Object.values(owner.ids)) {
+      const nobodys = unknownLike(theirs)
+      const [one, other] = [await by(theirs), await by(nobodys)]
+      asked += 2
+      const isSame = one.status === other.status && plain(one, theirs) === plain(other, nobodys)
+      if (!isSame || one.status < 400 || one.status >= 500)
+        wrong.push(`${name}: ${one.status} ${one.text.slice(0, 200)}`)
+    }
+  }
+  for (const path of ['/v2/notifications', '/v2/notifications/bulk', '/v2/templates']) {
+    const list = await ask(stranger.key, 'GET', path)
+    asked++
+    const seen = Object.values(owner.ids).find(id => list.text.includes(id))
+    if (list.status !== 200 || seen) wrong.push(`GET ${path}: ${list.status} shows ${seen}`)
+  }
+  const after = await belongings()
+  return {
+    asked,
+    wrong,
+    routes: new Set(Object.keys(CASES).map(name => name.slice(0, name.lastIndexOf(' ')))).size,
+    isUnchanged: before.every((one, at) => one.startsWith('200') && one === after[at]),
+    isComplete: idsOfRoutes().sort().join() === Object.keys(CASES).sort().join(),
+  }
+}
+
+type Ask = (key: string, method: string, path: string, body?: unknown) => Promise<{ text: string }>
+
+/** A service with one of everything that has an id. */
+async function inhabited(house: House, { sender }: Story, ask: Ask): Promise<{ key: string; ids: Ids }> {
+  const { store } = house
+  const { sender: one, key } = await managing(house, await sender({ isOutside: true }))
+  const made = async (path: string, body: unknown) => JSON.parse((await ask(key, 'POST', path, body)).text)
+  const inOneHour = new Date(Date.now() + 3_600_000).toISOString()
+  const shape = { template_type: 'email', subject: 'x', content: 'x', template_category_id: CATEGORY.general }
+  const emailTemplate: string = (await made('/v2/manage-template', { ...shape, name: 'A template' })).id
+  const archivedTemplate: string = (await made('/v2/manage-template', { ...shape, name: 'An old one' })).id
+  await ask(key, 'DELETE', `/v2/manage-template/${archivedTemplate}`)
+  const email = { email_address: 'owner@example.org', template_id: emailTemplate }
+  return {
+    key,
+    ids: {
+      email: (await made('/v2/notifications/email', email)).id,
+      scheduled: (await made('/v2/notifications/email', { ...email, scheduled_for: inOneHour })).id,
+      job: (await made('/v2/notifications/bulk', { ...bulk(emailTemplate), scheduled_for: inOneHour })).data.id,
+      emailTemplate,
+      smsTemplate: one.templates.sms,
+      archivedTemplate,
+      folder: (await addFolder(store, one.service, 'A folder')).id,
+      replyTo: (await addOrigin(store, 'reply-to', one.service, { value: 'answers@example.org', makeDefault: false }))
+        .id,
+      sender: (await addOrigin(store, 'sender', one.service, { value: '+16135550101', makeDefault: false })).id,
+    },
+  }
+}
+
+// --- moves
+
+/** Random sequences of news against the model; what really happened is replayed by the checker at the end of every story. */
+function moves(house: House): Verdict {
+  const count = house.isLong ? 100_000 : 10_000
+  const result = fc.check(
+    fc.property(
+      fc.constantFrom('email' as const, 'sms' as const),
+      fc.constantFrom(...STATUSES),
+      fc.array(news(RESULTS), { maxLength: 10 }),
+      (channel, status, all) => {
+        let standing: Standing = { status, at: null }
+        for (const one of all) {
+          const next: Standing = moved(channel, standing, one) ?? standing
+          if (next.status !== model(channel, standing, one)) return false
+          standing = next
+        }
+        return true
+      },
+    ),
+    { numRuns: count, seed: house.random.seed },
+  )
+  return verdict(
+    'O1',
+    'only the moves of the interface happen',
+    '0 others',
+    `${result.numRuns} random sequences go as the model goes; ${house.totals.moves ?? 0} moves of ${house.totals.stored ?? 0} messages of this run replayed`,
+    { 'as the model': !result.failed },
+    result.failed ? [JSON.stringify(result.counterexample)] : [],
+  )
+}
+
+/** E-mail receipts in every order, each also twice. */
+function orders(): Verdict {
+  const six: News[] = [
+    { result: 'pending', at: 1, detail: null },
+    { result: 'temporary-failure', at: 2, detail: 'mailbox-full' },
+    { result: 'delivered', at: 3, detail: null },
+    { result: 'temporary-failure', at: 4, detail: 'general' },
+    { result: 'delivered', at: 4, detail: null },
+    { result: 'complaint', at: 5, detail: null },
+  ]
+  let tried = 0
+  const wrong: string[] = []
+  for (let size = 1; size <= six.length; size++)
+    for (const some of [six.slice(0, size), six.slice(six.length - size)]) {
+      const ends = new Set<string>()
+      for (const order of permutations(some))
+        for (const all of [order, [...order, ...order]]) {
+          tried++
+          const { status, at } = hear('email', { status: 'sending', at: null }, all)
+          ends.add(isFinal(status) ? `${status} ${at}` : status)
+        }
+      if (ends.size > 1) wrong.push([...ends].join(' or '))
+    }
+  return verdict(
+    'O2 orders',
+    'e-mail receipts in any order, any number of times, end in the same status',
+    '100 %',
+    `${tried} orders of up to 6 receipts`,
+    {},
+    wrong,
+  )
+}

@@ -1,0 +1,117 @@
+// Every id that a route takes, and how to ask by it (reliability I1, S-04): for the test and for the fault harness.
+import { randomUUID } from 'node:crypto'
+import { openApi } from '../../src/routes.ts'
+
+/** What a service has that has an id. */
+export type Ids = Record<
+  | 'email'
+  | 'scheduled'
+  | 'job'
+  | 'emailTemplate'
+  | 'smsTemplate'
+  | 'archivedTemplate'
+  | 'folder'
+  | 'replyTo'
+  | 'sender',
+  string
+>
+
+const GENERAL = '207b293c-2ae5-48e8-836d-fcabd60b2153'
+
+export const bulk = (template_id: string) => ({
+  template_id,
+  name: 'A job',
+  rows: [['email address'], ['owner@example.org']],
+})
+
+type Case = {
+  body?: (own: Ids, id: string) => unknown
+  /** Where the id goes when it is not in the path. */
+  path?: (id: string, own: Ids) => string
+}
+
+const changed = () => ({ name: 'Taken over' })
+
+/** Method and path of a route, and which id in it is tried: in the path, the query or the body. */
+export const CASES: Record<string, Case> = {
+  'POST /v2/notifications/email template_id': {
+    body: (_own, id) => ({ email_address: 'a@example.org', template_id: id }),
+  },
+  'POST /v2/notifications/email email_reply_to_id': {
+    body: (own, id) => ({ email_address: 'a@example.org', template_id: own.emailTemplate, email_reply_to_id: id }),
+  },
+  'POST /v2/notifications/sms template_id': {
+    body: (_own, id) => ({ phone_number: '+16135550102', template_id: id }),
+  },
+  'POST /v2/notifications/sms sms_sender_id': {
+    body: (own, id) => ({ phone_number: '+16135550102', template_id: own.smsTemplate, sms_sender_id: id }),
+  },
+  'POST /v2/notifications/bulk template_id': { body: (_own, id) => bulk(id) },
+  'POST /v2/notifications/bulk reply_to_id': { body: (own, id) => ({ ...bulk(own.emailTemplate), reply_to_id: id }) },
+  'GET /v2/notifications/bulk older_than': { path: id => `/v2/notifications/bulk?older_than=${id}` },
+  'GET /v2/notifications/bulk/{job_id} job_id': {},
+  'DELETE /v2/notifications/bulk/{job_id} job_id': {},
+  'GET /v2/notifications older_than': { path: id => `/v2/notifications?older_than=${id}` },
+  'GET /v2/notifications/{notification_id} notification_id': {},
+  'DELETE /v2/notifications/{notification_id} notification_id': {},
+  'POST /v2/manage-template template_category_id': {
+    body: (_own, id) => ({ name: 'x', template_type: 'sms', content: 'x', template_category_id: id }),
+  },
+  'POST /v2/manage-template parent_folder_id': {
+    body: (_own, id) => ({
+      name: 'x',
+      template_type: 'sms',
+      content: 'x',
+      template_category_id: GENERAL,
+      parent_folder_id: id,
+    }),
+  },
+  'GET /v2/manage-template/{template_id} template_id': {},
+  'PATCH /v2/manage-template/{template_id} template_id': { body: changed },
+  'PATCH /v2/manage-template/{template_id} template_category_id': {
+    path: (_id, own) => `/v2/manage-template/${own.emailTemplate}`,
+    body: (_own, id) => ({ template_category_id: id }),
+  },
+  'PATCH /v2/manage-template/{template_id} parent_folder_id': {
+    path: (_id, own) => `/v2/manage-template/${own.emailTemplate}`,
+    body: (_own, id) => ({ parent_folder_id: id }),
+  },
+  'DELETE /v2/manage-template/{template_id} template_id': {},
+  'GET /v2/template/{id} id': {},
+  'GET /v2/template/{id}/{version} id': { path: id => `/v2/template/${id}/1` },
+  'GET /v2/template/{id}/version/{version} id': { path: id => `/v2/template/${id}/version/1` },
+  'POST /v2/template/{id}/preview id': { body: () => ({ personalisation: {} }) },
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is read as it comes
+type Json = any
+
+/** Every id that a caller can name, by route: in the path, the query and the body. */
+export function idsOfRoutes(): string[] {
+  const found: string[] = []
+  for (const [path, methods] of Object.entries((openApi() as Json).paths))
+    for (const [method, operation] of Object.entries(methods as Json)) {
+      const { parameters = [], requestBody } = operation as Json
+      const given = parameters.filter((one: Json) => one.in === 'path' || one.in === 'query')
+      const body = requestBody?.content?.['application/json']?.schema?.properties ?? {}
+      const ids = [
+        ...given.filter((one: Json) => isId(one.schema) || (one.in === 'path' && one.name.endsWith('id'))),
+        ...Object.entries(body)
+          .filter(([, schema]) => isId(schema))
+          .map(([name]) => ({ name })),
+      ]
+      for (const { name } of ids) found.push(`${method.toUpperCase()} ${path} ${name}`)
+    }
+  return found
+}
+
+const isId = (schema: Json) => schema?.format === 'uuid'
+
+/** Made at the same time and in the same way as the real one: only its being there differs. */
+export const unknownLike = (id: string) => id.slice(0, 24) + randomUUID().slice(24)
+
+/** Status line apart, everything a caller can see that may tell a difference. */
+export function plain({ text, headers }: { text: string; headers: Headers }, id: string): string {
+  const told = [...headers].filter(([name]) => !['date', 'x-request-id', 'ratelimit', 'content-length'].includes(name))
+  return JSON.stringify([text.replaceAll(id, '<id>'), told])
+}
