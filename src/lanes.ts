@@ -1,4 +1,5 @@
 // Table of contents: every lane, its work and its pace; every chore and its hour.
+import { forgetRows } from './bulk/forget.ts'
 import { spread, writeChunks } from './bulk/spread.ts'
 import { dropPartitions, makePartitions } from './db/partitions.ts'
 import type { Chore } from './engine/chores.ts'
@@ -52,6 +53,7 @@ export function choresOf(parts: EngineParts): Chore[] {
       everySeconds: HOUR,
       run: async () => dropPartitions(db, await keptSince(parts)),
     },
+    { name: 'rows that never became messages go', everySeconds: HOUR, run: () => forgetRows(parts) },
     { name: 'files of finished messages go', everySeconds: MINUTE, run: () => emptyFinished(parts) },
     { name: 'links last seven days', everySeconds: HOUR / 4, run: () => forgetAged(parts) },
     { name: 'allowances are what they should be', everySeconds: 24 * HOUR, run: () => recount(parts) },

@@ -164,6 +164,11 @@ const forgetStopped = part`
       where id in (select id from forgotten)
     )`
 
+/** Tickets that name them find nothing to do. */
+export const forgetChunks = (sql: Sql, before: Id) => sql`
+  delete from chunks
+  where job_id < ${before}`
+
 export type Chunk = {
   id: Id
   job_id: Id

@@ -1,0 +1,148 @@
+// S-31, S-32: what is entrusted to us lies sealed, and goes when its time is over. The whole database is read for canaries.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { choresOf } from '../../src/lanes.ts'
+import type { EngineParts } from '../../src/parts.ts'
+import { EMAIL, emailTemplate, inMinutes, type Key, LIST, SMS, smsTemplate } from '../support/sends.ts'
+import { smtpServer } from '../support/smtp-server.ts'
+import { type World, world } from '../support/world.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const WORD = 'canary'
+const ADDRESS = `${WORD}@example.net`
+const PHONE = '+16135550147'
+const DAY = 86_400_000
+
+let relay: Awaited<ReturnType<typeof smtpServer>>
+let here: World
+let key: Key
+let ids: Record<'email' | 'refused' | 'text' | 'scheduled', string>
+
+beforeAll(async () => {
+  relay = await smtpServer({ disabledCommands: ['AUTH', 'STARTTLS'] })
+  here = await world(
+    { HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: `smtp://127.0.0.1:${relay.port}`, HERALD_SMTP_TLS: 'never' },
+    { engine: true },
+  )
+  key = await (await here.service({ may_send_files: true })).key()
+  const email = await emailTemplate(key, 'Hello ((name)) ((file))')
+  const text = await smsTemplate(key)
+  const personalisation = {
+    name: `${WORD}-name`,
+    file: { file: Buffer.from(`${WORD}-content`).toString('base64'), filename: `${WORD}.txt`, sending_method: 'link' },
+  }
+  const post = async (path: string, body: object) => {
+    const reply = await key.post(path, body, { 'idempotency-key': `${WORD}-${randomUUID()}` })
+    expect(reply.status, reply.text).toBe(201)
+    return (reply.body.id ?? reply.body.data.id) as string
+  }
+  const settled = (id: string, status: string) =>
+    vi.waitFor(async () => expect((await key.get(`${LIST}/${id}`)).body.status).toBe(status), { timeout: 50_000 })
+  const plain = { phone_number: PHONE, template_id: text, personalisation: { name: `${WORD}-name` } }
+  const mail = { email_address: ADDRESS, template_id: email, personalisation }
+  const sent = await post(EMAIL, mail)
+  await settled(sent, 'delivered')
+  // Servers repeat the address they refuse, in whatever case.
+  relay.state.mode = { rcpt: { code: 550, words: `5.1.1 <${ADDRESS}>: Recipient ${ADDRESS.toLowerCase()} unknown` } }
+  const refused = await post(EMAIL, { ...mail, email_address: `Canary@example.net` })
+  await settled(refused, 'technical-failure')
+  const again = await post(EMAIL, { ...mail, reference: 'second' })
+  await settled(again, 'technical-failure')
+  relay.state.mode = {}
+  const texted = await post(SMS, plain)
+  await settled(texted, 'delivered')
+  ids = {
+    email: sent,
+    refused: again,
+    text: texted,
+    scheduled: await post(SMS, { ...plain, scheduled_for: inMinutes(60) }),
+  }
+  const csv = `phone number,name\n${PHONE},${WORD}-name\n`
+  await post('/v2/notifications/bulk', { name: 'Now', template_id: text, csv })
+  await post('/v2/notifications/bulk', { name: 'Later', template_id: text, csv, scheduled_for: inMinutes(60) })
+})
+
+afterAll(() => relay.stop())
+
+/** Every table with every row as text, a table to a line; partitions come with their parents. */
+async function dump(): Promise<Map<string, string>> {
+  const client = here.parts.db.client()
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `select relname as name from pg_class
+       where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and not relispartition`,
+    )
+    const tables = new Map<string, string>()
+    for (const { name } of rows) {
+      const told = await client.query<{ text: string }>(`select t::text as text from ${name} t`)
+      tables.set(name, told.rows.map(row => row.text).join('\n'))
+    }
+    return tables
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every way in which a canary may be written down. */
+const spellings = [WORD, 'Canary', '6135550147', '5550147'].flatMap(text => [
+  text,
+  Buffer.from(text).toString('hex'),
+  // Base64 of the same text, wherever it begins.
+  ...[0, 1, 2].map(shift =>
+    Buffer.from(' '.repeat(shift) + text)
+      .toString('base64')
+      .slice(shift + 1, -4),
+  ),
+])
+const found = (tables: Map<string, string>) =>
+  [...tables].flatMap(([name, text]) =>
+    spellings
+      .filter(spelling => spelling.length > 3 && text.includes(spelling))
+      .map(spelling => `${name}: ${spelling}`),
+  )
+
+describe('S-32', () => {
+  test('recipients, values and files cannot be read in the database, nor what a provider said about them', async () => {
+    const tables = await dump()
+    for (const name of ['notifications', 'states', 'chunks', 'files', 'file_pieces', 'inbox', 'replays', 'jobs'])
+      expect(tables.get(name), `something is in ${name}`).toBeTruthy()
+    expect(found(tables)).toEqual([])
+  })
+
+  test('a refusal is told without the address it was about', async () => {
+    const { provider_response } = (await key.get(`${LIST}/${ids.refused}`)).body
+    expect(provider_response).toBe('550 5.1.1 <…>: Recipient … unknown')
+  })
+})
+
+describe('S-31', () => {
+  const engineParts = () => here.parts as unknown as EngineParts
+  const rows = async () => {
+    const tables = await dump()
+    return Object.fromEntries(
+      ['notifications', 'states', 'chunks', 'files', 'file_pieces', 'inbox', 'replays'].map(name => [
+        name,
+        tables.get(name) === '' ? 0 : (tables.get(name)?.split('\n').length ?? -1),
+      ]),
+    )
+  }
+
+  test('after twelve days of chores nothing of it is left; until then it is there', async () => {
+    const chores = async () => {
+      for (const chore of choresOf(engineParts())) await chore.run()
+    }
+    await chores()
+    expect((await rows()).notifications).toBeGreaterThan(4)
+    here.moveClock(7 * DAY + 60_000)
+    for (const id of Object.values(ids)) expect((await key.get(`${LIST}/${id}`)).status).toBe(404)
+    expect((await key.get(LIST)).body.notifications).toEqual([])
+    // What the database's own clock decides is made as old as ours says.
+    await here.parts.db.sql`update replays set created_at = created_at - interval '12 days'`
+    here.moveClock(5 * DAY)
+    await chores()
+    const zero = { notifications: 0, states: 0, chunks: 0, files: 0, file_pieces: 0, inbox: 0, replays: 0 }
+    expect(await rows()).toEqual(zero)
+  })
+})
