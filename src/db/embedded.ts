@@ -40,7 +40,7 @@ const patienceMs = 300_000 // recovery replays up to max_wal_size
 
 const defaults = {
   listen_addresses: '',
-  max_connections: '100',
+  max_connections: '200',
   shared_buffers: '128MB',
   max_wal_size: '2GB',
   timezone: 'UTC',
