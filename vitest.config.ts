@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -6,8 +7,8 @@ export default defineConfig({
     globalSetup: ['test/support/database.ts'],
     setupFiles: ['test/support/refused.ts'],
     pool: 'threads',
-    // Left alone, vitest keeps one processor of two for itself.
-    maxWorkers: '100%',
+    // Left alone, vitest keeps one processor of two for itself. More than four would want more than the server's 200 places.
+    maxWorkers: Math.min(4, availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
