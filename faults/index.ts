@@ -1,6 +1,7 @@
 // npm run faults: breaks Herald in every way we know and counts what is lost. -- --long: by hand, half an hour.
 // -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report keeps the figures and writes
 // docs/reliability.md.
+import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase } from './blocks/database.ts'
 import { inputs } from './blocks/inputs.ts'
 import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
@@ -23,6 +24,7 @@ const BLOCKS: Record<string, Block> = {
   F: providerFaults,
   F2: slowProvider,
   C4: inputs,
+  B1: backedUp,
 }
 
 const MARKS = { holds: 'ok  ', broken: 'FAIL', skipped: 'skip' }

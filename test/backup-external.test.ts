@@ -1,0 +1,137 @@
+// The recipes of docs/running.md for an external PostgreSQL, really run with the tools of PostgreSQL 15: dump and restore, and a
+// base backup with a second server on it.
+import { execFileSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../src/cli/run.ts'
+import { readConfig } from '../src/config.ts'
+import { start } from '../src/main.ts'
+import { EMAIL } from './support/sends.ts'
+import { callerWith } from './support/world.ts'
+
+const BIN = '/usr/lib/postgresql/15/bin'
+const hasTools = existsSync(join(BIN, 'pg_dump'))
+if (!hasTools) console.warn('SKIPPED: the recipes for an external PostgreSQL, as PostgreSQL 15 is not installed')
+
+const home = mkdtempSync(join(tmpdir(), 'hx-'))
+const servers: string[] = []
+afterAll(() => {
+  for (const data of servers) tool('pg_ctl', '-D', data, '-m', 'fast', '-w', 'stop')
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** PostgreSQL refuses root. */
+const isRoot = process.getuid?.() === 0
+const user = hasTools && isRoot ? idOf('postgres') : undefined
+
+function idOf(name: string): { uid: number; gid: number } {
+  const entry = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find(line => line.startsWith(`${name}:`))
+  const [, , uid, gid] = entry?.split(':') ?? []
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+function tool(name: string, ...args: string[]): string {
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
+  return execFileSync(join(BIN, name), args, {
+    ...user,
+    cwd: '/',
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })?.toString()
+}
+
+function launch(data: string, name: string): string {
+  const sockets = join(home, name)
+  mkdirSync(sockets)
+  if (user) chownSync(sockets, user.uid, user.gid)
+  const options = `-c listen_addresses= -c unix_socket_directories=${sockets}`
+  tool('pg_ctl', '-D', data, '-l', join(home, 'own', `${name}.log`), '-w', '-o', options, 'start')
+  servers.push(data)
+  return sockets
+}
+
+const urlOf = (sockets: string, database: string) =>
+  `postgresql://herald@/${database}?host=${encodeURIComponent(sockets)}`
+
+type Env = Record<string, string>
+const settings = (url: string): Env => ({
+  DATABASE_URL: url,
+  HERALD_DATA: join(home, 'data'),
+  HERALD_PORT: '0',
+  HERALD_LOG_LEVEL: 'silent',
+})
+
+async function herald(env: Env, ...argv: string[]): Promise<number> {
+  return run(argv, { out() {}, err() {} }, () => readConfig(env))
+}
+
+describe.skipIf(!hasTools)('an external PostgreSQL', () => {
+  const own = join(home, 'own')
+  const data = join(own, 'data')
+  let sockets = ''
+  let sample: { key: string; template: string; ids: string[] }
+
+  beforeAll(async () => {
+    execFileSync('chmod', ['711', home])
+    mkdirSync(own)
+    if (user) chownSync(own, user.uid, user.gid)
+    tool('initdb', '-D', data, '-U', 'herald', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8')
+    sockets = launch(data, 's1')
+    tool('createdb', '-h', sockets, '-U', 'herald', 'herald')
+    const said: string[] = []
+    const original = await start(readConfig(settings(urlOf(sockets, 'herald'))), { say: line => said.push(line) })
+    const key = /live key +(\S+)/.exec(said.join('\n'))?.[1] ?? ''
+    const caller = callerWith(original.address, key)
+    const template = /e-mail template +(\S+)/.exec(said.join('\n'))?.[1] ?? ''
+    const ids: string[] = []
+    for (let n = 0; n < 10; n++) {
+      const reply = await caller.post(EMAIL, body(template))
+      expect(reply.status).toBe(201)
+      ids.push(reply.body.id)
+    }
+    sample = { key, template, ids }
+    await original.stop()
+  }, 120_000)
+
+  const body = (template_id: string) => ({
+    email_address: 'ada@example.org',
+    template_id,
+    personalisation: { name: 'Ada' },
+  })
+
+  /** Everything accepted is in the copy, which accepts more and sends nothing until it is released. */
+  async function proves(env: Env) {
+    const copy = await start(readConfig(env))
+    try {
+      const caller = callerWith(copy.address, sample.key)
+      for (const id of sample.ids) expect((await caller.get(`/v2/notifications/${id}`)).status).toBe(200)
+      const { id } = (await caller.post(EMAIL, body(sample.template))).body
+      const status = async () => (await caller.get(`/v2/notifications/${id}`)).body.status
+      await new Promise(resume => setTimeout(resume, 1_500))
+      expect(await status()).toBe('created')
+      expect(await herald(env, 'release', '--all')).toBe(0)
+      await expect.poll(status, { timeout: 15_000 }).toBe('delivered')
+    } finally {
+      await copy.stop()
+    }
+  }
+
+  test('pg_dump and pg_restore: the copy notices that it is one', async () => {
+    tool('pg_dump', '--format=custom', `--file=${join(own, 'herald.dump')}`, urlOf(sockets, 'herald'))
+    tool('createdb', '-h', sockets, '-U', 'herald', 'herald_copy')
+    tool('pg_restore', '--no-owner', `--dbname=${urlOf(sockets, 'herald_copy')}`, join(own, 'herald.dump'))
+    await proves(settings(urlOf(sockets, 'herald_copy')))
+  }, 120_000)
+
+  test('pg_basebackup: a copy that is told so', async () => {
+    const base = join(own, 'base')
+    tool('pg_basebackup', '-h', sockets, '-U', 'herald', `--pgdata=${base}`, '--checkpoint=fast', '--wal-method=stream')
+    const env = settings(urlOf(launch(base, 's2'), 'herald'))
+    expect(await herald(env, 'hold', '--restored')).toBe(0)
+    await proves(env)
+  }, 120_000)
+})
