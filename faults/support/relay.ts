@@ -20,13 +20,13 @@ export type Relay = {
 const NO_TROUBLE: Trouble = { latencyMs: 0, bytesPerSecond: Number.POSITIVE_INFINITY, isSilent: false }
 const MOST_KEPT_BYTES = 1024 * 1024
 
-export async function createRelay(target: { path: string } | { port: number }): Promise<Relay> {
+export async function createRelay(target: { path: string } | { host?: string; port: number }): Promise<Relay> {
   type Line = { ends: [net.Socket, net.Socket]; isStranded: boolean }
   const lines = new Set<Line>()
   let trouble = NO_TROUBLE
 
   const server = net.createServer(near => {
-    const far = 'path' in target ? net.connect(target.path) : net.connect(target.port, '127.0.0.1')
+    const far = 'path' in target ? net.connect(target.path) : net.connect(target.port, target.host ?? '127.0.0.1')
     const line: Line = { ends: [near, far], isStranded: false }
     lines.add(line)
     for (const [from, to] of [
@@ -73,7 +73,11 @@ export async function createRelay(target: { path: string } | { port: number }): 
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const cut = () => {
     const open = [...lines].filter(line => !line.isStranded)
-    for (const { ends } of open) for (const end of ends) end.resetAndDestroy()
+    for (const { ends } of open) {
+      ends[0].resetAndDestroy()
+      if ('path' in target) ends[1].destroy()
+      else ends[1].resetAndDestroy()
+    }
     return open.length
   }
   return {

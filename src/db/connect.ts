@@ -33,25 +33,43 @@ const isPart = (value: unknown): value is Part => typeof value === 'object' && v
 
 export function connect(connection: Connection, options: PoolOptions): Database {
   const settings = clientSettings(connection, options)
-  const pool = new pg.Pool({
-    ...settings,
-    max: options.size,
-    connectionTimeoutMillis: 4_000,
-    idleTimeoutMillis: 60_000,
-  })
   let stopped = false
-  pool.on('error', error => {
-    // The pool says goodbye without waiting for it to arrive, so the server may hang up first: no news on the way out.
-    if (!stopped) options.onIdleError(error)
-  })
+  let isSilent = false
+  let pool = open()
 
-  // The pool listens only to connections that rest; one in use that loses its server would end the process. Its statement
-  // fails with the same news, and that is enough.
-  pool.on('connect', client => {
-    client.on('error', () => {})
-  })
+  function open(): pg.Pool {
+    const made = new pg.Pool({
+      ...settings,
+      max: options.size,
+      connectionTimeoutMillis: 4_000,
+      idleTimeoutMillis: 60_000,
+    })
+    made.on('error', error => {
+      // The pool says goodbye without waiting for it to arrive, so the server may hang up first: no news on the way out.
+      if (!stopped && made === pool) options.onIdleError(error)
+    })
+    // The pool listens only to connections that rest; one in use that loses its server would end the process. Its statement
+    // fails with the same news, and that is enough.
+    made.on('connect', client => {
+      client.on('error', () => {})
+    })
+    return made
+  }
+
+  // The server ends a statement before we give up on it, so when we had to, nobody is there: it hangs, or the line is dead
+  // and every connection with it. Until it answers on a new one nobody is made to wait for it as long as the first.
+  async function endSilence() {
+    if (isSilent || stopped) return
+    isSilent = true
+    const old = pool
+    pool = open()
+    void old.end()
+    while (!stopped && !(await answersAnew(settings))) await new Promise(resume => setTimeout(resume, 200).unref())
+    isSilent = false
+  }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (isSilent) throw new Error('the database does not answer')
     const client = await pool.connect()
     // A connection that breaks says so twice: to the statement that waits, and as an event that would end the process.
     const heard = () => {}
@@ -67,12 +85,17 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     } catch (error) {
       // A connection that lost its server or timed out may still be busy: it must not be handed to the next request.
       release(!isDatabaseError(error))
+      if (isUnanswered(error)) void endSilence()
       throw error
     }
   }
 
   return {
-    sql: tagFor(query => withClient(client => client.query(query))),
+    // Whoever loses a deadlock has changed nothing, and its cause is over: a statement alone can simply be said again.
+    sql: tagFor(async query => {
+      const run = () => withClient(client => client.query(query))
+      return run().catch(error => (isDeadlock(error) ? run() : Promise.reject(error)))
+    }),
     transaction: work =>
       withClient(async client => {
         await client.query('begin')
@@ -113,6 +136,20 @@ export const bare = (values: readonly (string | number | boolean | null | undefi
 /** The same for bytes. */
 export const bytes = (values: readonly (Buffer | null | undefined)[]) =>
   `{${values.map(value => (value ? `"\\\\x${value.toString('hex')}"` : 'null')).join(',')}}`
+
+async function answersAnew(settings: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 2_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('select 1')
+    return true
+  } catch {
+    return false // not yet: asked again in a moment
+  } finally {
+    void client.end()
+  }
+}
 
 type Query = { text: string; name: string; values: unknown[] }
 
@@ -172,7 +209,9 @@ function clientSettings(connection: Connection, { name, statementSeconds }: Pool
     ...where,
     ...limit,
     application_name: name,
+    // A line that died without a word is noticed by the system in half a minute, not in the two hours of its defaults.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },
     options: SESSION,
   }
@@ -181,6 +220,7 @@ function clientSettings(connection: Connection, { name, statementSeconds }: Pool
 // Every statement of ours finds its rows by an index. Plans are kept, and a plan made while a day's partition was still empty
 // would read that partition from end to end ever after; so the planner is not offered that way. Planning a statement
 // over days of partitions costs more than running it, so it is planned once. jit costs more than it saves.
+// The last four: when our end of a line is gone, the server must not keep locks for it until somebody reboots.
 const SESSION = [
   'TimeZone=UTC',
   'enable_seqscan=off',
@@ -188,6 +228,10 @@ const SESSION = [
   'enable_mergejoin=off',
   'jit=off',
   'plan_cache_mode=force_generic_plan',
+  'idle_in_transaction_session_timeout=30s',
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=4',
 ]
   .map(setting => `-c ${setting}`)
   .join(' ')
@@ -208,6 +252,9 @@ const getTypeParser: typeof pg.types.getTypeParser = ((oid: number, format?: 'te
 export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && !SHUTDOWN.has(error.code ?? '')
 const SHUTDOWN = new Set(['57P01', '57P02', '57P03'])
+/** The driver's own words, after query_timeout. */
+const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 const isConnectionError = (error: unknown) => !(error instanceof pg.DatabaseError) || SHUTDOWN.has(error.code ?? '')
 
+const isDeadlock = (error: unknown) => error instanceof pg.DatabaseError && error.code === '40P01'
 export const isUniqueViolation = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'
