@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
 import { createSeal } from './core/seal.ts'
-import { databaseMillis, followDatabase } from './db/clock.ts'
+import { followDatabase } from './db/clock.ts'
 import { type Connection, connect, type Database } from './db/connect.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { createListener } from './db/listen.ts'
@@ -154,16 +154,12 @@ export async function start(
       templates.drop(service)
     })
 
-    const timer = setInterval(() => void followDatabase(db.sql, clock).catch(onFault), 10_000)
-    timer.unref()
-    stops.push(() => clearInterval(timer))
-
     const metrics = createMetrics()
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     // A database of our own that was killed is started again by whoever misses it.
     const readiness = createReadiness(() =>
-      databaseMillis(db.sql).catch(async error => {
+      followDatabase(db.sql, clock).catch(async error => {
         await store.revive()
         throw error
       }),

@@ -6,37 +6,33 @@ export type Clock = {
   micros(): number
   /** Milliseconds since 1970, whole. */
   now(): number
-  /** What the database's clock shows at this moment, in milliseconds since 1970. */
-  follow(databaseMs: number): void
+  /** What the database's clock showed, in milliseconds since 1970, at some moment of the last `travelMs`. */
+  follow(databaseMs: number, travelMs?: number): void
 }
 
 /** `read` gives milliseconds since 1970 with a fraction; tests hand in their own. */
 export function createClock(read: () => number = systemMillis): Clock {
-  let offset = 0
+  let offset: number | null = null
   let last = 0
   const micros = () => {
-    const reading = Math.floor((read() + offset) * 1000)
+    const reading = Math.floor((read() + (offset ?? 0)) * 1000)
     if (reading > last) last = reading
     return last
   }
   return {
     micros,
     now: () => Math.floor(micros() / 1000),
-    follow(databaseMs) {
-      offset = databaseMs - read()
+    // An answer that took long says little: no more is corrected than it proves wrong.
+    follow(databaseMs, travelMs = 0) {
+      const least = databaseMs - read()
+      const most = least + travelMs
+      offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most)
     },
   }
 }
 
-// Date steps with the operating system; performance.now() alone would not follow a corrected clock.
-// Together they give microseconds: the fraction comes from the monotonic timer, the rest from Date.
-let anchor = performance.timeOrigin
-function systemMillis(): number {
-  const fine = anchor + performance.now()
-  const coarse = Date.now()
-  if (Math.abs(fine - coarse) > 2) anchor += coarse - fine
-  return anchor + performance.now()
-}
+// The monotonic timer, not Date: somebody may set the machine's clock while we run, and what we follow is the database's.
+const systemMillis = () => performance.timeOrigin + performance.now()
 
 /** A moment as PostgreSQL prints it in UTC, or as we make it: `2026-06-15 12:30:00.123456+00`. */
 export type Timestamp = string

@@ -30,6 +30,33 @@ test('the clock never runs backwards, whatever the machine or a correction does'
   expect(clock.now()).toBe(11_000)
 })
 
+test('a reading of the database that took long corrects no more than it proves wrong', () => {
+  let at = 1_000_000
+  const clock = createClock(() => at)
+  clock.follow(5_000_000, 2)
+  expect(clock.now()).toBe(5_000_001)
+  at += 10_000
+  clock.follow(5_008_000, 4_000) // between 5,008 and 5,012 s: we may be right
+  expect(clock.now()).toBe(5_010_001)
+  clock.follow(5_010_500, 10)
+  expect(clock.now()).toBe(5_010_500)
+})
+
+test('setting the clock of the machine changes nothing', async () => {
+  const real = Date.now
+  const clock = createClock()
+  clock.follow(real())
+  const before = clock.now()
+  try {
+    for (const step of [-600_000, 7_200_000]) {
+      Date.now = () => real() + step
+      expect(Math.abs(clock.now() - before)).toBeLessThan(60_000)
+    }
+  } finally {
+    Date.now = real
+  }
+})
+
 test('contract 1.6: any spelling of 32 hexadecimal digits is an id', () => {
   const id = '0190a1b2-c3d4-7000-8000-0123456789ab'
   for (const spelling of [

@@ -3,14 +3,13 @@ import type { Clock } from '../core/clock.ts'
 import type { Sql } from './connect.ts'
 
 /** Asked also to see whether the database answers at all. */
-export async function databaseMillis(sql: Sql): Promise<number> {
-  const [row] = await sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
-  return row?.ms ?? 0
-}
-
 export async function followDatabase(sql: Sql, clock: Clock): Promise<void> {
   const before = performance.now()
   const there = await databaseMillis(sql)
-  const travel = (performance.now() - before) / 2
-  clock.follow(there + travel)
+  clock.follow(there, performance.now() - before)
+}
+
+async function databaseMillis(sql: Sql): Promise<number> {
+  const [row] = await sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
+  return row?.ms ?? 0
 }
