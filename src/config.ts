@@ -205,6 +205,12 @@ const settings = {
     72,
     'How long an idle connection is kept; longer than the idle time-out of the proxy in front.',
   ),
+  noticeSeconds: setting(
+    'HERALD_NOTICE_SECONDS',
+    whole(0, 600),
+    0,
+    'How long a stop still takes new connections while `/health/ready` says no already; longer than a load balancer needs to notice.',
+  ),
   drainSeconds: setting('HERALD_DRAIN_SECONDS', whole(1, 600), 10, 'How long a stop waits for requests under way.'),
   smppUrl: setting<string | null>(
     'HERALD_SMPP_URL',

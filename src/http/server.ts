@@ -23,6 +23,7 @@ export type ServerOptions = {
   requestSeconds: number
   headerSeconds: number
   keepAliveSeconds: number
+  noticeSeconds: number
   drainSeconds: number
   /** Mebibytes of bodies in memory at the same time. */
   bodyBudget: number
@@ -88,6 +89,8 @@ export function createServer(options: ServerOptions): HttpServer {
     app,
     async drain() {
       draining = true
+      // Who balances the load learns it from /health/ready and needs a moment; until then new connections are still served.
+      if (app.server.listening) await new Promise(resume => setTimeout(resume, options.noticeSeconds * 1000))
       await closeListener(app.server, options.drainSeconds)
       await app.close()
     },
