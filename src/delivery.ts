@@ -131,13 +131,19 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     async stop() {
       await chores.stop()
       await leader.stop()
-      await engine.stop()
+      // What is under way may end by itself. A provider that hangs is told to stop: it waits a last moment, then answers that
+      // nobody knows, and that is recorded.
+      const drained = engine.stop()
+      await Promise.race([drained, new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())])
+      await Promise.all([drained, registry.stop()])
       email.stop()
       text.stop()
-      await registry.stop()
     },
   }
 }
+
+/** With a provider's last moment (five seconds), what a stop may take of its ten. */
+const SENDS_END_MS = 2_000
 
 /** Where accepted messages go: to the engine of this process while it has room, else into the queue with a word to all. */
 export function outletOf(
