@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import type { Database, Sql } from './connect.ts'
 
 const FOLDER = fileURLToPath(new URL('../../migrations/', import.meta.url))
@@ -44,17 +45,32 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
       )
     const taken: string[] = []
     for (const step of wanted.filter(step => !done.has(step.name))) {
+      if (isStepwise(step)) await takePieces(holder, step)
       // lock_timeout: waiting for a lock would make every request behind it wait too; better to fail and try again.
-      await db.script(
-        `begin; set local lock_timeout = '2s'; set local statement_timeout = 0; ${step.text}
-         ; insert into migrations (name, checksum) values ('${step.name}', '${step.checksum}'); commit`,
-      )
+      else
+        await db.script(
+          `begin; set local lock_timeout = '2s'; set local statement_timeout = 0; ${step.text}
+           ; insert into migrations (name, checksum) values ('${step.name}', '${step.checksum}'); commit`,
+        )
       taken.push(step.name)
     }
     return taken
   } finally {
     await holder.end()
   }
+}
+
+// What cannot be, or must not be, one transaction: an index built concurrently, rows filled in chunks. Such a file begins with
+// "-- stepwise", its pieces stand between lines "-- next", and each must bear being done twice, because all are done again
+// when one fails.
+export const isStepwise = ({ text }: Pick<Migration, 'text'>) => text.startsWith('-- stepwise')
+
+export const piecesOf = ({ text }: Pick<Migration, 'text'>) => text.split(/^-- next$/m)
+
+async function takePieces(holder: pg.Client, step: Migration) {
+  await holder.query(`set lock_timeout = '2s'`)
+  for (const piece of piecesOf(step)) await holder.query(piece)
+  await holder.query('insert into migrations (name, checksum) values ($1, $2)', [step.name, step.checksum])
 }
 
 /** Steps this version knows and the database has not taken yet. */

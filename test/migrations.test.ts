@@ -1,0 +1,110 @@
+// Migrations run while the version before is still serving (reliability: add first, remove one release later).
+import { describe, expect, test } from 'vitest'
+import { isStepwise, migrations, piecesOf } from '../src/db/migrate.ts'
+
+/** Says on the line above it why nothing that still runs needs what goes. */
+const SECOND_STEP = /^-- second step: \S/
+
+const FORBIDDEN: readonly [pattern: RegExp, why: string][] = [
+  [/^drop (?!index concurrently)/, 'drops what the version before may use'],
+  [/^truncate\b/, 'empties what the version before may use'],
+  [/^alter table .*\bdrop (?!default|not null|identity|expression)/, 'drops what the version before may use'],
+  [/^alter .*\brename\b/, 'renames what the version before uses'],
+  [/^alter table .*\balter (column )?\S+ (set data )?type\b/, 'changes a type, which rewrites the table under a lock'],
+  [
+    /^alter table .*\balter (column )?\S+ set not null\b/,
+    'reads the whole table under a lock; add a check, not valid, first',
+  ],
+  [/^alter table .*\badd column \S+ [^,]*\bnot null\b(?!.*\bdefault\b)/, 'breaks what the version before inserts'],
+  [
+    /^alter table .*\badd constraint\b(?!.*\bnot valid\b)/,
+    'reads the whole table under a lock; say not valid, then validate',
+  ],
+]
+
+/** What is wrong with a migration, a sentence for each statement. */
+function problemsOf(text: string): string[] {
+  return [...statementProblems(text), ...(isStepwise({ text }) ? [] : crowding(text))]
+}
+
+// A request locks its tables in an order of its own: who holds one exclusively and waits for the next can meet it crosswise.
+function crowding(text: string): string[] {
+  const own = ownTables(text)
+  const altered = statementsOf(text).flatMap(({ words }) => /^alter table (?:only )?(\w+)/.exec(words)?.[1] ?? [])
+  const busy = [...new Set(altered.filter(table => !own.has(table)))]
+  return busy.length > 1 ? [`alters ${busy.join(' and ')} in one transaction; a file for each, or a stepwise one`] : []
+}
+
+const ownTables = (text: string) =>
+  new Set([...text.matchAll(/^create table (?:if not exists )?(\w+)/gim)].map(([, name]) => name ?? ''))
+
+function statementProblems(text: string): string[] {
+  const own = ownTables(text)
+  return statementsOf(text).flatMap(({ words, isSecondStep }) => {
+    if (isSecondStep) return []
+    const table = /^(?:alter table (?:if exists )?(?:only )?|create (?:unique )?index .*? on (?:only )?)(\w+)/.exec(
+      words,
+    )?.[1]
+    if (table !== undefined && own.has(table)) return [] // made here: nobody uses it yet
+    const found = FORBIDDEN.find(([pattern]) => pattern.test(words))
+    if (found) return [`${words.slice(0, 60)}: ${found[1]}`]
+    if (!/^create (unique )?index (?!concurrently)/.test(words)) return []
+    return [`${words.slice(0, 60)}: locks a table that is in use; concurrently, in a stepwise file`]
+  })
+}
+
+/** In lower case, on one line, without comments; bodies of functions are no statements of the migration. */
+function statementsOf(text: string): { words: string; isSecondStep: boolean }[] {
+  const plain = text.replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, '$$body$$')
+  const pieces = isStepwise({ text }) ? piecesOf({ text: plain }) : plain.split(';')
+  return pieces.map(piece => {
+    const lines = piece.split('\n').map(line => line.trim())
+    const words = lines.map(line => line.replace(/--.*$/, '')).join(' ')
+    return {
+      words: words.replace(/;/g, '').replace(/\s+/g, ' ').trim().toLowerCase(),
+      isSecondStep: lines.some(line => SECOND_STEP.test(line)),
+    }
+  })
+}
+
+test('no migration takes away what the version before uses, or locks it out', () => {
+  expect(migrations().flatMap(({ name, text }) => problemsOf(text).map(problem => `${name}: ${problem}`))).toEqual([])
+})
+
+describe('the lint itself', () => {
+  test.each([
+    'drop table keys;',
+    '-- why\nDROP VIEW x;',
+    'alter table keys drop column name;',
+    'alter table keys drop name;',
+    'alter table keys rename to x;',
+    'alter table keys\n  rename column name to title;',
+    "alter type mood rename value 'a' to 'b';",
+    'alter table keys alter column name type varchar(10);',
+    'alter table keys alter name set data type integer;',
+    'alter table keys alter column name set not null;',
+    'alter table keys add column colour text not null;',
+    "alter table keys add constraint fine check (name <> '');",
+    'create index keys_by_name on keys (name);',
+    'create unique index if not exists keys_by_name on keys (name);',
+    'truncate keys;',
+    'alter table keys add column a text;\nalter table templates add column a text;',
+    'create table fresh (id uuid);\ncreate index keys_by_name on keys (name);',
+    '-- stepwise: x\nselect 1\n-- next\ncreate index keys_by_name on keys (name)',
+  ])('refuses %j', text => {
+    expect(problemsOf(text)).toHaveLength(1)
+  })
+
+  test.each([
+    'create table fresh (id uuid);\ncreate index fresh_by_id on fresh (id);\nalter table fresh alter column id set storage plain;',
+    'alter table keys add column colour text;\nalter table keys alter column name drop not null;',
+    '-- stepwise: two\nalter table keys add column a text\n-- next\nalter table templates add column a text',
+    "alter table keys add column colour text not null default 'red';",
+    "alter table keys add constraint fine check (name <> '') not valid;",
+    '-- second step: no version since 1.2 reads it\ndrop table keys;',
+    '-- stepwise: an index\ndrop index concurrently if exists a\n-- next\ncreate index concurrently a on keys (name)',
+    'create function f() returns void language sql as $$ drop table keys; create index a on keys (name) $$;',
+  ])('takes %j', text => {
+    expect(problemsOf(text)).toEqual([])
+  })
+})
