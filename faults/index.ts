@@ -6,6 +6,8 @@ import { killedAll, killedDatabase } from './blocks/database.ts'
 import { inputs } from './blocks/inputs.ts'
 import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
+import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
+import { migration, rollingRestart } from './blocks/restarts.ts'
 import { createHouse } from './support/house.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
@@ -25,6 +27,12 @@ const BLOCKS: Record<string, Block> = {
   F2: slowProvider,
   C4: inputs,
   B1: backedUp,
+  D5: fullDisk,
+  C2: slowCallers,
+  C3: frozenDatabase,
+  lines: brokenLines,
+  S1: rollingRestart,
+  S3: migration,
 }
 
 const MARKS = { holds: 'ok  ', broken: 'FAIL', skipped: 'skip' }

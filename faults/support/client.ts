@@ -67,8 +67,12 @@ const MOST_TRIES = 200
 /** A large body may wait for its share of memory before it is read. */
 const PATIENCE_MS = 120_000
 
-export function createClient(addresses: () => readonly string[]): Client {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 64, timeout: 15_000 })
+/** `scheduling` fifo: every open connection is used in turn, as a busy caller's are. */
+export function createClient(
+  addresses: () => readonly string[],
+  { sockets = 64, scheduling = 'lifo' }: { sockets?: number; scheduling?: 'lifo' | 'fifo' } = {},
+): Client {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, timeout: 15_000, scheduling })
   const patient = new http.Agent({ keepAlive: true, maxSockets: 128, timeout: PATIENCE_MS })
   const answers: Answer[] = []
   const jobs: Job[] = []

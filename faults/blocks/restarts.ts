@@ -1,0 +1,202 @@
+// Processes are replaced, stopped while a provider hangs, and the database is migrated, all while callers go on.
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { migrate, migrations } from '../../src/db/migrate.ts'
+import { type Client, createClient, type Sender } from '../support/client.ts'
+import type { App } from '../support/herald.ts'
+import type { House } from '../support/house.ts'
+import { type Block, percentile, type Verdict, verdict } from '../support/promise.ts'
+import { createBalancer } from '../support/relay.ts'
+
+const PATIENT = { HERALD_LEASE_SECONDS: '30' }
+const pick = (senders: readonly Sender[], n: number) => senders[n % senders.length] as Sender
+
+export const rollingRestart: Block = {
+  name: 'rolling restart behind a load balancer',
+  async run(house) {
+    const restarts = house.isLong ? 10 : 3
+    const env = { ...PATIENT, HERALD_NOTICE_SECONDS: '1' }
+    const told = await house.story({ apps: 2, env }, async ({ apps, client, senders }) => {
+      const balancer = await createBalancer(apps.map(app => app.address))
+      try {
+        const mine = createClient(() => [balancer.address], { sockets: 16, scheduling: 'fifo' })
+        const stops: number[] = []
+        const end = goOn(mine, senders)
+        for (let restart = 0; restart < restarts; restart++) {
+          const app = apps[restart % apps.length] as App
+          stops.push(await app.term())
+          await app.start()
+          await sleep(300) // until the balancer has seen it
+        }
+        await end()
+        client.answers.push(...mine.answers)
+        return { stops, failed: mine.answers.filter(answer => answer.status !== 201) }
+      } finally {
+        await balancer.stop()
+      }
+    })
+    const { counts, failed } = told
+    return [
+      verdict(
+        'S1',
+        'rolling restart under keep-alive load',
+        '0 failed requests, 0 extra sends',
+        `${restarts} restarts, ${counts.accepted} requests answered, ${failed.length} failed, ${counts.extra} extra, ${counts.lost} lost`,
+        {
+          'enough requests': counts.accepted >= 50 * restarts,
+          'none failed': failed.length === 0,
+          'no extra': counts.extra === 0,
+          'none lost': counts.lost === 0,
+        },
+        [...told.violations, ...failed.slice(0, 2).map(({ status, body }) => `${status} ${body}`)],
+      ),
+      await stopWhileHanging(house, told.stops),
+    ]
+  },
+}
+
+/** Requests in a steady flow, none of them asked twice, until the end is wanted. */
+function goOn(client: Client, senders: readonly Sender[]): () => Promise<void> {
+  let isOver = false
+  const running = (async () => {
+    while (!isOver) await client.load(20, 80, n => ({ sender: pick(senders, n) }))
+  })()
+  return async () => {
+    isOver = true
+    await running
+  }
+}
+
+async function stopWhileHanging(house: House, stops: readonly number[]): Promise<Verdict> {
+  const hangs = 3
+  const told = await house.story({ apps: 1, env: PATIENT }, async ({ apps, app, client, senders, allow }) => {
+    const [leaver] = apps as [App]
+    await house.sink.set({ rules: [{ prefix: 'hang-', what: 'hang-after', times: 1 }] })
+    allow.extra = hangs
+    await Promise.all(
+      Array.from({ length: hangs }, (_, n) =>
+        client.send({ sender: pick(senders, n), to: `hang-${n}@example.org`, isUrgent: true }),
+      ),
+    )
+    const isUnderWay = () => house.sink.arrivals().filter(one => one.to.startsWith('hang-')).length >= hangs
+    for (let tries = 0; tries < 200 && !isUnderWay(); tries++) await sleep(50)
+    const seconds = await leaver.term()
+    await app({}) // sends them again, and they are told apart by nothing but the mark
+    return { seconds }
+  })
+  const usual = Math.max(...stops)
+  return verdict(
+    'S2',
+    'SIGTERM: finish, record, exit; also while a mail server says nothing',
+    '≤ 10 s',
+    `${usual.toFixed(1)} s under load (1 s of notice included), ${told.seconds.toFixed(1)} s with ${hangs} hanging sends, ${told.counts.extra} extra, ${told.counts.lost} lost`,
+    {
+      'in time': usual <= 10,
+      'in time while a provider hangs': told.seconds <= 10,
+      'none lost': told.counts.lost === 0,
+    },
+    told.violations,
+  )
+}
+
+/** As real ones would be written: a column in a transaction, and what must not be one in pieces that may be done twice. */
+const STEPS = [
+  { name: '9998_faults.sql', text: '-- A column.\nalter table notifications add column faults_note text;\n' },
+  {
+    name: '9999_faults.sql',
+    text: `-- stepwise: a column, its values and an index.
+alter table states add column if not exists faults_note text
+-- next
+alter table tickets add column if not exists faults_note text
+-- next
+do $$
+begin
+  loop
+    update tickets set faults_note = 'x'
+    where id in (select id from tickets where faults_note is null limit 50 for update skip locked);
+    exit when not found;
+    commit;
+  end loop;
+end $$
+-- next
+drop index concurrently if exists tickets_faults
+-- next
+create index concurrently tickets_faults on tickets (faults_note)
+`,
+  },
+].map(step => ({ ...step, checksum: createHash('sha256').update(step.text).digest('hex') }))
+
+export const migration: Block = {
+  name: 'a migration under load',
+  async run(house) {
+    const rounds = house.isLong ? 30 : 3
+    const told = await house.story({ apps: 2, env: PATIENT }, async ({ apps, client, senders }) => {
+      const mine = createClient(() => apps.map(app => app.address), { scheduling: 'fifo' })
+      // Rows for the backfill: what is due in a few seconds.
+      const later = new Date(Date.now() + 8_000).toISOString()
+      await mine.load(200, 200, n => ({ sender: pick(senders, n), scheduledFor: n % 2 === 0 ? later : null }))
+      const warm = mine.answers.length
+      const end = goOn(mine, senders)
+      await sleep(1_000)
+      const calm = mine.answers.length
+      const since = performance.now()
+      let isValid = true
+      for (let round = 0; round < rounds; round++) {
+        await patiently(() => migrate(house.store.db, [...migrations(), ...STEPS]))
+        const [index] = await house.store.db.sql<{ valid: boolean }>`
+          select indisvalid as valid from pg_index where indexrelid = to_regclass('tickets_faults')`
+        isValid &&= index?.valid === true
+        await patiently(() => undo(house))
+      }
+      const seconds = (performance.now() - since) / 1000
+      const during = mine.answers.length
+      await end()
+      client.answers.push(...mine.answers)
+      const took = (from: number, to?: number) =>
+        percentile(
+          mine.answers.slice(from, to).map(answer => answer.answeredAt - answer.sentAt),
+          0.99,
+        )
+      return {
+        seconds,
+        isValid,
+        base: took(warm, calm),
+        beside: took(calm, during),
+        failed: mine.answers.filter(answer => answer.status !== 201),
+      }
+    })
+    return [
+      verdict(
+        'S3',
+        'a migration under load: columns, backfill in chunks, index concurrently',
+        '0 failed requests, p99 ≤ 1 s (or 3 × this machine’s own)',
+        `${rounds} times there and back in ${told.seconds.toFixed(1)} s, ${told.counts.accepted} requests answered, ${told.failed.length} failed, p99 ${told.base} → ${told.beside} ms`,
+        {
+          'the index was valid': told.isValid,
+          'none failed': told.failed.length === 0,
+          'nobody waited': told.beside <= Math.max(1_000, 3 * told.base),
+        },
+        [...told.violations, ...told.failed.slice(0, 2).map(({ status, body }) => `${status} ${body}`)],
+      ),
+    ]
+  },
+}
+
+/** What cannot get its lock in two seconds gives up, so that nobody waits behind it; then it is tried again. */
+async function patiently(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return void (await work())
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55P03' || tries === 20) throw error
+      await sleep(200)
+    }
+}
+
+/** The next block must find the database that this version made. */
+async function undo(house: House) {
+  const { script } = house.store.db
+  for (const table of ['tickets', 'states', 'notifications'])
+    await script(`begin; set local lock_timeout = '2s'; alter table ${table} drop column if exists faults_note; commit`)
+  await script(`delete from migrations where name like '99%'`)
+}
