@@ -1,154 +1,95 @@
 // Accepted single messages per second: every check, sealed, committed to disk before the 201; nothing is delivered meanwhile.
-// npm run bench -- accept [--seconds 5] [--repeats 3] [--profile FOLDER]
-import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { cpuSeconds } from './support/cpu.ts'
+// And how long an answer takes at a quarter, a half and three quarters of that load.
+// npm run bench -- accept [--seconds 2.5] [--repeats 3] [--profile FOLDER]
 import { createHouse, type House, type Running } from './support/house.ts'
-import { load, type Outcome } from './support/load.ts'
-import { figure, median, print, table } from './support/report.ts'
-import { emails, texts } from './support/requests.ts'
-import type { InsertJob } from './support/yardsticks.ts'
+import { type Measured, measure, of } from './support/measure.ts'
+import { sizes } from './support/options.ts'
+import { figure, print, table } from './support/report.ts'
+import { ask, emails, personalisation, texts } from './support/requests.ts'
+import { type Inserted, insertYardstick, startBare } from './support/yardsticks.ts'
 
 const CONNECTIONS = 64
-/** The reference peer on this kind of machine: e-mails accepted per second (issue 8). */
-const PEER = 116
+const LOADS = [25, 50, 75] as const
 
-const { values } = parseArgs({
-  args: process.argv.slice(2),
-  options: {
-    seconds: { type: 'string', default: '5' },
-    repeats: { type: 'string', default: '3' },
-    profile: { type: 'string' },
-    env: { type: 'string', multiple: true, default: [] },
-  },
-})
-const seconds = Number(values.seconds)
-const repeats = Number(values.repeats)
+const { seconds, repeats, profile } = sizes({ seconds: 2.5, repeats: 3 }, { seconds: 0.5, repeats: 1 })
 
-type Measured = Outcome & { nodeMicros: number; databaseMicros: number }
+type Kind = 'email' | 'sms' | 'bare' | (typeof LOADS)[number]
+type Rounds = Record<Kind, Measured[]> & Record<'insert' | 'commit', Inserted[]>
 
 const house = await createHouse()
+const running = await house.start({ profile })
 try {
-  const running = await house.start({
-    nodeOptions: values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [],
-    env: Object.fromEntries(values.env.map(one => one.split('=', 2) as [string, string])),
-  })
-  try {
-    await bench(house, running)
-  } finally {
-    await running.stop()
-  }
+  report(await rounds(house, running))
 } finally {
+  await running.stop()
   await house.stop()
 }
 
-async function bench(house: House, running: Running) {
+async function rounds(house: House, running: Running): Promise<Rounds> {
   const email = emails(house)
-  const rounds: Record<'email' | 'sms' | 'half' | 'bare', Measured[]> = { email: [], sms: [], half: [], bare: [] }
-  const inserts: Yardstick[] = []
-  const bare = await yardstick('bare', { answer: await answerOf(running.address, email[0] ?? '') })
+  const text = texts(house)
+  const bare = await startBare(await answerOf(house, running))
+  const all: Rounds = { email: [], sms: [], bare: [], 25: [], 50: [], 75: [], insert: [], commit: [] }
+  const under = (requests: string[], one: Pick<Running, 'address' | 'pid'> = running, rate?: number) =>
+    measure(house, [one], { requests, connections: CONNECTIONS, seconds, warmUp: 0.7, ...(rate && { rate }) })
   // Once without counting: the machine code of the first seconds is not that of the others.
-  await measure(house, running, email, {})
+  await under(email)
   for (let round = 0; round < repeats; round++) {
-    inserts.push(await yardstick('insert', insertJob(house)))
-    rounds.bare.push(await measure(house, bare, email, {}))
-    const accepted = await measure(house, running, email, {})
-    rounds.email.push(accepted)
-    rounds.sms.push(await measure(house, running, texts(house), {}))
-    rounds.half.push(await measure(house, running, email, { rate: accepted.perSecond / 2 }))
+    all.insert.push(await insertYardstick(house, CONNECTIONS, seconds))
+    all.commit.push(await insertYardstick(house, 1, seconds / 4))
+    all.bare.push(await under(email, bare))
+    const accepted = await under(email)
+    all.email.push(accepted)
+    all.sms.push(await under(text))
+    for (const load of LOADS) all[load].push(await under(email, running, (accepted.perSecond * load) / 100))
   }
   bare.stop()
-  report(rounds, inserts)
+  return all
 }
 
-function report(rounds: Record<'email' | 'sms' | 'half' | 'bare', Measured[]>, inserts: Yardstick[]) {
-  const of = (kind: keyof typeof rounds, what: keyof Omit<Measured, 'statuses'>) =>
-    median(rounds[kind].map(one => one[what]))
-  const insert = median(inserts.map(one => one.value))
-  const insertMicros = median(inserts.map(one => one.databaseMicros))
-  const row = (name: string, kind: keyof typeof rounds) => [
+function report(all: Rounds) {
+  const insert = of(all.insert, 'perSecond')
+  const commit = of(all.commit, 'p50')
+  const row = (name: string, kind: Kind) => [
     name,
-    of(kind, 'perSecond'),
-    of(kind, 'perSecond') / insert,
-    of(kind, 'perSecond') / PEER,
-    of(kind, 'p50'),
-    of(kind, 'p99'),
-    of(kind, 'nodeMicros'),
-    of(kind, 'databaseMicros'),
+    of(all[kind], 'perSecond') / insert,
+    of(all[kind], 'perSecond'),
+    of(all[kind], 'p50'),
+    of(all[kind], 'p99'),
+    of(all[kind], 'nodeMicros'),
+    of(all[kind], 'databaseMicros'),
+    of(all[kind], 'clientMicros'),
   ]
   table(
-    [`${CONNECTIONS} connections`, '/s', '× insert', '× peer', 'p50 ms', 'p99 ms', 'node µs', 'pg µs'],
+    [`${CONNECTIONS} connections`, '× insert', '/s', 'p50 ms', 'p99 ms', 'node µs', 'pg µs', 'load generator µs'],
     [
       row('e-mails accepted', 'email'),
       row('texts accepted', 'sms'),
-      row('e-mails at half load', 'half'),
+      ...LOADS.map(load => row(`e-mails at ${load} % load`, load)),
       row('bare Fastify route', 'bare'),
-      ['single-row inserts', insert, 1, '', '', '', '', insertMicros],
+      ['single-row inserts', 1, insert, of(all.insert, 'p50'), '', '', of(all.insert, 'databaseMicros'), ''],
+      ['one insert at a time', '', of(all.commit, 'perSecond'), commit, '', '', of(all.commit, 'databaseMicros'), ''],
     ],
   )
   print([
-    figure('accept_email', of('email', 'perSecond'), '/s', insert),
-    figure('accept_email_over_http', of('email', 'perSecond'), '/s', of('bare', 'perSecond')),
-    figure('accept_email_over_peer', of('email', 'perSecond'), '/s', PEER),
-    figure('accept_sms', of('sms', 'perSecond'), '/s', of('email', 'perSecond')),
-    figure('accept_half_load_p50', of('half', 'p50'), 'ms', 8),
-    figure('accept_half_load_p99', of('half', 'p99'), 'ms', 50),
-    figure('accept_node_cpu', of('email', 'nodeMicros'), 'µs', of('bare', 'nodeMicros')),
-    figure('accept_database_cpu', of('email', 'databaseMicros'), 'µs', insertMicros),
+    figure('accept_email', of(all.email, 'perSecond'), '/s', insert),
+    figure('accept_email_over_http', of(all.email, 'perSecond'), '/s', of(all.bare, 'perSecond')),
+    figure('accept_sms', of(all.sms, 'perSecond'), '/s', of(all.email, 'perSecond')),
+    ...LOADS.flatMap(load => [
+      figure(`accept_load_${load}_p50`, of(all[load], 'p50'), 'ms', commit),
+      figure(`accept_load_${load}_p99`, of(all[load], 'p99'), 'ms', commit),
+    ]),
+    figure('accept_cpu_service', of(all.email, 'nodeMicros'), 'µs', of(all.bare, 'nodeMicros')),
+    figure('accept_cpu_database', of(all.email, 'databaseMicros'), 'µs', of(all.insert, 'databaseMicros')),
   ])
 }
 
-function job(address: string, requests: string[], more: { rate?: number } = {}) {
-  return { address, requests, connections: CONNECTIONS, seconds, warmUp: 1, ...more }
-}
-
-/** Processor time covers the warm-up too, so it is divided by what was answered in all that time. */
-async function measure(
-  house: House,
-  running: Pick<Running, 'address' | 'pid'>,
-  requests: string[],
-  more: { rate?: number },
-): Promise<Measured> {
-  const cpu = () => [cpuSeconds(running.pid), cpuSeconds(house.database.pid, { family: true })] as const
-  const before = cpu()
-  const outcome = await load(job(running.address, requests, more))
-  const after = cpu()
-  const refused = Object.keys(outcome.statuses).filter(status => status !== '201')
-  if (refused.length > 0) throw new Error(`not everything was accepted: ${JSON.stringify(outcome.statuses)}`)
-  const answered = outcome.perSecond * (seconds + 1)
-  return {
-    ...outcome,
-    nodeMicros: ((after[0] - before[0]) * 1e6) / answered,
-    databaseMicros: ((after[1] - before[1]) * 1e6) / answered,
+function answerOf(house: House, running: Running): Promise<string> {
+  const body = {
+    email_address: 'person.1@example.org',
+    template_id: house.templates.email,
+    personalisation: personalisation(1),
+    reference: 'order-1',
   }
-}
-
-async function answerOf(address: string, request: string): Promise<string> {
-  const [head = '', body = ''] = request.split('\r\n\r\n')
-  const headers = Object.fromEntries(
-    head
-      .split('\r\n')
-      .slice(1)
-      .map(line => line.split(': ', 2) as [string, string])
-      .filter(([name]) => name !== 'host' && name !== 'content-length'),
-  )
-  return (await fetch(`${address}/v2/notifications/email`, { method: 'POST', headers, body })).text()
-}
-
-function insertJob({ database: { host, user, database, pid } }: House): InsertJob {
-  return { host, user, database, pid, clients: CONNECTIONS, seconds: Math.max(1, seconds - 1) }
-}
-
-type Yardstick = { address: string; value: number; databaseMicros: number; pid: number; stop(): void }
-
-function yardstick(which: 'insert' | 'bare', given: unknown): Promise<Yardstick> {
-  const child = fork(fileURLToPath(new URL('support/yardsticks.ts', import.meta.url)), [which], {
-    execArgv: ['--import', 'tsx'],
-  })
-  return new Promise((resolve, reject) => {
-    child.once('message', told => resolve({ ...(told as Yardstick), pid: child.pid ?? 0, stop: () => child.kill() }))
-    child.once('exit', code => reject(new Error(`the yardstick ended with ${code}`)))
-    child.send(given as object)
-  })
+  return ask(house, running, 'POST', '/v2/notifications/email', JSON.stringify(body))
 }

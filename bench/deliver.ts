@@ -1,59 +1,47 @@
 // Accepted and delivered at the same time by one process: 64 callers, every message handed to a mail server.
-// npm run bench -- deliver [--seconds 5] [--repeats 3]
-import { parseArgs } from 'node:util'
+// npm run bench -- deliver [--seconds 4] [--repeats 3] [--profile FOLDER]
+import { acceptAndDeliver, warmUp } from './support/delivering.ts'
 import { createHouse } from './support/house.ts'
-import { load } from './support/load.ts'
-import { figure, median, print, table } from './support/report.ts'
-import { emails } from './support/requests.ts'
-import { startService } from './support/service.ts'
-import { startSink } from './support/sink.ts'
+import { mailYardstick, startMail } from './support/mail.ts'
+import { of } from './support/measure.ts'
+import { sizes } from './support/options.ts'
+import { figure, print, table } from './support/report.ts'
 
-const { values } = parseArgs({
-  args: process.argv.slice(2),
-  options: { seconds: { type: 'string', default: '5' }, repeats: { type: 'string', default: '3' } },
-})
-/** The reference peer on this kind of machine delivers so many a second (issue 8). */
-const PEER = 66
+const { seconds, repeats, profile } = sizes({ seconds: 4, repeats: 3 }, { seconds: 0.5, repeats: 1 })
 
 const house = await createHouse()
-const sink = await startSink()
-const service = await startService(house, sink.port)
+const mail = await startMail()
+const running = await house.start({ mail: mail.port, profile })
 try {
-  const rounds: { accepted: number; delivered: number; p99: number }[] = []
-  for (let round = 0; round <= Number(values.repeats); round++) {
-    sink.reset()
-    const since = performance.now()
-    const before = await stored()
-    const outcome = await load({
-      address: service.address,
-      connections: 64,
-      seconds: Number(values.seconds),
-      warmUp: 0,
-      requests: emails(house),
-    })
-    const all = (await stored()) - before
-    const last = await sink.received(all)
-    // The first round warms up.
-    if (round > 0)
-      rounds.push({ accepted: outcome.perSecond, delivered: (all / (last - since)) * 1000, p99: outcome.p99 })
+  await warmUp(house, mail, [running])
+  const rounds = []
+  for (let round = 0; round < repeats; round++) {
+    const yardstick = await mailYardstick(mail, seconds * 5_000)
+    rounds.push({ yardstick, ...(await acceptAndDeliver(house, mail, [running], seconds)) })
   }
-  const accepted = median(rounds.map(round => round.accepted))
-  const delivered = median(rounds.map(round => round.delivered))
+  const yardstick = of(rounds, 'yardstick')
   table(
-    ['at the same time', '/s', '× peer'],
+    [`at the same time, to ${mail.name}`, '/s', '× smtp-source', 'node µs', 'pg µs'],
     [
-      ['accepted', accepted, '-'],
-      ['reached the mail server', delivered, delivered / PEER],
+      ['accepted', of(rounds, 'accepted'), of(rounds, 'accepted') / yardstick, '', ''],
+      [
+        'delivered, to the last one',
+        of(rounds, 'delivered'),
+        of(rounds, 'delivered') / yardstick,
+        of(rounds, 'nodeMicros'),
+        of(rounds, 'databaseMicros'),
+      ],
+      ['smtp-source to the same mail server', yardstick, 1, '', ''],
     ],
   )
-  print([figure('deliver_accepted', accepted, '/s', 2_500), figure('deliver_delivered', delivered, '/s', PEER)])
+  print([
+    figure('deliver_accepted', of(rounds, 'accepted'), '/s', yardstick),
+    figure('deliver_delivered', of(rounds, 'delivered'), '/s', yardstick),
+    figure('deliver_cpu_service', of(rounds, 'nodeMicros'), 'µs', 1e6 / yardstick),
+    figure('deliver_cpu_database', of(rounds, 'databaseMicros'), 'µs', 1e6 / yardstick),
+  ])
 } finally {
-  await service.stop()
-  sink.stop()
+  await running.stop()
+  mail.stop()
   await house.stop()
-}
-
-async function stored(): Promise<number> {
-  const [row] = await house.store.db.sql<{ n: number }>`select count(*)::integer as n from notifications`
-  return row?.n ?? 0
 }

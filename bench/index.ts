@@ -1,24 +1,64 @@
-// npm run bench: every figure of issue 8 that can be measured so far; npm run bench -- accept|list|render|storage: one of them.
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+// npm run bench: every figure, one bench after the other, into bench/results.json, bench/results.md and docs/performance.svg.
+//   -- accept|bulk|…            one bench, with its own options, which only prints
+//   -- --quick [--to FOLDER]    everything in small, to see that it works; its figures mean nothing
+//   -- report                   results.md and performance.svg once more from results.json
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from './support/house.ts'
+import { type Figure, isFigure } from './support/report.ts'
+import { HOME, machine, readResults, writeReport, writeResults } from './support/results.ts'
 
-const ALL = ['accept', 'list', 'render', 'storage', 'bulk', 'deliver', 'latency', 'files']
-const there = ALL.filter(name => existsSync(fileOf(name)))
-const [wanted, ...options] = process.argv.slice(2)
+const WHOLE = ['accept', 'deliver', 'processes', 'bulk', 'latency', 'list', 'backlog', 'receipts', 'files', 'render']
+/** An experiment that decided a design, not a figure of the service. */
+const ALONE = ['storage']
+const ALL = [...WHOLE, ...ALONE]
 
-if (wanted !== undefined && !there.includes(wanted)) {
-  console.error(`There is no bench "${wanted}". There are: ${there.join(', ')}.`)
+const [wanted = '', ...options] = process.argv.slice(2)
+if (wanted === 'report') writeReport(readResults(), HOME)
+else if (ALL.includes(wanted)) await run(wanted, options)
+else if (wanted === '' || wanted.startsWith('--')) await runAll()
+else {
+  console.error(`There is no bench "${wanted}". There are: ${ALL.join(', ')}.`)
   process.exitCode = 1
-} else {
-  for (const name of wanted ? [wanted] : there) {
-    console.log(`# ${name}`)
-    const args = ['--import', 'tsx', fileOf(name), ...options]
-    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-    if (status !== 0) process.exitCode = 1
-  }
 }
 
-function fileOf(name: string): string {
-  return fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+async function runAll() {
+  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, to: { type: 'string' } } })
+  const folder = values.to ?? mkdtempSync(join(tmpdir(), 'herald-results-'))
+  const [load = 0] = loadavg()
+  if (load > 0.5)
+    console.log(`The load of this machine is ${load.toFixed(1)}: what is measured now is the others, too.`)
+  build()
+  const began = performance.now()
+  const figures: Figure[] = []
+  for (const name of WHOLE) figures.push(...(await run(name, values.quick ? ['--quick'] : [])))
+  const minutes = (performance.now() - began) / 60_000
+  console.log(`\n${figures.length} figures in ${minutes.toFixed(1)} minutes`)
+  if (process.exitCode) return console.error('A bench has failed: no results are written.')
+  const places = values.quick || values.to ? { results: folder, picture: folder } : HOME
+  writeResults({ ...machine(load, minutes), figures }, places)
+  console.log(`The results are in ${places.results}.`)
+}
+
+/** In a process of its own; what it prints is shown, and its figures are kept. */
+async function run(name: string, options: string[]): Promise<Figure[]> {
+  const began = performance.now()
+  console.log(`\n# ${name}`)
+  const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const figures: Figure[] = []
+  for await (const line of createInterface(child.stdout)) {
+    console.log(line)
+    if (line.startsWith('{')) figures.push(...[JSON.parse(line) as unknown].filter(isFigure))
+  }
+  if (child.exitCode === null) await once(child, 'exit')
+  console.log(`${name}: ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  if (child.exitCode !== 0) process.exitCode = 1
+  return figures
 }

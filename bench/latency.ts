@@ -1,88 +1,129 @@
-// How soon a single e-mail reaches a mail server through an idle service, from before its request to its arrival; and what
-// the idle service costs.
-// npm run bench -- latency [--messages 200]
-import { readFileSync } from 'node:fs'
+// How soon a single e-mail reaches a mail server, from before its request to its arrival: through an idle service, and as a
+// one-time code while a bulk of 50,000 drains; and what the idle service costs.
+// npm run bench -- latency [--messages 100] [--rows 50000] [--repeats 3] [--idle 8]
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { cpuSeconds } from './support/cpu.ts'
 import { createHouse } from './support/house.ts'
-import { figure, print, table } from './support/report.ts'
-import { personalisation } from './support/requests.ts'
-import { startService } from './support/service.ts'
-import { startSink } from './support/sink.ts'
+import { percentile } from './support/load.ts'
+import { now, startOwnMail } from './support/mail.ts'
+import { sizes } from './support/options.ts'
+import { memoryOf, watchCpu } from './support/process.ts'
+import { figure, median, print, table } from './support/report.ts'
+import { ask, people } from './support/requests.ts'
+import { insertYardstick, nodeMemory } from './support/yardsticks.ts'
 
-const { values } = parseArgs({ args: process.argv.slice(2), options: { messages: { type: 'string', default: '200' } } })
-const IDLE_SECONDS = 10
+const { messages, rows, repeats, idle, profile } = sizes(
+  { messages: 100, rows: 50_000, repeats: 3, idle: 8 },
+  { messages: 10, rows: 1_000, repeats: 1, idle: 1 },
+)
+const WARM_UP = 20
+
+/** Milliseconds from the request to the 201, and to the mail server. */
+type Times = { accepted: number; arrived: number }
 
 const house = await createHouse()
-const sink = await startSink()
-const service = await startService(house, sink.port)
+const mail = await startOwnMail()
+const running = await house.start({ mail: mail.port, profile })
+let sent = 0
 try {
-  const body = JSON.stringify({
-    email_address: 'ada@example.org',
-    template_id: house.templates.email,
-    personalisation: personalisation(1),
-  })
-  const send = () =>
-    fetch(`${service.address}/v2/notifications/email`, {
-      method: 'POST',
-      headers: { authorization: `ApiKey-v1 ${house.key}`, 'content-type': 'application/json' },
-      body,
-    })
-  const accepted: number[] = []
-  const arrived: number[] = []
-  const all = Number(values.messages)
-  for (let sent = 0; sent < all + 20; sent++) {
-    sink.reset()
-    await sleep(25)
-    const from = performance.now()
-    const arrival = sink.received(1)
-    const reply = await send()
-    if (reply.status !== 201) throw new Error(`${reply.status} ${await reply.text()}`)
-    const answered = performance.now()
-    const at = await arrival
-    if (sent < 20) continue // the first ones warm up
-    accepted.push(answered - from)
-    arrived.push(at - from)
-  }
-  const cpu = { node: cpuSeconds(service.pid), database: cpuSeconds(house.database.pid) }
-  await sleep(IDLE_SECONDS * 1000)
-  const percent = (now: number, before: number) => ((now - before) / IDLE_SECONDS) * 100
-  const idle = {
-    node: percent(cpuSeconds(service.pid), cpu.node),
-    database: percent(cpuSeconds(house.database.pid), cpu.database),
-    megabytes: residentOf(service.pid),
-  }
+  await oneByOne(WARM_UP)
+  const quiet: Times[][] = []
+  for (let round = 0; round < repeats; round++) quiet.push(await oneByOne(messages))
+  const commit = (await insertYardstick(house, 1, 1)).p50
+  const nothing = await doNothing()
+  const empty = await nodeMemory()
+  const busy: Times[][] = []
+  for (let round = 0; round < repeats; round++) busy.push(await whileBulkDrains())
+  const row = (name: string, at: (share: number) => number) => [name, at(0.5), at(0.95), at(0.99)]
   table(
-    ['idle service', 'p50 ms', 'p95 ms', 'p99 ms'],
+    ['to a mail server of our own', 'p50 ms', 'p95 ms', 'p99 ms'],
     [
-      ['request to 201', at(accepted, 0.5), at(accepted, 0.95), at(accepted, 0.99)],
-      ['request to mail server', at(arrived, 0.5), at(arrived, 0.95), at(arrived, 0.99)],
+      row('idle service: request to 201', at => share(quiet, 'accepted', at)),
+      row('idle service: request to mail server', at => share(quiet, 'arrived', at)),
+      row(`one-time code beside ${rows}: to 201`, at => share(busy, 'accepted', at)),
+      row(`one-time code beside ${rows}: to mail server`, at => share(busy, 'arrived', at)),
+      ['one insert at a time', commit, '', ''],
     ],
   )
   table(
     ['doing nothing', '% of a core', 'MB'],
     [
-      ['service', idle.node, idle.megabytes],
-      ['PostgreSQL', idle.database, '-'],
+      ['service', nothing.node, nothing.memory],
+      ['PostgreSQL', nothing.database, '-'],
+      ['an empty Node process', '-', empty],
     ],
   )
   print([
-    figure('latency_idle_p50', at(arrived, 0.5), 'ms', 50),
-    figure('idle_core', idle.node + idle.database, '%', 1),
-    figure('idle_memory', idle.megabytes, 'MB', 200),
+    figure('idle_p50', share(quiet, 'arrived', 0.5), 'ms', commit),
+    figure('idle_p99', share(quiet, 'arrived', 0.99), 'ms', commit),
+    figure('code_p50', share(busy, 'arrived', 0.5), 'ms', commit),
+    figure('code_p95', share(busy, 'arrived', 0.95), 'ms', commit),
+    figure('code_p99', share(busy, 'arrived', 0.99), 'ms', commit),
+    figure('idle_core', nothing.node + nothing.database, '%', 1),
+    figure('idle_memory', nothing.memory, 'MB', empty),
   ])
 } finally {
-  await service.stop()
-  sink.stop()
+  await running.stop()
+  mail.stop()
   await house.stop()
 }
 
-function at(values: readonly number[], share: number): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+/** The median over rounds of what this share of a round's messages stayed below. */
+function share(rounds: Times[][], which: keyof Times, part: number): number {
+  return median(
+    rounds.map(times =>
+      percentile(
+        times.map(one => one[which]),
+        part,
+      ),
+    ),
+  )
 }
 
-function residentOf(pid: number): number {
-  const [, kb] = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kb ?? 0) / 1024
+async function sendCode(): Promise<Times> {
+  const code = String(sent++)
+  const body = JSON.stringify({
+    email_address: `code.${code}@example.org`,
+    template_id: house.templates.code,
+    personalisation: { reference: code, date: 'today' },
+  })
+  const from = now()
+  await ask(house, running, 'POST', '/v2/notifications/email', body)
+  const answered = now()
+  while (!mail.codes.has(code)) await sleep(5)
+  return { accepted: answered - from, arrived: (mail.codes.get(code) ?? 0) - from }
+}
+
+async function oneByOne(count: number): Promise<Times[]> {
+  const times: Times[] = []
+  for (let n = 0; n < count; n++) {
+    times.push(await sendCode())
+    await sleep(20)
+  }
+  return times
+}
+
+async function doNothing() {
+  const used = watchCpu(house, [running.pid])
+  await sleep(idle * 1000)
+  const { node, database } = used()
+  return { node: (node / idle) * 100, database: (database / idle) * 100, memory: memoryOf(running.pid).now }
+}
+
+/** Twenty codes a second from the job's 201 until its last e-mail has come. */
+async function whileBulkDrains(): Promise<Times[]> {
+  const job = JSON.stringify({ name: 'bulk', template_id: house.templates.email, rows: people(rows, 'email') })
+  mail.reset()
+  const first = sent
+  await ask(house, running, 'POST', '/v2/notifications/bulk', job)
+  let isDrained = false
+  const drained = mail.received(rows).then(() => (isDrained = true))
+  const codes: Promise<Times>[] = []
+  while (!isDrained) {
+    codes.push(sendCode())
+    await sleep(50)
+  }
+  await drained
+  const times = await Promise.all(codes)
+  await mail.received(rows + sent - first)
+  return times
 }

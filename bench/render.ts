@@ -1,12 +1,14 @@
 // Renders per second of a typical e-mail and a typical text message, beside a trivial String.replace of the same
-// placeholders in the same texts: npx tsx bench/render.ts
+// placeholders in the same texts: npm run bench -- render [--repeats 5] [--millis 300]
 
 import { type CompiledEmail, compileEmail } from '../src/rendering/compile.ts'
 import type { Values } from '../src/rendering/placeholders.ts'
 import { compileSms } from '../src/rendering/sms.ts'
+import { of } from './support/measure.ts'
+import { sizes } from './support/options.ts'
+import { figure, print, table } from './support/report.ts'
 
-const repeats = 5
-const millisecondsEach = 600
+const { repeats, millis } = sizes({ repeats: 5, millis: 300 }, { repeats: 1, millis: 20 })
 
 const subject = 'Your appointment on ((date)) is confirmed'
 const content = `# Your appointment
@@ -70,32 +72,29 @@ const renderEmail = (compiled: CompiledEmail, values: Values) => {
   return finish(subject, text, html)
 }
 
-const figures = [
-  ['e-mail, plain values', () => renderEmail(email, values), triviallyEmail],
-  ['e-mail, values with Markdown', () => renderEmail(email, markedValues), triviallyEmail],
-  ['e-mail, compile and render once', () => renderEmail(compileEmail({ subject, content }), values), triviallyEmail],
-  ['text message', () => finish(sms.render(values, 'Sample Service').text), triviallySms],
+const questions = [
+  ['render_email', 'e-mail, plain values', () => renderEmail(email, values), triviallyEmail],
+  ['render_email_markdown', 'e-mail, values with Markdown', () => renderEmail(email, markedValues), triviallyEmail],
+  [
+    'render_email_once',
+    'e-mail, compile and render once',
+    () => renderEmail(compileEmail({ subject, content }), values),
+    triviallyEmail,
+  ],
+  ['render_sms', 'text message', () => finish(sms.render(values, 'Sample Service').text), triviallySms],
 ] as const
 
-console.log(`content ${content.length} characters, document ${sent.html.length}, text message ${smsContent.length}\n`)
-console.log('figure                              renders/s   String.replace/s   ratio')
-const lines: string[] = []
-for (const [figure, render, baseline] of figures) {
+console.log(`content ${content.length} characters, document ${sent.html.length}, text message ${smsContent.length}`)
+const lines = questions.map(([name, title, render, baseline]) => {
   // Taking turns, so that whatever slows the machine slows both.
   const runs = Array.from({ length: repeats }, () => ({ value: perSecond(render), yardstick: perSecond(baseline) }))
-  const value = Math.round(median(runs.map(run => run.value)))
-  const yardstick = Math.round(median(runs.map(run => run.yardstick)))
-  const ratio = Number((value / yardstick).toFixed(3))
-  const columns = [
-    figure.padEnd(34),
-    String(value).padStart(10),
-    String(yardstick).padStart(18),
-    String(ratio).padStart(7),
-  ]
-  console.log(columns.join(' '))
-  lines.push(JSON.stringify({ figure, value, unit: 'renders/s', yardstick, ratio }))
-}
-console.log(`\n${lines.join('\n')}`)
+  return { title, figure: figure(name, of(runs, 'value'), '/s', of(runs, 'yardstick')) }
+})
+table(
+  ['rendered', '/s', 'String.replace/s', 'ratio'],
+  lines.map(({ title, figure }) => [title, figure.value, figure.yardstick, figure.ratio]),
+)
+print(lines.map(line => line.figure))
 
 // A string put together lazily is not finished: looking inside makes both sides finish theirs.
 function finish(...texts: string[]): number {
@@ -107,14 +106,10 @@ function perSecond(run: () => unknown): number {
   let count = 0
   const start = performance.now()
   let spent = 0
-  while (spent < millisecondsEach) {
+  while (spent < millis) {
     for (let i = 0; i < 50; i++) run()
     count += 50
     spent = performance.now() - start
   }
   return (count / spent) * 1000
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0
 }

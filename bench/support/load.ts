@@ -1,16 +1,19 @@
-// The load generator, a process of its own: raw HTTP over kept connections, so that it takes as little of the machine as it can.
+// The load generator, a process of its own. It shares the machine with what it measures, so it is as cheap as it can be: requests
+// made beforehand, raw HTTP over kept connections, and of an answer only its status and length are read.
 // Closed loop by default: each connection asks again as soon as it is answered. With `rate`, requests start at their appointed
 // times whatever happens, and are timed from then: a slow answer is not hidden by asking less.
-import { fork } from 'node:child_process'
 import net from 'node:net'
-import { fileURLToPath } from 'node:url'
+import { runChild, serveParent } from './child.ts'
 
 export type Job = {
-  address: string
+  /** Connections take turns among them. */
+  addresses: string[]
   /** Whole requests as they go over the line, used in turn. */
   requests: string[]
   connections: number
+  /** Ends after so long; with `once`, when each request has been answered once. */
   seconds: number
+  once?: boolean
   /** Seconds at the start that are not measured. */
   warmUp: number
   rate?: number
@@ -18,155 +21,178 @@ export type Job = {
 
 export type Outcome = {
   perSecond: number
-  count: number
-  /** Answers by status. */
+  /** Answers in all, the warm-up included. */
+  answered: number
+  /** Answers by status, the warm-up included. */
   statuses: Record<string, number>
   /** Milliseconds. */
   p50: number
   p95: number
   p99: number
+  /** Processor time of the generator itself, for each answer. */
+  clientMicros: number
 }
 
-export function load(job: Job): Promise<Outcome> {
-  const child = fork(fileURLToPath(import.meta.url), ['--child'], { execArgv: ['--import', 'tsx'] })
-  return new Promise((resolve, reject) => {
-    child.once('message', outcome => resolve(outcome as Outcome))
-    child.once('error', reject)
-    child.once('exit', code => reject(new Error(`the load generator ended with ${code}`)))
-    child.send(job)
-  })
-}
+export const load = (job: Job) => runChild<Outcome>(import.meta.url, job)
 
 /** A request with everything that HTTP needs around it. */
-export function request(method: string, path: string, headers: Record<string, string>, body?: unknown): string {
-  const text = body === undefined ? '' : JSON.stringify(body)
+export function request(method: string, path: string, headers: Record<string, string>, body?: string): string {
   const all = {
     host: 'localhost',
     ...headers,
-    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
 }
 
-async function run({ address, requests, connections, seconds, warmUp, rate }: Job): Promise<Outcome> {
-  const { hostname, port } = new URL(address)
+/** The value below which this share of the values lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+type Line = { ask(request: Buffer, done: (status: number) => void): void; end(): void }
+
+async function run({ addresses, requests, connections, seconds, once, warmUp, rate }: Job): Promise<Outcome> {
   const bytes = requests.map(text => Buffer.from(text))
+  const lines = await Promise.all(
+    Array.from({ length: connections }, (_, n) => connect(new URL(addresses[n % addresses.length] ?? ''))),
+  )
   const latencies: number[] = []
   const statuses: Record<string, number> = {}
-  const from = performance.now() + warmUp * 1000
-  const until = from + seconds * 1000
-  let next = 0
-  const take = () => bytes[next++ % bytes.length] as Buffer
-  const note = (status: number, startedAt: number) => {
-    const now = performance.now()
-    if (now < from || now > until) return
-    latencies.push(now - startedAt)
-    statuses[status] = (statuses[status] ?? 0) + 1
-  }
+  const began = performance.now()
+  const from = began + warmUp * 1000
+  const until = once ? Number.POSITIVE_INFINITY : from + seconds * 1000
+  const cpu = process.cpuUsage()
+  let asked = 0
+  let answered = 0
 
-  const lines = await Promise.all(Array.from({ length: connections }, () => connect(Number(port), hostname)))
-  if (rate === undefined)
-    await Promise.all(
-      lines.map(async line => {
-        while (performance.now() < until) {
-          const startedAt = performance.now()
-          note(await line.ask(take()), startedAt)
-        }
-      }),
-    )
-  else await paced(lines, rate, until, take, note)
+  const isOver = () => performance.now() >= until || (once && asked >= bytes.length)
+  const ask = (line: Line, startedAt: number, then: () => void) =>
+    line.ask(bytes[asked++ % bytes.length] as Buffer, status => {
+      const now = performance.now()
+      answered++
+      statuses[status] = (statuses[status] ?? 0) + 1
+      if (now >= from && now < until) latencies.push(now - startedAt)
+      then()
+    })
+
+  await (rate === undefined ? closed(lines, ask, isOver) : paced(lines, ask, isOver, rate))
+  const used = process.cpuUsage(cpu)
+  const measured = (Math.min(performance.now(), until) - from) / 1000
   for (const line of lines) line.end()
-
-  latencies.sort((a, b) => a - b)
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
   return {
-    perSecond: latencies.length / seconds,
-    count: latencies.length,
+    perSecond: latencies.length / measured,
+    answered,
     statuses,
-    p50: at(0.5),
-    p95: at(0.95),
-    p99: at(0.99),
+    p50: percentile(latencies, 0.5),
+    p95: percentile(latencies, 0.95),
+    p99: percentile(latencies, 0.99),
+    clientMicros: (used.user + used.system) / answered,
   }
 }
 
-type Line = { ask(request: Buffer): Promise<number>; end(): void }
+type Ask = (line: Line, startedAt: number, then: () => void) => void
 
-async function paced(
-  lines: Line[],
-  rate: number,
-  until: number,
-  take: () => Buffer,
-  note: (status: number, startedAt: number) => void,
-) {
+async function closed(lines: Line[], ask: Ask, isOver: () => boolean | undefined) {
+  await Promise.all(
+    lines.map(
+      line =>
+        new Promise<void>(resolve => {
+          const next = () => (isOver() ? resolve() : ask(line, performance.now(), next))
+          next()
+        }),
+    ),
+  )
+}
+
+async function paced(lines: Line[], ask: Ask, isOver: () => boolean | undefined, rate: number) {
   const free = [...lines]
   const waiting: number[] = []
   const begin = performance.now()
-  let appointed = 0
-  const serve = async (line: Line, startedAt: number) => {
-    note(await line.ask(take()), startedAt)
-    const other = waiting.shift()
-    if (other === undefined) free.push(line)
-    else await serve(line, other)
-  }
-  const running: Promise<void>[] = []
-  while (performance.now() < until) {
+  const serve = (line: Line, startedAt: number) =>
+    ask(line, startedAt, () => {
+      const other = waiting.shift()
+      if (other === undefined) free.push(line)
+      else serve(line, other)
+    })
+  for (let appointed = 0; !isOver(); ) {
     for (; begin + (appointed * 1000) / rate <= performance.now(); appointed++) {
-      const line = free.pop()
       const startedAt = begin + (appointed * 1000) / rate
-      if (line) running.push(serve(line, startedAt))
+      const line = free.pop()
+      if (line) serve(line, startedAt)
       else waiting.push(startedAt)
     }
     // Sleeping between appointments leaves the processor to the one that is measured; a millisecond late is counted as latency.
     await new Promise(resume => setTimeout(resume, 1))
   }
   waiting.length = 0
-  await Promise.all(running)
+  while (free.length < lines.length) await new Promise(resume => setTimeout(resume, 1))
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
+const LENGTH = Buffer.from('\r\ncontent-length: ')
+/** The largest answer: a page of 250. */
+const LARGEST = 4 * 1024 * 1024
 
-function connect(port: number, host: string): Promise<Line> {
+function connect({ hostname, port }: URL): Promise<Line> {
   return new Promise((resolve, reject) => {
-    const socket = net.connect(port, host)
-    let answer: { resolve(status: number): void; reject(error: Error): void } | undefined
-    let held: Buffer = Buffer.alloc(0)
-    const fail = (error: Error) => (answer ? answer.reject(error) : reject(error))
-    socket.setNoDelay(true)
-    socket.on('error', fail)
-    socket.on('close', () => answer?.reject(new Error('the connection was closed')))
-    socket.on('data', data => {
-      held = held.length === 0 ? data : Buffer.concat([held, data])
-      const head = held.indexOf(HEAD_END)
+    let answer: ((status: number) => void) | undefined
+    let held = 0
+    let buffer = Buffer.allocUnsafe(64 * 1024)
+    // Whatever arrives is appended; one request at a time is under way, so an answer always begins at the start.
+    const read = (chunk: Uint8Array, length: number) => {
+      while (held + length > buffer.length && buffer.length < LARGEST) {
+        const larger = Buffer.allocUnsafe(buffer.length * 2)
+        buffer.copy(larger, 0, 0, held)
+        buffer = larger
+      }
+      buffer.set(chunk.subarray(0, length), held)
+      held += length
+      const head = buffer.subarray(0, held).indexOf(HEAD_END)
       if (head === -1) return
-      const text = held.toString('latin1', 0, head)
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
-      if (held.length < head + 4 + length) return
-      held = held.subarray(head + 4 + length)
+      const at = buffer.subarray(0, head).indexOf(LENGTH)
+      if (at === -1) throw new Error('an answer without content-length')
+      if (held < head + 4 + numberAt(buffer, at + LENGTH.length)) return
+      held = 0
       const done = answer
       answer = undefined
-      done?.resolve(Number(text.slice(9, 12)))
+      done?.(numberAt(buffer, 9))
+    }
+    const socket = net.connect({
+      host: hostname,
+      port: Number(port),
+      noDelay: true,
+      // One buffer for all reads, instead of a new one and a stream event for each.
+      onread: {
+        buffer: Buffer.allocUnsafe(64 * 1024),
+        callback: (length, chunk) => {
+          read(chunk, length)
+          return true
+        },
+      },
     })
-    socket.on('connect', () =>
+    socket.once('connect', () =>
       resolve({
-        ask: request =>
-          new Promise((resolve, reject) => {
-            answer = { resolve, reject }
-            socket.write(request)
-          }),
+        ask(request, done) {
+          answer = done
+          socket.write(request)
+        },
         end: () => socket.destroy(),
       }),
     )
+    socket.on('error', reject)
+    socket.on('close', () => {
+      if (answer) throw new Error('the connection was closed')
+    })
   })
 }
 
-if (process.argv[2] === '--child')
-  process.once('message', job => {
-    run(job as Job).then(
-      outcome => process.send?.(outcome, () => process.exit(0)),
-      error => {
-        console.error(error)
-        process.exit(1)
-      },
-    )
-  })
+function numberAt(buffer: Buffer, at: number): number {
+  let value = 0
+  for (; (buffer[at] ?? 0) >= 48 && (buffer[at] ?? 0) <= 57; at++) value = value * 10 + (buffer[at] ?? 0) - 48
+  return value
+}
+
+serveParent(import.meta.url, run)

@@ -2,6 +2,9 @@
 
 export type Figure = { figure: string; value: number; unit: string; yardstick: number; ratio: number }
 
+export const isFigure = (value: unknown): value is Figure =>
+  typeof value === 'object' && value !== null && 'figure' in value && 'ratio' in value
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? 0

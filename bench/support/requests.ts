@@ -1,43 +1,53 @@
 // The requests that benches send, different from each other as real ones are.
-import type { House } from './house.ts'
+import type { House, Running } from './house.ts'
 import { request } from './load.ts'
 
-export function emails({ key, templates }: House) {
-  return many(n =>
-    request(
-      'POST',
-      '/v2/notifications/email',
-      { authorization: `ApiKey-v1 ${key}` },
-      {
-        email_address: `person.${n}@example.org`,
-        template_id: templates.email,
-        personalisation: personalisation(n),
-        reference: `order-${n}`,
-      },
-    ),
-  )
-}
+const DIFFERENT = 1_000
 
-export function texts({ key, templates }: House) {
-  return many(n =>
-    request(
-      'POST',
-      '/v2/notifications/sms',
-      { authorization: `ApiKey-v1 ${key}` },
-      {
-        phone_number: `+1613555${1_000 + n}`,
-        template_id: templates.sms,
-        personalisation: personalisation(n),
-        reference: `order-${n}`,
-      },
-    ),
-  )
-}
+export const emails = (house: House) =>
+  many(house, '/v2/notifications/email', n => ({
+    email_address: `person.${n}@example.org`,
+    template_id: house.templates.email,
+  }))
 
-function many(make: (n: number) => string): string[] {
-  return Array.from({ length: 1_000 }, (_, n) => make(n))
+export const texts = (house: House) =>
+  many(house, '/v2/notifications/sms', n => ({
+    phone_number: `+1613555${1_000 + n}`,
+    template_id: house.templates.sms,
+  }))
+
+function many(house: House, path: string, to: (n: number) => object): string[] {
+  return Array.from({ length: DIFFERENT }, (_, n) => {
+    const body = { ...to(n), personalisation: personalisation(n), reference: `order-${n}` }
+    return request('POST', path, { authorization: `ApiKey-v1 ${house.key}` }, JSON.stringify(body))
+  })
 }
 
 export function personalisation(n: number) {
   return { name: `Ada ${n}`, date: '15 June 2026, 9:30', reference: `A-${n * 7919}` }
+}
+
+/** One request from here, for what is not counted in thousands a second. */
+export async function ask(
+  house: House,
+  { address }: Pick<Running, 'address'>,
+  method: string,
+  path: string,
+  body: string | Buffer | null = null,
+  status = 201,
+): Promise<string> {
+  const headers = { authorization: `ApiKey-v1 ${house.key}`, 'content-type': 'application/json' }
+  const reply = await fetch(address + path, { method, headers, body })
+  const answer = await reply.text()
+  if (reply.status !== status) throw new Error(`${method} ${path}: ${reply.status} ${answer.slice(0, 300)}`)
+  return answer
+}
+
+/** 50,000 people as a bulk job's rows, with their values. */
+export function people(count: number, channel: 'email' | 'sms'): string[][] {
+  const to = channel === 'email' ? (n: number) => `person.${n}@example.org` : (n: number) => `+1613${2_000_000 + n}`
+  return [
+    [channel === 'email' ? 'email address' : 'phone number', 'name', 'date', 'reference'],
+    ...Array.from({ length: count }, (_, n) => [to(n), ...Object.values(personalisation(n))]),
+  ]
 }

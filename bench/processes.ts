@@ -1,0 +1,56 @@
+// The same load, accepted and delivered, by one process and by three: two for HTTP and one engine, on one database.
+// npm run bench -- processes [--seconds 3] [--repeats 3]
+import { acceptAndDeliver, type Delivered, warmUp } from './support/delivering.ts'
+import { createHouse, type StartOptions } from './support/house.ts'
+import { startMail } from './support/mail.ts'
+import { of } from './support/measure.ts'
+import { sizes } from './support/options.ts'
+import { figure, print, table } from './support/report.ts'
+
+const { seconds, repeats } = sizes({ seconds: 3, repeats: 3 }, { seconds: 0.5, repeats: 1 })
+
+const house = await createHouse()
+const mail = await startMail()
+try {
+  const whole: StartOptions = { mail: mail.port }
+  const split: StartOptions[] = [
+    { only: 'http', mail: mail.port },
+    { only: 'http', mail: mail.port },
+    { only: 'engine', mail: mail.port },
+  ]
+  const one: Delivered[] = []
+  const three: Delivered[] = []
+  // In turns, so that whatever slows the machine slows both.
+  for (let round = 0; round < repeats; round++) {
+    one.push(await runWith([whole]))
+    three.push(await runWith(split))
+  }
+  const row = (name: string, rounds: Delivered[]) => [
+    name,
+    of(rounds, 'accepted'),
+    of(rounds, 'delivered'),
+    of(rounds, 'nodeMicros'),
+    of(rounds, 'databaseMicros'),
+  ]
+  table(
+    [`to ${mail.name}`, 'accepted/s', 'delivered/s', 'node µs', 'pg µs'],
+    [row('one process', one), row('two for HTTP, one engine', three)],
+  )
+  print([
+    figure('processes_accepted', of(three, 'accepted'), '/s', of(one, 'accepted')),
+    figure('processes_delivered', of(three, 'delivered'), '/s', of(one, 'delivered')),
+  ])
+} finally {
+  mail.stop()
+  await house.stop()
+}
+
+async function runWith(options: readonly StartOptions[]): Promise<Delivered> {
+  const running = await Promise.all(options.map(house.start))
+  try {
+    await warmUp(house, mail, running)
+    return await acceptAndDeliver(house, mail, running, seconds)
+  } finally {
+    await Promise.all(running.map(one => one.stop()))
+  }
+}

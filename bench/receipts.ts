@@ -1,0 +1,119 @@
+// News of text messages that were sent: posted by the provider, signed, stored, and applied until the last message is
+// delivered. Some providers tell one by one, some in lists; both are measured.
+// npm run bench -- receipts [--messages 10000] [--repeats 3] [--profile FOLDER]
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sign } from '../src/providers/http/signature.ts'
+import { fill } from './support/fill.ts'
+import { createHouse } from './support/house.ts'
+import { request } from './support/load.ts'
+import { now } from './support/mail.ts'
+import { measure, of } from './support/measure.ts'
+import { sizes } from './support/options.ts'
+import { watchCpu } from './support/process.ts'
+import { figure, print, table } from './support/report.ts'
+import { type Inserted, insertYardstick } from './support/yardsticks.ts'
+
+const SECRET = 'a secret that both sides of it know'
+const CONNECTIONS = 64
+const LIST = 100
+
+const { messages, repeats, profile } = sizes({ messages: 10_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
+
+type Applied = { stored: number; applied: number; nodeMicros: number; databaseMicros: number }
+
+const house = await createHouse()
+const running = await house.start({
+  profile,
+  // A port without a mail server: nothing is sent here, but the engine has to run.
+  mail: 9,
+  env: {
+    HERALD_TEXT_PROVIDERS: 'http',
+    HERALD_HTTP_SMS_URL: 'http://127.0.0.1:9/',
+    HERALD_HTTP_SMS_BODY: '{"to": "{to}", "text": "{text}"}',
+    HERALD_HTTP_SMS_RECEIPT_SECRET: SECRET,
+  },
+})
+try {
+  // One more round of each, which only warms up.
+  const all = messages * 2 * (repeats + 1)
+  await fill(house, { from: 0, to: all, days: 1 / 1440, status: 'sending' })
+  const singles: Applied[] = []
+  const lists: Applied[] = []
+  const inserts: Inserted[] = []
+  for (let round = 0; round <= repeats; round++) {
+    const first = round * 2 * messages
+    const one = await apply(first, 1)
+    const many = await apply(first + messages, LIST)
+    if (round === 0) continue
+    inserts.push(await insertYardstick(house, CONNECTIONS, 1))
+    singles.push(one)
+    lists.push(many)
+  }
+  const insert = of(inserts, 'perSecond')
+  const row = (name: string, rounds: Applied[]) => [
+    name,
+    of(rounds, 'stored'),
+    of(rounds, 'applied'),
+    of(rounds, 'applied') / insert,
+    of(rounds, 'nodeMicros'),
+    of(rounds, 'databaseMicros'),
+  ]
+  table(
+    [`${CONNECTIONS} connections`, 'stored/s', 'applied/s', '× insert', 'node µs', 'pg µs'],
+    [
+      row('receipts one by one', singles),
+      row(`receipts in lists of ${LIST}`, lists),
+      ['single-row inserts', insert, '', 1, '', ''],
+    ],
+  )
+  print([
+    figure('receipts_in_lists', of(lists, 'applied'), '/s', insert),
+    figure('receipts_one_by_one', of(singles, 'applied'), '/s', insert),
+  ])
+} finally {
+  await running.stop()
+  await house.stop()
+}
+
+async function apply(first: number, list: number): Promise<Applied> {
+  const requests = Array.from({ length: messages / list }, (_, n) => newsOf(first + n * list, list))
+  const used = watchCpu(house, [running.pid])
+  const from = now()
+  const job = { requests, connections: CONNECTIONS, seconds: 0, once: true, warmUp: 0 }
+  const { perSecond } = await measure(house, [running], job, 200)
+  while ((await waiting()) > 0) await sleep(10)
+  const seconds = (now() - from) / 1000
+  const { node, database } = used()
+  if ((await delivered(first)) !== messages) throw new Error('not every receipt was applied')
+  return {
+    stored: perSecond * list,
+    applied: messages / seconds,
+    nodeMicros: (node * 1e6) / messages,
+    databaseMicros: (database * 1e6) / messages,
+  }
+}
+
+function newsOf(first: number, count: number): string {
+  const items = Array.from({ length: count }, (_, n) => ({ id: `ref-${first + n}`, status: 'delivered' }))
+  const body = JSON.stringify(count === 1 ? items[0] : items)
+  const timestamp = String(Date.now())
+  const signature = sign(SECRET, timestamp, Buffer.from(body)).toString('hex')
+  return request('POST', '/receipts/http', { 'x-signature': signature, 'x-timestamp': timestamp }, body)
+}
+
+async function waiting(): Promise<number> {
+  const rows = await house.store.db.sql`select id from tickets where lane = 'receipt' limit 1`
+  return rows.length
+}
+
+async function delivered(first: number): Promise<number> {
+  const refs = Array.from({ length: messages }, (_, n) => `ref-${first + n}`)
+  const [row] = await house.store.db.sql<{ n: number }>`
+    select count(*)::integer as n
+    from handovers h
+    join states s on s.id = h.id
+    where h.provider = 'http'
+      and h.ref = any (${refs})
+      and s.status = 'delivered'`
+  return row?.n ?? 0
+}

@@ -1,0 +1,86 @@
+// Messages by the hundred thousand, written by SQL as the service would have left them: each can be opened and shown.
+import { createClock } from '../../src/core/clock.ts'
+import { makePartitions } from '../../src/db/partitions.ts'
+import { sealPersonal } from '../../src/notifications/notification.ts'
+import type { House } from './house.ts'
+import { personalisation } from './requests.ts'
+
+const DAY_MS = 86_400_000
+const AT_ONCE = 50_000
+const WRITERS = 2
+
+export type Filling = {
+  /** Messages number `from` to `to` (not included). */
+  from: number
+  to: number
+  /** Their ages: from a minute to a minute and so many days. */
+  days: number
+  /**
+   * delivered: done; some of the first 3,000 failed, so that a rare status is as rare with many messages as with few.
+   * created: waiting, each with a ticket of its own. sending: handed to the text provider, which knows number n as ref-n.
+   */
+  status: 'delivered' | 'created' | 'sending'
+}
+
+export async function fill({ store, service, templates }: House, { from, to, days, status }: Filling): Promise<void> {
+  for (let day = Math.ceil(days) + 1; day >= 0; day--)
+    await makePartitions(
+      store.db,
+      createClock(() => Date.now() - day * DAY_MS),
+    )
+  const channel = status === 'sending' ? 'sms' : 'email'
+  const to1 = channel === 'email' ? 'person@example.org' : '+16135551000'
+  const sealed = sealPersonal(store.seal, { to: to1, values: personalisation(1) })
+  const template = templates[channel]
+  const clients = Array.from({ length: WRITERS }, () => store.db.client()) // outside the pool: no time-out
+  await Promise.all(clients.map(client => client.connect()))
+  let next = from
+  const write = async (client: (typeof clients)[number]) => {
+    for (let at = next; at < to; at = next) {
+      next = at + AT_ONCE
+      await client.query(INSERT, [
+        at,
+        Math.min(next, to) - 1,
+        service,
+        template,
+        sealed,
+        status,
+        days * DAY_MS,
+        channel,
+      ])
+    }
+  }
+  await Promise.all(clients.map(write))
+  // What the database would do by itself in the next minutes is done before anything is measured.
+  for (const table of ['notifications', 'states', 'tickets', 'handovers'])
+    await clients[0]?.query(`vacuum (analyze) ${table}`)
+  await clients[0]?.query('checkpoint')
+  await Promise.all(clients.map(client => client.end()))
+}
+
+const INSERT = `
+  with made as materialized (
+    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id, n,
+           case when $6 = 'delivered' and n < 3000 and n % 10 = 0 then 'permanent-failure' else $6 end as status
+    from (select n, md5(n::text) as hash,
+                 (extract(epoch from now()) * 1000)::bigint - 60000 - (n::bigint * 7919 * 1013) % $7::bigint as ms
+          from generate_series($1::integer, $2::integer) n) moments
+  ), stored as (
+    insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
+                               is_international, sealed, recipient_digest)
+    select id, $3, 'normal', $8, false, $4, 1, $8 || '-low',
+           case when n < 3000 and n % 10 = 1 then 'order-7' else 'order-' || n end, false, $5, $5
+    from made
+  ), ticketed as (
+    insert into tickets (id, lane, service_id, subjects, due_at)
+    select id, $8 || '-low', $3, array[id], now() from made where status = 'created'
+  ), handed as (
+    insert into handovers (provider, ref, id)
+    select 'http', 'ref-' || n, id from made where status = 'sending'
+  )
+  insert into states (id, service_id, key_type, channel, in_job, status, provider, sent_at, completed_at)
+  select id, $3, 'normal', $8, false, status,
+         case when status = 'sending' then 'http' end,
+         case when status <> 'created' then now() end,
+         case when status not in ('created', 'sending') then now() end
+  from made`

@@ -1,0 +1,217 @@
+// Mail servers to deliver to, each in a process of its own: smtp-sink of Postfix, which costs the least and only counts, and a
+// small one of ours, which also says when a message came. Where smtp-sink is not to be had, ours does both, and says so.
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { forkModule } from './child.ts'
+
+export type Mail = {
+  port: number
+  name: string
+  /** Counts from here. */
+  reset(): void
+  /** The time (`now`) at which so many had come. */
+  received(count: number): Promise<number>
+  stop(): void
+}
+
+/** Milliseconds of a clock that all processes of the machine share. */
+export const now = () => Number(process.hrtime.bigint()) / 1e6
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const POSTFIX = join(ROOT, 'node_modules/.cache/postfix')
+const LIBRARIES = { ...process.env, LD_LIBRARY_PATH: join(POSTFIX, 'usr/lib/postfix') }
+const LOOK_MS = 5
+
+function toolOf(name: 'smtp-sink' | 'smtp-source'): string | undefined {
+  return ['/usr/sbin', join(POSTFIX, 'usr/sbin')].map(folder => join(folder, name)).find(existsSync)
+}
+
+export async function startMail(): Promise<Mail> {
+  const tool = findTool()
+  if (tool) return startPostfixSink(tool)
+  console.log('smtp-sink is not here (scripts/install-bench-tools.sh): a mail server of our own stands in for it.')
+  return startOwnMail()
+}
+
+function findTool(): string | undefined {
+  if (!toolOf('smtp-sink')) spawnSync('bash', ['scripts/install-bench-tools.sh'], { cwd: ROOT, stdio: 'ignore' })
+  return toolOf('smtp-sink')
+}
+
+/** It writes its counters one after the other; the last ones are what counts. */
+async function startPostfixSink(tool: string): Promise<Mail> {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'herald-sink-'))
+  const counters = openSync(join(folder, 'counters'), 'w+')
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const child = spawn(tool, [...user, '-c', `127.0.0.1:${port}`, '1000'], {
+    env: LIBRARIES,
+    stdio: ['ignore', counters, 'ignore'],
+  })
+  let hasEnded = false
+  child.once('exit', () => (hasEnded = true))
+  await answers(port)
+  const tail = Buffer.alloc(200)
+  const count = () => {
+    const { size } = fstatSync(counters)
+    const length = readSync(counters, tail, 0, tail.length, Math.max(0, size - tail.length))
+    return Number([...tail.toString('latin1', 0, length).matchAll(/mesg=(\d+)\r/g)].at(-1)?.[1] ?? 0)
+  }
+  let before = 0
+  return {
+    port,
+    name: 'smtp-sink',
+    reset: () => (before = count()),
+    async received(wanted) {
+      while (count() - before < wanted) {
+        if (hasEnded) throw new Error('smtp-sink has ended')
+        await sleep(LOOK_MS)
+      }
+      return now()
+    },
+    stop() {
+      child.kill()
+      closeSync(counters)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const freePort = () =>
+  new Promise<number>(resolve => {
+    const server = net.createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+
+async function answers(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const socket = net.connect(port, '127.0.0.1')
+    const isUp = await new Promise<boolean>(resolve =>
+      socket.once('data', () => resolve(true)).once('error', () => resolve(false)),
+    )
+    socket.destroy()
+    if (isUp) return
+    await sleep(50)
+  }
+  throw new Error('the mail server does not answer')
+}
+
+export type OwnMail = Mail & {
+  /** When the messages to code.<n>@… came, by that word. */
+  codes: Map<string, number>
+}
+
+export function startOwnMail(): Promise<OwnMail> {
+  const child = forkModule(import.meta.url)
+  const codes = new Map<string, number>()
+  let count = 0
+  let before = 0
+  return new Promise((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the mail server ended with ${code}`)))
+    child.on('message', (told: { port?: number; messages?: number; codes?: [string, number][] }) => {
+      count = told.messages ?? count
+      for (const [code, at] of told.codes ?? []) codes.set(code, at)
+      if (told.port === undefined) return
+      resolve({
+        port: told.port,
+        name: 'a mail server of our own',
+        codes,
+        reset: () => (before = count),
+        async received(wanted) {
+          while (count - before < wanted) await sleep(LOOK_MS)
+          return now()
+        },
+        stop: () => child.kill(),
+      })
+    })
+  })
+}
+
+// Just enough SMTP (RFC 5321, with PIPELINING of RFC 2920) to be sent to.
+function serve() {
+  let messages = 0
+  let codes: [string, number][] = []
+  let told = 0
+  setInterval(() => {
+    if (messages === told) return
+    process.send?.({ messages, codes })
+    told = messages
+    codes = []
+  }, LOOK_MS)
+  process.on('disconnect', () => process.exit())
+  const server = net.createServer(socket => {
+    let rest: Buffer = Buffer.alloc(0)
+    let inData = false
+    let code: string | undefined
+    socket.setNoDelay(true)
+    socket.on('error', () => socket.destroy())
+    socket.write('220 sink ESMTP\r\n')
+    socket.on('data', data => {
+      rest = rest.length === 0 ? data : Buffer.concat([rest, data])
+      let answer = ''
+      for (;;) {
+        const end = rest.indexOf(inData ? '\r\n.\r\n' : '\r\n')
+        if (end < 0) break
+        const line = inData ? '' : rest.toString('latin1', 0, end)
+        rest = rest.subarray(end + (inData ? 5 : 2))
+        if (inData) {
+          inData = false
+          messages++
+          if (code) codes.push([code, now()])
+          code = undefined
+          answer += '250 OK\r\n'
+        } else if (line.startsWith('RCPT')) {
+          code = /<code\.([^@]+)@/.exec(line)?.[1]
+          answer += '250 OK\r\n'
+        } else if (line === 'DATA') {
+          inData = true
+          answer += '354 go on\r\n'
+        } else if (line.startsWith('EHLO')) answer += '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n'
+        else answer += line === 'QUIT' ? '221 bye\r\n' : '250 OK\r\n'
+      }
+      if (answer !== '') socket.write(answer)
+    })
+  })
+  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as net.AddressInfo).port }))
+}
+
+const SENDERS = 16
+/** About the size of the bench's e-mail with its headers, text and HTML. */
+const LETTER_BYTES = 4_000
+
+/** Messages per second from smtp-source, Postfix's own load generator, to this mail server; from a bare client of ours without it. */
+export async function mailYardstick(mail: Mail, messages: number): Promise<number> {
+  const tool = toolOf('smtp-source')
+  mail.reset()
+  const from = now()
+  if (tool) {
+    const args = ['-d', '-s', SENDERS, '-m', messages, '-l', LETTER_BYTES, `127.0.0.1:${mail.port}`]
+    const child = spawn(tool, args.map(String), { env: LIBRARIES, stdio: ['ignore', 'ignore', 'inherit'] })
+    await new Promise(resolve => child.once('exit', resolve))
+  } else await Promise.all(Array.from({ length: SENDERS }, () => sendBare(mail.port, Math.ceil(messages / SENDERS))))
+  return (messages / ((await mail.received(messages)) - from)) * 1000
+}
+
+/** Envelope and letter in turn; every answer but those to the four commands of a message is the end of one. */
+function sendBare(port: number, messages: number): Promise<void> {
+  const letter = `${'x'.repeat(70)}\r\n`.repeat(LETTER_BYTES / 72)
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(port, '127.0.0.1').setEncoding('latin1')
+    let left = messages
+    socket.on('data', text => {
+      if (String(text).includes('354')) socket.write(`${letter}.\r\n`)
+      else if (left-- > 0) socket.write('MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.org>\r\nDATA\r\n')
+      else socket.end('QUIT\r\n', resolve)
+    })
+    socket.on('error', reject)
+  })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === '--child') serve()

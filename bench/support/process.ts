@@ -1,0 +1,44 @@
+// Processor time and memory of processes (Linux): rates drift with what else the machine does, these hardly.
+import { readdirSync, readFileSync } from 'node:fs'
+import type { House } from './house.ts'
+
+const TICKS = 100
+
+/** Seconds used so far by a process; with `family`, by its children too (a database server and its sessions). */
+export function cpuSeconds(pid: number, { family = false } = {}): number {
+  const pids = family ? readdirSync('/proc').map(Number).filter(Boolean) : [pid]
+  return pids.reduce((sum, one) => {
+    const stat = statOf(one)
+    return sum + (stat && (one === pid || stat.parent === pid) ? stat.seconds : 0)
+  }, 0)
+}
+
+/** Begins to watch; the answer is what the service and its database have used since. */
+export function watchCpu(house: House, pids: readonly number[]): () => { node: number; database: number } {
+  const read = () => ({
+    node: pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    database: cpuSeconds(house.database.pid, { family: true }),
+  })
+  const before = read()
+  return () => {
+    const after = read()
+    return { node: after.node - before.node, database: after.database - before.database }
+  }
+}
+
+/** Megabytes in memory: now, and the most it ever was. */
+export function memoryOf(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const read = (name: string) => Number(new RegExp(`${name}:\\s*(\\d+) kB`).exec(status)?.[1] ?? 0) / 1024
+  return { now: read('VmRSS'), peak: read('VmHWM') }
+}
+
+function statOf(pid: number): { parent: number; seconds: number } | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / TICKS }
+  } catch {
+    return null // ended meanwhile
+  }
+}

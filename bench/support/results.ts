@@ -1,0 +1,110 @@
+// The last whole run as a file, and what people read of it: the table in results.md and the picture in docs/performance.md.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Bar, bars } from './bars.ts'
+import { growth } from './growth.ts'
+import { type Figure, rounded } from './report.ts'
+
+export type Results = {
+  date: string
+  commit: string
+  machine: { cores: number; processor: string; memoryGiB: number; load: number; node: string; postgres: string }
+  minutes: number
+  figures: Figure[]
+}
+
+type Places = { results: string; picture: string }
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+export const HOME: Places = { results: join(ROOT, 'bench'), picture: join(ROOT, 'docs') }
+
+/** `load` is that of before the run: a quiet machine has nearly none. */
+export function machine(load: number, minutes: number): Omit<Results, 'figures'> {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
+  const isChanged = git('status', '--porcelain', '--', 'src', 'migrations', 'package-lock.json') !== ''
+  const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>
+  }
+  const [postgres = ''] = Object.values(optionalDependencies)
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: git('rev-parse', '--short', 'HEAD') + (isChanged ? ' with changes' : ''),
+    machine: {
+      cores: cpus().length,
+      processor: cpus()[0]?.model ?? 'unknown',
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+      load: rounded(load),
+      node: process.versions.node,
+      postgres: postgres.replace(/\.0-.*/, ''),
+    },
+    minutes: rounded(minutes),
+  }
+}
+
+export const readResults = () => JSON.parse(readFileSync(join(HOME.results, 'results.json'), 'utf8')) as Results
+
+export function writeResults(results: Results, places: Places): void {
+  writeFileSync(join(places.results, 'results.json'), `${JSON.stringify(results, null, 2)}\n`)
+  writeReport(results, places)
+}
+
+const BEGIN = '<!-- made by npm run bench from results.json: do not edit from here -->'
+const END = '<!-- to here -->'
+
+/** What stands around the marks is written by people and stays. */
+export function writeReport(results: Results, places: Places): void {
+  const file = join(places.results, 'results.md')
+  const made = `${BEGIN}\n\n${reportOf(results)}\n${END}`
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : `# Results\n\n${BEGIN}${END}\n`
+  const [before = '', rest = ''] = text.split(BEGIN)
+  writeFileSync(file, before + made + (rest.split(END)[1] ?? '\n'))
+  writeFileSync(join(places.picture, 'performance.svg'), growth(results.figures))
+}
+
+function reportOf({ date, commit, machine, minutes, figures }: Results): string {
+  const judged = bars.flatMap(bar => {
+    const found = figures.find(one => one.figure === bar.figure)
+    return found ? [rowOf(bar, found)] : []
+  })
+  const others = figures
+    .filter(one => !bars.some(bar => bar.figure === one.figure))
+    .map(one => `| ${one.figure} | ${shown(one.value, one.unit)} | ${shown(one.yardstick, one.unit)} | ${one.ratio} |`)
+  return `The last whole run: ${date}, commit ${commit}, ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, load
+before it ${machine.load}, Node ${machine.node}, embedded PostgreSQL ${machine.postgres} with its durable defaults; ${minutes} minutes.
+
+| figure | value | yardstick | ratio | must | goal | beside the peer |
+|---|---|---|---|---|---|---|
+${judged.join('\n')}
+
+Without a bar:
+
+| figure | value | yardstick | ratio |
+|---|---|---|---|
+${others.join('\n')}
+`
+}
+
+function rowOf(bar: Bar, { value, unit, yardstick, ratio }: Figure): string {
+  const measured = bar.ratio ? ratio : value
+  const reaches = (wanted: number) => (bar.better === 'more' ? measured >= wanted : measured <= wanted)
+  const sign = bar.better === 'more' ? '≥' : '≤'
+  const verdict = (wanted: number, missed: string) =>
+    `${sign} ${shown(wanted, bar.ratio ? '×' : unit)} ${reaches(wanted) ? 'reached' : missed}`
+  const beside = bar.peer && (bar.better === 'more' ? measured / bar.peer : bar.peer / measured)
+  const cells = [
+    bar.what,
+    bar.ratio ? `**${ratio} ×**` : `**${shown(value, unit)}**`,
+    shown(yardstick, unit),
+    ratio,
+    verdict(bar.must, '**missed**'),
+    bar.goal === undefined ? '' : verdict(bar.goal, 'missed'),
+    beside ? `${rounded(beside)} × better` : '',
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+const shown = (value: number, unit: string) =>
+  `${rounded(value).toLocaleString('en-GB')}${unit === '/s' || unit === '%' ? '' : ' '}${unit}`
