@@ -8,6 +8,7 @@ import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './bloc
 import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
 import { migration, rollingRestart } from './blocks/restarts.ts'
+import { summerTime, wrongClock } from './blocks/time.ts'
 import { createHouse } from './support/house.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
@@ -33,6 +34,8 @@ const BLOCKS: Record<string, Block> = {
   lines: brokenLines,
   S1: rollingRestart,
   S3: migration,
+  T1: wrongClock,
+  T2: summerTime,
 }
 
 const MARKS = { holds: 'ok  ', broken: 'FAIL', skipped: 'skip' }

@@ -1,0 +1,178 @@
+// Processes whose clock is wrong, is set while they run, or passes a summer-time change in a zone far from UTC. Only the
+// database's clock may count.
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Id, microsOf } from '../../src/core/id.ts'
+import { type Answer, createClient, type Sender } from '../support/client.ts'
+import type { App, Env } from '../support/herald.ts'
+import type { House, Story } from '../support/house.ts'
+import { type Block, verdict } from '../support/promise.ts'
+
+const PRELOAD = new URL('../support/fake-clock.mjs', import.meta.url).href
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** Ids within a second of the database's time; ours and the database's clock are the same machine's. */
+const NEAR_MS = 1_000
+/** How late a message may be that is due at a certain time: two seconds, and what a busy machine adds. */
+const LATE_MS = 5_000
+
+export const wrongClock: Block = {
+  name: 'wrong clocks',
+  async run(house) {
+    const told = await underClocks(house, async ({ story, faker, senders }) => {
+      const [ahead, behind, set] = [faker('ahead', 2 * HOUR), faker('behind', -26 * HOUR), faker('set', 0)]
+      const apps = await Promise.all([ahead, behind, set].map(({ env }) => story.app({ env })))
+      const driving = apps.map((app, at) => drive(app, at, senders[at % senders.length] as Sender, 6_000))
+      await sleep(2_000)
+      set.set(-10 * MINUTE)
+      await sleep(2_000)
+      set.set(2 * HOUR)
+      return Promise.all(driving)
+    })
+    return [
+      verdict(
+        'T1',
+        'clocks 2 h ahead, 26 h behind, and set by −10 min and +2 h while running',
+        'ids within 1 s of the database and never backwards, nobody refused, nothing early, lost 0, extra 0',
+        measured(told),
+        conditions(told),
+        told.violations,
+      ),
+    ]
+  },
+}
+
+/** Zones, and moments at which their clocks are changed: forward, back, and back by half an hour. */
+const CHANGES: readonly [zone: string, at: string][] = [
+  ['Pacific/Auckland', '2026-09-26T14:00:00Z'],
+  ['America/St_Johns', '2026-11-01T04:30:00Z'],
+]
+const ODD_ZONE = 'Australia/Lord_Howe'
+
+export const summerTime: Block = {
+  name: 'time zones and summer time',
+  async run(house) {
+    await house.store.db.script(`alter role herald set timezone = '${ODD_ZONE}'`)
+    const since = utcDay(Date.now())
+    try {
+      const told = await underClocks(house, async ({ story, faker, senders }) => {
+        const drivings = CHANGES.map(async ([zone, at], n) => {
+          const clock = faker(zone.replace('/', '-'), Date.parse(at) - Date.now() - 10_000)
+          const app = await story.app({ env: { ...clock.env, TZ: zone } })
+          clock.set(Date.parse(at) - Date.now() - 1_500) // the change comes in the middle
+          return drive(app, n, senders[n % senders.length] as Sender, 3_000)
+        })
+        return Promise.all(drivings)
+      })
+      const days = await house.store.db.sql<{ day: string }>`
+        select distinct day::text as day from usage where service_id = any (${told.services}::uuid[])`
+      const right = new Set([since, utcDay(Date.now())])
+      return [
+        verdict(
+          'T2',
+          'a zone far from UTC, and a summer-time change while running',
+          'no effect on ids, schedules, days of the daily limit',
+          `${measured(told)}, counted on ${days.map(row => row.day).join(', ')}`,
+          { ...conditions(told), 'counted on the day of UTC': days.every(row => right.has(row.day)) },
+          told.violations,
+        ),
+      ]
+    } finally {
+      await house.store.db.script('alter role herald reset timezone')
+    }
+  },
+}
+
+const utcDay = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+
+type Faker = (name: string, offset: number) => { env: Env; set(offset: number): void }
+type Driven = { answers: Answer[]; tokens: number[] }
+type Drive = (given: { story: Story; senders: Sender[]; faker: Faker }) => Promise<Driven[]>
+
+/** A story told by processes with clocks of their own. */
+async function underClocks(house: House, tell: Drive) {
+  const folder = mkdtempSync(join(tmpdir(), 'hc-'))
+  const faker: Faker = (name, offset) => {
+    const file = join(folder, name)
+    const set = (millis: number) => writeFileSync(file, String(millis))
+    set(offset)
+    return { env: { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_CLOCK: file }, set }
+  }
+  try {
+    return await house.story({ apps: 0, env: { HERALD_LEASE_SECONDS: '15' } }, async story => {
+      const driven = await tell({ story, senders: story.senders, faker })
+      story.client.answers.push(...driven.flatMap(one => one.answers))
+      await story.drained()
+      return { driven, late: lateness(house, driven), services: story.senders.map(sender => sender.service) }
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** One request after the other, so that their order is known; every fifth is for later, and a signed token is shown too. */
+async function drive(app: App, at: number, sender: Sender, millis: number): Promise<Driven> {
+  const client = createClient(() => [app.address])
+  const tokens: number[] = []
+  const until = Date.now() + millis
+  for (let n = 0; Date.now() < until; n++) {
+    const scheduledFor = n % 5 === 0 ? new Date(Date.now() + 1_500).toISOString() : null
+    await client.send({ sender, scheduledFor, token: `tk${at}x${n}k`, to: `ok-${at}-${n}@example.org` })
+    if (n % 10 === 0) tokens.push(await showToken(app, sender))
+    await sleep(30)
+  }
+  return { answers: client.answers, tokens }
+}
+
+/** Signed now, by a caller whose clock is right. */
+async function showToken(app: App, sender: Sender): Promise<number> {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: sender.service, iat: Math.floor(Date.now() / 1000) })}`
+  const signature = createHmac('sha256', sender.key.slice(-36)).update(signed).digest('base64url')
+  const headers = { authorization: `Bearer ${signed}.${signature}`, connection: 'close' }
+  const reply = await fetch(`${app.address}/v2/notifications`, { headers })
+  await reply.arrayBuffer()
+  return reply.status
+}
+
+/** Milliseconds between the time a message was due and its arrival, for those that had one. */
+function lateness(house: House, driven: readonly Driven[]): number[] {
+  const arrived = new Map(house.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
+  return driven.flatMap(one =>
+    one.answers.flatMap(({ id, scheduledFor }) =>
+      scheduledFor === null ? [] : [(arrived.get(id ?? '') ?? Number.POSITIVE_INFINITY) - Date.parse(scheduledFor)],
+    ),
+  )
+}
+
+type Told = Awaited<ReturnType<typeof underClocks>>
+
+const millisOf = ({ id }: Answer) => microsOf((id ?? '') as Id) / 1000
+const idsOf = ({ answers }: Driven) => answers.flatMap(({ id }) => id ?? [])
+const isOrdered = (ids: readonly string[]) => ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? ''))
+const all = (told: Told) => told.driven.flatMap(one => one.answers)
+/** How far outside the time between question and answer an id lies. */
+const off = (answer: Answer) => Math.max(0, answer.sentAt - millisOf(answer), millisOf(answer) - answer.answeredAt)
+
+function measured(told: Told): string {
+  const worst = Math.max(...all(told).flatMap(answer => (answer.id ? off(answer) : [])))
+  const tokens = told.driven.flatMap(one => one.tokens)
+  const { counts } = told
+  return `${counts.accepted} accepted, ${counts.refused} refused, ids off by ${worst.toFixed(0)} ms at most, ${tokens.filter(status => status === 200).length} of ${tokens.length} tokens taken, ${told.late.length} scheduled up to ${Math.max(...told.late)} ms late, ${counts.lost} lost, ${counts.extra} extra`
+}
+
+const conditions = (told: Told) => ({
+  'nobody was refused': all(told).every(answer => answer.status === 201),
+  'tokens of now are taken': told.driven.every(
+    one => one.tokens.length > 0 && one.tokens.every(status => status === 200),
+  ),
+  'ids show the time of the database': all(told).every(answer => answer.id !== null && off(answer) <= NEAR_MS),
+  'ids never go back': told.driven.every(one => isOrdered(idsOf(one))),
+  'scheduled messages are on time':
+    told.late.length > 0 && told.late.every(millis => millis >= -5 && millis <= LATE_MS),
+  'none lost': told.counts.lost === 0,
+  'no extra': told.counts.extra === 0,
+})
