@@ -88,7 +88,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
   const { services, templates, files, hold, metrics, log } = given
   const onFault = (error: unknown, sentence: string) => log.error({ error: faultOf(error) }, sentence)
   const onChange = (provider: string, isUp: boolean, detail: string) =>
-    isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, detail }, 'provider is down')
+    isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
   const owner = ids.next()
   const email = createFailover(
     registry.email.map(provider => ({ provider, send: provider.send })),
@@ -141,6 +141,12 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     },
   }
 }
+
+/** What a provider says may quote the message it was about: of its words only the code goes into the log (S-30). */
+export const codeIn = (detail: string): string | null =>
+  /^(?:Provider answered )?(\d{3}(?: \d\.\d{1,3}\.\d{1,3})?)(?![\w@.])/.exec(detail)?.[1] ??
+  /^request failed: ([A-Z_]{3,40})$/.exec(detail)?.[1] ??
+  null
 
 /** With a provider's last moment (five seconds), what a stop may take of its ten. */
 const SENDS_END_MS = 2_000
