@@ -4,6 +4,7 @@
 import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase } from './blocks/database.ts'
 import { inputs } from './blocks/inputs.ts'
+import { races } from './blocks/limits.ts'
 import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
@@ -26,6 +27,7 @@ const BLOCKS: Record<string, Block> = {
   O3: receiptFaults,
   F: providerFaults,
   F2: slowProvider,
+  A1: races,
   C4: inputs,
   B1: backedUp,
   D5: fullDisk,

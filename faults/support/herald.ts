@@ -17,6 +17,8 @@ export type Death = { app: string; code: number | null; signal: string | null; i
 export type App = {
   name: string
   address: string
+  /** Whether callers are answered: not by an engine alone. */
+  answers: boolean
   pid(): number
   isUp(): boolean
   /** Resolves when it listens, or runs, the next time. */
@@ -106,6 +108,7 @@ export async function createApp(
   return {
     name,
     address,
+    answers: options.only !== 'engine',
     pid: () => child?.pid ?? 0,
     isUp: () => up,
     up: whenUp,

@@ -116,7 +116,7 @@ export async function createHouse(
       if (start !== false) await one.start()
       return one
     }
-    const client = createClient(() => apps.filter(one => one.isUp()).map(one => one.address))
+    const client = createClient(() => apps.filter(one => one.isUp() && one.answers).map(one => one.address))
     const allow = { extra: 0, killed: false, waiting: false }
     const drained = async (seconds = 60) => {
       for (const until = performance.now() + seconds * 1000; performance.now() < until; await sleep(100))
@@ -192,7 +192,9 @@ async function waitingOf(store: Store, services: readonly string[]): Promise<num
 let names = 0
 
 async function metricsOf(apps: readonly App[]): Promise<string[]> {
-  const asked = apps.filter(one => one.isUp()).map(one => fetch(`${one.address}/metrics`).then(reply => reply.text()))
+  const asked = apps
+    .filter(one => one.isUp() && one.answers)
+    .map(one => fetch(`${one.address}/metrics`).then(reply => reply.text()))
   return (await Promise.allSettled(asked)).map(one => (one.status === 'fulfilled' ? one.value : ''))
 }
 
