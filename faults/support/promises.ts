@@ -111,10 +111,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'F9',
         'the scanner is down, hangs or lies',
         'nothing is sent unscanned',
-        by(
-          'test/journeys/files.test.ts',
-          'F9 a scanner that is down, hangs or answers nonsense: the message waits, fails after an hour, and is never sent',
-        ),
+        by('test/journeys/files.test.ts', 'S-18, F9, R18 the test virus never arrives'),
       ),
       of('F10', 'forged, repeated and malformed receipts', 'refused, 0 changes'),
     ],
