@@ -14,7 +14,15 @@ import { type Queue, ticketQueue } from './support/tickets.ts'
 import { CATEGORY, world } from './support/world.ts'
 
 type Handle = (id: Id, ticket: Ticket) => Promise<Handled<string>>
-type Options = { slots?: number; lanes?: string[]; leaseSeconds?: number; failures?: number }
+type Options = {
+  slots?: number
+  kept?: number
+  lanes?: string[]
+  leaseSeconds?: number
+  failures?: number
+  /** What can never be loaded. */
+  broken?: Id[]
+}
 
 let queue: Queue
 const engines: Engine[] = []
@@ -28,15 +36,23 @@ afterEach(async () => {
 const done = (result = 'done'): Handled<string> => ({ kind: 'done', result })
 
 /** An engine of its own; what it has recorded can be looked at, in order. */
-function engineWith(handle: Handle, { slots = 4, lanes = ['a'], leaseSeconds = 30, failures = 0 }: Options = {}) {
+function engineWith(
+  handle: Handle,
+  { slots = 4, kept, lanes = ['a'], leaseSeconds = 30, failures = 0, broken = [] }: Options = {},
+) {
   const owner = queue.newOwner()
   const recorded: { id: Id; result: string }[] = []
   const faults: string[] = []
   let left = failures
   const work: Work<Id, string> = {
-    load: async tickets => new Map(tickets.flatMap(ticket => ticket.subjects).map(id => [id, id])),
+    async load(tickets) {
+      const ids = tickets.flatMap(ticket => ticket.subjects)
+      if (ids.some(id => broken.includes(id))) throw new Error('a row that cannot be read')
+      return new Map(ids.map(id => [id, id]))
+    },
     handle,
     setAside: () => 'set aside',
+    setAsideUnseen: () => 'set aside unseen',
   }
   const write = async (entries: readonly Entry<string>[]) => {
     if (left-- > 0) throw new Error('the database is away')
@@ -58,7 +74,7 @@ function engineWith(handle: Handle, { slots = 4, lanes = ['a'], leaseSeconds = 3
     for (const { id, result, ticket } of entries) if (id && result && ours.has(ticket.id)) recorded.push({ id, result })
   }
   const engine = createEngine({
-    specs: lanes.map(name => lane({ name, slots, work, write })),
+    specs: lanes.map(name => lane({ name, slots, ...(kept !== undefined && { kept }), work, write })),
     taker: createPostgresTaker(queue.db.sql, owner, leaseSeconds),
     leaseSeconds,
     onFault: (_error, sentence) => faults.push(sentence),
@@ -115,6 +131,34 @@ describe('turns and slots', () => {
     expect(begun.filter(one => one === 'low')).toHaveLength(3)
     release()
     await until(() => recorded.length === 60)
+  })
+
+  test('all lanes together send 64 at most, and each has the places it keeps', async () => {
+    let release = () => {}
+    const held = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await queue.put({ lane: 'low', subjects: 100 })
+    const begun: string[] = []
+    const { recorded } = engineWith(
+      async (_id, ticket) => {
+        begun.push(ticket.lane)
+        await held
+        return done()
+      },
+      { lanes: ['low', 'other', 'high'], slots: 60, kept: 4 },
+    )
+    await until(() => begun.length === 56)
+    await queue.put({ lane: 'other', subjects: 100 })
+    await queue.put({ lane: 'high', subjects: 100 })
+    await until(() => begun.length === 64)
+    await sleep(100)
+
+    expect(begun.filter(one => one === 'low')).toHaveLength(56)
+    expect(begun.filter(one => one === 'other')).toHaveLength(4)
+    expect(begun.filter(one => one === 'high')).toHaveLength(4)
+    release()
+    await until(() => recorded.length === 300)
   })
 
   test('several engines share the work, and each message is handled once', async () => {
@@ -251,6 +295,7 @@ describe('later', () => {
         id: subject,
         delaySeconds: 60,
         attempts: 1,
+        takes: 0,
       }
       return queue.db.sql`
         with held as materialized (select id from tickets where id = ${id} and owner = ${owner} for update),
@@ -298,6 +343,45 @@ describe('poison', () => {
     const lastUsual = recorded.findLastIndex(one => one.result === 'usual')
     const lastSuspect = recorded.findLastIndex(one => one.result === 'suspect')
     expect(lastUsual).toBeLessThan(lastSuspect)
+  })
+
+  test('what a suspect was told to do later is not blamed for what those behind it do', async () => {
+    const id = await queue.put({ lane: 'a', subjects: 3, takes: 3 })
+    const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${id}`
+    const [first, second, third] = row?.subjects ?? []
+    const begun: Id[] = []
+    let release = () => {}
+    const end = new Promise<void>(resolve => {
+      release = resolve
+    })
+    engineWith(async one => {
+      begun.push(one)
+      if (one === first) return { kind: 'again', result: 'later', delaySeconds: 600 }
+      await end // here a process might end
+      return done()
+    })
+    await until(() => begun.length === 2)
+
+    const left = await queue.db.sql`select subjects, attempts, takes from tickets order by attempts`
+    expect(left).toEqual([
+      { subjects: [second, third], attempts: 0, takes: 4 },
+      { subjects: [first], attempts: 1, takes: 0 },
+    ])
+    release()
+  })
+
+  test('what can never be loaded is set aside the fifth time, and its neighbours do not wait for it', async () => {
+    const id = await queue.put({ lane: 'a', subjects: 7 })
+    const [row] = await queue.db.sql<{ subjects: Id[] }>`
+      update tickets set attempts = 3 where id = ${id} returning subjects`
+    const broken = row?.subjects.slice(4, 5) ?? []
+    const { recorded } = engineWith(async () => done(), { broken })
+
+    await until(() => recorded.length === 6)
+    expect(recorded.every(one => one.result === 'done')).toBe(true)
+    await until(() => recorded.length === 7, 20)
+    expect(recorded.at(-1)).toEqual({ id: broken[0], result: 'set aside unseen' })
+    await until(async () => (await queue.left()) === 0)
   })
 
   test('what throws is tried again, and set aside the fifth time', async () => {

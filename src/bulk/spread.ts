@@ -94,5 +94,6 @@ const setBack = (app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk) =>
       id: chunk.id,
       delaySeconds: STALLED_SECONDS,
       attempts: 0,
+      takes: 0,
     },
   ])

@@ -3,6 +3,8 @@
 import type { Id } from '../core/id.ts'
 import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from '../queue/port.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import type { Share } from './ceiling.ts'
+import type { Recorder } from './recorder.ts'
 
 /** Work is read–act–write: load reads, handle talks to the world and touches no database, record writes. */
 export type Work<Item, Result> = {
@@ -11,6 +13,8 @@ export type Work<Item, Result> = {
   handle(item: Item, ticket: Ticket): Promise<Handled<Result>>
   /** The end of something that ended the process, or failed, each time it was tried. */
   setAside(item: Item): Result
+  /** The same for what could not even be loaded; where nothing can be said of it, it is tried again, rarely. */
+  setAsideUnseen?(): Result
 }
 
 /** done: recorded. again: recorded, and tried later. wait: nothing happened; the lane pauses until `until` resolves. */
@@ -20,12 +24,10 @@ export type Handled<Result> =
   | { kind: 'wait'; until: Promise<void> }
 
 /** One thing to write. The last entry of a ticket settles it and carries what is to be tried again. */
-export type Entry<Result> = {
-  ticket: Ticket
-  id: Id | null
-  result: Result | null
-  settle: { id: Id; delaySeconds: number }[] | null
-}
+export type Entry<Result> = { ticket: Ticket; id: Id | null; result: Result | null; settle: Later[] | null }
+
+/** A subject that goes on under another ticket, with the attempts and takes that ticket begins with. */
+export type Later = { id: Id; delaySeconds: number; attempts: number; takes: number }
 
 export type LaneOptions<Item, Result> = {
   name: string
@@ -34,10 +36,9 @@ export type LaneOptions<Item, Result> = {
   work: Work<Item, Result>
   taker: Taker
   leaseSeconds: number
-  /** Resolves when the entry is on disk. Never rejects while the engine runs: it tries until the database takes it. */
-  record(entry: Entry<Result>): Promise<void>
-  /** Results that are not on disk yet: above twice the slots nothing new is begun, so that a sudden end forgets few. */
-  unrecorded(): number
+  recorder: Recorder<Entry<Result>>
+  /** Part of what the process may send at the same time; null where nothing leaves the house. */
+  share(onRoom: () => void): Share | null
   suspicion: Suspicion
   onFault(error: unknown, sentence: string): void
 }
@@ -62,11 +63,13 @@ export type LaneLoop = {
 
 /**
  * A ticket that lost its owner twice is suspect: a process holds one such ticket at a time and handles it one subject at a
- * time, each recorded before the next begins. So when the process ends again, it is the first open subject that ends it, and
- * after five takes that one is set aside. What throws is set aside after as many tries.
+ * time, each recorded before the next begins. What is deferred leaves the ticket at once. So when the process ends again, it is
+ * the first open subject that ends it, and after five takes that one is set aside. What throws, or cannot be loaded, is set
+ * aside after as many tries.
  */
 const MOST_TAKES = 5
 const THROWN_SECONDS = 5
+const UNSEEN_SECONDS = 1_800
 /** Tickets held in memory beyond those being handled. */
 const MOST_HELD = 16
 
@@ -74,12 +77,13 @@ type Run<Item> = {
   ticket: Ticket
   items: [Id, Item][]
   open: number
-  again: { id: Id; delaySeconds: number }[]
+  again: Later[]
   leasedUntil: number
 }
 
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): LaneLoop {
-  const { name, slots, work, taker, leaseSeconds, record, onFault } = options
+  const { name, slots, work, taker, leaseSeconds, recorder, onFault } = options
+  const share = options.share(() => pump())
   /** Held runs by service, taken in turn. */
   const turns = new Map<Id, Run<Item>[]>()
   const runs = new Map<Id, Run<Item>>()
@@ -97,26 +101,16 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   // Counted from before the statement that leases: a process that was frozen meanwhile must not believe it has time left.
   const leaseEnd = () => performance.now() + leaseSeconds * 1000
 
-  async function open(tickets: Ticket[], leasedUntil: number, pauseMs = 100) {
+  async function open(tickets: Ticket[], leasedUntil: number) {
     if (tickets.length === 0) return
     loading += tickets.length
     for (const ticket of tickets) opening.add(ticket)
     try {
       const items = await work.load(tickets)
-      for (const ticket of tickets) {
-        const mine = ticket.subjects.flatMap((id): [Id, Item][] => {
-          const item = items.get(id)
-          return item === undefined ? [] : [[id, item]]
-        })
-        const run: Run<Item> = { ticket, items: mine, open: mine.length, again: [], leasedUntil }
-        runs.set(ticket.id, run)
-        if (mine.length === 0) await settle(run, null, null)
-        else if (ticket.takes > MOST_TAKES) await isolate(run)
-        else enqueue(run)
-      }
+      for (const ticket of tickets) begin(ticket, items, [], leasedUntil)
     } catch (error) {
       onFault(error, 'tickets could not be loaded; tried again, each alone')
-      await openEach(tickets, leasedUntil, pauseMs)
+      await Promise.all(tickets.map(ticket => openAlone(ticket, leasedUntil)))
     } finally {
       loading -= tickets.length
       for (const ticket of tickets) opening.delete(ticket)
@@ -126,17 +120,61 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
 
   // One that cannot be loaded keeps no other from it. It is not given back, because it would come again at once: when its
   // lease is over, somebody else tries.
-  async function openEach(tickets: readonly Ticket[], leasedUntil: number, pauseMs: number) {
-    if (!stopping && performance.now() + pauseMs < leasedUntil) {
-      await new Promise(resume => setTimeout(resume, pauseMs))
-      await Promise.all(tickets.map(ticket => open([ticket], leasedUntil, Math.min(pauseMs * 2, 5_000))))
-    } else if (tickets.some(isSuspect)) options.suspicion.isHeld = false
+  async function openAlone(ticket: Ticket, leasedUntil: number) {
+    for (let pauseMs = 100; !stopping && performance.now() + pauseMs < leasedUntil; pauseMs *= 2) {
+      await new Promise(resume => setTimeout(resume, Math.min(pauseMs, 5_000)))
+      try {
+        const sifted = await sift(ticket, ticket.subjects)
+        return begin(ticket, sifted.items, sifted.broken, leasedUntil)
+      } catch (error) {
+        onFault(error, 'a ticket could not be loaded; tried again')
+      }
+    }
+    if (isSuspect(ticket)) options.suspicion.isHeld = false
   }
 
-  async function isolate(run: Run<Item>) {
+  /** Finds those that cannot be loaded by halves. While the database answers, it is they who are broken; else it throws. */
+  async function sift(ticket: Ticket, subjects: Id[]): Promise<{ items: Map<Id, Item>; broken: Id[] }> {
+    try {
+      return { items: await work.load([{ ...ticket, subjects }]), broken: [] }
+    } catch (error) {
+      await taker.renew([ticket.id])
+      if (subjects.length === 1) {
+        onFault(error, 'something could not be loaded while its neighbours could')
+        return { items: new Map(), broken: subjects }
+      }
+    }
+    const middle = Math.ceil(subjects.length / 2)
+    const first = await sift(ticket, subjects.slice(0, middle))
+    const second = await sift(ticket, subjects.slice(middle))
+    return { items: new Map([...first.items, ...second.items]), broken: [...first.broken, ...second.broken] }
+  }
+
+  function begin(ticket: Ticket, items: Map<Id, Item>, broken: readonly Id[], leasedUntil: number) {
+    const mine = ticket.subjects.flatMap((id): [Id, Item][] => {
+      const item = items.get(id)
+      return item === undefined ? [] : [[id, item]]
+    })
+    const run: Run<Item> = { ticket, items: mine, open: mine.length, again: [], leasedUntil }
+    runs.set(ticket.id, run)
+    for (const id of broken) putOff(run, id)
+    if (mine.length === 0) settle(run, null, null)
+    else if (ticket.takes > MOST_TAKES) isolate(run)
+    else enqueue(run)
+  }
+
+  function putOff(run: Run<Item>, id: Id) {
+    const { attempts } = run.ticket
+    const result = attempts + 1 >= MOST_TAKES ? (work.setAsideUnseen?.() ?? null) : null
+    if (result !== null) return write({ ticket: run.ticket, id, result, settle: null })
+    const delaySeconds = attempts + 1 >= MOST_TAKES ? UNSEEN_SECONDS : THROWN_SECONDS
+    run.again.push({ id, delaySeconds, attempts: attempts + 1, takes: 0 })
+  }
+
+  function isolate(run: Run<Item>) {
     const [poison, ...rest] = run.items
-    run.again = rest.map(([id]) => ({ id, delaySeconds: 0 }))
-    await settle(run, poison?.[0] ?? null, poison ? work.setAside(poison[1]) : null)
+    for (const [id] of rest) run.again.push({ id, delaySeconds: 0, attempts: run.ticket.attempts, takes: 0 })
+    settle(run, poison?.[0] ?? null, poison ? work.setAside(poison[1]) : null)
   }
 
   function enqueue(run: Run<Item>) {
@@ -163,13 +201,14 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   const mayBegin = (run: Run<Item>) => !isSuspect(run.ticket) || suspectsInFlight === 0
 
   const isDrained = () => inFlight === 0 && loading === 0 && recording === 0 && !taking
+  const mayBeginAnother = () => (share ? share.mayBegin() : recorder.unrecorded() < 2 * slots)
 
   function pump() {
     if (stopping) {
       if (isDrained()) drained?.()
       return
     }
-    while (!paused && inFlight < slots && options.unrecorded() < 2 * slots) {
+    while (!paused && turns.size > 0 && inFlight < slots && mayBeginAnother()) {
       const turn = next()
       if (!turn) break
       if (performance.now() > turn.run.leasedUntil) {
@@ -177,6 +216,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         continue
       }
       inFlight++
+      share?.began()
       if (isSuspect(turn.run.ticket)) suspectsInFlight++
       void handle(turn)
     }
@@ -194,14 +234,16 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         ? { kind: 'done', result: work.setAside(item) }
         : { kind: 'again', result: null, delaySeconds: THROWN_SECONDS }
     }
-    try {
-      if (handled.kind === 'wait') pauseUntil(run, id, item, handled.until)
-      else await finish(run, id, handled)
-    } catch (error) {
-      onFault(error, 'results were not recorded')
+    const free = () => {
+      inFlight--
+      share?.answered()
+      if (isSuspect(run.ticket)) suspectsInFlight--
     }
-    inFlight--
-    if (isSuspect(run.ticket)) suspectsInFlight--
+    if (handled.kind === 'wait') pauseUntil(run, id, item, handled.until)
+    // Only a suspect waits for its own result: the others are bounded by what may be unrecorded.
+    else if (isSuspect(run.ticket)) return finish(run, id, handled, free)
+    else finish(run, id, handled)
+    free()
     pump()
   }
 
@@ -225,31 +267,45 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     until.then(resume, resume)
   }
 
-  async function finish(run: Run<Item>, id: Id, handled: Exclude<Handled<Result>, { kind: 'wait' }>) {
-    if (handled.kind === 'again') run.again.push({ id, delaySeconds: handled.delaySeconds })
+  function finish(run: Run<Item>, id: Id, handled: Exclude<Handled<Result>, { kind: 'wait' }>, then?: () => void) {
+    const { ticket } = run
     run.open--
-    if (run.open === 0) return settle(run, id, handled.result)
-    if (handled.result === null) return
-    const recorded = write({ ticket: run.ticket, id, result: handled.result, settle: null })
-    // Only a suspect waits for its own: the others are bounded by what may be unrecorded.
-    if (isSuspect(run.ticket)) await recorded
-    else recorded.catch(error => onFault(error, 'results were not recorded'))
+    if (handled.kind === 'again') {
+      run.again.push({ id, delaySeconds: handled.delaySeconds, attempts: ticket.attempts + 1, takes: 0 })
+      if (isSuspect(ticket)) partFrom(run)
+    }
+    if (run.open === 0) settle(run, id, handled.result, then)
+    else if (handled.result !== null) write({ ticket, id, result: handled.result, settle: null }, then)
+    else then?.()
   }
 
-  async function settle(run: Run<Item>, id: Id | null, result: Result | null) {
-    await write({ ticket: run.ticket, id, result, settle: run.again })
-    forget(run)
+  // It got an answer, so it is no poison; and if it stayed in front of those behind it, it would be blamed for what they do.
+  // They go on as suspect as they were: this take is not counted twice.
+  function partFrom(run: Run<Item>) {
+    const { attempts, takes } = run.ticket
+    for (const [id] of run.items.splice(0)) run.again.push({ id, delaySeconds: 0, attempts, takes: takes - 1 })
+    run.open = 0
+    unline(run)
+  }
+
+  function settle(run: Run<Item>, id: Id | null, result: Result | null, then?: () => void) {
+    write({ ticket: run.ticket, id, result, settle: run.again }, () => {
+      forget(run)
+      then?.()
+    })
   }
 
   // A stop gives tickets back only after the last result is on disk, or what was sent would be sent again.
-  async function write(entry: Entry<Result>) {
+  function write(entry: Entry<Result>, then?: () => void) {
     recording++
-    try {
-      await record(entry)
-    } finally {
+    share?.toRecord()
+    recorder.add(entry, error => {
       recording--
+      share?.recorded()
+      if (error) onFault(error, 'results were not recorded')
+      then?.()
       pump()
-    }
+    })
   }
 
   // The same ticket may be ours a second time by now, as another run.
@@ -266,6 +322,10 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   function abandon(run: Run<Item>) {
     forget(run)
     run.leasedUntil = 0
+    unline(run)
+  }
+
+  function unline(run: Run<Item>) {
     const line = turns.get(run.ticket.service_id)?.filter(other => other !== run) ?? []
     if (line.length > 0) turns.set(run.ticket.service_id, line)
     else turns.delete(run.ticket.service_id)

@@ -1,8 +1,9 @@
 // Starts lanes and chores, keeps their leases alive, wakes them when something is due, and drains them on stop.
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
-import { createBatch } from './batch.ts'
+import { type Ceiling, createCeiling } from './ceiling.ts'
 import { createLane, type Entry, type LaneLoop, type Suspicion, type Work } from './loop.ts'
+import { createRecorder } from './recorder.ts'
 
 export type LaneContext = {
   taker: Taker
@@ -11,6 +12,7 @@ export type LaneContext = {
   isStopping(): boolean
   /** One suspect at a time in the whole process, or an innocent one would be blamed for what another did. */
   suspicion: Suspicion
+  ceiling: Ceiling
 }
 
 /** A line of lanes.ts: what is done in a lane, how many at a time, and how its results are written. */
@@ -19,31 +21,21 @@ export type LaneSpec = { name: string; start(context: LaneContext): LaneLoop }
 export function lane<Item, Result>(spec: {
   name: string
   slots: number
+  /** Of all that the process may send at the same time, so many are for this lane only. Absent: it sends nothing. */
+  kept?: number
   work: Work<Item, Result>
   write(entries: readonly Entry<Result>[]): Promise<void>
 }): LaneSpec {
+  const { kept } = spec
   return {
     name: spec.name,
-    start(context) {
-      // One statement at a time: what settles a ticket must come after the results it stands for.
-      let unrecorded = 0
-      const recorder = createBatch<Entry<Result>, undefined>(
-        async entries => {
-          await untilWritten(() => spec.write(entries), context)
-          return entries.map(() => undefined)
-        },
-        { most: 256, inFlight: 1 },
-      )
-      const record = async (entry: Entry<Result>) => {
-        unrecorded++
-        try {
-          await recorder.add(entry)
-        } finally {
-          unrecorded--
-        }
-      }
-      return createLane({ ...spec, ...context, record, unrecorded: () => unrecorded })
-    },
+    start: context =>
+      createLane({
+        ...spec,
+        ...context,
+        recorder: createRecorder<Entry<Result>>(entries => untilWritten(() => spec.write(entries), context)),
+        share: onRoom => (kept === undefined ? null : context.ceiling.share(kept, onRoom)),
+      }),
   }
 }
 
@@ -88,6 +80,7 @@ export function createEngine(options: {
     onFault,
     isStopping: () => stopping,
     suspicion: { isHeld: false },
+    ceiling: createCeiling(),
   }
   const lanes = options.specs.map(spec => spec.start(context))
   const byName = new Map(lanes.map(one => [one.name, one]))

@@ -101,14 +101,12 @@ export const writeVerdicts =
     )
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(({ ticket, settle }) =>
-      (settle ?? []).map(({ id, delaySeconds }) => ({
+      (settle ?? []).map(later => ({
+        ...later,
         from: ticket.id,
         ticket: app.ids.next(),
         lane: ticket.lane,
         service_id: ticket.service_id,
-        id,
-        delaySeconds,
-        attempts: ticket.attempts + 1,
       })),
     )
     const passed = await recordVerdicts(app.sql, app.owner, [...held.values()], results, settled, again)

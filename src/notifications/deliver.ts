@@ -50,16 +50,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       const ids = tickets.flatMap(ticket => ticket.subjects)
       const retaken = tickets.filter(ticket => ticket.takes > 1).flatMap(ticket => ticket.subjects)
       if (retaken.length > 0) await markUncertain(app.sql, retaken)
-      const rows = await due(app.sql, ids)
-      await app.templates.warm(rows)
-      const items = await Promise.all(
-        rows.map(async (row): Promise<[Id, Item]> => {
-          const service = await app.services.get(row.service_id)
-          const version = await app.templates.version(row.template_id, row.template_version)
-          return [row.id, { ...row, service, version, downs: 0 }]
-        }),
-      )
-      return new Map(items)
+      return itemsOf(app, await due(app.sql, ids))
     },
 
     async handle(item, ticket) {
@@ -85,16 +76,34 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       }
     },
 
-    setAside: () => ({
-      ...NOTHING,
-      status: 'technical-failure',
-      moves: ['technical-failure'],
-      response: 'set aside after repeated faults',
-    }),
+    setAside: () => SET_ASIDE,
+    setAsideUnseen: () => SET_ASIDE,
   }
 }
 
+/** Hundreds of messages name few services and templates: each is asked for once. */
+async function itemsOf(app: DeliverApp, rows: readonly Due[]): Promise<Map<Id, Item>> {
+  const services = new Map<Id, LoadedService | null>()
+  const versions = new Map<string, Compiled>()
+  const items = new Map<Id, Item>()
+  for (const row of rows) {
+    const { service_id, template_id, template_version } = row
+    if (!services.has(service_id)) services.set(service_id, await app.services.get(service_id))
+    const name = `${template_id}/${template_version}`
+    const version = versions.get(name) ?? (await app.templates.version(template_id, template_version))
+    versions.set(name, version)
+    items.set(row.id, { ...row, service: services.get(service_id) ?? null, version, downs: 0 })
+  }
+  return items
+}
+
 const NOTHING: Written = { status: null, moves: [], provider: null, ref: null, response: null, uncertain: false }
+const SET_ASIDE: Written = {
+  ...NOTHING,
+  status: 'technical-failure',
+  moves: ['technical-failure'],
+  response: 'set aside after repeated faults',
+}
 
 function handedOver(item: Item, provider: string, reports: boolean, ref: string): Handled<Written> {
   if (item.channel === 'sms' && item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
@@ -197,19 +206,12 @@ export function travelOn(
   app: { ids: { next(): Id } },
   { ticket, settle }: Pick<Entry<unknown>, 'ticket' | 'settle'>,
 ): Again[] {
-  const groups = new Map<number, Id>()
-  return (settle ?? []).map(({ id, delaySeconds: delay }) => {
-    const group = delay === 0 ? -1 : Math.floor(Math.log2(delay))
+  const groups = new Map<string, Id>()
+  return (settle ?? []).map(later => {
+    const wait = later.delaySeconds === 0 ? -1 : Math.floor(Math.log2(later.delaySeconds))
+    const group = `${wait} ${later.attempts} ${later.takes}`
     const next = groups.get(group) ?? app.ids.next()
     groups.set(group, next)
-    return {
-      from: ticket.id,
-      ticket: next,
-      lane: ticket.lane,
-      service_id: ticket.service_id,
-      id,
-      delaySeconds: delay,
-      attempts: ticket.attempts + 1,
-    }
+    return { ...later, from: ticket.id, ticket: next, lane: ticket.lane, service_id: ticket.service_id }
   })
 }

@@ -39,6 +39,7 @@ export type Again = {
   id: Id
   delaySeconds: number
   attempts: number
+  takes: number
 }
 
 /**
@@ -54,13 +55,14 @@ export const settleTail = (settled: readonly Id[], again: readonly Again[]): Par
     returning id
   ),
   later as (
-    insert into tickets (id, lane, service_id, subjects, due_at, attempts)
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
     select a.ticket, a.lane, a.service_id, array_agg(a.id order by a.id),
-           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts)
+           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts), max(a.takes)
     from unnest(${again.map(a => a.from)}::uuid[], ${again.map(a => a.ticket)}::uuid[], ${again.map(a => a.lane)}::text[],
                 ${again.map(a => a.service_id)}::uuid[], ${again.map(a => a.id)}::uuid[],
-                ${again.map(a => a.delaySeconds)}::float8[], ${again.map(a => a.attempts)}::integer[])
-         as a (origin, ticket, lane, service_id, id, delay, attempts)
+                ${again.map(a => a.delaySeconds)}::float8[], ${again.map(a => a.attempts)}::integer[],
+                ${again.map(a => a.takes)}::integer[])
+         as a (origin, ticket, lane, service_id, id, delay, attempts, takes)
     join settled on settled.id = a.origin
     group by a.ticket, a.lane, a.service_id
   )`
