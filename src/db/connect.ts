@@ -41,7 +41,8 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     const made = new pg.Pool({
       ...settings,
       max: options.size,
-      connectionTimeoutMillis: 4_000,
+      // Nobody waits longer for a connection than for an answer.
+      connectionTimeoutMillis: Math.min(4, options.statementSeconds) * 1000,
       idleTimeoutMillis: 60_000,
     })
     made.on('error', error => {
