@@ -133,7 +133,7 @@ export const migration: Block = {
     const told = await house.story({ apps: 2, env: PATIENT }, async ({ apps, client, senders }) => {
       const mine = createClient(() => apps.map(app => app.address), { scheduling: 'fifo' })
       // Rows for the backfill: what is due in a few seconds.
-      const later = new Date(Date.now() + 8_000).toISOString()
+      const later = new Date(Date.now() + 4_000).toISOString()
       await mine.load(200, 200, n => ({ sender: pick(senders, n), scheduledFor: n % 2 === 0 ? later : null }))
       const warm = mine.answers.length
       const end = goOn(mine, senders)

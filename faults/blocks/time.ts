@@ -25,10 +25,10 @@ export const wrongClock: Block = {
     const told = await underClocks(house, async ({ story, faker, senders }) => {
       const [ahead, behind, set] = [faker('ahead', 2 * HOUR), faker('behind', -26 * HOUR), faker('set', 0)]
       const apps = await Promise.all([ahead, behind, set].map(({ env }) => story.app({ env })))
-      const driving = apps.map((app, at) => drive(app, at, senders[at % senders.length] as Sender, 6_000))
-      await sleep(2_000)
+      const driving = apps.map((app, at) => drive(app, at, senders[at % senders.length] as Sender, 4_500))
+      await sleep(1_500)
       set.set(-10 * MINUTE)
-      await sleep(2_000)
+      await sleep(1_500)
       set.set(2 * HOUR)
       return Promise.all(driving)
     })
