@@ -36,7 +36,7 @@ describe('docs/security.md', () => {
       const named = testsIn(tests)
       if (!control.includes('console, not built')) expect(named.length).toBeGreaterThan(0)
       expect(named.filter(([file, title]) => !isThere(file, title))).toEqual([])
-      const files = [...control.matchAll(/`((?:src|migrations|test)\/[^`]+|package-lock\.json)`/g)].map(
+      const files = [...control.matchAll(/`((?:src|migrations|scripts|test)\/[^`]+|package-lock\.json)`/g)].map(
         ([, file]) => file ?? '',
       )
       expect(files.filter(file => !existsSync(file))).toEqual([])
