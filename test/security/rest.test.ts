@@ -63,7 +63,10 @@ beforeAll(async () => {
   await post('/v2/notifications/bulk', { name: 'Later', template_id: text, csv, scheduled_for: inMinutes(60) })
 })
 
-afterAll(() => relay.stop())
+afterAll(async () => {
+  await here.running.stop() // the relay waits for connections that are kept
+  await relay.stop()
+})
 
 /** Every table with every row as text, a table to a line; partitions come with their parents. */
 async function dump(): Promise<Map<string, string>> {
