@@ -58,6 +58,13 @@ const settings = {
   ),
   host: setting('HERALD_HOST', text, '127.0.0.1', 'Address to listen on; `0.0.0.0` for every network of the machine.'),
   port: setting('HERALD_PORT', whole(0, 65_535), 6011, 'Port to listen on; 0 takes any free one.'),
+  metricsPort: setting<number | null>(
+    'HERALD_METRICS_PORT',
+    whole(0, 65_535),
+    null,
+    'Port for /metrics and /health of a process that only delivers (`start --only engine`); the others have them on HERALD_PORT.',
+    { shown: 'none' },
+  ),
   baseUrl: setting<string | null>(
     'HERALD_BASE_URL',
     webAddress,

@@ -2,6 +2,7 @@
 import type { Id } from './core/id.ts'
 import { createChores } from './engine/chores.ts'
 import { createLeader } from './engine/leader.ts'
+import { measureEngine } from './engine/measure.ts'
 import { createEngine, type Engine } from './engine/run.ts'
 import { fetchAttachments } from './files/fetch.ts'
 import { createFiles, type Files } from './files/place.ts'
@@ -11,7 +12,7 @@ import type { Inbox } from './inbox/inbox.ts'
 import { choresOf, lanesOf } from './lanes.ts'
 import type { Outlet } from './notifications/accept.ts'
 import type { EngineParts, Store } from './parts.ts'
-import { createFailover } from './providers/failover.ts'
+import { type Channel, createFailover } from './providers/failover.ts'
 import { createHttpSms } from './providers/http/send.ts'
 import { httpSmsSettings } from './providers/http/settings.ts'
 import type { AcceptReceipts, ProviderWorld } from './providers/port.ts'
@@ -27,7 +28,7 @@ import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
-import type { Metrics } from './telemetry/metrics.ts'
+import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
 import type { Templates } from './templates/cache.ts'
 
 type Given = {
@@ -86,17 +87,26 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
 export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
   const { config, db, ids } = store
   const { services, templates, files, hold, metrics, log } = given
-  const onFault = (error: unknown, sentence: string) => log.error({ error: faultOf(error) }, sentence)
+  const onFault = (error: unknown, sentence: string) => {
+    metrics.faults.inc()
+    log.error({ error: faultOf(error) }, sentence)
+  }
   const onChange = (provider: string, isUp: boolean, detail: string) =>
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
   const owner = ids.next()
-  const email = createFailover(
-    registry.email.map(provider => ({ provider, send: provider.send })),
-    onChange,
+  const email = counted(
+    createFailover(
+      registry.email.map(provider => ({ provider, send: provider.send })),
+      onChange,
+    ),
+    outcome => metrics.sends.inc({ channel: 'email', outcome }),
   )
-  const text = createFailover(
-    registry.text.map(provider => ({ provider, send: provider.send })),
-    onChange,
+  const text = counted(
+    createFailover(
+      registry.text.map(provider => ({ provider, send: provider.send })),
+      onChange,
+    ),
+    outcome => metrics.sends.inc({ channel: 'sms', outcome }),
   )
   const parts: EngineParts = {
     ...store,
@@ -112,17 +122,16 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     wake: lane => engine.wake(lane),
   }
   const taker = heldBy(hold, createPostgresTaker(db.sql, owner, config.leaseSeconds))
-  const engine = createEngine({ specs: lanesOf(parts), taker, leaseSeconds: config.leaseSeconds, onFault })
+  const engine = createEngine({
+    specs: lanesOf(parts),
+    taker,
+    leaseSeconds: config.leaseSeconds,
+    onFault,
+    onSetAside: lane => metrics.setAside.inc({ lane }),
+  })
   const leader = createLeader(db)
   const chores = createChores(choresOf(parts), leader.isLeader, onFault)
-  metrics.gauge('herald_in_flight', 'Messages being handed over.', () =>
-    engine.lanes().reduce((sum, lane) => sum + lane.load().inFlight, 0),
-  )
-  metrics.gauge(
-    'herald_providers_down',
-    'Providers that do not answer.',
-    () => [...email.health(), ...text.health()].filter(provider => !provider.isUp).length,
-  )
+  measureEngine(metrics, engine, { email, sms: text })
   metrics.gauge('herald_leader', 'Whether this process does the chores.', () => (leader.isLeader() ? 1 : 0))
   return {
     ...engine,
@@ -150,6 +159,21 @@ export const codeIn = (detail: string): string | null =>
 
 /** With a provider's last moment (five seconds), what a stop may take of its ten. */
 const SENDS_END_MS = 2_000
+
+/** Counts what comes of messages; those that wait for a provider were not given to any. */
+function counted<M>(channel: Channel<M>, count: (outcome: (typeof OUTCOMES)[number]) => void): Channel<M> {
+  return {
+    ...channel,
+    async send(message, options) {
+      const answer = await channel.send(message, options)
+      if (answer.kind === 'answered') {
+        const { outcome } = answer
+        count(outcome.kind === 'deferred' && outcome.uncertain ? 'uncertain' : outcome.kind)
+      }
+      return answer
+    },
+  }
+}
 
 /** Where accepted messages go: to the engine of this process while it has room, else into the queue with a word to all. */
 export function outletOf(

@@ -17,7 +17,7 @@ import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretIn } from './db/seal.ts'
 import { createFilePlace, createProviders, outletOf, startDelivery } from './delivery.ts'
-import { faultOf } from './http/errors.ts'
+import { faultOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
@@ -28,6 +28,7 @@ import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
 import type { AcceptReceipts } from './providers/port.ts'
 import { HOLD_CHANNEL, recogniseCopy, watchHold } from './queue/hold.ts'
+import { measureQueue } from './queue/measure.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { accept as acceptReceipts } from './receipts/accept.ts'
 import { createReplays } from './replays/replay.ts'
@@ -38,6 +39,7 @@ import { armCrashPoints } from './telemetry/crash.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createReadiness } from './telemetry/routes.ts'
+import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 
 /** `address` is the public one; `port` is where it listens. */
@@ -165,6 +167,8 @@ export async function start(
       }),
     )
     stops.push(() => readiness.stop())
+    metrics.gauge('herald_database_up', 'Whether the database answers.', () => (readiness.isReady() ? 1 : 0))
+    measureQueue(metrics, db.sql)
 
     const hold = await watchHold(db.sql, onFault)
     stops.push(() => hold.stop())
@@ -217,7 +221,13 @@ export async function start(
       readiness,
       isDraining: () => draining,
     }
-    if (only === 'engine') return { address: '', port: 0, parts, stop }
+    if (only === 'engine') {
+      if (config.metricsPort !== null) {
+        const watch = await createWatch({ host: config.host, port: config.metricsPort }, parts)
+        stops.push(() => watch.stop())
+      }
+      return { address: '', port: 0, parts, stop }
+    }
 
     const server = createServer({
       ...config,
@@ -249,6 +259,8 @@ const HELD =
 function answered({ log, metrics }: Parts, request: FastifyRequest, reply: FastifyReply) {
   const route = request.routeOptions.url ?? 'unknown'
   const seconds = reply.elapsedTime / 1000
+  const limit = LIMITS[refusalOf(reply) ?? '']
+  if (limit) metrics.limited.inc({ limit })
   metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
   log.info(
     {
@@ -262,6 +274,8 @@ function answered({ log, metrics }: Parts, request: FastifyRequest, reply: Fasti
     'answered',
   )
 }
+
+const LIMITS: Readonly<Record<string, string>> = { RateLimitError: 'rate', TooManyRequestsError: 'daily' }
 
 function addressOf(host: string, port: number): string {
   const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host

@@ -2,7 +2,7 @@
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { floorOf } from '../core/id.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import type { Database } from './connect.ts'
+import type { Database, Sql } from './connect.ts'
 
 const TABLES = ['notifications', 'states'] as const
 const DAY = 86_400_000_000 // microseconds
@@ -41,6 +41,21 @@ export async function dropPartitions(db: Database, micros: number): Promise<stri
     await db.script(`drop table ${name}`)
   }
   return expired.map(row => row.name)
+}
+
+/** For how many days after today both tables have their partitions; negative: today has none, and nothing can be accepted. */
+export async function daysAhead(sql: Sql): Promise<number> {
+  const [row] = await sql<{ days: number | null }>`
+    select min(days)::integer as days
+    from (select max(to_date(right(child.relname, 8), 'YYYYMMDD')) - (clock_timestamp() at time zone 'UTC')::date as days
+          from pg_inherits
+          join pg_class parent on parent.oid = inhparent
+          join pg_class child on child.oid = inhrelid
+          where parent.relname = any (${TABLES})
+            and parent.relnamespace = current_schema()::regnamespace
+            and child.relkind = 'r'
+          group by parent.oid) newest`
+  return row?.days ?? -1
 }
 
 const nameOf = (day: number) =>

@@ -41,6 +41,8 @@ export type LaneOptions<Item, Result> = {
   share(onRoom: () => void): Share | null
   suspicion: Suspicion
   onFault(error: unknown, sentence: string): void
+  /** Told of what is given up after repeated faults. */
+  onSetAside?(lane: string): void
 }
 
 /** Shared by all lanes of a process. */
@@ -53,7 +55,7 @@ export type LaneLoop = {
   /** Something may be due. */
   wake(): void
   hasRoom(): boolean
-  load(): { inFlight: number; held: number }
+  load(): { inFlight: number; held: number; unrecorded: number }
   /** Tickets we hold, to be kept alive. */
   held(): Id[]
   /** Of the tickets asked about, these are still ours, until then; the others belong to somebody else now. */
@@ -166,7 +168,10 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   function putOff(run: Run<Item>, id: Id) {
     const { attempts } = run.ticket
     const result = attempts + 1 >= MOST_TAKES ? (work.setAsideUnseen?.() ?? null) : null
-    if (result !== null) return write({ ticket: run.ticket, id, result, settle: null })
+    if (result !== null) {
+      options.onSetAside?.(name)
+      return write({ ticket: run.ticket, id, result, settle: null })
+    }
     const delaySeconds = attempts + 1 >= MOST_TAKES ? UNSEEN_SECONDS : THROWN_SECONDS
     run.again.push({ id, delaySeconds, attempts: attempts + 1, takes: 0 })
   }
@@ -174,6 +179,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   function isolate(run: Run<Item>) {
     const [poison, ...rest] = run.items
     for (const [id] of rest) run.again.push({ id, delaySeconds: 0, attempts: run.ticket.attempts, takes: 0 })
+    if (poison) options.onSetAside?.(name)
     settle(run, poison?.[0] ?? null, poison ? work.setAside(poison[1]) : null)
   }
 
@@ -230,6 +236,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     } catch (error) {
       const isLast = run.ticket.attempts + 1 >= MOST_TAKES
       onFault(error, isLast ? 'work failed once too often; it is set aside' : 'work failed; it is tried again')
+      if (isLast) options.onSetAside?.(name)
       handled = isLast
         ? { kind: 'done', result: work.setAside(item) }
         : { kind: 'again', result: null, delaySeconds: THROWN_SECONDS }
@@ -379,7 +386,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       pump()
     },
     hasRoom: () => !stopping && !paused && runs.size + loading < MOST_HELD,
-    load: () => ({ inFlight, held: runs.size }),
+    load: () => ({ inFlight, held: runs.size, unrecorded: recorder.unrecorded() }),
     held: () => [...runs.keys()],
     renewed(asked, kept, leasedUntil) {
       for (const id of asked) {

@@ -9,6 +9,7 @@ export type LaneContext = {
   taker: Taker
   leaseSeconds: number
   onFault(error: unknown, sentence: string): void
+  onSetAside?(lane: string): void
   isStopping(): boolean
   /** One suspect at a time in the whole process, or an innocent one would be blamed for what another did. */
   suspicion: Suspicion
@@ -71,6 +72,7 @@ export function createEngine(options: {
   taker: Taker
   leaseSeconds: number
   onFault(error: unknown, sentence: string): void
+  onSetAside?(lane: string): void
 }): Engine {
   const { taker, leaseSeconds, onFault } = options
   let stopping = false
@@ -78,6 +80,7 @@ export function createEngine(options: {
     taker,
     leaseSeconds,
     onFault,
+    ...(options.onSetAside && { onSetAside: options.onSetAside }),
     isStopping: () => stopping,
     suspicion: { isHeld: false },
     ceiling: createCeiling(),

@@ -1,0 +1,58 @@
+// The queue's figures as metrics.
+import type { Sql } from '../db/connect.ts'
+import { daysAhead } from '../db/partitions.ts'
+import { createReading, type Metrics, type Sample } from '../telemetry/metrics.ts'
+import { type Figures, figuresOf, type LaneFigures } from './figures.ts'
+
+/** What only the database knows, asked for when somebody looks. */
+export function measureQueue(metrics: Metrics, sql: Sql) {
+  const figures = createReading(() => figuresOf(sql))
+  const days = createReading(() => daysAhead(sql), { seconds: 60 })
+  const perLane = (read: (lane: LaneFigures) => number) => async () =>
+    ((await figures())?.lanes ?? []).map((one): Sample => [{ lane: one.lane }, read(one)])
+  const total = (read: (all: Figures) => number) => async () => {
+    const all = await figures()
+    return all ? [[{}, read(all)] as const] : []
+  }
+  const lane = ['lane']
+  metrics.gauges(
+    'herald_waiting_tickets',
+    'Tickets that are due, at most 1,000.',
+    lane,
+    perLane(one => one.waiting),
+  )
+  metrics.gauges(
+    'herald_oldest_waiting_seconds',
+    'How long the oldest ticket has been due.',
+    lane,
+    perLane(one => one.oldest_seconds),
+  )
+  metrics.gauges(
+    'herald_overdue_tickets',
+    "Tickets that are due for over five minutes and in nobody's hands.",
+    lane,
+    perLane(one => one.overdue),
+  )
+  metrics.gauges(
+    'herald_kept_back_tickets',
+    'Tickets kept back by a release.',
+    [],
+    total(all => all.kept),
+  )
+  metrics.gauges(
+    'herald_receipts_unmatched',
+    'Receipts whose message is unknown.',
+    [],
+    total(all => all.unmatched),
+  )
+  metrics.gauges(
+    'herald_scan_oldest_seconds',
+    'How long the oldest message has waited for a verdict on its files.',
+    [],
+    total(all => all.scan_oldest_seconds),
+  )
+  metrics.gauges('herald_partitions_ahead_days', 'For how many coming days there are partitions.', [], async () => {
+    const ahead = await days()
+    return ahead === null ? [] : [[{}, ahead] as const]
+  })
+}

@@ -1,0 +1,43 @@
+// A process that only delivers answers no callers, but whoever watches over it wants its figures all the same.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Metrics } from './metrics.ts'
+import type { Readiness } from './routes.ts'
+
+export async function createWatch(
+  { host, port }: { host: string; port: number },
+  { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const pages: Record<string, () => Promise<{ status: number; type: string; text: string }>> = {
+    '/metrics': async () => ({
+      status: 200,
+      type: metrics.registry.contentType,
+      text: await metrics.registry.metrics(),
+    }),
+    '/health/live': async () => health(true),
+    '/health/ready': async () => health(readiness.isReady()),
+  }
+  const server = createServer((request, response) => {
+    const page = request.method === 'GET' ? pages[request.url ?? ''] : undefined
+    if (!page) return void response.writeHead(404).end()
+    page().then(
+      ({ status, type, text }) => response.writeHead(status, { 'content-type': type }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const health = (ok: boolean) => ({
+  status: ok ? 200 : 503,
+  type: 'application/json',
+  text: JSON.stringify({ status: ok ? 'ok' : 'waiting for the database' }),
+})

@@ -1,0 +1,173 @@
+// What the person on call relies on: every metric that the dashboard and the alerts name is really there, every promise has its
+// metric on the board, and every alert its paragraph.
+import { readFileSync } from 'node:fs'
+import net from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { figuresOf, LANES } from '../src/queue/figures.ts'
+import { EMAIL, emailTemplate } from './support/sends.ts'
+import { world } from './support/world.ts'
+
+const board = readFileSync('ops/grafana-dashboard.json', 'utf8')
+const alerts = readFileSync('ops/alerts.yml', 'utf8')
+const runbook = readFileSync('docs/on-call.md', 'utf8')
+
+type Panel = { title: string; description?: string; targets?: { expr: string }[] }
+const panels = (JSON.parse(board) as { panels: Panel[] }).panels
+const queries = panels.flatMap(panel => (panel.targets ?? []).map(target => target.expr))
+const rules = [...alerts.matchAll(/- alert: (\w+)\n +expr: (["'])(.*)\2\n +for: \d+[smh]\n/g)].map(
+  ([, name = '', , expr = '']) => ({ name, expr }),
+)
+
+/** A promise, or what an operator has to know at once, and the metric that shows it. */
+const WANTED = {
+  'oldest waiting age per lane (L1, L3, L5)': 'herald_oldest_waiting_seconds',
+  'waiting per lane': 'herald_waiting_tickets',
+  'nothing stuck (O5)': 'herald_overdue_tickets',
+  'uncertain sends (U1, F5)': 'herald_sends_total',
+  'results not recorded (R5)': 'herald_unrecorded',
+  'sends in flight (R3)': 'herald_in_flight',
+  'circuit state (F1)': 'herald_provider_up',
+  'circuit openings (F1)': 'herald_provider_downs',
+  'limit refusals (A1, A2)': 'herald_limit_refusals_total',
+  'event-loop delay (L4)': 'herald_nodejs_eventloop_lag_p99_seconds',
+  'memory (C1, C5)': 'herald_process_resident_memory_bytes',
+  'unmatched receipts (O3)': 'herald_receipts_unmatched',
+  'set aside (D8)': 'herald_set_aside_total',
+  'held (B2)': 'herald_held',
+  'kept back (B2)': 'herald_kept_back_tickets',
+  'database away (D2, C3)': 'herald_database_up',
+  'requests, latency, 5xx (L7, C4)': 'herald_http_request_seconds',
+  'scan pending (F9)': 'herald_scan_oldest_seconds',
+  'partitions ahead (T1)': 'herald_partitions_ahead_days',
+  'chores are done': 'herald_leader',
+  'errors in the log': 'herald_faults_total',
+}
+
+const namesIn = (expr: string) => [...new Set(expr.match(/\bherald_[a-z0-9_]+/g))]
+
+/** Names with a sample, as Prometheus would store them. */
+const samplesIn = (text: string) =>
+  new Set([...text.matchAll(/^(herald_[a-z0-9_]+)(?:\{[^}]*\})? \S+$/gm)].map(([, name = '']) => name))
+
+const scraped = async (address: string) => (await fetch(`${address}/metrics`)).text()
+const numberAt = (text: string, sample: string) =>
+  Number(
+    text
+      .split('\n')
+      .find(line => line.startsWith(`${sample} `))
+      ?.slice(sample.length + 1) ?? Number.NaN,
+  )
+
+describe('a real scrape', async () => {
+  const here = await world({}, { engine: true })
+  const service = await here.service({ rate_limit: 2, email_daily_limit: 1 })
+  const key = await service.key()
+  const template = await emailTemplate(key)
+  const body = { email_address: 'ada@example.net', template_id: template, personalisation: { name: 'Ada' } }
+  expect((await key.post(EMAIL, body)).status).toBe(201)
+  const statuses = [(await key.post(EMAIL, body)).body, (await key.post(EMAIL, body)).body]
+  expect(statuses.map(one => one.errors[0].error)).toEqual(['TooManyRequestsError', 'RateLimitError'])
+  const text = await scraped(here.address)
+  const samples = samplesIn(text)
+
+  test('has every metric of the dashboard', () => {
+    expect(queries.length).toBeGreaterThan(20)
+    expect([...namesIn(board)].filter(name => !samples.has(name))).toEqual([])
+  })
+
+  test('has every metric of the alerts', () => {
+    expect(rules.length).toBe(alerts.match(/- alert:/g)?.length)
+    expect(rules.flatMap(rule => namesIn(rule.expr)).filter(name => !samples.has(name))).toEqual([])
+  })
+
+  test('has a metric for every promise, which is on the board', () => {
+    const shown = [...namesIn(queries.join('\n'))].map(name => name.replace(/_(bucket|count|sum)$/, ''))
+    for (const [promise, name] of Object.entries(WANTED)) {
+      expect(
+        [...samples].map(one => one.replace(/_(bucket|count|sum)$/, '')),
+        promise,
+      ).toContain(name)
+      expect(shown, promise).toContain(name)
+    }
+  })
+
+  test('counts limits, lanes, providers and sends', async () => {
+    expect(numberAt(text, 'herald_limit_refusals_total{limit="rate"}')).toBe(1)
+    expect(numberAt(text, 'herald_limit_refusals_total{limit="daily"}')).toBe(1)
+    expect(numberAt(text, 'herald_provider_up{channel="email",provider="capture"}')).toBe(1)
+    await expect
+      .poll(async () => numberAt(await scraped(here.address), 'herald_sends_total{channel="email",outcome="accepted"}'))
+      .toBe(1)
+    expect(numberAt(text, 'herald_database_up')).toBe(1)
+    expect(numberAt(text, 'herald_partitions_ahead_days')).toBeGreaterThanOrEqual(2)
+    const lanes = (name: string) =>
+      [...text.matchAll(new RegExp(`^${name}\\{lane="([a-z-]+)"\\}`, 'gm'))].map(([, lane]) => lane).sort()
+    expect(lanes('herald_oldest_waiting_seconds')).toEqual([...LANES].sort())
+    expect(lanes('herald_in_flight')).toEqual([...LANES].sort())
+  })
+})
+
+test('the figures of the queue are what stands in it', async () => {
+  const here = await world()
+  const { sql } = here.parts.db
+  const put = (lane: string, ago: number, attempts = 0, owner = false) => sql`
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts, owner, leased_until)
+    values (gen_random_uuid(), ${lane}, gen_random_uuid(), array[${here.parts.ids.next()}::uuid],
+            clock_timestamp() - make_interval(secs => ${ago}), ${attempts},
+            case when ${owner} then gen_random_uuid() end, case when ${owner} then clock_timestamp() end)`
+  await put('email-high', 20)
+  await put('email-high', 30, 1, true)
+  await put('email-low', 400)
+  await put('sms-low', -600)
+  await put('kept-sms-low', 500)
+  await put('receipt', 1, 3)
+  await put('receipt', 1)
+  await put('scan', 5)
+  const { lanes, ...rest } = await figuresOf(sql)
+  const of = (lane: string) => lanes.find(one => one.lane === lane)
+  expect(of('email-high')).toMatchObject({ waiting: 1, overdue: 0 })
+  expect(Math.round((of('email-high')?.oldest_seconds ?? 0) / 30)).toBe(1)
+  expect(of('email-low')).toMatchObject({ waiting: 1, overdue: 1 })
+  expect(of('sms-low')).toEqual({ lane: 'sms-low', waiting: 0, oldest_seconds: 0, overdue: 0 })
+  expect(rest).toMatchObject({ kept: 1, unmatched: 1 })
+  expect(rest.scan_oldest_seconds).toBeLessThan(60)
+})
+
+test('a process that only delivers shows its figures on a port of its own', async () => {
+  const port = await freePort()
+  const { parts } = await world()
+  const { start } = await import('../src/main.ts')
+  const engine = await start({ ...parts.config, metricsPort: port }, { only: 'engine' })
+  try {
+    const address = `http://127.0.0.1:${port}`
+    expect(samplesIn(await scraped(address))).toContain('herald_provider_up')
+    expect((await fetch(`${address}/health/ready`)).status).toBe(200)
+    expect((await fetch(`${address}/v2/notifications`)).status).toBe(404)
+  } finally {
+    await engine.stop()
+  }
+})
+
+describe('the documents', () => {
+  test('every alert has its paragraph and every paragraph its alert', () => {
+    const headings = [...runbook.matchAll(/^## (Herald\w+)$/gm)].map(([, name]) => name)
+    expect(rules.map(rule => rule.name)).toEqual(headings)
+  })
+
+  test('the dashboard can be imported: ids differ, panels say what they show, the data source is asked for', () => {
+    const { uid, templating, panels } = JSON.parse(board)
+    expect(uid).toBe('herald')
+    expect(templating.list[0]).toMatchObject({ name: 'DS', type: 'datasource', query: 'prometheus' })
+    expect(new Set(panels.map((panel: { id: number }) => panel.id)).size).toBe(panels.length)
+    for (const panel of panels) if (panel.type !== 'row') expect(panel.description, panel.title).toMatch(/\w/)
+  })
+})
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = net.createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
