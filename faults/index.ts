@@ -9,6 +9,7 @@ import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './bloc
 import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
 import { migration, rollingRestart } from './blocks/restarts.ts'
+import { soak } from './blocks/soak.ts'
 import { summerTime, wrongClock } from './blocks/time.ts'
 import { createHouse } from './support/house.ts'
 import type { Block, Verdict } from './support/promise.ts'
@@ -38,6 +39,7 @@ const BLOCKS: Record<string, Block> = {
   S3: migration,
   T1: wrongClock,
   T2: summerTime,
+  C5: soak,
 }
 
 const MARKS = { holds: 'ok  ', broken: 'FAIL', skipped: 'skip' }
