@@ -1,6 +1,6 @@
 // Accepted single messages per second: every check, sealed, committed to disk before the 201; nothing is delivered meanwhile.
 // And how long an answer takes at a quarter, a half and three quarters of that load.
-// npm run bench -- accept [--seconds 2.5] [--repeats 3] [--profile FOLDER]
+// npm run bench -- accept [--seconds 2] [--repeats 3] [--profile FOLDER]
 import { createHouse, type House, type Running } from './support/house.ts'
 import { type Measured, measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
@@ -11,7 +11,7 @@ import { type Inserted, insertYardstick, startBare } from './support/yardsticks.
 const CONNECTIONS = 64
 const LOADS = [25, 50, 75] as const
 
-const { seconds, repeats, profile } = sizes({ seconds: 2.5, repeats: 3 }, { seconds: 0.5, repeats: 1 })
+const { seconds, repeats, profile } = sizes({ seconds: 2, repeats: 3 }, { seconds: 0.5, repeats: 1 })
 
 type Kind = 'email' | 'sms' | 'bare' | (typeof LOADS)[number]
 type Rounds = Record<Kind, Measured[]> & Record<'insert' | 'commit', Inserted[]>

@@ -62,7 +62,7 @@ try {
   await house.stop()
 }
 
-async function bench(body: string): Promise<Round> {
+async function bench(body: Buffer): Promise<Round> {
   mail.reset()
   let isBusy = true
   const small = smallOnes(() => isBusy)
@@ -74,7 +74,7 @@ async function bench(body: string): Promise<Round> {
   return { seconds, drained, p50: percentile(waits, 0.5), max: Math.max(...waits) }
 }
 
-async function allAtOnce(to: { address: string }, body: string): Promise<number> {
+async function allAtOnce(to: { address: string }, body: Buffer): Promise<number> {
   const began = now()
   const all = Array.from({ length: messages }, () => ask(house, to, 'POST', '/v2/notifications/email', body))
   await Promise.all(all)
@@ -98,11 +98,10 @@ async function smallOnes(goesOn: () => boolean): Promise<number[]> {
   return waits
 }
 
-function bodyOf(file: string | null): string {
+function bodyOf(file: string | null): Buffer {
   const document = file && { document: { file, filename: 'letter.txt', sending_method: 'attach' } }
-  return JSON.stringify({
-    email_address: 'person@example.org',
-    template_id: house.templates.email,
-    personalisation: { ...personalisation(1), ...document },
-  })
+  const personal = { personalisation: { ...personalisation(1), ...document } }
+  return Buffer.from(
+    JSON.stringify({ email_address: 'person@example.org', template_id: house.templates.email, ...personal }),
+  )
 }

@@ -41,7 +41,7 @@ async function runAll() {
   const minutes = (performance.now() - began) / 60_000
   console.log(`\n${figures.length} figures in ${minutes.toFixed(1)} minutes`)
   if (process.exitCode) return console.error('A bench has failed: no results are written.')
-  const places = values.quick || values.to ? { results: folder, picture: folder } : HOME
+  const places = values.quick || values.to ? { results: folder, docs: folder } : HOME
   writeResults({ ...machine(load, minutes), figures }, places)
   console.log(`The results are in ${places.results}.`)
 }

@@ -10,17 +10,20 @@ const AT_ONCE = 50_000
 const WRITERS = 2
 
 export type Filling = {
-  /** Messages number `from` to `to` (not included). */
+  /** Messages number `from` to `to` (not included), one after the other as they would have come. */
   from: number
   to: number
-  /** Their ages: from a minute to a minute and so many days. */
+  /** Over how many days, until a minute ago. */
   days: number
   /**
-   * delivered: done; some of the first 3,000 failed, so that a rare status is as rare with many messages as with few.
-   * created: waiting, each with a ticket of its own. sending: handed to the text provider, which knows number n as ref-n.
+   * delivered: done; but 300 of them failed, and 300 others have one reference, so that what is rare is as rare among many as
+   * among few. created: waiting, each with a ticket of its own. sending: handed to the text provider, which knows number n as
+   * ref-n.
    */
   status: 'delivered' | 'created' | 'sending'
 }
+
+const RARE = 300
 
 export async function fill({ store, service, templates }: House, { from, to, days, status }: Filling): Promise<void> {
   for (let day = Math.ceil(days) + 1; day >= 0; day--)
@@ -29,8 +32,8 @@ export async function fill({ store, service, templates }: House, { from, to, day
       createClock(() => Date.now() - day * DAY_MS),
     )
   const channel = status === 'sending' ? 'sms' : 'email'
-  const to1 = channel === 'email' ? 'person@example.org' : '+16135551000'
-  const sealed = sealPersonal(store.seal, { to: to1, values: personalisation(1) })
+  const recipient = channel === 'email' ? 'person@example.org' : '+16135551000'
+  const sealed = sealPersonal(store.seal, { to: recipient, values: personalisation(1) })
   const template = templates[channel]
   const clients = Array.from({ length: WRITERS }, () => store.db.client()) // outside the pool: no time-out
   await Promise.all(clients.map(client => client.connect()))
@@ -47,6 +50,9 @@ export async function fill({ store, service, templates }: House, { from, to, day
         status,
         days * DAY_MS,
         channel,
+        from,
+        to - from,
+        Math.ceil((to - from) / RARE),
       ])
     }
   }
@@ -60,16 +66,17 @@ export async function fill({ store, service, templates }: House, { from, to, day
 
 const INSERT = `
   with made as materialized (
-    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id, n,
-           case when $6 = 'delivered' and n < 3000 and n % 10 = 0 then 'permanent-failure' else $6 end as status
+    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id,
+           n,
+           case when $6 = 'delivered' and n % $11::integer = 0 then 'permanent-failure' else $6 end as status,
+           case when n % $11::integer = 1 then 'order-7' else 'order-' || n end as reference
     from (select n, md5(n::text) as hash,
-                 (extract(epoch from now()) * 1000)::bigint - 60000 - (n::bigint * 7919 * 1013) % $7::bigint as ms
+                 (extract(epoch from now()) * 1000 - 60000 - $7::float8 * (1 - (n - $9::float8) / $10::float8))::bigint as ms
           from generate_series($1::integer, $2::integer) n) moments
   ), stored as (
     insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
                                is_international, sealed, recipient_digest)
-    select id, $3, 'normal', $8, false, $4, 1, $8 || '-low',
-           case when n < 3000 and n % 10 = 1 then 'order-7' else 'order-' || n end, false, $5, $5
+    select id, $3, 'normal', $8, false, $4, 1, $8 || '-low', reference, false, $5, $5
     from made
   ), ticketed as (
     insert into tickets (id, lane, service_id, subjects, due_at)

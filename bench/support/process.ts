@@ -9,7 +9,10 @@ export function cpuSeconds(pid: number, { family = false } = {}): number {
   const pids = family ? readdirSync('/proc').map(Number).filter(Boolean) : [pid]
   return pids.reduce((sum, one) => {
     const stat = statOf(one)
-    return sum + (stat && (one === pid || stat.parent === pid) ? stat.seconds : 0)
+    if (!stat) return sum
+    // What ended children have used is known to their parent.
+    if (one === pid) return sum + stat.seconds + (family ? stat.ended : 0)
+    return sum + (stat.parent === pid ? stat.seconds : 0)
   }, 0)
 }
 
@@ -33,11 +36,12 @@ export function memoryOf(pid: number): { now: number; peak: number } {
   return { now: read('VmRSS'), peak: read('VmHWM') }
 }
 
-function statOf(pid: number): { parent: number; seconds: number } | null {
+function statOf(pid: number): { parent: number; seconds: number; ended: number } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / TICKS }
+    const seconds = (at: number) => (Number(fields[at]) + Number(fields[at + 1])) / TICKS
+    return { parent: Number(fields[1]), seconds: seconds(11), ended: seconds(13) }
   } catch {
     return null // ended meanwhile
   }

@@ -16,10 +16,10 @@ export type Results = {
   figures: Figure[]
 }
 
-type Places = { results: string; picture: string }
+type Places = { results: string; docs: string }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-export const HOME: Places = { results: join(ROOT, 'bench'), picture: join(ROOT, 'docs') }
+export const HOME: Places = { results: join(ROOT, 'bench'), docs: join(ROOT, 'docs') }
 
 /** `load` is that of before the run: a quiet machine has nearly none. */
 export function machine(load: number, minutes: number): Omit<Results, 'figures'> {
@@ -54,14 +54,17 @@ export function writeResults(results: Results, places: Places): void {
 const BEGIN = '<!-- made by npm run bench from results.json: do not edit from here -->'
 const END = '<!-- to here -->'
 
-/** What stands around the marks is written by people and stays. */
 export function writeReport(results: Results, places: Places): void {
-  const file = join(places.results, 'results.md')
-  const made = `${BEGIN}\n\n${reportOf(results)}\n${END}`
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : `# Results\n\n${BEGIN}${END}\n`
+  replaceMarked(join(places.results, 'results.md'), reportOf(results))
+  replaceMarked(join(places.docs, 'performance.md'), costsOf(results.figures))
+  writeFileSync(join(places.docs, 'performance.svg'), growth(results.figures))
+}
+
+/** What stands around the marks is written by people and stays. */
+function replaceMarked(file: string, made: string): void {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : `${BEGIN}${END}\n`
   const [before = '', rest = ''] = text.split(BEGIN)
-  writeFileSync(file, before + made + (rest.split(END)[1] ?? '\n'))
-  writeFileSync(join(places.picture, 'performance.svg'), growth(results.figures))
+  writeFileSync(file, `${before}${BEGIN}\n\n${made}\n${END}${rest.split(END)[1] ?? ''}`)
 }
 
 function reportOf({ date, commit, machine, minutes, figures }: Results): string {
@@ -84,6 +87,20 @@ Without a bar:
 | figure | value | yardstick | ratio |
 |---|---|---|---|
 ${others.join('\n')}
+`
+}
+
+function costsOf(figures: readonly Figure[]): string {
+  const micros = (name: string) => figures.find(one => one.figure === name)?.value ?? Number.NaN
+  const row = (what: string, kind: string) => {
+    const [service, database] = [micros(`${kind}_cpu_service`), micros(`${kind}_cpu_database`)]
+    return `| ${what} | ${service} µs | ${database} µs | ${shown(1e6 / service, '/s')} | ${shown(1e6 / (service + database), '/s')} |`
+  }
+  return `| | service | PostgreSQL | a core of the service alone | a core of both |
+|---|---|---|---|---|
+${row('accept an e-mail', 'accept')}
+${row('accept an e-mail and deliver it', 'deliver')}
+${row('an e-mail of a bulk, accepted and delivered', 'bulk')}
 `
 }
 
