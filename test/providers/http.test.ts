@@ -288,3 +288,14 @@ test('the table of settings gives every adapter what it needs', () => {
   const none = readConfig({})
   expect([smppSettings(none), twilioSettings(none), httpSmsSettings(none)]).toEqual([null, null, null])
 })
+
+test('S2 a stop does not wait for a provider that hangs: nobody knows, and it is said so', async () => {
+  const { api, provider } = await peer({ status: 200, body: '{}' }, () => ({ timeoutMillis: 120_000 }))
+  api.mode('hang')
+  const sending = provider.send(textMessage())
+  await expect.poll(() => api.requests.length).toBe(1)
+
+  await provider.stop()
+
+  expect(await sending).toMatchObject({ kind: 'deferred', uncertain: true })
+}, 60_000)

@@ -11,8 +11,37 @@ export type Request = { method: string; url: string; headers: Record<string, str
 
 const mostOctets = 65_536
 
-export async function ask({ url, ...request }: Request, timeoutMillis: number): Promise<Answer> {
-  const signal = AbortSignal.timeout(timeoutMillis)
+export type Asker = {
+  ask(request: Request, timeoutMillis: number): Promise<Answer>
+  /** What is under way gets a last moment; then nobody knows what became of it, and it is said so. */
+  stop(): void
+}
+
+const LAST_MOMENT_MS = 5_000
+
+export function createAsker(): Asker {
+  const underWay = new Set<AbortController>()
+  return {
+    async ask(request, timeoutMillis) {
+      const giveUp = new AbortController()
+      underWay.add(giveUp)
+      const timer = setTimeout(() => giveUp.abort(new DOMException('no answer in time', 'TimeoutError')), timeoutMillis)
+      try {
+        return await ask(request, giveUp.signal)
+      } finally {
+        clearTimeout(timer)
+        underWay.delete(giveUp)
+      }
+    },
+    stop() {
+      setTimeout(() => {
+        for (const giveUp of underWay) giveUp.abort()
+      }, LAST_MOMENT_MS).unref()
+    },
+  }
+}
+
+async function ask({ url, ...request }: Request, signal: AbortSignal): Promise<Answer> {
   let response: Response
   try {
     // Compression only helps whoever wants to make a small answer large.

@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
-import { ask } from './ask.ts'
+import { createAsker } from './ask.ts'
 import { type JsonPath, parseJson, textAt } from './json-path.ts'
 import { postponed, reason, unreached } from './outcomes.ts'
 import { createDoor, type DoorSettings } from './receipts.ts'
@@ -34,6 +34,7 @@ export type HttpSmsSettings = {
 const probeMillis = 10_000
 
 export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): TextProvider {
+  const asker = createAsker()
   let isStopped = false
   return {
     name: 'http',
@@ -43,13 +44,14 @@ export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): 
     ...(settings.door !== null && { door: createDoor(settings.door, world) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
-      const answer = await ask(requestOf(message, settings), settings.timeoutMillis)
+      const answer = await asker.ask(requestOf(message, settings), settings.timeoutMillis)
       if (answer.kind === 'failed') return unreached(answer)
       return read(answer, message, settings, world)
     },
     probe: () => reaches(new URL(settings.url)),
     stop() {
       isStopped = true
+      asker.stop()
       return Promise.resolve()
     },
   }

@@ -1,6 +1,6 @@
 // Text messages by the REST interface of Twilio, or of anyone who speaks it.
 // Source: https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
-import { ask } from '../http/ask.ts'
+import { createAsker } from '../http/ask.ts'
 import { parseJson, readPath, textAt } from '../http/json-path.ts'
 import { postponed, reason, unreached } from '../http/outcomes.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
@@ -60,6 +60,7 @@ export function createTwilio(settings: TwilioSettings, world: ProviderWorld): Te
   const { apiUrl, account, token, callbackUrl, timeoutMillis } = settings
   const folder = `${apiUrl}/2010-04-01/Accounts/${account}`
   const authorization = `Basic ${Buffer.from(`${account}:${token}`).toString('base64')}`
+  const asker = createAsker()
   let isStopped = false
 
   return {
@@ -72,17 +73,21 @@ export function createTwilio(settings: TwilioSettings, world: ProviderWorld): Te
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
       const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
       const body = formOf(message, settings).toString()
-      const answer = await ask({ method: 'POST', url: `${folder}/Messages.json`, headers, body }, timeoutMillis)
+      const answer = await asker.ask({ method: 'POST', url: `${folder}/Messages.json`, headers, body }, timeoutMillis)
       if (answer.kind === 'failed') return unreached(answer)
       return read(answer.status, answer.headers, answer.body, message.to, world.now())
     },
     async probe() {
-      const answer = await ask({ method: 'GET', url: `${folder}.json`, headers: { authorization } }, timeoutMillis)
+      const answer = await asker.ask(
+        { method: 'GET', url: `${folder}.json`, headers: { authorization } },
+        timeoutMillis,
+      )
       if (answer.kind === 'failed') return { ok: false, detail: answer.why }
       return answer.status === 200 ? { ok: true } : { ok: false, detail: `answered ${answer.status}` }
     },
     stop() {
       isStopped = true
+      asker.stop()
       return Promise.resolve()
     },
   }
