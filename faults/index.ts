@@ -2,13 +2,14 @@
 // -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report keeps the figures and writes
 // docs/reliability.md.
 import { backedUp } from './blocks/backup.ts'
-import { killedAll, killedDatabase } from './blocks/database.ts'
+import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
 import { inputs } from './blocks/inputs.ts'
 import { races } from './blocks/limits.ts'
-import { crashPoints, deadWorker, frozen, killed, noFault, poison } from './blocks/processes.ts'
-import { providerFaults, receiptFaults, slowProvider } from './blocks/providers.ts'
+import { crashPoints, deadWorker, frozen, killed, killedBulk, noFault, poison, purge } from './blocks/processes.ts'
+import { providerFaults, receiptFaults, slowProvider, smppFaults } from './blocks/providers.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
 import { migration, rollingRestart } from './blocks/restarts.ts'
+import { scannerFaults } from './blocks/scanner.ts'
 import { soak } from './blocks/soak.ts'
 import { summerTime, wrongClock } from './blocks/time.ts'
 import { createHouse } from './support/house.ts'
@@ -20,14 +21,19 @@ const BLOCKS: Record<string, Block> = {
   U2: noFault,
   D1: killed,
   crash: crashPoints,
+  purge,
+  U4: killedBulk,
   D2: killedDatabase,
   D3: killedAll,
+  D4: unsafeDatabase,
   D7: deadWorker,
   D8: poison,
   U6: frozen,
   O3: receiptFaults,
   F: providerFaults,
   F2: slowProvider,
+  F8: smppFaults,
+  F9: scannerFaults,
   A1: races,
   C4: inputs,
   B1: backedUp,

@@ -89,3 +89,40 @@ export const killedAll: Block = {
     ]
   },
 }
+
+const DURABLE = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
+
+export const unsafeDatabase: Block = {
+  name: 'a database that may forget',
+  async run(house) {
+    const { sql, script } = house.store.db
+    const refused: string[] = []
+    const why: string[] = []
+    for (const setting of DURABLE) {
+      await script(`alter system set ${setting} = off`)
+      await sql`select pg_reload_conf()`
+      await sleep(500)
+      const { code, words } = await house.tryStart({})
+      if (code !== null && code !== 0 && words.includes(setting)) refused.push(setting)
+      else why.push(`${setting}: ended with ${code}, ${words.slice(0, 300)}`)
+      if (setting === 'synchronous_commit') {
+        const allowed = await house.tryStart({ HERALD_ALLOW_UNSAFE_DATABASE: 'true' })
+        if (allowed.code !== null) why.push(`not even when allowed: ${allowed.words.slice(0, 300)}`)
+      }
+      await script(`alter system reset ${setting}`)
+      await sql`select pg_reload_conf()`
+    }
+    await sleep(500)
+    const { code } = await house.tryStart({})
+    return [
+      verdict(
+        'D4',
+        'a database without durability is refused',
+        'the start fails and names the setting',
+        `refused: ${refused.join(', ')}; starts when they are on`,
+        { 'all refused': refused.length === DURABLE.length, 'starts when they are on': code === null },
+        why,
+      ),
+    ]
+  },
+}

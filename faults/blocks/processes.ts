@@ -1,8 +1,9 @@
 // Processes that end: none without a fault, some killed at random, each crash point once, workers dead, poisoned or frozen.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makePartitions } from '../../src/db/partitions.ts'
 import { CRASH_POINTS } from '../../src/telemetry/crash.ts'
 import { newKey } from '../support/client.ts'
-import { LEASE_SECONDS, RECEIPT_SECRET } from '../support/house.ts'
+import { type House, LEASE_SECONDS, RECEIPT_SECRET } from '../support/house.ts'
 import { type Block, verdict } from '../support/promise.ts'
 
 /** Sends under way and results not yet on disk, at most, in one process (rule R3). */
@@ -120,10 +121,13 @@ export const killed: Block = {
   },
 }
 
+/** The purge comes by the hour, and once at the start: it has a story of its own. */
+const PLACES = CRASH_POINTS.filter(point => point !== 'mid-purge')
+
 export const crashPoints: Block = {
   name: 'each crash point',
   async run(house) {
-    const rounds = house.isLong ? 50 : 1
+    const rounds = house.isLong ? 10 : 1
     const died: string[] = []
     const told = await house.story({ apps: 2, services: 2 }, async ({ apps, client, senders, allow }) => {
       Object.assign(allow, { extra: 0, killed: true })
@@ -136,9 +140,9 @@ export const crashPoints: Block = {
       }
       await house.sink.set({ receipts })
       for (let round = 0; round < rounds; round++)
-        for (const point of CRASH_POINTS) {
+        for (const point of PLACES) {
           allow.extra += 2 * IN_FLIGHT
-          victim.set({ HERALD_CRASH_POINTS: `${point}=kill:0.2` }, 'once')
+          victim.set({ HERALD_CRASH_POINTS: `${point}=kill:${point === 'mid-chunk' ? 0.7 : 0.2}` }, 'once')
           victim.expect('kill')
           await victim.kill()
           await victim.up()
@@ -155,6 +159,10 @@ export const crashPoints: Block = {
               ...(point === 'after-take' && { scheduledFor: new Date(Date.now() + 1_500).toISOString() }),
             }))
             if (point === 'after-take') await sleep(2_500)
+            if (point !== 'mid-chunk') continue
+            const sender = senders[0] as (typeof senders)[0]
+            await client.bulk({ sender, count: 600, idempotencyKey: newKey() })
+            for (let waits = 0; waits < 20 && !isOver(); waits++) await sleep(50)
           }
           if (isOver()) died.push(point)
           await victim.up()
@@ -168,8 +176,8 @@ export const crashPoints: Block = {
         'D1 crash',
         'death at each named place loses nothing',
         'lost 0, extra only if uncertain',
-        `${new Set(died).size} of ${CRASH_POINTS.length} places, ${died.length} deaths, ${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra`,
-        { 'each place was met': new Set(died).size === CRASH_POINTS.length, 'none lost': counts.lost === 0 },
+        `${new Set(died).size} of ${PLACES.length} places, ${died.length} deaths, ${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra`,
+        { 'each place was met': new Set(died).size === PLACES.length, 'none lost': counts.lost === 0 },
         violations,
       ),
       verdict(
@@ -181,6 +189,107 @@ export const crashPoints: Block = {
       ),
     ]
   },
+}
+
+export const purge: Block = {
+  name: 'an end in the middle of a purge',
+  async run(house) {
+    const { db, clock } = house.store
+    const rounds = house.isLong ? 10 : 1
+    let died = 0
+    const left: string[] = []
+    const told = await house.story({ apps: 0, services: 1 }, async ({ app, client, senders }) => {
+      const one = await app({ start: false })
+      await one.start()
+      for (let round = 0; round < rounds; round++) {
+        const days = 30 + house.random.between(0, 300)
+        await makePartitions(db, { ...clock, micros: () => clock.micros() - days * 86_400_000_000 })
+        one.set({ HERALD_CRASH_POINTS: 'mid-purge=kill:1' }, 'once')
+        one.expect('kill')
+        await one.kill()
+        await one.up()
+        const pid = one.pid()
+        for (const end = Date.now() + 20_000; one.pid() === pid && Date.now() < end; ) await sleep(50)
+        if (one.pid() !== pid) died++
+        await one.up()
+        one.expect('nothing')
+        let old = await oldDays(house)
+        for (const end = Date.now() + 20_000; old.length > 0 && Date.now() < end; old = await oldDays(house))
+          await sleep(100)
+        left.push(...old)
+        await client.send({ sender: senders[0] as (typeof senders)[0], idempotencyKey: newKey() })
+      }
+      return {}
+    })
+    return [
+      verdict(
+        'D1 purge',
+        'death in the middle of a purge: the next one goes on, nothing of a past day stays',
+        '0 days left, lost 0',
+        `${died} deaths, ${left.length} days left, ${told.counts.accepted} accepted, ${told.counts.lost} lost`,
+        {
+          'the place was met': died === rounds,
+          'nothing stays': left.length === 0,
+          'none lost': told.counts.lost === 0,
+        },
+        [...left, ...told.violations],
+      ),
+    ]
+  },
+}
+
+/** Tables of days long past, attached or not. */
+async function oldDays({ store: { db, clock } }: House): Promise<string[]> {
+  const oldest = new Date(clock.now() - 20 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
+  const rows = await db.sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind = 'r' and relname ~ '^(notifications|states)_[0-9]{8}$' and right(relname, 8) < ${oldest}`
+  return rows.map(row => row.name)
+}
+
+export const killedBulk: Block = {
+  name: 'kill -9 while bulks become messages',
+  async run(house) {
+    const kills = house.isLong ? 10 : 3
+    const count = house.isLong ? 50_000 : 5_000
+    const told = await house.story({ apps: 2, services: 1 }, async ({ apps, client, senders, allow, drained }) => {
+      Object.assign(allow, { extra: (kills + 1) * IN_FLIGHT, killed: true })
+      const job = await client.bulk({ sender: senders[0] as (typeof senders)[0], count, idempotencyKey: newKey() })
+      // Over the first half of what it takes to become messages, so that something is left to be killed.
+      const [seen, isSpread] = [Date.now(), () => isFinished(house, job.id)]
+      for (let kill = 0; kill < kills && !(await isSpread()); kill++) {
+        await sleep(house.random.between(20, house.isLong ? 700 : 250))
+        const app = house.random.pick(apps)
+        await app.up()
+        await app.kill()
+      }
+      await drained(house.isLong ? 300 : 120)
+      return { job, seconds: (Date.now() - seen) / 1000 }
+    })
+    const [row] = await house.store.db.sql<{ stored: number; rows: number; count: number }>`
+      select count(*)::integer as stored, count(distinct n.job_row)::integer as rows, max(j.notification_count) as count
+      from jobs j join notifications n on n.job_id = j.id
+      where j.id = ${told.job.id}`
+    const { counts } = told
+    return [
+      verdict(
+        'U4',
+        'rows of a bulk become messages once, whatever is killed',
+        'rows = distinct rows = count',
+        `${count} rows, ${counts.deaths} kills: ${row?.stored} stored, ${row?.rows} distinct, ${counts.arrived} arrived, ${counts.extra} extra, ${counts.lost} lost`,
+        {
+          'once each': row?.stored === count && row.rows === count && row.count === count,
+          'none lost': counts.lost === 0 && counts.arrived === count,
+          'some were killed': counts.deaths > 0,
+        },
+        told.violations,
+      ),
+    ]
+  },
+}
+
+async function isFinished(house: House, id: string | null): Promise<boolean> {
+  return (await house.store.db.sql`select from jobs where id = ${id} and status = 'finished'`).length > 0
 }
 
 export const deadWorker: Block = {

@@ -35,7 +35,9 @@ export type Counts = {
   deaths: number
   /** Moves of all messages that were replayed against the table of moves. */
   moves: number
+  /** Bulk jobs that were accepted, and the rows in them. */
   jobs: number
+  rows: number
 }
 
 type Row = {
@@ -150,7 +152,8 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
       return !one || one.to !== arrival.to || (one.id !== null && one.id !== arrival.id)
     }),
   )
-  must('7 jobs', await wrongJobs(sql, scope))
+  const { wrong, rows: jobRows, missing } = await judgedJobs(sql, scope)
+  must('7 jobs', wrong)
   must('8 counters', await miscounted(sql, scope.services, scope.killed))
   must(
     '9 moves',
@@ -213,11 +216,12 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
       extra,
       uncertain: rows.filter(row => row.uncertain).length,
       unanswered: unanswered.length,
-      lost: lost.length + (scope.drained ? rows.filter(row => isOpen(row)).length : 0),
+      lost: lost.length + missing + (scope.drained ? rows.filter(row => isOpen(row)).length : 0),
       refused: scope.answers.length - accepted.length,
       deaths: scope.deaths.length,
       moves: rows.reduce((sum, row) => sum + row.moves.length, 0),
-      jobs: acceptedJobs.size,
+      jobs: scope.jobs.filter(job => job.id !== null).length,
+      rows: jobRows,
     },
   }
 }
@@ -252,7 +256,7 @@ const isMixed = (list: readonly Arrival[]) =>
   new Set(list.map(({ messageId, to, hash, token }) => `${messageId} ${to} ${hash} ${token}`)).size > 1
 
 /** Count = rows = distinct rows, and statistics that add up; chunks only where rows are still to come. */
-async function wrongJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
+async function judgedJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
   const jobs = await sql<{
     id: string
     status: string
@@ -277,7 +281,8 @@ async function wrongJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
     where j.service_id = any (${services}::uuid[])
     group by j.id`
   const lengths = new Map(asked.map(job => [job.id, job.rows.length]))
-  return [
+  const missing = jobs.filter(job => drained && job.status !== 'cancelled').map(job => job.count - job.stored)
+  const wrong = [
     ...jobs.filter(job => {
       const isWhole = job.stored === job.count && job.chunks === 0
       const isRight = job.status === 'cancelled' ? job.stored === 0 && job.chunks === 0 : !drained || isWhole
@@ -288,6 +293,8 @@ async function wrongJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
     }),
     ...asked.filter(job => job.id !== null && !jobs.some(one => one.id === job.id)).map(job => ({ lost: job.id })),
   ]
+  const rows = asked.filter(job => job.id !== null).reduce((sum, job) => sum + job.rows.length, 0)
+  return { wrong, rows, missing: missing.reduce((sum, count) => sum + count, 0) }
 }
 
 /** Recipients and tokens of the harness, by their look, and keys as they are. */

@@ -162,6 +162,31 @@ function sizeOf(pid: number): { megabytes: number; handles: number } | null {
   }
 }
 
+/** Starts Herald once, to see whether it starts at all: the code it ended with and its words; null: it runs, and is ended. */
+export async function tryStart(env: Env): Promise<{ code: number | null; words: string }> {
+  const child = endsWithUs(
+    spawn(process.execPath, ['bin/herald.js', 'start', '--json'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', ...env },
+    }),
+  )
+  let words = ''
+  const gone = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
+  const runs = new Promise<null>(resolve => {
+    const hear = (text: Buffer) => {
+      words += text
+      if (words.includes('"address"')) resolve(null)
+    }
+    child.stdout?.on('data', hear)
+    child.stderr?.on('data', hear)
+  })
+  const code = await Promise.race([gone, runs])
+  child.kill('SIGKILL')
+  await gone
+  return { code, words }
+}
+
 export function freePort(): Promise<number> {
   return new Promise(resolve => {
     const server = net.createServer().listen(0, '127.0.0.1', () => {

@@ -14,7 +14,7 @@ import { create as createTemplate } from '../../src/templates/create.ts'
 import { type Counts, check } from './checker.ts'
 import { type Client, createClient, type Sender } from './client.ts'
 import { createServer, type Server } from './database.ts'
-import { type App, createApp, type Death, type Env } from './herald.ts'
+import { type App, createApp, type Death, type Env, tryStart } from './herald.ts'
 import type { Random } from './random.ts'
 import { type Arrival, createSink, type Sink } from './sink.ts'
 
@@ -34,6 +34,8 @@ export type House = {
   isLong: boolean
   /** Sums over the whole run: the checker's counts of every story, and what a block adds by a name of its own. */
   totals: Record<string, number>
+  /** Whether Herald starts with the settings of a story, changed by these. */
+  tryStart(env: Env): ReturnType<typeof tryStart>
   /** A story with processes, callers and services of its own; it ends checked and with its processes ended. */
   story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>): Promise<T & { violations: string[]; counts: Counts }>
   stop(): Promise<void>
@@ -173,6 +175,7 @@ export async function createHouse(
     random,
     isLong,
     totals,
+    tryStart: env => tryStart({ ...common, ...env }),
     story,
     async stop() {
       await store.stop()
@@ -207,6 +210,7 @@ async function makeSender(store: Store, limits: Limits): Promise<Sender> {
     email_daily_limit: UNLIMITED,
     sms_daily_limit: UNLIMITED,
     rate_limit: UNLIMITED,
+    may_send_files: true,
     ...limits,
   })
   await addOrigin(store, 'sender', id, { value: '+16135550100', makeDefault: true })

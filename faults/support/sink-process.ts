@@ -4,6 +4,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
+import { EICAR } from '../../test/support/documents.ts'
 import { scannerPeer } from '../../test/support/scanner.ts'
 import { type SmppMode, startSmppServer } from '../../test/support/smpp-server.ts'
 import type { Arrival, Rule, Settings } from './sink.ts'
@@ -130,8 +131,11 @@ function read5322(text: string) {
     messageId,
     token: /^subject:.*?(tk[0-9a-z]+k)/im.exec(header)?.[1] ?? '',
     hash: digest(body),
+    ...(VIRUSES.some(virus => body.replaceAll('\r\n', '').includes(virus)) && { hasVirus: true }),
   }
 }
+
+const VIRUSES = [EICAR, Buffer.from(EICAR).toString('base64').slice(0, 60)]
 
 // --- texts
 

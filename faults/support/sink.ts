@@ -45,6 +45,8 @@ export type Arrival = {
   token: string
   hash: string
   answer: Rule['what']
+  /** The test virus is in it. */
+  hasVirus?: boolean
   at: number
 }
 
