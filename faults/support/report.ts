@@ -50,14 +50,18 @@ function page(short: Kept, long: Kept): string {
       const cells = LENGTHS.map(length => {
         const figures = runs[length].figures.filter(({ id }) => belongs(id, promised.id))
         for (const figure of figures) found.add(figure)
-        return figures.map(shown).join('<br>')
+        return figures.map(figure => shown(figure, runs[length].whole)).join('<br>')
       })
       return `| ${promised.id} | ${promised.sentence} | ${promised.bound} | ${cells[0] || elsewhere(promised)} | ${cells[1]} |`
     })
     return `## ${title}\n\n| | promise | bound | short run | long run |\n|---|---|---|---|---|\n${lines.join('\n')}`
   })
-  const others = LENGTHS.flatMap(length => runs[length].figures.filter(figure => !found.has(figure)))
-  const more = others.map(figure => `| ${figure.id} | ${figure.promise} | ${figure.bound} | ${shown(figure)} |`)
+  const others = LENGTHS.flatMap(length =>
+    runs[length].figures
+      .filter(figure => !found.has(figure))
+      .map(figure => ({ ...figure, cell: shown(figure, runs[length].whole) })),
+  )
+  const more = others.map(figure => `| ${figure.id} | ${figure.promise} | ${figure.bound} | ${figure.cell} |`)
   const parts = [
     intro(runs),
     ...rows,
@@ -71,10 +75,12 @@ function page(short: Kept, long: Kept): string {
 
 const belongs = (verdict: string, promise: string) => verdict.split(/[/ ]/).includes(promise)
 
-function shown(figure: Figure): string {
+/** Where it comes from is said only of a figure that is not of the whole run in the table above. */
+function shown(figure: Figure, whole: Kept['whole']): string {
   const said = cell(figure.skipped === undefined ? figure.measured : `skipped: ${figure.skipped}`)
   const mark = stateOf(figure) === 'broken' ? '**BROKEN** ' : ''
-  return `${mark}${said} (${figure.date}, ${figure.commit}, seed ${figure.seed})`
+  const isOfWhole = whole?.seed === figure.seed && whole.commit === figure.commit
+  return `${mark}${said}${isOfWhole ? '' : ` (${figure.date}, ${figure.commit}, seed ${figure.seed})`}`
 }
 
 function elsewhere({ test, untested }: Promised): string {
@@ -96,7 +102,7 @@ function intro(runs: Record<Length, Kept>): string {
 
 What Herald promises when things break, and what the last runs measured. Made by \`npm run faults -- --report\` from the
 figures kept in \`faults/results\`; do not edit. Times are of a machine with two cores that does other work beside; counts
-of what was lost or sent twice are absolute on any machine. \`npm run faults -- --seed N\` repeats a run.
+of what was lost or sent twice are absolute on any machine. A figure that was measured later than its run says when. \`npm run faults -- --seed N\` repeats a run.
 
 | run | date | commit | seed | took | promises | totals |
 |---|---|---|---|---|---|---|
