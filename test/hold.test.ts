@@ -66,7 +66,7 @@ test('hold stops a running service, release lets it go on', async () => {
   expect(await herald(env, 'release', '--all')).toMatchObject({ code: 0, data: { released: 1, kept: 0 } })
   await becomes(key, waiting, 'delivered')
   expect(await herald(env, 'held')).toMatchObject({ code: 0, data: { held_since: null, kept: [] } })
-})
+}, 120_000)
 
 test('a copy of a database starts held, and a release sends only what is new and was never tried', async () => {
   const here = await world()
@@ -141,7 +141,7 @@ test('a copy of a database starts held, and a release sends only what is new and
   const again = await start(readConfig(env), { say: line => said.push(line) })
   expect(await held(again.address)).toBe(0)
   await again.stop()
-})
+}, 120_000)
 
 test('of a ticket of many messages, chosen ones go and the rest stays', async () => {
   const here = await world()
@@ -161,4 +161,4 @@ test('of a ticket of many messages, chosen ones go and the rest stays', async ()
     { lane: 'kept-email-low', subjects: [ids[0], ids[2]] },
   ])
   expect(await herald(env, 'release', '--all')).toMatchObject({ data: { released: 3, kept: 0 } })
-})
+}, 120_000)

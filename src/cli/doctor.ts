@@ -2,7 +2,6 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Config, ConfigProblems } from '../config.ts'
-import { zulu } from '../core/clock.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
@@ -11,22 +10,28 @@ import { createInbox } from '../inbox/inbox.ts'
 import { openStore } from '../main.ts'
 import type { Store } from '../parts.ts'
 import type { Provider } from '../providers/port.ts'
-import { holdingOf } from '../queue/hold.ts'
 import { createLog } from '../telemetry/log.ts'
+import {
+  type Check,
+  checkClock,
+  checkFiles,
+  checkHold,
+  checkPartitions,
+  checkQueue,
+  checkRunning,
+  fine,
+  trouble,
+} from './checks.ts'
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
 import { addressIn } from './sample-command.ts'
 
-type Check = { name: string; ok: boolean; found: string; remedy?: string }
-
-const fine = (name: string, found: string): Check => ({ name, ok: true, found })
-const trouble = (name: string, found: string, remedy: string): Check => ({ name, ok: false, found, remedy })
-
 export const doctorCommands: readonly Command[] = [
   {
     noun: 'doctor',
-    sentence: 'Check this machine, the settings, the database and the running service.',
-    more: 'Exit code 1 when there is a problem.',
+    sentence:
+      'Look for trouble on this machine, in the settings, the database, the queue, the providers and the service.',
+    more: 'Each problem comes with what to do about it. Exit code 1 when there is one. It sends nothing; in a file store of your own it puts and removes one small object.',
     run: async io => {
       const checks = await examine(io)
       const problems = checks.filter(check => !check.ok).length
@@ -52,9 +57,9 @@ async function examine(io: Io): Promise<Check[]> {
   return [
     node,
     fine('Settings', 'all are understood'),
-    checkDisk(config.dataFolder),
+    ...(await attempted('Disk', async () => [checkDisk(config)])),
     ...(await checkDatabase(config)),
-    await checkService(config),
+    ...(await checkService(config)),
   ]
 }
 
@@ -77,7 +82,9 @@ function checkSettings(io: Io): { config: Config } | { problem: Check } {
 
 const SMALLEST_FREE = 500 * 1024 * 1024
 
-function checkDisk(folder: string): Check {
+function checkDisk(config: Config): Check {
+  // As root the embedded database may lie elsewhere.
+  const folder = config.databaseUrl ? config.dataFolder : choosePlace(join(config.dataFolder, 'postgres'), () => {})
   let there = folder
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there)
   const { bavail, bsize } = statfsSync(there)
@@ -86,6 +93,15 @@ function checkDisk(folder: string): Check {
   return free >= SMALLEST_FREE
     ? fine('Disk', found)
     : trouble('Disk', found, 'Make room, or move the data folder (HERALD_DATA) to a larger disk.')
+}
+
+/** A check that cannot be made is a finding, not the end of the others. */
+async function attempted(name: string, make: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await make()
+  } catch (error) {
+    return [trouble(name, explained(error).join(' '), 'Correct the settings; docs/settings.md explains each.')]
+  }
 }
 
 async function checkDatabase(config: Config): Promise<Check[]> {
@@ -140,19 +156,12 @@ async function checkInside(store: Store, config: Config): Promise<Check[]> {
     fine('Migrations', 'all are there'),
     await checkSecret(() => checkSeal(sql, seal)),
     await checkHold(store),
+    ...(await checkQueue(store)),
+    await checkPartitions(store),
+    await checkClock(store),
+    ...(await attempted('Files', () => checkFiles(store))),
     ...(await checkProviders(store)),
   ]
-}
-
-async function checkHold({ db: { sql } }: Store): Promise<Check> {
-  const holding = await holdingOf(sql)
-  if (!holding) return fine('Sending', 'not held')
-  const why = holding.reason === 'restored' ? 'this is a restored copy' : 'an operator asked for it'
-  return trouble(
-    'Sending',
-    `held since ${zulu(holding.held_since)}: ${why}; messages are accepted and wait`,
-    'Look with herald held, then go on with herald release (docs/running.md, Backups).',
-  )
 }
 
 /** Asks every provider whether it would answer; nothing is sent. SMPP is left to the service: a bind of ours would take its place. */
@@ -208,23 +217,25 @@ async function checkSecret(check: () => Promise<void>): Promise<Check> {
 }
 
 /** A service that does not run is no trouble; a stranger on its port is. */
-async function checkService(config: Config): Promise<Check> {
+async function checkService(config: Config): Promise<Check[]> {
   const name = 'Service'
-  if (config.port === 0) return fine(name, 'HERALD_PORT is 0, so there is no fixed port to ask')
+  if (config.port === 0) return [fine(name, 'HERALD_PORT is 0, so there is no fixed port to ask')]
   const address = addressIn({ ...config, baseUrl: null })
   try {
     const reply = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(3_000) })
     const body: unknown = await reply.json()
     const status = typeof body === 'object' && body !== null && 'status' in body ? String(body.status) : ''
-    if (reply.ok && status === 'ok') return fine(name, `answers on ${address}`)
-    return trouble(name, `answers on ${address}, but is not ready: ${status || reply.status}`, 'Look at its log.')
+    if (reply.ok && status === 'ok') return [fine(name, `answers on ${address}`), ...(await checkRunning(address))]
+    return [trouble(name, `answers on ${address}, but is not ready: ${status || reply.status}`, 'Look at its log.')]
   } catch (error) {
-    if (codeOf(error) === 'ECONNREFUSED') return fine(name, `does not run on ${address}; start it with: herald start`)
-    return trouble(
-      name,
-      `what listens on ${address} does not answer like Herald`,
-      'If it is another program, choose another port (HERALD_PORT).',
-    )
+    if (codeOf(error) === 'ECONNREFUSED') return [fine(name, `does not run on ${address}; start it with: herald start`)]
+    return [
+      trouble(
+        name,
+        `what listens on ${address} does not answer like Herald`,
+        'If it is another program, choose another port (HERALD_PORT).',
+      ),
+    ]
   }
 }
 

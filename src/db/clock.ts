@@ -9,7 +9,7 @@ export async function followDatabase(sql: Sql, clock: Clock): Promise<void> {
   clock.follow(there, performance.now() - before)
 }
 
-async function databaseMillis(sql: Sql): Promise<number> {
+export async function databaseMillis(sql: Sql): Promise<number> {
   const [row] = await sql<{ ms: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
   return row?.ms ?? 0
 }

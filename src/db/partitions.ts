@@ -43,8 +43,8 @@ export async function dropPartitions(db: Database, micros: number): Promise<stri
   return expired.map(row => row.name)
 }
 
-/** For how many days after today both tables have their partitions; negative: today has none, and nothing can be accepted. */
-export async function daysAhead(sql: Sql): Promise<number> {
+/** For how many days after today both tables have their partitions; negative: not even for today. Null: none was ever made. */
+export async function daysAhead(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ days: number | null }>`
     select min(days)::integer as days
     from (select max(to_date(right(child.relname, 8), 'YYYYMMDD')) - (clock_timestamp() at time zone 'UTC')::date as days
@@ -55,7 +55,7 @@ export async function daysAhead(sql: Sql): Promise<number> {
             and parent.relnamespace = current_schema()::regnamespace
             and child.relkind = 'r'
           group by parent.oid) newest`
-  return row?.days ?? -1
+  return row?.days ?? null
 }
 
 const nameOf = (day: number) =>
