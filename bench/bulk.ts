@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHouse, type House, type Running } from './support/house.ts'
 import { percentile } from './support/load.ts'
-import { type Mail, mailYardstick, now, startMail } from './support/mail.ts'
+import { type Mail, mailYardstick, now, source, startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { memoryOf, watchCpu } from './support/process.ts'
@@ -131,7 +131,7 @@ function report(
         of(delivered, 'nodeMicros'),
         of(delivered, 'databaseMicros'),
       ],
-      ['smtp-source to the same mail server', bySource, yardsticks.mail, '', ''],
+      [`${source()} to the same mail server`, bySource, yardsticks.mail, '', ''],
     ],
   )
   const worst = (what: keyof Accepted) => Math.max(...Object.values(accepted).map(rounds => of(rounds, what)))

@@ -2,7 +2,7 @@
 // npm run bench -- deliver [--seconds 4] [--repeats 3] [--profile FOLDER]
 import { acceptAndDeliver, warmUp } from './support/delivering.ts'
 import { createHouse } from './support/house.ts'
-import { mailYardstick, startMail } from './support/mail.ts'
+import { mailYardstick, source, startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, print, table } from './support/report.ts'
@@ -21,7 +21,7 @@ try {
   }
   const yardstick = of(rounds, 'yardstick')
   table(
-    [`at the same time, to ${mail.name}`, '/s', '× smtp-source', 'node µs', 'pg µs'],
+    [`at the same time, to ${mail.name}`, '/s', '× yardstick', 'node µs', 'pg µs'],
     [
       ['accepted', of(rounds, 'accepted'), of(rounds, 'accepted') / yardstick, '', ''],
       [
@@ -31,7 +31,7 @@ try {
         of(rounds, 'nodeMicros'),
         of(rounds, 'databaseMicros'),
       ],
-      ['smtp-source to the same mail server', yardstick, 1, '', ''],
+      [`${source()} to the same mail server`, yardstick, 1, '', ''],
     ],
   )
   print([

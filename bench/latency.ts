@@ -9,6 +9,7 @@ import { sizes } from './support/options.ts'
 import { memoryOf, watchCpu } from './support/process.ts'
 import { figure, median, print, table } from './support/report.ts'
 import { ask, people } from './support/requests.ts'
+import { until } from './support/wait.ts'
 import { insertYardstick, nodeMemory } from './support/yardsticks.ts'
 
 const { messages, rows, repeats, idle, profile } = sizes(
@@ -89,7 +90,7 @@ async function sendCode(): Promise<Times> {
   const from = now()
   await ask(house, running, 'POST', '/v2/notifications/email', body)
   const answered = now()
-  while (!mail.codes.has(code)) await sleep(5)
+  await until(`code ${code}`, () => mail.codes.has(code))
   return { accepted: answered - from, arrived: (mail.codes.get(code) ?? 0) - from }
 }
 

@@ -1,7 +1,6 @@
 // News of text messages that were sent: posted by the provider, signed, stored, and applied until the last message is
 // delivered. Some providers tell one by one, some in lists; both are measured.
 // npm run bench -- receipts [--messages 5000] [--repeats 3] [--profile FOLDER]
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sign } from '../src/providers/http/signature.ts'
 import { fill } from './support/fill.ts'
 import { createHouse } from './support/house.ts'
@@ -11,6 +10,7 @@ import { measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { watchCpu } from './support/process.ts'
 import { figure, print, table } from './support/report.ts'
+import { until } from './support/wait.ts'
 import { type Inserted, insertYardstick } from './support/yardsticks.ts'
 
 const SECRET = 'a secret that both sides of it know'
@@ -81,7 +81,7 @@ async function apply(first: number, list: number): Promise<Applied> {
   const from = now()
   const job = { requests, connections: CONNECTIONS, seconds: 0, once: true, warmUp: 0 }
   const { perSecond } = await measure(house, [running], job, 200)
-  while ((await waiting()) > 0) await sleep(10)
+  await until('the last receipt', async () => !(await isWaiting()))
   const seconds = (now() - from) / 1000
   const { node, database } = used()
   if ((await delivered(first)) !== messages) throw new Error('not every receipt was applied')
@@ -101,9 +101,9 @@ function newsOf(first: number, count: number): string {
   return request('POST', '/receipts/http', { 'x-signature': signature, 'x-timestamp': timestamp }, body)
 }
 
-async function waiting(): Promise<number> {
+async function isWaiting(): Promise<boolean> {
   const rows = await house.store.db.sql`select id from tickets where lane = 'receipt' limit 1`
-  return rows.length
+  return rows.length > 0
 }
 
 async function delivered(first: number): Promise<number> {

@@ -3,17 +3,19 @@
 //   wide    status in the message row, with an index on it
 //   split   the message never changes; a narrow row carries the status, with an index on it
 //   open    status in the message row without an index (HOT moves); a side table holds the ids of open and failed messages
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { createClock } from '../src/core/clock.ts'
 import { createIds } from '../src/core/id.ts'
 import { startEmbedded } from '../src/db/embedded.ts'
+import { sizes } from './support/options.ts'
+import { cpuSeconds } from './support/process.ts'
+import { figure, median, print, table } from './support/report.ts'
 
-const ROWS = 50_000
 const GROUP = 64
-const ROUNDS = 3
+const { rows, repeats } = sizes({ rows: 50_000, repeats: 3 }, { rows: 1_000, repeats: 1 })
 
 const facts = `service_id uuid not null, key_type text not null, channel text not null, in_job boolean not null,
   template_id uuid not null, template_version integer not null, reference text, sealed bytea not null, digest bytea not null`
@@ -68,23 +70,23 @@ const digest = Buffer.alloc(32, 9)
 
 try {
   const results = new Map<string, number[][]>()
-  for (let round = 0; round < ROUNDS; round++)
+  for (let round = 0; round < repeats; round++)
     for (const [name, design] of Object.entries(designs)) {
       const client = new pg.Client({ host: server.host, user: server.user, database: server.database, port: 5432 })
       await client.connect()
       await client.query(`drop table if exists m, s, o; ${design.make}; checkpoint`)
       const pid = (await client.query('select pg_backend_pid() as pid')).rows[0].pid as number
-      const groups = Array.from({ length: Math.ceil(ROWS / GROUP) }, () =>
+      const groups = Array.from({ length: Math.ceil(rows / GROUP) }, () =>
         Array.from({ length: GROUP }, () => ids.next()),
       )
       const wal = async () => Number((await client.query("select pg_current_wal_lsn() - '0/0' as at")).rows[0].at)
       const figures: number[] = []
       const before = await wal()
       const stage = async (work: (group: string[]) => Promise<unknown>) => {
-        const cpu = cpuOf(pid)
+        const cpu = cpuSeconds(pid)
         const at = performance.now()
         for (const group of groups) await work(group)
-        figures.push(((cpuOf(pid) - cpu) * 1e6) / ROWS, performance.now() - at)
+        figures.push(((cpuSeconds(pid) - cpu) * 1e6) / rows, performance.now() - at)
       }
       await stage(group =>
         client.query({
@@ -101,23 +103,27 @@ try {
       await client.end()
       results.set(name, [...(results.get(name) ?? []), figures])
     }
-  console.log('design   insert µs (ms)   sending µs (ms)   delivered µs (ms)   total µs   WAL MB')
-  for (const [name, rounds] of results) {
-    const median = (at: number) =>
-      rounds.map(round => round[at] ?? 0).sort((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? 0
-    const cell = (at: number) => `${median(at).toFixed(1)} (${median(at + 1).toFixed(0)})`
-    const total = median(0) + median(2) + median(4)
-    console.log(
-      `${name.padEnd(8)} ${cell(0).padEnd(16)} ${cell(2).padEnd(17)} ${cell(4).padEnd(19)} ${total.toFixed(1).padEnd(10)} ${(median(6) / 1e6).toFixed(0)}`,
-    )
-  }
+  const lines = [...results].map(([name, rounds]) => {
+    const at = (column: number) => median(rounds.map(round => round[column] ?? 0))
+    return { name, cpu: [at(0), at(2), at(4)], millis: [at(1), at(3), at(5)], wal: at(6) / 1e6 }
+  })
+  const total = (line: (typeof lines)[number] | undefined) => line?.cpu.reduce((sum, one) => sum + one, 0) ?? 0
+  table(
+    [
+      'design',
+      'insert µs',
+      'sending µs',
+      'delivered µs',
+      'total µs',
+      'insert ms',
+      'sending ms',
+      'delivered ms',
+      'WAL MB',
+    ],
+    lines.map(line => [line.name, ...line.cpu, total(line), ...line.millis, line.wal]),
+  )
+  print(lines.map(line => figure(`storage_${line.name}`, total(line), 'µs', total(lines[0]))))
 } finally {
   await server.stop()
   rmSync(home, { recursive: true, force: true })
-}
-
-/** Seconds of processor time a process has used (Linux). */
-function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
 }

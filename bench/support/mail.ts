@@ -5,9 +5,9 @@ import { closeSync, existsSync, fstatSync, mkdtempSync, openSync, readSync, rmSy
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { forkModule } from './child.ts'
+import { until } from './wait.ts'
 
 export type Mail = {
   port: number
@@ -25,7 +25,7 @@ export const now = () => Number(process.hrtime.bigint()) / 1e6
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const POSTFIX = join(ROOT, 'node_modules/.cache/postfix')
 const LIBRARIES = { ...process.env, LD_LIBRARY_PATH: join(POSTFIX, 'usr/lib/postfix') }
-const LOOK_MS = 5
+const TELL_MS = 5
 
 function toolOf(name: 'smtp-sink' | 'smtp-source'): string | undefined {
   return ['/usr/sbin', join(POSTFIX, 'usr/sbin')].map(folder => join(folder, name)).find(existsSync)
@@ -53,9 +53,7 @@ async function startPostfixSink(tool: string): Promise<Mail> {
     env: LIBRARIES,
     stdio: ['ignore', counters, 'ignore'],
   })
-  let hasEnded = false
-  child.once('exit', () => (hasEnded = true))
-  await answers(port)
+  await until('smtp-sink', () => answers(port))
   const tail = Buffer.alloc(200)
   const count = () => {
     const { size } = fstatSync(counters)
@@ -68,10 +66,7 @@ async function startPostfixSink(tool: string): Promise<Mail> {
     name: 'smtp-sink',
     reset: () => (before = count()),
     async received(wanted) {
-      while (count() - before < wanted) {
-        if (hasEnded) throw new Error('smtp-sink has ended')
-        await sleep(LOOK_MS)
-      }
+      await until(`${wanted} messages at smtp-sink`, () => count() - before >= wanted)
       return now()
     },
     stop() {
@@ -90,17 +85,11 @@ const freePort = () =>
     })
   })
 
-async function answers(port: number): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const socket = net.connect(port, '127.0.0.1')
-    const isUp = await new Promise<boolean>(resolve =>
-      socket.once('data', () => resolve(true)).once('error', () => resolve(false)),
-    )
-    socket.destroy()
-    if (isUp) return
-    await sleep(50)
-  }
-  throw new Error('the mail server does not answer')
+function answers(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1')
+  return new Promise<boolean>(resolve => {
+    socket.once('data', () => resolve(true)).once('error', () => resolve(false))
+  }).finally(() => socket.destroy())
 }
 
 export type OwnMail = Mail & {
@@ -125,7 +114,7 @@ export function startOwnMail(): Promise<OwnMail> {
         codes,
         reset: () => (before = count),
         async received(wanted) {
-          while (count - before < wanted) await sleep(LOOK_MS)
+          await until(`${wanted} messages at the mail server`, () => count - before >= wanted)
           return now()
         },
         stop: () => child.kill(),
@@ -144,7 +133,7 @@ function serve() {
     process.send?.({ messages, codes })
     told = messages
     codes = []
-  }, LOOK_MS)
+  }, TELL_MS)
   process.on('disconnect', () => process.exit())
   const server = net.createServer(socket => {
     let rest: Buffer = Buffer.alloc(0)
@@ -185,6 +174,8 @@ function serve() {
 const SENDERS = 16
 /** About the size of the bench's e-mail with its headers, text and HTML. */
 const LETTER_BYTES = 4_000
+
+export const source = () => (toolOf('smtp-source') ? 'smtp-source' : 'a bare client of our own')
 
 /** Messages per second from smtp-source, Postfix's own load generator, to this mail server; from a bare client of ours without it. */
 export async function mailYardstick(mail: Mail, messages: number): Promise<number> {

@@ -1,0 +1,10 @@
+// Waiting for something that must come, but not for ever: a bench that hangs says for what.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const LOOK_MS = 5
+const PATIENCE_MS = 120_000
+
+export async function until(what: string, isThere: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; !(await isThere()); await sleep(LOOK_MS))
+    if (performance.now() > end) throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`)
+}
