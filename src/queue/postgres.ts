@@ -75,13 +75,17 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
       return new Set(kept.map(row => row.id))
     },
 
+    // While the database is away nobody can renew a lease or record what was sent. After its start owners have the time of a
+    // lease to come back, or what they have sent would be sent again.
     async reap() {
       await sql`
         update tickets
         set owner = null,
             leased_until = null
         where id in (select id from tickets
-                     where owner is not null and leased_until < clock_timestamp()
+                     where owner is not null
+                       and leased_until < clock_timestamp()
+                       and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => ${leaseSeconds})
                      for update skip locked)`
     },
 

@@ -76,11 +76,23 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       await new Promise(resume => setTimeout(resume, 300))
 
       expect(await two.renew([kept, lost])).toEqual(new Set([kept]))
-      await two.reap()
+      await house.taker(0.2).reap() // by its lease the server has been up long enough
 
       expect(ids(await two.take('a', 1, 'usual'))).toEqual([lost])
       expect(await one.renew([lost])).toEqual(new Set())
       expect(await two.take('b', 1, 'usual')).toEqual([])
+    })
+
+    test('after a start of the database nobody loses a lease that ran out while it was away', async () => {
+      const house = await open()
+      const one = house.taker(0.2)
+      const id = await house.put({ lane: 'a' })
+      await one.take('a', 1, 'usual')
+      await new Promise(resume => setTimeout(resume, 300))
+
+      await house.taker(1_000_000_000).reap() // to this one it is as if the server had just started
+
+      expect(await one.renew([id])).toEqual(new Set([id]))
     })
 
     test('what is given back is as if it had never been taken; only its owner can give it back', async () => {
