@@ -26,11 +26,10 @@ import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
-import type { AcceptReceipts } from './providers/port.ts'
 import { HOLD_CHANNEL, recogniseCopy, watchHold } from './queue/hold.ts'
 import { measureQueue } from './queue/measure.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
-import { accept as acceptReceipts } from './receipts/accept.ts'
+import { createAcceptReceipts } from './receipts/accept.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
 import { createServices } from './services/load.ts'
@@ -187,10 +186,7 @@ export async function start(
     const given = { services, templates, inbox, files, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let outlet: Outlet | null = null
-    const hearReceipts: AcceptReceipts = async (provider, receipts) => {
-      if (!outlet) throw new Error('still starting')
-      await acceptReceipts({ sql: db.sql, ids: store.ids, outlet }, provider, receipts)
-    }
+    const hearReceipts = createAcceptReceipts({ sql: db.sql, ids: store.ids, outlet: () => outlet })
     const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
     const engine = only === 'http' ? null : startDelivery(store, given, providers)
     stops.push(() => (engine ? engine.stop() : providers.stop()))

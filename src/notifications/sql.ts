@@ -357,8 +357,9 @@ export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
     and id between ${lowest(ids)} and ${highest(ids)}
     and status = 'created'`
 
-const lowest = (ids: readonly Id[]) => ids.reduce((low, id) => (id < low ? id : low), LAST)
-const highest = (ids: readonly Id[]) => ids.reduce((high, id) => (id > high ? id : high), '' as Id) || LAST
+/** Ids carry their time, and the day's partition follows from it: with both ends known, the planner passes by all other days. */
+export const lowest = (ids: readonly Id[]) => ids.reduce((low, id) => (id < low ? id : low), LAST)
+export const highest = (ids: readonly Id[]) => ids.reduce((high, id) => (id > high ? id : high), '' as Id) || LAST
 
 export type Result = {
   id: Id

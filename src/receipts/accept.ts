@@ -1,26 +1,44 @@
-// A provider's word: stored first, applied later.
+// A provider's word: stored first, applied later. Providers that tell one thing at a time tell many at the same moment: what
+// waits together is stored together.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import { createBatch } from '../engine/batch.ts'
 import type { Outlet } from '../notifications/accept.ts'
-import type { Receipt } from '../providers/port.ts'
+import type { AcceptReceipts } from '../providers/port.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import { accept as store } from './sql.ts'
+import { type NewReceipt, accept as store } from './sql.ts'
 
 const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
+/** A ticket names 500 at most. */
 const MOST = 500
+const CALLS = 100
+const IN_FLIGHT = 2
 
-export async function accept(
-  app: { sql: Sql; ids: { next(): Id }; outlet: Outlet },
-  provider: string,
-  receipts: readonly Receipt[],
-): Promise<void> {
-  for (let at = 0; at < receipts.length; at += MOST) {
-    const group = receipts.slice(at, at + MOST).map(receipt => ({ ...receipt, id: app.ids.next(), provider }))
-    const birth = app.outlet.birth(['receipt'])
-    const fresh = (await store(app.sql, group, birth)).map(row => row.id)
+export function createAcceptReceipts(app: {
+  sql: Sql
+  ids: { next(): Id }
+  /** Null while the house is being built. */
+  outlet(): Outlet | null
+}): AcceptReceipts {
+  const batch = createBatch<NewReceipt[], undefined>(
+    async calls => {
+      const receipts = calls.flat()
+      for (let at = 0; at < receipts.length; at += MOST) await accept(receipts.slice(at, at + MOST))
+      return calls.map(() => undefined)
+    },
+    { most: CALLS, inFlight: IN_FLIGHT },
+  )
+
+  async function accept(receipts: readonly NewReceipt[]) {
+    const outlet = app.outlet()
+    if (!outlet) throw new Error('still starting')
+    const birth = outlet.birth(['receipt'])
+    const fresh = (await store(app.sql, receipts, birth)).map(row => row.id)
     crashPoint('after-receipt-stored', () => fresh)
     const [first] = fresh
     const ticket = { lane: 'receipt', service_id: NOBODY, subjects: fresh, attempts: 0, takes: birth ? 1 : 0 }
-    if (first) app.outlet.hand([{ ...ticket, id: first }], birth)
+    if (first) outlet.hand([{ ...ticket, id: first }], birth)
   }
+
+  return (provider, receipts) => batch.add(receipts.map(receipt => ({ ...receipt, id: app.ids.next(), provider })))
 }

@@ -1,6 +1,6 @@
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'
-import { jobCounts, unpruned } from '../notifications/sql.ts'
+import { highest, jobCounts, lowest, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
@@ -72,11 +72,12 @@ export type StateRow = {
   failure_detail: string | null
 }
 
-/** The states of messages, held until the end of the transaction, always in the same order. */
+/** The states of messages, held until the end of the transaction, always in the same order; the bounds name their days. */
 export const hold = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
   select id, channel, status, provider, (extract(epoch from receipt_at) * 1000)::float8 as receipt_at, provider_response, failure_detail
   from states
   where id = any (${ids}::uuid[])
+    and id between ${lowest(ids)} and ${highest(ids)}
   order by id
   for update`
 
@@ -90,7 +91,7 @@ export type Move = {
   moves: string[]
 }
 
-/** Writes where news has moved messages, and settles the tickets of the news. */
+/** Writes where news has moved messages, and settles the tickets of the news. Alike moves are one row, as in `record`. */
 export const move = (
   sql: Sql,
   owner: Id,
@@ -100,21 +101,27 @@ export const move = (
   again: readonly Again[],
 ) => sql`
   with held as materialized (${stillHeld(owner, held)} for update of t),
-  moved as (
-    update states s
-    set status = m.status,
-        completed_at = case when m.is_final then coalesce(s.completed_at, clock_timestamp()) end,
-        receipt_at = to_timestamp(m.at / 1000.0),
-        provider_response = m.response,
-        failure_detail = m.detail,
-        was = s.status,
-        moves = s.moves || string_to_array(m.moves, ',')
+  alike as materialized (
+    select status, is_final, response, detail, moves, array_agg(id) as ids, array_agg(at) as times
     from unnest(${moves.map(m => m.id)}::uuid[], ${moves.map(m => m.status)}::text[], ${moves.map(m => m.at)}::float8[],
                 ${moves.map(m => m.isFinal)}::boolean[], ${moves.map(m => m.response)}::text[],
                 ${moves.map(m => m.detail)}::text[], ${moves.map(m => m.moves.join(','))}::text[])
          as m (id, status, at, is_final, response, detail, moves)
+    group by status, is_final, response, detail, moves
+  ),
+  moved as (
+    update states s
+    set status = m.status,
+        completed_at = case when m.is_final then coalesce(s.completed_at, clock_timestamp()) end,
+        receipt_at = to_timestamp(m.times[array_position(m.ids, s.id)] / 1000.0),
+        provider_response = m.response,
+        failure_detail = m.detail,
+        was = s.status,
+        moves = s.moves || string_to_array(m.moves, ',')
+    from alike m
     where s.id = any (${moves.map(m => m.id)}::uuid[])
-      and ${unpruned(part`s.id = m.id`)}
+      and s.id between ${lowest(moves.map(m => m.id))} and ${highest(moves.map(m => m.id))}
+      and ${unpruned(part`s.id = any (m.ids)`)}
     returning s.job_id, s.was, s.status
   ),
   ${jobCounts},
