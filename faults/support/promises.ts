@@ -22,6 +22,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     promises: [
       of('D1', 'kill -9 of any process, at any moment', 'lost 0'),
       of('D2', 'kill -9 of PostgreSQL under load', 'lost 0, extra 0, processes stay up, accepts again ≤ 3 s'),
+      of('D2b', 'the line to PostgreSQL is reset, slow, silent, half-open', 'lost 0, extra 0, processes stay up'),
       of('D3', 'everything killed together, then started', 'lost 0, first send ≤ 10 s after the start'),
       of(
         'D4',
@@ -156,6 +157,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         by('test/journeys/files.test.ts', 'S-18, F9, R18 the test virus never arrives'),
       ),
       of('F10', 'forged, repeated and malformed receipts', 'refused, 0 changes'),
+      of('F11', 'the line is reset, slow, silent, half-open', 'lost 0, extra only if uncertain'),
     ],
   },
   {
