@@ -95,7 +95,7 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     }
     sample = { key, template, ids }
     await original.stop()
-  }, 120_000)
+  }, 240_000)
 
   const body = (template_id: string) => ({
     email_address: 'ada@example.org',
@@ -114,7 +114,7 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
       await new Promise(resume => setTimeout(resume, 1_500))
       expect(await status()).toBe('created')
       expect(await herald(env, 'release', '--all')).toBe(0)
-      await expect.poll(status, { timeout: 15_000 }).toBe('delivered')
+      await expect.poll(status, { timeout: 60_000 }).toBe('delivered')
     } finally {
       await copy.stop()
     }
@@ -125,7 +125,7 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     tool('createdb', '-h', sockets, '-U', 'herald', 'herald_copy')
     tool('pg_restore', '--no-owner', `--dbname=${urlOf(sockets, 'herald_copy')}`, join(own, 'herald.dump'))
     await proves(settings(urlOf(sockets, 'herald_copy')))
-  }, 120_000)
+  }, 240_000)
 
   test('pg_basebackup: a copy that is told so', async () => {
     const base = join(own, 'base')
@@ -133,5 +133,5 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     const env = settings(urlOf(launch(base, 's2'), 'herald'))
     expect(await herald(env, 'hold', '--restored')).toBe(0)
     await proves(env)
-  }, 120_000)
+  }, 240_000)
 })

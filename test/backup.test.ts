@@ -1,5 +1,5 @@
 // herald backup and herald restore on the embedded database, as an operator uses them: while the service works, and elsewhere.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { programs } from './support/program.ts'
@@ -73,7 +73,7 @@ test('a backup of a working service is restored elsewhere, opens, and sends noth
   })
   expect(await statusOf(copy.address, sample, waiting)).toBe('created')
   expect((await herald(['release', '--all'], { HERALD_DATA: elsewhere })).code).toBe(0)
-  await expect.poll(() => statusOf(copy.address, sample, waiting), { timeout: 15_000 }).toBe('delivered')
+  await expect.poll(() => statusOf(copy.address, sample, waiting), { timeout: 60_000 }).toBe('delivered')
   await copy.end('SIGTERM')
 }, 300_000)
 
@@ -109,6 +109,14 @@ test('a damaged, unfinished or foreign backup is refused, and nothing is left be
   })
   expect(existsSync(join(elsewhere, 'postgres', 'data'))).toBe(false)
   writeFileSync(manifest, words)
+
+  mkdirSync(`${folder}-2.unfinished`)
+  expect((await herald(['backup', `${folder}-2`], { HERALD_DATA: data })).err).toMatch(
+    /is left from a backup.*Remove it/,
+  )
+  mkdirSync(join(elsewhere, 'postgres.restoring'))
+  expect((await restore()).err).toMatch(/is left from a restore that was interrupted.*Remove it/)
+  rmdirSync(join(elsewhere, 'postgres.restoring'))
 
   const external = { HERALD_DATA: elsewhere, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
   expect((await herald(['backup', folder], external)).err).toMatch(/DATABASE_URL is set.*pg_dump/)

@@ -200,7 +200,7 @@ test('a provider that the running service finds down, and work that it has set a
   await key.post(EMAIL, body)
   running.parts.metrics.setAside.inc({ lane: 'email-low' }, 2)
   await expect
-    .poll(async () => (await found('Running service', asked)).map(check => check.found), { timeout: 15_000 })
+    .poll(async () => (await found('Running service', asked)).map(check => check.found), { timeout: 25_000 })
     .toEqual([
       'its provider smtp is down, and messages wait',
       '2 pieces of work were set aside since its start, after repeated faults',

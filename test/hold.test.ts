@@ -43,7 +43,7 @@ const email = async (key: Pick<Key, 'post'>, template_id: string, scheduled_for?
 }
 const statusOf = async (key: Pick<Key, 'get'>, id: string) => (await key.get(`/v2/notifications/${id}`)).body.status
 const becomes = (key: Pick<Key, 'get'>, id: string, status: string) =>
-  expect.poll(() => statusOf(key, id), { interval: 20, timeout: 15_000 }).toBe(status)
+  expect.poll(() => statusOf(key, id), { interval: 20, timeout: 30_000 }).toBe(status)
 const held = async (address: string) =>
   Number(/^herald_held (\d)$/m.exec(await (await fetch(`${address}/metrics`)).text())?.[1])
 
@@ -56,7 +56,7 @@ test('hold stops a running service, release lets it go on', async () => {
   expect(await held(here.address)).toBe(0)
 
   expect(await herald(env, 'hold')).toMatchObject({ code: 0, data: { reason: 'asked' } })
-  await expect.poll(() => held(here.address)).toBe(1)
+  await expect.poll(() => held(here.address), { timeout: 20_000 }).toBe(1)
   const waiting = await email(key, template)
   expect(await herald(env, 'release')).toMatchObject({ code: 2, err: expect.stringMatching(/Say one of --cut-off/) })
   // Engines look every second; in one and a half nothing may have happened.

@@ -26,7 +26,7 @@ const isHeldLane = (lane: string) => (HELD_LANES as readonly string[]).includes(
 export type Holding = { held_since: Timestamp; reason: 'restored' | 'asked' }
 
 // Numbers that a copy by dump and restore, or by a template, gets anew; a fail-over, an upgrade in place and a moved folder keep
-// them, and must not stop anything.
+// them, and must not stop anything. A migration that makes one of these tables anew must empty `sending`.
 const DATABASE = part`concat_ws('/', (select oid from pg_database where datname = current_database()),
   'sending'::regclass::oid, 'migrations'::regclass::oid, 'notifications'::regclass::oid)`
 
