@@ -63,16 +63,26 @@ export async function createHouse(): Promise<House> {
   const database = await startEmbedded(join(data, 'postgres'))
   const store = await openStore(readConfig({ HERALD_DATA: data }))
   const caller = await makeCaller(store)
+  const programs: Running[] = []
+  const stop = async () => {
+    await Promise.all(programs.map(program => program.stop()))
+    await store.stop()
+    await database.stop()
+    rmSync(data, { recursive: true, force: true })
+  }
+  // Ctrl-C: the database is a process of its own and would stay.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stop().finally(() => process.exit(130)))
   return {
     store,
     database,
     ...caller,
-    start: options => startProgram(data, options),
-    async stop() {
-      await store.stop()
-      await database.stop()
-      rmSync(data, { recursive: true, force: true })
+    async start(options) {
+      const program = await startProgram(data, options)
+      programs.push(program)
+      return program
     },
+    stop,
   }
 }
 
@@ -144,6 +154,7 @@ async function startProgram(data: string, { only, mail, profile, env }: StartOpt
       },
     },
   )
+  process.once('exit', () => child.kill())
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
   return {
     address: await addressOf(child),

@@ -48,11 +48,13 @@ async function startPostfixSink(tool: string): Promise<Mail> {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'herald-sink-'))
   const counters = openSync(join(folder, 'counters'), 'w+')
+  rmSync(folder, { recursive: true }) // it lives as long as it is open
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(tool, [...user, '-c', `127.0.0.1:${port}`, '1000'], {
     env: LIBRARIES,
     stdio: ['ignore', counters, 'ignore'],
   })
+  process.once('exit', () => child.kill())
   await until('smtp-sink', () => answers(port))
   const tail = Buffer.alloc(200)
   const count = () => {
@@ -72,7 +74,6 @@ async function startPostfixSink(tool: string): Promise<Mail> {
     stop() {
       child.kill()
       closeSync(counters)
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
