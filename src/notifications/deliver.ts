@@ -35,7 +35,12 @@ export type DeliverApp = {
   random(): number
 }
 
-type Item = Due & { service: LoadedService | null; version: Compiled; downs: number }
+/** Hundreds wait in memory, so they carry only what their turn needs. */
+type Item = Pick<Due, 'id' | 'channel' | 'sender_id' | 'scheduled_for' | 'is_international' | 'sealed'> & {
+  service: LoadedService | null
+  version: Compiled
+  downs: number
+}
 type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
 
 /** A message is tried for four hours after it was due. */
@@ -87,12 +92,12 @@ async function itemsOf(app: DeliverApp, rows: readonly Due[]): Promise<Map<Id, I
   const versions = new Map<string, Compiled>()
   const items = new Map<Id, Item>()
   for (const row of rows) {
-    const { service_id, template_id, template_version } = row
+    const { service_id, template_id, template_version, key_type: _, ...message } = row
     if (!services.has(service_id)) services.set(service_id, await app.services.get(service_id))
     const name = `${template_id}/${template_version}`
     const version = versions.get(name) ?? (await app.templates.version(template_id, template_version))
     versions.set(name, version)
-    items.set(row.id, { ...row, service: services.get(service_id) ?? null, version, downs: 0 })
+    items.set(row.id, { ...message, service: services.get(service_id) ?? null, version, downs: 0 })
   }
   return items
 }

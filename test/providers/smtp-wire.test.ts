@@ -1,4 +1,5 @@
 // The bytes that leave: headers, encodings, attachments, and that nobody's text can become a command or a header.
+import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readAddress } from '../../src/providers/smtp/address.ts'
 import { compose } from '../../src/providers/smtp/compose.ts'
@@ -136,25 +137,54 @@ describe('a message', () => {
       '\n\n',
       'a\r\nb\rc\nd',
     ]
-    for (const text of texts) {
-      const { encoding, body } = encodeText(text)
-      expect(body).not.toMatch(/[^\x00-\x7f]|\x00|[^\r]\n|\r(?!\n)/)
-      if (encoding !== '7bit') for (const line of body.split('\r\n')) expect(line.length).toBeLessThanOrEqual(76)
-      if (encoding === 'quoted-printable') expect(body).not.toMatch(/[ \t](\r\n|$)|^From /m)
-      const decoded =
-        encoding === '7bit'
-          ? body
-          : encoding === 'base64'
-            ? Buffer.from(body, 'base64').toString()
-            : Buffer.from(
-                body
-                  .replace(/=\r\n/g, '')
-                  .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-                'latin1',
-              ).toString()
-      expect(decoded).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'))
-    }
+    for (const text of texts) decodes(text)
   })
+
+  test('whatever the text, its encoding is safe on the wire and decodes to it', () => {
+    const pieces = fc.oneof(
+      fc.constantFrom(
+        '\r',
+        '\n',
+        '\r\n',
+        ' ',
+        '\t',
+        '=',
+        '.',
+        'From ',
+        'é',
+        '•',
+        '\u{1f600}',
+        '\0',
+        '\u0085',
+        '\u2028',
+      ),
+      fc.constantFrom('x'.repeat(74), 'x'.repeat(75), 'y'.repeat(899), 'y'.repeat(901), 'z'.repeat(12_000)),
+      fc.string({ unit: 'grapheme' }),
+    )
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 40 }), all => decodes(all.join(''))),
+      { numRuns: 2_000 },
+    )
+  })
+
+  function decodes(text: string) {
+    const { encoding, body } = encodeText(text)
+    expect(body).not.toMatch(/[^\x00-\x7f]|\x00|[^\r]\n|^\n|\r(?!\n)/)
+    if (encoding !== '7bit') for (const line of body.split('\r\n')) expect(line.length).toBeLessThanOrEqual(76)
+    if (encoding === 'quoted-printable') expect(body).not.toMatch(/[ \t](\r\n|$)|^From /m)
+    const decoded =
+      encoding === '7bit'
+        ? body
+        : encoding === 'base64'
+          ? Buffer.from(body, 'base64').toString()
+          : Buffer.from(
+              body
+                .replace(/=\r\n/g, '')
+                .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+              'latin1',
+            ).toString()
+    expect(decoded).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'))
+  }
 })
 
 describe('S-10 no header can be injected', () => {

@@ -78,15 +78,14 @@ function quotedPrintable(octets: Uint8Array): string {
       column = 0
       continue
     }
-    const isCopied =
-      kind === LITERAL ? column > 0 || !isFromLine(octets, i) : kind === BLANK && !isAtLineEnd(octets, i + 1)
-    if (column + (isCopied ? 1 : 3) > LONGEST_QUOTED) {
+    const mayBeCopied = kind === LITERAL || (kind === BLANK && !isAtLineEnd(octets, i + 1))
+    if (column + (mayBeCopied ? 1 : 3) > LONGEST_QUOTED) {
       out[at++] = 61
       out[at++] = 13
       out[at++] = 10
       column = 0
     }
-    if (isCopied) {
+    if (mayBeCopied && (column > 0 || !isFromLine(octets, i))) {
       out[at++] = octet
       column++
     } else {

@@ -1,5 +1,6 @@
 // Kept connections, as many as allowed and as few as needed. A message waits for a free one; a connection that turns
 // out to be dead before it took anything is replaced silently, because nothing can have been sent.
+import { setMaxListeners } from 'node:events'
 import type { Fault } from './replies.ts'
 import { type Envelope, type Line, open, type Sent, type Session } from './session.ts'
 
@@ -40,6 +41,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   let stopping = false
   let ended: Promise<void> | undefined
   const giveUp = new AbortController()
+  setMaxListeners(connections + 1, giveUp.signal) // each that is being opened listens, and so does a probe
 
   function pump() {
     while (waiting.length > 0) {

@@ -71,7 +71,9 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
       utf8: composed.to.needsUtf8,
     }
     const data = await written(composed, at)
-    if (!isWireSafe(data, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
+    // Without files, the body is our own lines and what the encoder made, which a property test keeps safe.
+    const doubted = message.attachments.length === 0 ? data.slice(0, data.length - composed.body.length) : data
+    if (!isWireSafe(doubted, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
     const sent = await pool.send({ envelope, data })
     if (!sent.ok) return outcomeOf({ ...sent.fault, reply: unnamed(sent.fault.reply, message.to, envelope.to) })
