@@ -5,6 +5,7 @@ import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
 import { inputs } from './blocks/inputs.ts'
 import { races } from './blocks/limits.ts'
+import { besideAnother, codesBesideBulk, largeBodies, muchThatWaits } from './blocks/load.ts'
 import { crashPoints, deadWorker, frozen, killed, killedBulk, noFault, poison, purge } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider, smppFaults } from './blocks/providers.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
@@ -35,6 +36,10 @@ const BLOCKS: Record<string, Block> = {
   F8: smppFaults,
   F9: scannerFaults,
   A1: races,
+  L1: codesBesideBulk,
+  L3: besideAnother,
+  C1: largeBodies,
+  L2: muchThatWaits,
   C4: inputs,
   B1: backedUp,
   D5: fullDisk,

@@ -21,11 +21,21 @@ export type Filling = {
    * ref-n.
    */
   status: 'delivered' | 'created' | 'sending'
+  /** The low one, unless another is named. */
+  lane?: string
+  values?: Record<string, unknown>
 }
 
 const RARE = 300
 
-export async function fill({ store, service, templates }: House, { from, to, days, status }: Filling): Promise<void> {
+export async function fill(
+  {
+    store,
+    service,
+    templates,
+  }: Pick<House, 'store' | 'service'> & { templates: Pick<House['templates'], 'email' | 'sms'> },
+  { from, to, days, status, lane, values = personalisation(1) }: Filling,
+): Promise<void> {
   for (let day = Math.ceil(days) + 1; day >= 0; day--)
     await makePartitions(
       store.db,
@@ -33,7 +43,7 @@ export async function fill({ store, service, templates }: House, { from, to, day
     )
   const channel = status === 'sending' ? 'sms' : 'email'
   const recipient = channel === 'email' ? 'person@example.org' : '+16135551000'
-  const sealed = sealPersonal(store.seal, { to: recipient, values: personalisation(1) })
+  const sealed = sealPersonal(store.seal, { to: recipient, values })
   const template = templates[channel]
   const clients = Array.from({ length: WRITERS }, () => store.db.client()) // outside the pool: no time-out
   await Promise.all(clients.map(client => client.connect()))
@@ -53,6 +63,7 @@ export async function fill({ store, service, templates }: House, { from, to, day
         from,
         to - from,
         Math.ceil((to - from) / RARE),
+        lane ?? `${channel}-low`,
       ])
     }
   }
@@ -76,11 +87,11 @@ const INSERT = `
   ), stored as (
     insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
                                is_international, sealed, recipient_digest)
-    select id, $3, 'normal', $8, false, $4, 1, $8 || '-low', reference, false, $5, $5
+    select id, $3, 'normal', $8, false, $4, 1, $12, reference, false, $5, $5
     from made
   ), ticketed as (
     insert into tickets (id, lane, service_id, subjects, due_at)
-    select id, $8 || '-low', $3, array[id], now() from made where status = 'created'
+    select id, $12, $3, array[id], now() from made where status = 'created'
   ), handed as (
     insert into handovers (provider, ref, id)
     select 'http', 'ref-' || n, id from made where status = 'sending'

@@ -8,7 +8,7 @@ export type Sender = {
   service: Id
   key: string
   testKey: string
-  templates: { email: string; sms: string; urgent: string }
+  templates: { email: Id; sms: Id; urgent: Id; medium: Id }
 }
 
 export type Asked = {
@@ -19,6 +19,7 @@ export type Asked = {
   idempotencyKey: string | null
   isTest: boolean
   isUrgent: boolean
+  isMedium: boolean
   scheduledFor: string | null
   /** Personalisation besides the token: files, for example. */
   values: Record<string, unknown>
@@ -90,6 +91,7 @@ export function createClient(
       idempotencyKey: null,
       isTest: false,
       isUrgent: false,
+      isMedium: false,
       scheduledFor: null,
       values: {},
       ...given,
@@ -120,7 +122,7 @@ export function createClient(
       headers: named(asked.idempotencyKey),
       body: {
         ...recipient,
-        template_id: asked.isUrgent ? sender.templates.urgent : sender.templates[channel],
+        template_id: sender.templates[asked.isUrgent ? 'urgent' : asked.isMedium ? 'medium' : channel],
         personalisation: { token: asked.token, ...asked.values },
         ...(asked.scheduledFor !== null && { scheduled_for: asked.scheduledFor }),
       },

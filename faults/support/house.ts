@@ -23,6 +23,7 @@ export const RECEIPT_SECRET = 'the secret by which the fake provider signs'
 export const CATEGORY = {
   general: '207b293c-2ae5-48e8-836d-fcabd60b2153',
   urgent: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9',
+  medium: '55eb1137-6dc6-4094-9031-f61124a279dc',
 }
 const UNLIMITED = 2_000_000_000
 
@@ -234,6 +235,7 @@ async function makeSender(store: Store, limits: Limits): Promise<Sender> {
       email: await template('email', CATEGORY.general),
       sms: await template('sms', CATEGORY.general),
       urgent: await template('email', CATEGORY.urgent),
+      medium: await template('email', CATEGORY.medium),
     },
   }
 }

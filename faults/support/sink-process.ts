@@ -47,8 +47,11 @@ const mail = net.createServer(socket => {
   serve(socket)
 })
 
+const END = '\r\n.\r\n'
+
 function serve(socket: net.Socket) {
   let buffer = ''
+  let tail = ''
   let to = ''
   let what: Rule['what'] = 'ok'
   let data: string | null = null
@@ -56,9 +59,12 @@ function serve(socket: net.Socket) {
   const say = (line: string) => socket.write(`${line}\r\n`)
   say('220 sink.example ESMTP')
   socket.on('data', chunk => {
-    buffer += chunk.toString('latin1')
+    const text = chunk.toString('latin1')
+    buffer += text
+    tail = (tail + text).slice(-END.length)
     if (data !== null && what === 'reset-before') return void socket.resetAndDestroy()
-    if (!isBusy) void read()
+    // Megabytes are looked through once, when their end has come.
+    if (!isBusy && (data === null || tail === END)) void read()
   })
 
   async function read() {
