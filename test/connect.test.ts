@@ -66,8 +66,9 @@ test('a statement that loses a deadlock is said again', async () => {
     const text = [`select ${a}() as seven`]
     const asked = db.sql<{ seven: number }>(Object.assign(text, { raw: text }))
     await holds(other, b)
-    await other.query(`lock table ${b}`) // the first to look, after a second, is the one that has waited longer
-    await other.query('commit')
+    // Who has waited longer looks first, after a second, and gives way; on a very slow machine it is the other one.
+    await other.query(`lock table ${b}`).catch(() => {})
+    await other.query('rollback')
     expect((await asked)[0]?.seven).toBe(7)
   } finally {
     await other.end()
