@@ -276,7 +276,7 @@ export const brokenLines: Block = {
 }
 
 async function databaseLine(house: House): Promise<Verdict> {
-  const rounds = house.isLong ? 5 : 1
+  const rounds = house.isLong ? 3 : 1
   const relay = await createRelay({ path: house.database.socket })
   const env = {
     ...PATIENT,
@@ -342,7 +342,7 @@ async function databaseLine(house: House): Promise<Verdict> {
 const ON_THE_LINE = 64
 
 async function providerLine(house: House): Promise<Verdict> {
-  const rounds = house.isLong ? 5 : 1
+  const rounds = house.isLong ? 3 : 1
   const mail = await createRelay({ port: house.sink.smtpPort })
   const texts = await createRelay({ port: house.sink.httpPort })
   const env = {

@@ -17,7 +17,7 @@ export function mountSmall(folder: string, megabytes: number): Disk | { problem:
   const ballast = join(folder, 'ballast')
   let isMounted = true
   const stop = () => {
-    if (isMounted) execFileSync('umount', ['--lazy', folder])
+    if (isMounted) execFileSync('umount', ['-l', folder])
     isMounted = false
   }
   process.on('exit', stop)
