@@ -92,12 +92,14 @@ async function itemsOf(app: DeliverApp, rows: readonly Due[]): Promise<Map<Id, I
   const versions = new Map<string, Compiled>()
   const items = new Map<Id, Item>()
   for (const row of rows) {
-    const { service_id, template_id, template_version, key_type: _, ...message } = row
+    const { id, channel, sender_id, scheduled_for, is_international, sealed } = row
+    const { service_id, template_id, template_version } = row
     if (!services.has(service_id)) services.set(service_id, await app.services.get(service_id))
     const name = `${template_id}/${template_version}`
     const version = versions.get(name) ?? (await app.templates.version(template_id, template_version))
     versions.set(name, version)
-    items.set(row.id, { ...message, service: services.get(service_id) ?? null, version, downs: 0 })
+    const service = services.get(service_id) ?? null
+    items.set(id, { id, channel, sender_id, scheduled_for, is_international, sealed, service, version, downs: 0 })
   }
   return items
 }
