@@ -133,6 +133,6 @@ test.each([
   [' ', '', 'a@b.org'],
   ['..', 'a@', ''],
   ['。', 'a@b', 'org'],
-])('S-28 100 kB of %j', (unit, head, tail) => {
-  expectLinear(readEmail, repeated(unit, head, tail))
+])('S-28 100 kB of %j', async (unit, head, tail) => {
+  await expectLinear(readEmail, repeated(unit, head, tail))
 })

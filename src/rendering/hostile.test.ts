@@ -1,7 +1,7 @@
 // Reliability S-28: every parser of this room is linear in hostile input and never runs out of stack.
 
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { expectLinear, repeated } from '../../test/support/hostile.ts'
 import { compileEmail } from './compile.ts'
 import { bodyHtml, bodyText, preheader, subjectText } from './email.ts'
 import { measure, sanitise } from './gsm.ts'
@@ -9,67 +9,6 @@ import { decodeReferences, encodeUrl, escapeText, safeTarget, stripTags } from '
 import { compare, fill, keyed, names, parse, prepare } from './placeholders.ts'
 import { countTemplate } from './sms.ts'
 import { typographyOfHtml, typographyOfText } from './typography.ts'
-
-const size = 100_000
-const mostMs = 20
-const mostGrowth = 2.5
-// Below this the resolution of the clock decides about the quotient.
-const floorMs = 3
-
-/**
- * 100 kB in at most 20 ms, and twice the text in at most 2.5 times the time. Growth is taken over three doublings, because
- * one of them is hard to tell from the noise of a busy machine: a square grows 64-fold, we allow 15.6.
- */
-function expectLinear(parse: (text: string) => unknown, make: (size: number) => string): void {
-  const [short, long] = [make(size), make(8 * size)]
-  parse(short)
-  let once = Number.POSITIVE_INFINITY
-  let eightTimes = Number.POSITIVE_INFINITY
-  // Other work on the machine only ever makes it slower, so the best of all tries is the truth.
-  for (let attempt = 0; attempt < 12; attempt++) {
-    once = Math.min(once, millisecondsOf(parse, short))
-    if (once > mostMs && once > mostMs * slowness()) continue
-    eightTimes = Math.min(eightTimes, millisecondsOf(parse, long))
-    if (eightTimes <= mostGrowth ** 3 * Math.max(once, floorMs)) return
-  }
-  expect({ once, eightTimes }, `at most ${mostMs} ms, then ${mostGrowth} times that for twice the size`).toBeUndefined()
-}
-
-function millisecondsOf(parse: (text: string) => unknown, text: string): number {
-  const start = cpuMilliseconds()
-  let runs = 0
-  let spent = 0
-  while (spent < 12 && runs < 24) {
-    parse(text)
-    runs++
-    spent = cpuMilliseconds() - start
-  }
-  return spent / runs
-}
-
-/** How much slower than the idle two-core machine this one is just now, by work of the same kind: small strings. */
-function slowness(): number {
-  const idleMs = 3
-  const start = cpuMilliseconds()
-  const items = Array.from({ length: 15_000 }, (_, index) => ({ text: `item ${index}` }))
-  let out = ''
-  for (const item of items) out += `<li class="item">${item.text}</li>`
-  let tags = 0
-  for (let i = 0; i < out.length; i++) if (out.charCodeAt(i) === 60) tags++
-  expect(tags).toBe(30_000)
-  return Math.max(1, (cpuMilliseconds() - start) / idleMs)
-}
-
-// The time this very thread was running, where the system tells it: a busy machine must not fail a linear parser.
-function cpuMilliseconds(): number {
-  if (process.platform !== 'linux') return performance.now()
-  return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
-}
-
-const repeated =
-  (unit: string, head = '', tail = '') =>
-  (length: number) =>
-    head + unit.repeat(Math.ceil(length / unit.length)) + tail
 
 const none = new Map<string, unknown>()
 
@@ -185,9 +124,12 @@ for (const [name, make] of Object.entries(bodies)) {
 }
 
 // A preheader reads its body like HTML and is written like plain text; these are the ones that only it could stumble on.
-test.each(['only tags', 'newlines and spaces', 'nested language tags', 'ampersands'])('%s in a preheader', name => {
-  expectLinear(content => preheader(prepare([content], 'escape'), none), bodies[name] ?? String)
-})
+test.each(['only tags', 'newlines and spaces', 'nested language tags', 'ampersands'])(
+  '%s in a preheader',
+  async name => {
+    await expectLinear(content => preheader(prepare([content], 'escape'), none), bodies[name] ?? String)
+  },
+)
 
 const placeholders: Record<string, (size: number) => string> = {
   'open brackets': repeated('('),
@@ -209,8 +151,8 @@ for (const [name, make] of Object.entries(placeholders)) {
     test('strip', () => expectLinear(text => fill(prepare(parse(text), 'strip'), none, { html: 'strip' }), make))
     test('names and comparison', () =>
       expectLinear(text => [names(parse(text)), compare(parse(text), parse(text))], make))
-    test('compile and render', () => {
-      expectLinear(
+    test('compile and render', async () => {
+      await expectLinear(
         (content: string) => compileEmail({ subject: 's', content }).render({ a: 'b' }),
         size => make(size / 4),
       )
