@@ -34,8 +34,12 @@ const QUIET_P95_MS = 20
 const slownessOf = (base: Spread) => Math.max(1, base.p95 / QUIET_P95_MS)
 
 /** From the answer to the caller until it is at the sink. */
-function toSink(story: Story, codes: readonly Answer[]): number[] {
-  const at = new Map(story.arrivals().map(arrival => [arrival.token, arrival.at]))
+async function toSink(story: Story, codes: readonly Answer[]): Promise<number[]> {
+  let at = new Map<string, number>()
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(100)) {
+    at = new Map(story.arrivals().map(arrival => [arrival.token, arrival.at]))
+    if (codes.every(code => at.has(code.token))) break
+  }
   return codes.map(code => Math.max(0, (at.get(code.token) ?? Infinity) - code.answeredAt))
 }
 
@@ -45,8 +49,7 @@ const code = (sender: Sender) => ({ sender, isUrgent: true, idempotencyKey: newK
 async function baseline(story: Story, sender: Sender): Promise<Spread> {
   await story.client.load(20, 20, () => code(sender)) // warm
   const codes = await story.client.load(60, 20, () => code(sender))
-  await sleep(300)
-  return spreadOf(toSink(story, codes))
+  return spreadOf(await toSink(story, codes))
 }
 
 export const codesBesideBulk: Block = {
@@ -135,12 +138,11 @@ async function besideBulk(house: House, story: Story, rows: number) {
     await sleep(100)
   }
   const codes = await Promise.all([...during, ...after])
-  await sleep(500)
   return {
     post: job.answeredAt - job.sentAt,
     loop: spreadOf(await looking),
     accepts: spreadOf((await Promise.all(during)).map(one => one.answeredAt - one.sentAt)),
-    codes: spreadOf(toSink(story, codes)),
+    codes: spreadOf(await toSink(story, codes)),
     seconds: (Date.now() - since) / 1000,
   }
 }
@@ -172,9 +174,7 @@ export const besideAnother: Block = {
       const took: number[] = []
       const single = async () => {
         const answer = await story.client.send({ sender, isMedium: true, idempotencyKey: newKey() })
-        for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20))
-          if (story.arrivalsOf(answer.id ?? '') > 0) break
-        return toSink(story, [answer])[0] ?? Infinity
+        return (await toSink(story, [answer]))[0] ?? Infinity
       }
       for (let n = 0; n < 5 && (await left()); n++) took.push(await single())
       const isCrowded = await left()

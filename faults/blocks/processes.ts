@@ -127,7 +127,7 @@ const PLACES = CRASH_POINTS.filter(point => point !== 'mid-purge')
 export const crashPoints: Block = {
   name: 'each crash point',
   async run(house) {
-    const rounds = house.isLong ? 10 : 1
+    const rounds = house.isLong ? 6 : 1
     const died: string[] = []
     const told = await house.story({ apps: 2, services: 2 }, async ({ apps, client, senders, allow }) => {
       Object.assign(allow, { extra: 0, killed: true })

@@ -266,13 +266,14 @@ const SMPP_WINDOW = 10
 export const smppFaults: Block = {
   name: 'an SMSC that misbehaves',
   async run(house) {
-    const each = house.isLong ? 10 : 2
+    const each = house.isLong ? 3 : 1
     const env = {
       ...PATIENT,
       HERALD_TEXT_PROVIDERS: 'smpp',
       HERALD_SMPP_URL: `smpp://me:secret@127.0.0.1:${house.sink.smppPort}`,
       HERALD_SMPP_RECEIPTS: 'false',
       HERALD_SMPP_REPLY_SECONDS: '2',
+      HERALD_SMPP_BINDS: '6', // so that a line that breaks takes few others with it
     }
     const told = await house.story(
       { apps: 1, services: 1, env },
