@@ -30,17 +30,21 @@ export function createBatch<I, R>(
   }
 
   async function deal(group: Entry<I, R>[]) {
-    try {
-      const results = await run(group.map(entry => entry.item))
-      group.forEach((entry, at) => {
-        entry.resolve(results[at] as R)
-      })
-    } catch (error) {
-      for (const entry of group) entry.reject(error)
-    } finally {
-      running--
-      next()
-    }
+    const answer = await run(group.map(entry => entry.item)).then(
+      results => () => {
+        group.forEach((entry, at) => {
+          entry.resolve(results[at] as R)
+        })
+      },
+      error => () => {
+        for (const entry of group) entry.reject(error)
+      },
+    )
+    running--
+    if (queue.length === 0) return answer()
+    // The next group is sent before these are answered: the database works while we write, not after.
+    next()
+    setImmediate(answer)
   }
 
   return {
