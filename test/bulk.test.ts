@@ -173,7 +173,8 @@ test('U4 two engines share the chunks of a job: every row is one message, once',
 test('O6 200 times cancel versus due: cancelled means that no row becomes a message, and the allowance is given back', async () => {
   const here = await world({ HERALD_DATABASE_CONNECTIONS: '12' }, { engine: true })
   const { service, key, template } = await sender(here)
-  const start = Date.now() + Math.max(8_000, 600 * (await millisecondsOfPost(key, template)))
+  const each = await millisecondsOfPost(key, template)
+  const start = Date.now() + Math.max(8_000, 300 * each)
   const dues = Array.from({ length: 200 }, (_, n) => start + n * 15)
   const ids: Id[] = []
   for (const due of dues) {
@@ -217,14 +218,16 @@ test('O6 200 times cancel versus due: cancelled means that no row becomes a mess
   expect(cancelled.length).toBeLessThan(190)
 }, 180_000)
 
-/** How long it takes here and now to have a job accepted; the jobs it makes are cancelled again. */
+/** How long it takes here and now to have a job accepted and cancelled again. */
 async function millisecondsOfPost(key: Awaited<ReturnType<typeof sender>>['key'], template_id: Id): Promise<number> {
-  const began = performance.now()
   const scheduled_for = new Date(Date.now() + 3_600_000).toISOString()
-  for (let times = 0; times < 5; times++) {
+  const once = async () => {
     const reply = await key.post(BULK, { name: 'Race', template_id, rows: [HEAD, ...people(3)], scheduled_for })
     expect((await key.delete(`${BULK}/${reply.body.data.id}`)).status).toBe(200)
   }
+  await once() // the thread starts
+  const began = performance.now()
+  for (let times = 0; times < 5; times++) await once()
   return (performance.now() - began) / 5
 }
 
