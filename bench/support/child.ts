@@ -6,6 +6,13 @@ export function forkModule(module: string, args: string[] = []): ChildProcess {
   return fork(fileURLToPath(module), ['--child', ...args], { execArgv: ['--import', 'tsx'] })
 }
 
+/** Nothing that a bench starts outlives it. */
+export function endWithUs(child: ChildProcess): void {
+  const end = () => child.kill()
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
+}
+
 /** Tells the module its job and waits for its answer and its end. */
 export async function runChild<Answer>(module: string, job: object): Promise<Answer> {
   const child = forkModule(module)

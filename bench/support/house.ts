@@ -16,6 +16,7 @@ import { change } from '../../src/services/change.ts'
 import { create as createService } from '../../src/services/create.ts'
 import { addOrigin } from '../../src/services/origins.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
+import { endWithUs } from './child.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Categories of the interface: ordinary messages ride the low lane, one-time codes the high one. */
@@ -154,7 +155,7 @@ async function startProgram(data: string, { only, mail, profile, env }: StartOpt
       },
     },
   )
-  process.once('exit', () => child.kill())
+  endWithUs(child)
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
   return {
     address: await addressOf(child),

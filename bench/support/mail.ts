@@ -6,7 +6,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { forkModule } from './child.ts'
+import { endWithUs, forkModule } from './child.ts'
 import { until } from './wait.ts'
 
 export type Mail = {
@@ -54,7 +54,7 @@ async function startPostfixSink(tool: string): Promise<Mail> {
     env: LIBRARIES,
     stdio: ['ignore', counters, 'ignore'],
   })
-  process.once('exit', () => child.kill())
+  endWithUs(child)
   await until('smtp-sink', () => answers(port))
   const tail = Buffer.alloc(200)
   const count = () => {
