@@ -139,11 +139,20 @@ async function makeOlder(house: House, answer: Answer) {
   const ms = Number.parseInt(before.replace('-', '').slice(0, 12), 16) - 61 * 60_000
   const time = ms.toString(16).padStart(12, '0')
   const after = `${time.slice(0, 8)}-${time.slice(8)}${before.slice(13)}`
-  await house.store.db.sql`
-    with message as (update notifications set id = ${after} where id = ${before}),
-    state as (update states set id = ${after} where id = ${before}),
-    ticket as (update tickets set subjects = array_replace(subjects, ${before}::uuid, ${after}::uuid)
-               where ${before}::uuid = any (subjects))
-    update files set notification_id = ${after} where notification_id = ${before}`
-  answer.id = after
+  // Only while nobody holds its ticket: whoever does knows the message by the old id.
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(20)) {
+    const changed = await house.store.db.sql`
+      with ticket as (update tickets set subjects = array_replace(subjects, ${before}::uuid, ${after}::uuid)
+                      where ${before}::uuid = any (subjects) and owner is null
+                      returning id),
+      message as (update notifications set id = ${after} where id = ${before} and exists (select from ticket)),
+      state as (update states set id = ${after} where id = ${before} and exists (select from ticket)),
+      file as (update files set notification_id = ${after}
+               where notification_id = ${before} and exists (select from ticket))
+      select id from ticket`
+    if (changed.length === 0) continue
+    answer.id = after
+    return
+  }
+  throw new Error('the ticket of a held message was never free')
 }
