@@ -23,7 +23,7 @@ export function growth(figures: readonly Figure[]): string {
   .grid { stroke: #d0d7de }
   .first { stroke: #0969da; fill: #0969da }
   .second { stroke: #bc4c00; fill: #bc4c00 }
-  polyline { fill: none !important; stroke-width: 2 }
+  polyline.first, polyline.second { fill: none; stroke-width: 2 }
   text.first, text.second { stroke: none }
   @media (prefers-color-scheme: dark) {
     text { fill: #c9d1d9 }
