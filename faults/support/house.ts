@@ -141,7 +141,8 @@ export async function createHouse(
       const isDrained = allow.waiting || (await drained())
       const checked = await check(store.db.sql, {
         services,
-        answers: client.answers,
+        // Who sends from outside is measured, not checked: the block itself clears away what they left.
+        answers: client.answers.filter(one => services.includes(one.sender.service)),
         jobs: client.jobs,
         refusals: client.refusals,
         arrivals: arrivals(),
