@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isFinal, after as moved, type News, type Standing, type Status } from '../src/notifications/status.ts'
 import type { Channel } from '../src/services/service.ts'
-import { hear, model, news, permutations, RESULTS, type Result, STATUSES } from './support/status-model.ts'
+import { hear, model, news, permutations, RESULTS, type Result, SIX, STATUSES } from './support/status-model.ts'
 
 describe('O1 only the moves of the contract happen', () => {
   test('10,000 random sequences of news go as the model goes', () => {
@@ -64,16 +64,8 @@ describe('O2 order and repetition do not matter', () => {
   })
 
   test('six different receipts in all 720 orders, each heard twice', () => {
-    const six: News[] = [
-      { result: 'pending', at: 1, detail: null },
-      { result: 'temporary-failure', at: 2, detail: 'mailbox-full' },
-      { result: 'delivered', at: 3, detail: null },
-      { result: 'temporary-failure', at: 4, detail: 'general' },
-      { result: 'delivered', at: 4, detail: null },
-      { result: 'complaint', at: 5, detail: null },
-    ]
     let orders = 0
-    for (const order of permutations(six)) {
+    for (const order of permutations(SIX)) {
       orders++
       const end = hear('email', { status: 'sending', at: null }, [...order, ...order])
       expect(end).toEqual({ status: 'temporary-failure', at: 4 })

@@ -1,11 +1,11 @@
 // What callers may send: malformed requests, ids of other services, and news of a message in any order.
 import fc from 'fast-check'
 import { create as createKey } from '../../src/keys/create.ts'
-import { isFinal, after as moved, type News, type Standing } from '../../src/notifications/status.ts'
+import { isFinal, after as moved, type Standing } from '../../src/notifications/status.ts'
 import { addFolder } from '../../src/services/folders.ts'
 import { addOrigin } from '../../src/services/origins.ts'
 import { askAll, createMalformed } from '../../test/support/malformed.ts'
-import { hear, model, news, permutations, RESULTS, STATUSES } from '../../test/support/status-model.ts'
+import { hear, model, news, permutations, RESULTS, SIX, STATUSES } from '../../test/support/status-model.ts'
 import { bulk, CASES, type Ids, idsOfRoutes, plain, unknownLike } from '../../test/support/tenants.ts'
 import type { Sender } from '../support/client.ts'
 import { CATEGORY, type House, type Story } from '../support/house.ts'
@@ -203,18 +203,10 @@ function moves(house: House): Verdict {
 
 /** E-mail receipts in every order, each also twice. */
 function orders(): Verdict {
-  const six: News[] = [
-    { result: 'pending', at: 1, detail: null },
-    { result: 'temporary-failure', at: 2, detail: 'mailbox-full' },
-    { result: 'delivered', at: 3, detail: null },
-    { result: 'temporary-failure', at: 4, detail: 'general' },
-    { result: 'delivered', at: 4, detail: null },
-    { result: 'complaint', at: 5, detail: null },
-  ]
   let tried = 0
   const wrong: string[] = []
-  for (let size = 1; size <= six.length; size++)
-    for (const some of [six.slice(0, size), six.slice(six.length - size)]) {
+  for (let size = 1; size <= SIX.length; size++)
+    for (const some of [SIX.slice(0, size), SIX.slice(SIX.length - size)]) {
       const ends = new Set<string>()
       for (const order of permutations(some))
         for (const all of [order, [...order, ...order]]) {

@@ -30,16 +30,19 @@ export function createBatch<I, R>(
   }
 
   async function deal(group: Entry<I, R>[]) {
-    const answer = await run(group.map(entry => entry.item)).then(
-      results => () => {
+    let answer: () => void
+    try {
+      const results = await run(group.map(entry => entry.item))
+      answer = () => {
         group.forEach((entry, at) => {
           entry.resolve(results[at] as R)
         })
-      },
-      error => () => {
+      }
+    } catch (error) {
+      answer = () => {
         for (const entry of group) entry.reject(error)
-      },
-    )
+      }
+    }
     running--
     if (queue.length === 0) return answer()
     // The next group is sent before these are answered: the database works while we write, not after.

@@ -54,6 +54,16 @@ export const STATUSES: Status[] = [
   'cancelled',
 ]
 
+/** Six different receipts of one e-mail, to be heard in any order. */
+export const SIX: News[] = [
+  { result: 'pending', at: 1, detail: null },
+  { result: 'temporary-failure', at: 2, detail: 'mailbox-full' },
+  { result: 'delivered', at: 3, detail: null },
+  { result: 'temporary-failure', at: 4, detail: 'general' },
+  { result: 'delivered', at: 4, detail: null },
+  { result: 'complaint', at: 5, detail: null },
+]
+
 export const news = (results: readonly Result[]): fc.Arbitrary<News> =>
   fc.record({
     result: fc.constantFrom(...results),
