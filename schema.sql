@@ -148,7 +148,7 @@ create table notifications (
   scheduled_for timestamp with time zone,
   is_international boolean not null,
   sealed bytea not null,
-  recipient_digest bytea not null,
+  recipient_digest bytea,
   constraint notifications_pkey PRIMARY KEY (id),
   constraint notifications_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text]))),
   constraint notifications_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
@@ -422,28 +422,31 @@ CREATE OR REPLACE FUNCTION public.count_requests(of_service uuid, of_type text, 
  LANGUAGE plpgsql
 AS $function$
 declare
-  counted integer;
-  gone integer;
   moment timestamptz;
+  counted integer;
 begin
-  select in_window into counted from rates where service_id = of_service and key_type = of_type for update;
+  perform from rates where service_id = of_service and key_type = of_type for update;
   if not found then
     insert into rates (service_id, key_type, in_window) values (of_service, of_type, 0) on conflict do nothing;
-    select in_window into counted from rates where service_id = of_service and key_type = of_type for update;
+    perform from rates where service_id = of_service and key_type = of_type for update;
   end if;
   moment := clock_timestamp();
   with expired as (
     delete from rate_hits
     where service_id = of_service and key_type = of_type and at <= moment - interval '60 seconds'
     returning requests
+  ),
+  hit as (
+    insert into rate_hits (service_id, key_type, at, requests) values (of_service, of_type, moment, asked)
+    on conflict (service_id, key_type, at) do update set requests = rate_hits.requests + excluded.requests
   )
-  select coalesce(sum(requests), 0) into gone from expired;
-  counted := counted - gone;
-  passed := greatest(0, least(asked, most - counted));
-  remaining := greatest(0, most - counted - asked);
-  insert into rate_hits (service_id, key_type, at, requests) values (of_service, of_type, moment, asked)
-  on conflict (service_id, key_type, at) do update set requests = rate_hits.requests + excluded.requests;
-  update rates set in_window = counted + asked where service_id = of_service and key_type = of_type;
+  update rates
+  set in_window = in_window + asked - (select coalesce(sum(requests), 0) from expired)
+  where service_id = of_service and key_type = of_type
+  returning in_window into counted;
+  passed := greatest(0, least(asked, most - counted + asked));
+  remaining := greatest(0, most - counted);
+  free_in := 60;
   if passed < asked then
     -- The next request passes when all but (most - 1) of the newest have left the window.
     select extract(epoch from at + interval '60 seconds' - moment) into free_in
@@ -452,8 +455,6 @@ begin
     where newer >= greatest(most, 1)
     order by at desc limit 1;
     free_in := coalesce(free_in, 60);
-  else
-    free_in := 60;
   end if;
   return next;
 end

@@ -35,7 +35,7 @@ import { addRoutes } from './routes.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
-import { createLog, type Log } from './telemetry/log.ts'
+import { createLog, createRequestLog, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
@@ -228,7 +228,7 @@ export async function start(
     const server = createServer({
       ...config,
       log,
-      answered: (request, reply) => answered(parts, request, reply),
+      answered: answeredBy(parts),
     })
     addRoutes(server.app, parts)
     await server.app.listen({ host: config.host, port: config.port })
@@ -252,23 +252,24 @@ const HELD =
   ' herald release (docs/running.md, Backups).'
 
 // The request log and its metric: what was asked for, by whom, how it went. No address, no value, no key.
-function answered({ log, metrics }: Parts, request: FastifyRequest, reply: FastifyReply) {
-  const route = request.routeOptions.url ?? 'unknown'
-  const seconds = reply.elapsedTime / 1000
-  const limit = LIMITS[refusalOf(reply) ?? '']
-  if (limit) metrics.limited.inc({ limit })
-  metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
-  log.info(
-    {
-      request: request.id,
-      method: request.method,
+function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
+  const requestLog = createRequestLog(log)
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const { id, method, routeOptions } = request
+    const { statusCode: status, elapsedTime } = reply
+    const route = routeOptions.url ?? 'unknown'
+    const limit = LIMITS[refusalOf(reply) ?? '']
+    if (limit) metrics.limited.inc({ limit })
+    metrics.requests.observe({ method, route, status }, elapsedTime / 1000)
+    requestLog({
+      request: id,
+      method,
       route,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
+      status,
+      ms: Math.round(elapsedTime * 10) / 10,
       service: serviceOf(request),
-    },
-    'answered',
-  )
+    })
+  }
 }
 
 const LIMITS: Readonly<Record<string, string>> = { RateLimitError: 'rate', TooManyRequestsError: 'daily' }

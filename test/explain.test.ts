@@ -76,9 +76,9 @@ async function fill(from: number, to: number, { columns, analysed }: Scene) {
                    - (n::bigint * 7919 * 1013) % ${Math.floor((DAYS - 0.1) * DAY_MS)} as ms
           from generate_series(${from}, ${to - 1}) n) made;
     insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
-                               is_international, sealed, recipient_digest)
+                               is_international, sealed)
     select id, service_id, key_type, channel, in_job, '${SERVICE}', 1, 'email-medium', reference,
-           false, decode(repeat('ab', 200), 'hex'), decode(repeat('cd', 32), 'hex')
+           false, decode(repeat('ab', 200), 'hex')
     from filling;
     insert into states (id, service_id, key_type, channel, in_job, status, completed_at)
     select id, service_id, key_type, channel, in_job, status,

@@ -86,8 +86,8 @@ const INSERT = `
           from generate_series($1::integer, $2::integer) n) moments
   ), stored as (
     insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
-                               is_international, sealed, recipient_digest)
-    select id, $3, 'normal', $8, false, $4, 1, $12, reference, false, $5, $5
+                               is_international, sealed)
+    select id, $3, 'normal', $8, false, $4, 1, $12, reference, false, $5
     from made
   ), ticketed as (
     insert into tickets (id, lane, service_id, subjects, due_at)

@@ -51,7 +51,6 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
     lane: isSimulated ? 'simulation' : chunk.lane,
     is_international: chunk.channel === 'sms' && !key.startsWith('+1'),
     sealed: sealPersonal(seal, { to, values }),
-    recipient_digest: seal.digest(key),
   }))
 }
 

@@ -1,6 +1,6 @@
 import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
-import { type Part, part, type Sql } from '../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
@@ -196,7 +196,6 @@ export type SpreadRow = {
   lane: string
   is_international: boolean
   sealed: Buffer
-  recipient_digest: Buffer
 }
 
 /**
@@ -241,18 +240,18 @@ export const spread = (
   ),
   rows as materialized (
     select r.*
-    from unnest(${rows.map(r => r.id)}::uuid[], ${rows.map(r => r.row)}::integer[], ${rows.map(r => r.reference)}::text[],
-                ${rows.map(r => r.lane)}::text[], ${rows.map(r => r.is_international)}::boolean[],
-                ${rows.map(r => r.sealed)}::bytea[], ${rows.map(r => r.recipient_digest)}::bytea[])
-         as r (id, job_row, reference, lane, is_international, sealed, recipient_digest)
+    from unnest(${bare(rows.map(r => r.id))}::uuid[], ${bare(rows.map(r => r.row))}::integer[], ${rows.map(r => r.reference)}::text[],
+                ${bare(rows.map(r => r.lane))}::text[], ${bare(rows.map(r => r.is_international))}::boolean[],
+                ${bytes(rows.map(r => r.sealed))}::bytea[])
+         as r (id, job_row, reference, lane, is_international, sealed)
     where exists (select from gone)
   ),
   stored as (
     insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, job_row, template_id, template_version,
-                               lane, reference, sender_id, is_international, sealed, recipient_digest)
+                               lane, reference, sender_id, is_international, sealed)
     select id, ${chunk?.service_id ?? null}::uuid, ${chunk?.key_id ?? null}::uuid, ${chunk?.key_type ?? null}, ${chunk?.channel ?? null},
            true, ${chunk?.job_id ?? null}::uuid, job_row, ${chunk?.template_id ?? null}::uuid, ${chunk?.template_version ?? null}::integer,
-           lane, reference, ${chunk?.sender_id ?? null}::uuid, is_international, sealed, recipient_digest
+           lane, reference, ${chunk?.sender_id ?? null}::uuid, is_international, sealed
     from rows
   ),
   stated as (

@@ -32,7 +32,8 @@ export function createClock(read: () => number = systemMillis): Clock {
 }
 
 // The monotonic timer, not Date: somebody may set the machine's clock while we run, and what we follow is the database's.
-const systemMillis = () => performance.timeOrigin + performance.now()
+const ORIGIN = performance.timeOrigin
+const systemMillis = () => ORIGIN + performance.now()
 
 /** A moment as PostgreSQL prints it in UTC, or as we make it: `2026-06-15 12:30:00.123456+00`. */
 export type Timestamp = string

@@ -7,35 +7,46 @@ export type Id = string & { readonly __id: true }
 
 /** Ids of one process strictly increase, so what was accepted later is listed earlier. */
 export function createIds(clock: Clock): { next(): Id } {
+  // Random digits for 512 ids, and the first two groups for as long as the millisecond lasts.
   const entropy = Buffer.alloc(8 * 512)
-  let used = entropy.length
+  let digits = ''
+  let used = 0
   let millis = 0
+  let time = ''
   let fraction = 0
+  const enter = (next: number) => {
+    millis = next
+    const hex = next.toString(16).padStart(12, '0')
+    time = `${hex.slice(0, 8)}-${hex.slice(8)}`
+  }
   return {
     next() {
       const at = split(clock.micros())
-      if (at.millis > millis || (at.millis === millis && at.fraction > fraction)) {
-        millis = at.millis
+      if (at.millis > millis) {
+        enter(at.millis)
+        fraction = at.fraction
+      } else if (at.millis === millis && at.fraction > fraction) {
         fraction = at.fraction
       } else if (fraction < 4095) {
         fraction += 1
       } else {
-        millis += 1
+        enter(millis + 1)
         fraction = 0
       }
-      if (used === entropy.length) {
-        randomFillSync(entropy)
+      if (used === digits.length) {
+        digits = randomFillSync(entropy).toString('hex')
         used = 0
       }
-      const time = millis.toString(16).padStart(12, '0')
-      const a = (0x7000 | fraction).toString(16)
-      const variant = (0x80 | ((entropy[used] ?? 0) & 0x3f)).toString(16)
-      const tail = entropy.toString('hex', used + 1, used + 8)
-      used += 8
-      return `${time.slice(0, 8)}-${time.slice(8)}-${a}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}` as Id
+      const from = used
+      used += 16
+      // Two bits of the first digit, which is not used otherwise.
+      const variant = VARIANTS[((entropy[from >> 1] ?? 0) >> 4) & 3]
+      return `${time}-${(0x7000 | fraction).toString(16)}-${variant}${digits.slice(from + 1, from + 4)}-${digits.slice(from + 4, from + 16)}` as Id
     },
   }
 }
+
+const VARIANTS = ['8', '9', 'a', 'b'] as const
 
 /** Microseconds since 1970 that an id of ours carries. */
 export function microsOf(id: Id): number {

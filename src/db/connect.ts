@@ -132,11 +132,22 @@ export function connect(connection: Connection, options: PoolOptions): Database 
  * caller's text: for that, hand over the array itself. (The driver quotes and escapes each element: 4 µs of an accept.)
  */
 export const bare = (values: readonly (string | number | boolean | null | undefined)[]) =>
-  `{${values.map(value => value ?? 'null').join(',')}}`
+  `{${values.map(value => (value === '' ? '""' : (value ?? 'null'))).join(',')}}`
 
-/** The same for bytes. */
-export const bytes = (values: readonly (Buffer | null | undefined)[]) =>
-  `{${values.map(value => (value ? `"\\\\x${value.toString('hex')}"` : 'null')).join(',')}}`
+/**
+ * A list of byte strings in PostgreSQL's binary form, which the driver passes on as it is: as text each would be twice as long,
+ * and read letter by letter.
+ */
+export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
+  const list = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 20))
+  // One dimension, which may have nulls, of type bytea, so many elements, counted from 1.
+  let at = [1, 1, pg.types.builtins.BYTEA, values.length, 1].reduce((at, word) => list.writeInt32BE(word, at), 0)
+  for (const value of values) {
+    at = list.writeInt32BE(value?.length ?? -1, at)
+    if (value) at += value.copy(list, at)
+  }
+  return list
+}
 
 async function answersAnew(settings: pg.ClientConfig): Promise<boolean> {
   const client = new pg.Client({ ...settings, connectionTimeoutMillis: 2_000 })

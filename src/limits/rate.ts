@@ -6,7 +6,7 @@ import { refuse } from './refusals.ts'
 export const WINDOW_SECONDS = 60
 
 /** What the database said when it counted this request. */
-export type RateAnswer = { passed: boolean; limit: number; remaining: number; freeInSeconds: number }
+export type RateAnswer = { limit: number; remaining: number; freeInSeconds: number }
 
 const NAMES = { normal: 'LIVE', team: 'TEAM', test: 'TEST' } as const
 

@@ -7,6 +7,7 @@ import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import { keepFresh } from './fresh.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
 export type Accept = Pick<Batch<Asked, Decision>, 'add'> & {
@@ -84,7 +85,7 @@ export function createAccept(app: {
     const found = await stored(sql, ids).catch(() => [])
     const kept = new Set(found.map(row => row.id))
     if (kept.size === 0 || !asked.every(one => kept.has(one.id))) throw error
-    return asked.map(() => ({ in_rate: true, seen: false, in_daily: true, remaining: 0, free_in: 60 }))
+    return asked.map(() => ({ verdict: 'accepted', remaining: 0, free_in: 60 }))
   }
 
   const grouped = createBatch(run, { most: MOST, inFlight: IN_FLIGHT })
@@ -102,7 +103,7 @@ function complete(asked: readonly Asked[], decisions: Decision[]): Decision[] {
   return decisions
 }
 
-const isAccepted = (decision: Decision | undefined) => decision?.in_rate && !decision.seen && decision.in_daily
+const isAccepted = (decision: Decision | undefined) => decision?.verdict === 'accepted'
 
 /** The tickets that the statement has made for messages that are due now: one for each lane and service, by its first id. */
 function ticketsOf(accepted: readonly Asked[], birth: Birth): Ticket[] {
@@ -111,17 +112,11 @@ function ticketsOf(accepted: readonly Asked[], birth: Birth): Ticket[] {
     const { id, service_id, message } = one
     if (!message || (message.scheduled_for !== null && !isWaiting(one))) continue
     const lane = isWaiting(one) ? 'scan' : message.lane
-    const ticket = tickets.get(lane + service_id)
-    if (ticket) ticket.subjects.push(id)
-    else
-      tickets.set(lane + service_id, {
-        id,
-        lane,
-        service_id,
-        subjects: [id],
-        attempts: 0,
-        takes: birth ? 1 : 0,
-      })
+    const name = lane + service_id
+    const ticket = tickets.get(name) ?? { id, lane, service_id, subjects: [], attempts: 0, takes: birth ? 1 : 0 }
+    tickets.set(name, ticket)
+    ticket.subjects.push(id)
+    if (birth) keepFresh(ticket, one)
   }
   for (const ticket of tickets.values()) {
     ticket.subjects.sort()

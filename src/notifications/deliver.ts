@@ -16,8 +16,9 @@ import type { Services } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
+import { type Fresh, freshOf } from './fresh.ts'
 import { openPersonal, type Personal } from './notification.ts'
-import { type Due, due, markUncertain, type Result, record } from './sql.ts'
+import { due, markUncertain, type Result, record } from './sql.ts'
 
 export type DeliverApp = {
   sql: Sql
@@ -36,7 +37,10 @@ export type DeliverApp = {
 }
 
 /** Hundreds wait in memory, so they carry only what their turn needs. */
-type Item = Pick<Due, 'id' | 'channel' | 'sender_id' | 'scheduled_for' | 'is_international' | 'sealed'> & {
+type Item = Pick<
+  Fresh,
+  'id' | 'channel' | 'sender_id' | 'scheduled_for' | 'is_international' | 'sealed' | 'personal'
+> & {
   service: LoadedService | null
   version: Compiled
   downs: number
@@ -52,10 +56,13 @@ const MOST_DOWNS = 3
 export function deliver(app: DeliverApp): Work<Item, Written> {
   return {
     async load(tickets) {
-      const ids = tickets.flatMap(ticket => ticket.subjects)
-      const retaken = tickets.filter(ticket => ticket.takes > 1).flatMap(ticket => ticket.subjects)
+      const fresh = tickets.flatMap(ticket => freshOf(ticket) ?? [])
+      const others = tickets.filter(ticket => !freshOf(ticket))
+      const retaken = others.filter(ticket => ticket.takes > 1).flatMap(ticket => ticket.subjects)
       if (retaken.length > 0) await markUncertain(app.sql, retaken)
-      return itemsOf(app, await due(app.sql, ids))
+      const ids = others.flatMap(ticket => ticket.subjects)
+      const read = ids.length > 0 ? await due(app.sql, ids) : []
+      return itemsOf(app, [...fresh, ...read.map(row => ({ ...row, personal: null }))])
     },
 
     async handle(item, ticket) {
@@ -87,19 +94,20 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
 }
 
 /** Hundreds of messages name few services and templates: each is asked for once. */
-async function itemsOf(app: DeliverApp, rows: readonly Due[]): Promise<Map<Id, Item>> {
+async function itemsOf(app: DeliverApp, rows: readonly Fresh[]): Promise<Map<Id, Item>> {
   const services = new Map<Id, LoadedService | null>()
   const versions = new Map<string, Compiled>()
   const items = new Map<Id, Item>()
   for (const row of rows) {
-    const { id, channel, sender_id, scheduled_for, is_international, sealed } = row
+    const { id, channel, sender_id, scheduled_for, is_international, sealed, personal } = row
     const { service_id, template_id, template_version } = row
     if (!services.has(service_id)) services.set(service_id, await app.services.get(service_id))
     const name = `${template_id}/${template_version}`
     const version = versions.get(name) ?? (await app.templates.version(template_id, template_version))
     versions.set(name, version)
     const service = services.get(service_id) ?? null
-    items.set(id, { id, channel, sender_id, scheduled_for, is_international, sealed, service, version, downs: 0 })
+    const carried = { id, channel, sender_id, scheduled_for, is_international, sealed, personal }
+    items.set(id, { ...carried, service, version, downs: 0 })
   }
   return items
 }
@@ -144,8 +152,10 @@ function later(
   return { kind: 'again', result: { ...NOTHING, provider, uncertain }, delaySeconds: delay }
 }
 
+const personalOf = ({ seal }: DeliverApp, { personal, sealed }: Item) => personal ?? openPersonal(seal, sealed)
+
 async function sendEmail(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
-  const personal = openPersonal(app.seal, item.sealed)
+  const personal = personalOf(app, item)
   const send = (attachments: readonly Attachment[]) =>
     app.email.send(emailOf(app, item, service, personal, attachments), { cost: 1, urgent })
   if (!Object.values(personal.values).some(isFile)) return send([])
@@ -181,7 +191,7 @@ function emailOf(
 }
 
 function sendText(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
-  const { to, values } = openPersonal(app.seal, item.sealed)
+  const { to, values } = personalOf(app, item)
   if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
   const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
   const phone = readPhone(to, { international: true })

@@ -43,8 +43,7 @@ export function notificationRoutes(app: App) {
   const sql = app.db.sql
   const readBody = { email: emailReader(app.clock), sms: smsReader(app.clock) }
 
-  async function parse(bytes: Buffer, channel: Channel): Promise<{ value: unknown; contents: Contents }> {
-    if (bytes.length > LARGE) return app.files.thread.read(bytes, channel === 'email')
+  function parse(bytes: Buffer, channel: Channel): { value: unknown; contents: Contents } {
     const value = readJson(bytes)
     return { value, contents: channel === 'email' ? takeContents(value) : new Map() }
   }
@@ -52,7 +51,10 @@ export function notificationRoutes(app: App) {
   const sendOne = (channel: Channel) => (request: FastifyRequest, reply: FastifyReply) => {
     const caller = callerOf(request)
     return answerOnce(app.replays, caller.service.id, request, reply, async (bytes, replay) => {
-      const { value, contents } = await parse(bytes, channel)
+      const isLarge = bytes.length > LARGE
+      const { value, contents } = isLarge
+        ? await app.files.thread.read(bytes, channel === 'email')
+        : parse(bytes, channel)
       const input = readBody[channel](value, contents)
       const { body, rate } = await send(app, caller, channel, input, { base: app.links.base(request), replay })
       reply.headers(rateHeaders(rate))

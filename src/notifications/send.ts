@@ -80,11 +80,12 @@ export async function send(
   const decision = await (!draft.refusal && draft.files
     ? app.accept.addWithFiles(asked, draft.files)
     : app.accept.add(asked))
-  const rate = { passed: decision.in_rate, limit, remaining: decision.remaining, freeInSeconds: decision.free_in }
-  if (!decision.in_rate) throw tooFast(key.key_type, rate)
-  if (decision.seen) throw new KeyTaken()
+  const { verdict, remaining, free_in } = decision
+  const rate = { limit, remaining, freeInSeconds: free_in }
+  if (verdict === 'too fast') throw tooFast(key.key_type, rate)
+  if (verdict === 'seen') throw new KeyTaken()
   if (draft.refusal && draft.daily === 'none') throw counted(draft.refusal, rate)
-  if (!decision.in_daily) throw counted(tooMany(asked.daily_limit, now), rate)
+  if (verdict === 'too many') throw counted(tooMany(asked.daily_limit, now), rate)
   if (draft.refusal) throw counted(draft.refusal, rate)
   return { body, rate }
 }
@@ -206,6 +207,7 @@ function message(
   sender: Id | null,
 ): NewMessage {
   const due = input.scheduled_for === null ? null : readMoment(input.scheduled_for)
+  const personal = { to: strip(input.to), values: input.personalisation }
   return {
     status: 'created',
     template_id: template.id,
@@ -215,7 +217,7 @@ function message(
     sender_id: sender,
     scheduled_for: due === null ? null : fromMicros(Math.round(due * 1000)),
     is_international: recipient.international,
-    sealed: sealPersonal(app.seal, { to: strip(input.to), values: input.personalisation }),
-    recipient_digest: app.seal.digest(recipient.key),
+    sealed: sealPersonal(app.seal, personal),
+    personal,
   }
 }

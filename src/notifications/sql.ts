@@ -5,7 +5,7 @@ import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
-import type { Notification } from './notification.ts'
+import type { Notification, Personal } from './notification.ts'
 import type { Status } from './status.ts'
 
 /** A request that came as far as the limits: what it counts against, and what is stored if they allow it. */
@@ -34,91 +34,110 @@ export type NewMessage = {
   scheduled_for: Timestamp | null
   is_international: boolean
   sealed: Buffer
-  recipient_digest: Buffer
+  /** What is sealed: not stored, only for whoever sends it at once. */
+  personal: Personal
 }
 
-export type Decision = { in_rate: boolean; seen: boolean; in_daily: boolean; remaining: number; free_in: number }
+/** The first thing that speaks against a request, and what is left of its rate. */
+export type Decision = { verdict: 'accepted' | 'too fast' | 'seen' | 'too many'; remaining: number; free_in: number }
 
 /**
  * Takes a group of requests in one statement and one commit: counts them, reserves their allowance, stores the messages with
  * their states, tickets and idempotency records. One decision comes back for each, in order; none at all when the statement
  * was reached only after the deadline, so that an answer of ours never contradicts what happens later.
+ * The rows that pass from step to step are narrow, and rates and allowances are known in them by number: what a message is
+ * made of stays in its array until it is stored.
  */
-export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, birth: Birth): Promise<Decision[]> {
+export async function accept(
+  sql: Sql,
+  asked: readonly Asked[],
+  deadline: Timestamp,
+  birth: Birth,
+): Promise<Decision[]> {
   const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
   const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
-  return sql<Decision>`
+  const rates = numbered(asked, one => one.service_id + one.key_type)
+  const allowances = numbered(asked, one => one.service_id + one.channel + one.day)
+  const [told] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
     with asked as materialized (
       select *
       from unnest(
-        ${all(a => a.id)}::uuid[], ${all(a => a.service_id)}::uuid[], ${all(a => a.key_id)}::uuid[],
-        ${all(a => a.key_type)}::text[], ${all(a => a.rate_limit)}::integer[], ${all(a => a.channel)}::text[],
-        ${all(a => a.daily)}::text[], ${all(a => a.day)}::date[], ${all(a => a.daily_limit)}::integer[],
-        ${all(a => a.message?.status)}::text[], ${all(a => a.message?.template_id)}::uuid[],
-        ${all(a => a.message?.template_version)}::integer[], ${all(a => a.message?.lane)}::text[],
-        ${asked.map(a => a.message?.reference)}::text[], ${all(a => a.message?.sender_id)}::uuid[],
-        ${all(a => a.message?.scheduled_for)}::timestamptz[], ${all(a => a.message?.is_international)}::boolean[],
-        ${allBytes(a => a.message?.sealed)}::bytea[], ${allBytes(a => a.message?.recipient_digest)}::bytea[],
-        ${allBytes(a => a.replay?.key)}::bytea[], ${allBytes(a => a.replay?.request)}::bytea[],
-        ${allBytes(a => a.replay?.answer)}::bytea[]
-      ) with ordinality as a (
-        id, service_id, key_id, key_type, rate_limit, channel, daily, day, daily_limit, status, template_id, template_version,
-        lane, reference, sender_id, scheduled_for, is_international, sealed, recipient_digest, replay_key, replay_request,
-        replay_answer, ord
-      )
-      where clock_timestamp() < ${deadline}::timestamptz
+        ${all(a => a.id)}::uuid[], ${bare(rates.numbers)}::integer[], ${bare(rates.ranks)}::integer[],
+        ${bare(allowances.numbers)}::integer[], ${all(a => a.daily)}::text[], ${all(a => a.message?.status)}::text[],
+        ${all(a => a.message?.lane)}::text[], ${all(a => a.message?.scheduled_for)}::timestamptz[],
+        ${allBytes(a => a.replay?.key)}::bytea[]
+      ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, replay_key, ord)
+      where (select clock_timestamp() < ${deadline}::timestamptz) -- asked once: all of them or none
     ),
-    -- Always in the same order, so that two groups never wait for each other crosswise.
+    -- Rates and allowances come in the same order everywhere, so that two groups never wait for each other crosswise.
     rated as materialized (
-      select g.service_id, g.key_type, c.passed, c.remaining, c.free_in
-      from (select service_id, key_type, count(*)::integer as requests, max(rate_limit) as most
-            from asked
-            group by service_id, key_type
-            order by service_id, key_type) g
-      cross join lateral count_requests(g.service_id, g.key_type, g.requests, g.most) c
+      select r.rate, r.service_id, r.key_type, c.passed, c.remaining, c.free_in
+      from unnest(${bare(rates.groups.map(g => g.first.service_id))}::uuid[], ${bare(rates.groups.map(g => g.first.key_type))}::text[],
+                  ${bare(rates.groups.map(g => g.size))}::integer[], ${bare(rates.groups.map(g => g.first.rate_limit))}::integer[])
+           with ordinality as r (service_id, key_type, requests, most, rate)
+      cross join lateral count_requests(r.service_id, r.key_type, r.requests, r.most) c
+      where exists (select from asked)
     ),
     counted as materialized (
-      select a.*, r.remaining, r.free_in,
-             row_number() over (partition by a.service_id, a.key_type order by a.ord) <= r.passed as in_rate,
-             exists (select from replays p where p.service_id = a.service_id and p.key_digest = a.replay_key) as seen
+      select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.replay_key, r.service_id, r.key_type,
+             a.rank <= r.passed as in_rate,
+             exists (select from replays p where p.service_id = r.service_id and p.key_digest = a.replay_key) as seen
       from asked a
-      join rated r on r.service_id = a.service_id and r.key_type = a.key_type
+      join rated r on r.rate = a.rate
+    ),
+    allowances as materialized (
+      select *
+      from unnest(${bare(allowances.groups.map(g => g.first.service_id))}::uuid[],
+                  ${bare(allowances.groups.map(g => g.first.channel))}::text[], ${bare(allowances.groups.map(g => g.first.day))}::date[],
+                  ${bare(allowances.groups.map(g => g.first.daily_limit))}::integer[])
+           with ordinality as u (service_id, channel, day, most, allowance)
     ),
     reserved as (
       insert into usage (service_id, channel, day, used, granted, most)
-      select service_id, channel, day, least(requests, most), least(requests, most), most
-      from (select service_id, channel, day, count(*)::integer as requests, max(daily_limit) as most
-            from counted
-            where in_rate and not seen and daily = 'reserve'
-            group by service_id, channel, day
-            order by service_id, channel, day) g
+      select u.service_id, u.channel, u.day, least(g.requests, u.most), least(g.requests, u.most), u.most
+      from allowances u
+      cross join lateral (
+        select count(*)::integer as requests
+        from counted c
+        where c.allowance = u.allowance and c.in_rate and not c.seen and c.daily = 'reserve'
+      ) g
+      where g.requests > 0
       on conflict (service_id, channel, day) do update
       set granted = greatest(0, least(excluded.granted, excluded.most - usage.used)),
           used = usage.used + greatest(0, least(excluded.granted, excluded.most - usage.used)),
           most = excluded.most
       returning service_id, channel, day, used, granted
     ),
+    allowed as materialized (
+      select a.allowance, a.channel, a.most, r.granted, coalesce(r.used, u.used, 0) as used
+      from allowances a
+      left join reserved r on r.service_id = a.service_id and r.channel = a.channel and r.day = a.day
+      left join usage u on u.service_id = a.service_id and u.channel = a.channel and u.day = a.day
+    ),
     decided as materialized (
-      select c.*,
+      select c.*, a.channel,
              case c.daily
                when 'reserve' then
-                 row_number() over (partition by c.service_id, c.channel, c.day, c.daily, c.in_rate and not c.seen
-                                    order by c.ord) <= r.granted
-               when 'ask' then coalesce(r.used, u.used, 0) < c.daily_limit
+                 row_number() over (partition by c.allowance, c.daily, c.in_rate and not c.seen order by c.ord) <= a.granted
+               when 'ask' then a.used < a.most
                else true
              end as in_daily
       from counted c
-      left join reserved r on r.service_id = c.service_id and r.channel = c.channel and r.day = c.day
-      left join usage u on u.service_id = c.service_id and u.channel = c.channel and u.day = c.day
+      join allowed a on a.allowance = c.allowance
     ),
     accepted as materialized (
-      select * from decided where in_rate and not seen and in_daily
+      select id, ord, service_id, key_type, channel, status, lane, scheduled_for, replay_key
+      from decided
+      where in_rate and not seen and in_daily
     ),
     stored as (
       insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
-                                 reference, sender_id, scheduled_for, is_international, sealed, recipient_digest)
-      select id, service_id, key_id, key_type, channel, false, template_id, template_version, lane, reference, sender_id,
-             scheduled_for, is_international, sealed, recipient_digest
+                                 reference, sender_id, scheduled_for, is_international, sealed)
+      select id, service_id, (${all(a => a.key_id)}::uuid[])[ord], key_type, channel, false,
+             (${all(a => a.message?.template_id)}::uuid[])[ord], (${all(a => a.message?.template_version)}::integer[])[ord], lane,
+             (${asked.map(a => a.message?.reference)}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
+             scheduled_for, (${all(a => a.message?.is_international)}::boolean[])[ord],
+             (${allBytes(a => a.message?.sealed)}::bytea[])[ord]
       from accepted
       where status is not null
     ),
@@ -130,7 +149,8 @@ export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, b
     ),
     remembered as (
       insert into replays (service_id, key_digest, request_digest, status, answer)
-      select service_id, replay_key, replay_request, 201, replay_answer
+      select service_id, replay_key, (${allBytes(a => a.replay?.request)}::bytea[])[ord], 201,
+             (${allBytes(a => a.replay?.answer)}::bytea[])[ord]
       from accepted
       where replay_key is not null
       order by service_id, replay_key
@@ -144,9 +164,44 @@ export function accept(sql: Sql, asked: readonly Asked[], deadline: Timestamp, b
       where status is not null
     ),
     ticketed as (${ticketsFor(birth)})
-    select in_rate, seen, in_daily, remaining, free_in
-    from decided
-    order by ord`
+    -- One row, whatever the size of the group: a letter for each request, two numbers for each rate.
+    select string_agg(case when not in_rate then 'f' when seen then 's' when in_daily then 'a' else 'm' end, '' order by ord) as verdicts,
+           (select array_agg(remaining order by rate) from rated) as remaining,
+           (select array_agg(free_in order by rate) from rated) as free_in
+    from decided`
+  if (!told?.verdicts) return []
+  const { verdicts, remaining, free_in } = told
+  return asked.map((_one, at) => {
+    const rate = (rates.numbers[at] ?? 0) - 1
+    const verdict = VERDICTS[verdicts.charAt(at) as keyof typeof VERDICTS]
+    return { verdict, remaining: remaining[rate] ?? 0, free_in: free_in[rate] ?? 60 }
+  })
+}
+
+const VERDICTS = { a: 'accepted', f: 'too fast', s: 'seen', m: 'too many' } as const
+
+type Numbered = {
+  groups: { first: Asked; size: number }[]
+  /** Of each request: the number of its group, from 1, and how many of it have come, itself included. */
+  numbers: number[]
+  ranks: number[]
+}
+
+/** Requests that count against the same thing are a group, and groups are in the order of their names. */
+function numbered(asked: readonly Asked[], nameOf: (one: Asked) => string): Numbered {
+  const byName = new Map<string, { first: Asked; size: number; number: number }>()
+  const of = asked.map(one => {
+    const name = nameOf(one)
+    const known = byName.get(name)
+    const group = known ?? { first: one, size: 0, number: 0 }
+    if (!known) byName.set(name, group)
+    return { group, rank: ++group.size }
+  })
+  const groups = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+  groups.forEach((group, at) => {
+    group.number = at + 1
+  })
+  return { groups, numbers: of.map(one => one.group.number), ranks: of.map(one => one.rank) }
 }
 
 /** Which of these ids are stored: asked when the line broke between a commit and its answer. */
@@ -343,7 +398,7 @@ export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
   where n.id = any (array(
       select s.id
       from states s
-      where s.id = any (${ids}::uuid[])
+      where s.id = any (${bare(ids)}::uuid[])
         and s.id between ${lowest(ids)} and ${highest(ids)}
         and s.status = 'created'))
     and n.id between ${lowest(ids)} and ${highest(ids)}`
@@ -416,10 +471,11 @@ export const record = (
   with held as materialized (${stillHeld(owner, held)} for update of t),
   results as (
     select r.*
-    from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],
-                ${results.map(r => r.moves.join(','))}::text[], ${results.map(r => r.provider)}::text[],
-                ${results.map(r => r.ref)}::text[], ${results.map(r => r.response)}::text[],
-                ${results.map(r => r.uncertain)}::boolean[]) as r (id, ticket, status, moves, provider, ref, response, uncertain)
+    from unnest(${bare(results.map(r => r.id))}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
+                ${bare(results.map(r => r.status))}::text[], ${bare(results.map(r => r.moves.join('/')))}::text[],
+                ${bare(results.map(r => r.provider))}::text[], ${results.map(r => r.ref)}::text[],
+                ${results.map(r => r.response)}::text[], ${bare(results.map(r => r.uncertain))}::boolean[])
+         as r (id, ticket, status, moves, provider, ref, response, uncertain)
     join held on held.id = r.ticket
   ),
   alike as materialized (
@@ -439,9 +495,9 @@ export const record = (
         attempts = s.attempts + 1,
         uncertain = s.uncertain or r.uncertain,
         was = s.status,
-        moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, ',') else s.moves end
+        moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, '/') else s.moves end
     from alike r
-    where s.id = any (${results.map(r => r.id)}::uuid[])
+    where s.id = any (${bare(results.map(r => r.id))}::uuid[])
       and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
       and ${unpruned(part`s.id = any (r.ids)`)}
     returning s.id, s.job_id, s.was, s.status

@@ -1,6 +1,6 @@
 // Tickets are born in the statement that stores what they serve: no message without a ticket, no ticket without a message.
 import type { Id } from '../core/id.ts'
-import { type Part, part } from '../db/connect.ts'
+import { bare, type Part, part } from '../db/connect.ts'
 
 /**
  * Who delivers what it accepts holds its tickets from birth, so that the normal path has no claim. `leasedUntil` is on the
@@ -26,7 +26,7 @@ export const ticketsFor = (birth: Birth): Part => part`
 export const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[]): Part => part`
     select t.id
     from tickets t
-    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
+    join unnest(${bare(held.map(h => h.id))}::uuid[], ${bare(held.map(h => h.takes))}::integer[]) as h (id, takes)
       on h.id = t.id and h.takes = t.takes
     where t.owner = ${owner}`
 
@@ -50,7 +50,7 @@ export type Again = {
 export const settleTail = (settled: readonly Id[], again: readonly Again[]): Part => part`
   settled as (
     delete from tickets
-    where id = any (${settled}::uuid[])
+    where id = any (${bare(settled)}::uuid[])
       and id in (select id from held)
     returning id
   ),
@@ -58,10 +58,10 @@ export const settleTail = (settled: readonly Id[], again: readonly Again[]): Par
     insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
     select a.ticket, a.lane, a.service_id, array_agg(a.id order by a.id),
            clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts), max(a.takes)
-    from unnest(${again.map(a => a.from)}::uuid[], ${again.map(a => a.ticket)}::uuid[], ${again.map(a => a.lane)}::text[],
-                ${again.map(a => a.service_id)}::uuid[], ${again.map(a => a.id)}::uuid[],
-                ${again.map(a => a.delaySeconds)}::float8[], ${again.map(a => a.attempts)}::integer[],
-                ${again.map(a => a.takes)}::integer[])
+    from unnest(${bare(again.map(a => a.from))}::uuid[], ${bare(again.map(a => a.ticket))}::uuid[],
+                ${bare(again.map(a => a.lane))}::text[], ${bare(again.map(a => a.service_id))}::uuid[],
+                ${bare(again.map(a => a.id))}::uuid[], ${bare(again.map(a => a.delaySeconds))}::float8[],
+                ${bare(again.map(a => a.attempts))}::integer[], ${bare(again.map(a => a.takes))}::integer[])
          as a (origin, ticket, lane, service_id, id, delay, attempts, takes)
     join settled on settled.id = a.origin
     group by a.ticket, a.lane, a.service_id

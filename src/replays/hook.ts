@@ -17,11 +17,10 @@ export async function answerOnce(
     return first(raw, replay)
   }
   const header = request.headers['idempotency-key']
-  const route = `POST ${request.routeOptions.url}`
-  const { status, body, replayed } =
+  const given =
     header === undefined
-      ? { ...(await answer(null)), replayed: false }
-      : await replays.once(service, String(header), { route, body: raw }, answer)
-  if (replayed) reply.header('idempotent-replayed', 'true')
-  return reply.code(status).type('application/json').send(body)
+      ? await answer(null)
+      : await replays.once(service, String(header), { route: `POST ${request.routeOptions.url}`, body: raw }, answer)
+  if ('replayed' in given && given.replayed) reply.header('idempotent-replayed', 'true')
+  return reply.code(given.status).type('application/json').send(given.body)
 }

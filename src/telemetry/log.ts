@@ -1,9 +1,12 @@
 // One logger, to standard error: standard output belongs to what a command answers. What may be in a line is an
 // allow-list (see http/errors.ts and main.ts): ids, sizes, codes, never a recipient, a value, a key or a body. Pino's own
 // serializers would print requests and errors whole, so they are replaced.
+import { writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'
 
 export type Log = Logger
+
+const { isoTime } = pino.stdTimeFunctions
 
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
   const nothing = () => undefined
@@ -11,7 +14,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     {
       level,
       base: { pid: process.pid },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime,
       serializers: {
         req: nothing,
         res: nothing,
@@ -26,20 +29,56 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
   )
 }
 
-const GATHER_MS = 20
+export type Answered = {
+  request: string
+  method: string
+  route: string
+  status: number
+  ms: number
+  service: string | undefined
+}
 
-// Lines of a few milliseconds are written together: a write for each took a tenth of what a request costs. What is not
-// written yet is written when the process ends by itself; `kill -9` takes the last lines with it.
+/**
+ * One line for every request, in the shape of all others. It is put together here, because pino looks at every field anew:
+ * 2.6 against 1.2 µs. All its fields are words of ours or were checked (a request's id, http/server.ts): nothing needs quoting.
+ */
+export function createRequestLog(log: Log): (answered: Answered) => void {
+  const stream = (log as unknown as Record<symbol, pino.DestinationStream>)[pino.symbols.streamSym]
+  return ({ request, method, route, status, ms, service }) => {
+    if (!log.isLevelEnabled('info')) return
+    const by = service === undefined ? '' : `,"service":"${service}"`
+    stream?.write(
+      `{"level":30${isoTime()},"pid":${process.pid},"request":"${request}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${by},"msg":"answered"}\n`,
+    )
+  }
+}
+
+const GATHER_MS = 20
+const MOST_GATHERED = 65_536
+
+// Lines of a few milliseconds are written together: handing over each took 3 µs, writing each a tenth of what a request costs.
+// What is not written yet is written when the process ends by itself; `kill -9` takes the last lines with it.
 function standardError(): pino.DestinationStream {
-  const stream = pino.destination({ fd: 2, sync: false, minLength: 12_288 })
+  const stream = pino.destination({ fd: 2, sync: false })
+  let gathered = ''
   let isGathering = false
   const flush = () => {
     isGathering = false
-    stream.flush()
+    if (gathered !== '') stream.write(gathered)
+    gathered = ''
   }
+  // After the stream has said its own last words: it registered first.
+  process.once('exit', () => {
+    try {
+      if (gathered !== '') writeSync(2, gathered)
+    } catch {
+      // nobody reads any more
+    }
+  })
   return {
     write(line) {
-      stream.write(line)
+      gathered += line
+      if (gathered.length > MOST_GATHERED) flush()
       if (isGathering) return
       isGathering = true
       setTimeout(flush, GATHER_MS).unref()

@@ -70,11 +70,10 @@ export async function putState({ parts: { db } }: World, id: Id, state: State): 
 export async function copy({ parts: { db } }: World, id: Id, ids: readonly Id[], job: Id | null = null): Promise<void> {
   await db.sql`
     insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, job_row, template_id,
-                               template_version, lane, reference, sender_id, scheduled_for, is_international, sealed,
-                               recipient_digest)
+                               template_version, lane, reference, sender_id, scheduled_for, is_international, sealed)
     select copies.id, service_id, key_id, key_type, channel, ${job}::uuid is not null, ${job}::uuid,
            case when ${job}::uuid is not null then ord end, template_id, template_version, lane, reference, sender_id,
-           scheduled_for, is_international, sealed, recipient_digest
+           scheduled_for, is_international, sealed
     from notifications n, unnest(${ids}::uuid[]) with ordinality as copies (id, ord)
     where n.id = ${id}`
   await db.sql`

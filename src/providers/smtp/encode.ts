@@ -66,7 +66,8 @@ function quotedPrintable(octets: Uint8Array): string {
   for (let i = 0; i < octets.length; i++) {
     const octet = octets[i] as number
     const kind = KINDS[octet]
-    if (kind === LITERAL && column > 0 && column < LONGEST_QUOTED) {
+    const mayBeCopied = kind === LITERAL || (kind === BLANK && !isAtLineEnd(octets, i + 1))
+    if (mayBeCopied && column > 0 && column < LONGEST_QUOTED) {
       out[at++] = octet
       column++
       continue
@@ -78,7 +79,6 @@ function quotedPrintable(octets: Uint8Array): string {
       column = 0
       continue
     }
-    const mayBeCopied = kind === LITERAL || (kind === BLANK && !isAtLineEnd(octets, i + 1))
     if (column + (mayBeCopied ? 1 : 3) > LONGEST_QUOTED) {
       out[at++] = 61
       out[at++] = 13
