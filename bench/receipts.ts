@@ -1,6 +1,6 @@
 // News of text messages that were sent: posted by the provider, signed, stored, and applied until the last message is
 // delivered. Some providers tell one by one, some in lists; both are measured.
-// npm run bench -- receipts [--messages 5000] [--repeats 3] [--profile FOLDER]
+// npm run bench -- receipts [--messages 15000] [--repeats 3] [--profile FOLDER]
 import { sign } from '../src/providers/http/signature.ts'
 import { fill } from './support/fill.ts'
 import { createHouse } from './support/house.ts'
@@ -17,7 +17,7 @@ const SECRET = 'a secret that both sides of it know'
 const CONNECTIONS = 64
 const LIST = 100
 
-const { messages, repeats, profile } = sizes({ messages: 5_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
+const { messages, repeats, profile } = sizes({ messages: 15_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
 
 type Applied = { stored: number; applied: number; nodeMicros: number; databaseMicros: number }
 

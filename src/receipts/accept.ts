@@ -6,13 +6,14 @@ import { createBatch } from '../engine/batch.ts'
 import type { Outlet } from '../notifications/accept.ts'
 import type { AcceptReceipts } from '../providers/port.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import { keepFresh } from './fresh.ts'
 import { type NewReceipt, accept as store } from './sql.ts'
 
 const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 /** A ticket names 500 at most. */
 const MOST = 500
 const CALLS = 100
-const IN_FLIGHT = 2
+const IN_FLIGHT = 1
 
 export function createAcceptReceipts(app: {
   sql: Sql
@@ -33,11 +34,14 @@ export function createAcceptReceipts(app: {
     const outlet = app.outlet()
     if (!outlet) throw new Error('still starting')
     const birth = outlet.birth(['receipt'])
-    const fresh = (await store(app.sql, receipts, birth)).map(row => row.id)
-    crashPoint('after-receipt-stored', () => fresh)
-    const [first] = fresh
-    const ticket = { lane: 'receipt', service_id: NOBODY, subjects: fresh, attempts: 0, takes: birth ? 1 : 0 }
-    if (first) outlet.hand([{ ...ticket, id: first }], birth)
+    const kept = await store(app.sql, receipts, birth)
+    const subjects = kept.map(row => row.id)
+    crashPoint('after-receipt-stored', () => subjects)
+    const [first] = subjects
+    if (!first) return
+    const ticket = { id: first, lane: 'receipt', service_id: NOBODY, subjects, attempts: 0, takes: birth ? 1 : 0 }
+    if (birth) keepFresh(ticket, receipts, kept)
+    outlet.hand([ticket], birth)
   }
 
   return (provider, receipts) => batch.add(receipts.map(receipt => ({ ...receipt, id: app.ids.next(), provider })))

@@ -5,7 +5,8 @@ import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
 import { after, isFinal, type Standing } from '../notifications/status.ts'
-import { hold, load, type Move, move, type StateRow, type StoredReceipt } from './sql.ts'
+import { freshOf } from './fresh.ts'
+import { load, type Move, move, type StateRow, type StoredReceipt, standing } from './sql.ts'
 
 export type ApplyApp = { db: Database; ids: { next(): Id }; owner: Id; random(): number }
 
@@ -17,12 +18,9 @@ type News = readonly StoredReceipt[]
 export function apply(app: ApplyApp): Work<News, News> {
   return {
     async load(tickets) {
-      const rows = await load(
-        app.db.sql,
-        tickets.flatMap(ticket => ticket.subjects),
-      )
-      const news = new Map<Id, StoredReceipt[]>()
-      for (const row of rows) {
+      const news = new Map(tickets.flatMap(ticket => [...(freshOf(ticket) ?? [])]))
+      const others = tickets.filter(ticket => !freshOf(ticket)).flatMap(ticket => ticket.subjects)
+      for (const row of others.length > 0 ? await load(app.db.sql, others) : []) {
         const list = news.get(row.asked)
         if (list) list.push(row)
         else news.set(row.asked, [row])
@@ -41,32 +39,35 @@ export function apply(app: ApplyApp): Work<News, News> {
   }
 }
 
-/** All news of a group is folded into one move for each message, under the lock of its state. */
+/**
+ * All news of a group is folded into one move for each message. Nothing is locked meanwhile: whoever has moved one of them in
+ * between has the news folded again, onto where it stands now.
+ */
 export const writeMoves =
   (app: ApplyApp) =>
-  (entries: readonly Entry<News>[]): Promise<void> =>
-    app.db.transaction(async sql => {
-      const news = new Map<Id, Map<Id, StoredReceipt>>()
-      for (const receipt of entries.flatMap(({ result }) => result ?? [])) {
-        if (!receipt.notification) continue
-        const list = news.get(receipt.notification)
-        if (list) list.set(receipt.id, receipt)
-        else news.set(receipt.notification, new Map([[receipt.id, receipt]]))
-      }
-      const inOrder = (id: Id) => [...(news.get(id)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
-      const states = news.size === 0 ? [] : await hold(sql, [...news.keys()])
+  async (entries: readonly Entry<News>[]): Promise<void> => {
+    const { sql } = app.db
+    const news = new Map<Id, Map<Id, StoredReceipt>>()
+    for (const receipt of entries.flatMap(({ result }) => result ?? [])) {
+      if (!receipt.notification) continue
+      const list = news.get(receipt.notification)
+      if (list) list.set(receipt.id, receipt)
+      else news.set(receipt.notification, new Map([[receipt.id, receipt]]))
+    }
+    const inOrder = (id: Id) => [...(news.get(id)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
+    const held = [...new Map(entries.map(({ ticket: { id, takes } }) => [id, { id, takes }])).values()]
+    const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
+    const again = entries.flatMap(entry => travelOn(app, entry))
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const states = news.size === 0 ? [] : await standing(sql, [...news.keys()])
       const moves = states.flatMap(state => fold(state, inOrder(state.id)) ?? [])
-      const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
-      const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
-      await move(
-        sql,
-        app.owner,
-        [...held.values()],
-        moves,
-        settled,
-        entries.flatMap(entry => travelOn(app, entry)),
-      )
-    })
+      if (await move(sql, app.owner, held, moves, settled, again)) return
+    }
+    throw new Error('messages moved away from under their news too often')
+  }
+
+/** Each try loses only to somebody who has moved one of the messages; then there is a pause, and it begins anew. */
+const MOST_TRIES = 20
 
 /** Where a message stands after all this news; null when it has not moved. */
 export function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null {
@@ -85,5 +86,5 @@ export function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move 
   }
   const { status, at } = standing
   if (status === state.status && at === state.receipt_at) return null
-  return { id: state.id, status, at, isFinal: isFinal(status), response, detail, moves }
+  return { id: state.id, from: state, status, at, isFinal: isFinal(status), response, detail, moves }
 }

@@ -1,5 +1,5 @@
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
+import { bare, part, type Sql } from '../db/connect.ts'
 import { highest, jobCounts, lowest, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
@@ -8,27 +8,43 @@ import type { Channel } from '../services/service.ts'
 
 export type NewReceipt = Receipt & { id: Id; provider: string }
 
+/** Of a receipt r: the provider's time or ours, in milliseconds, and its message by the provider's name or by our own. */
+const timeOf = part`(extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8`
+const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
+const messageOf = part`coalesce((select h.id from handovers h where h.provider = r.provider and h.ref = r.ref),
+  case when r.ref ~ ${UUID} then r.ref::uuid end)`
+
+/** Of a state s: the provider's time of the receipt that counts now. Read and compared in the same words, so that no rounding matters. */
+const receiptTime = part`(extract(epoch from s.receipt_at) * 1000)::float8`
+
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** Stores receipts with their ticket. News that is known already changes nothing. */
-export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) => sql<{ id: Id }>`
+/** A receipt that has just been stored: its time, its message if that is known, and whether the message has older ones. */
+export type Kept = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_older: boolean }
+
+/** Stores receipts with their ticket. News that is known already changes nothing, and does not come back. */
+export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) => sql<Kept>`
   with fresh as (
     insert into receipts (id, provider, event_id, ref, at, result, detail, response)
     select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response
-    from unnest(${receipts.map(r => r.id)}::uuid[], ${receipts.map(r => r.provider)}::text[],
+    from unnest(${bare(receipts.map(r => r.id))}::uuid[], ${bare(receipts.map(r => r.provider))}::text[],
                 ${receipts.map(r => r.eventId)}::text[], ${receipts.map(r => r.ref)}::text[],
-                ${receipts.map(r => r.at)}::float8[], ${receipts.map(r => r.result)}::text[],
+                ${bare(receipts.map(r => r.at))}::float8[], ${bare(receipts.map(r => r.result))}::text[],
                 ${receipts.map(r => r.detail)}::text[], ${receipts.map(r => r.response)}::text[])
          as r (id, provider, event_id, ref, at, result, detail, response)
     on conflict (provider, event_id) do nothing
-    returning id
+    returning id, provider, ref, at, received_at
   ),
   due as (
     select null::uuid as ticket, 'receipt' as lane, ${NOBODY}::uuid as service_id, id, now() as due_at
     from fresh
   ),
   ticketed as (${ticketsFor(birth)})
-  select id from fresh order by id`
+  select r.id, ${timeOf} as at, ${messageOf} as notification,
+         -- Not "exists", for which the planner would read them all and keep them in a table.
+         (select true from receipts o where o.provider = r.provider and o.ref = r.ref limit 1) is true as has_older
+  from fresh r
+  order by r.id`
 
 export type StoredReceipt = {
   id: Id
@@ -45,21 +61,16 @@ export type StoredReceipt = {
   notification: Id | null
 }
 
-const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
-
 /**
  * A provider that reports calls a message by its own name; one that bounces mail calls it by ours. Each receipt comes after the
  * older ones of its message, which may still be waiting for the message to be known.
  */
 export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
-  select r.id, a.id as asked, r.provider, r.result, r.detail, r.response,
-         (extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8 as at,
-         extract(epoch from clock_timestamp() - r.received_at)::float8 as age_seconds,
-         coalesce(h.id, case when r.ref ~ ${UUID} then r.ref::uuid end) as notification
+  select r.id, a.id as asked, r.provider, r.result, r.detail, r.response, ${timeOf} as at,
+         extract(epoch from clock_timestamp() - r.received_at)::float8 as age_seconds, ${messageOf} as notification
   from receipts a
   join receipts r on r.provider = a.provider and r.ref = a.ref and r.id <= a.id
-  left join handovers h on h.provider = r.provider and h.ref = r.ref
-  where a.id = any (${ids}::uuid[])
+  where a.id = any (${bare(ids)}::uuid[])
   order by r.id`
 
 export type StateRow = {
@@ -72,17 +83,17 @@ export type StateRow = {
   failure_detail: string | null
 }
 
-/** The states of messages, held until the end of the transaction, always in the same order; the bounds name their days. */
-export const hold = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
-  select id, channel, status, provider, (extract(epoch from receipt_at) * 1000)::float8 as receipt_at, provider_response, failure_detail
-  from states
-  where id = any (${ids}::uuid[])
-    and id between ${lowest(ids)} and ${highest(ids)}
-  order by id
-  for update`
+/** Where messages stand; the bounds name their days. */
+export const standing = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
+  select id, channel, status, provider, ${receiptTime} as receipt_at, provider_response, failure_detail
+  from states s
+  where id = any (${bare(ids)}::uuid[])
+    and id between ${lowest(ids)} and ${highest(ids)}`
 
 export type Move = {
   id: Id
+  /** Where it was found, and may have left meanwhile. */
+  from: Pick<StateRow, 'status' | 'receipt_at'>
   status: Status
   at: number | null
   isFinal: boolean
@@ -91,23 +102,28 @@ export type Move = {
   moves: string[]
 }
 
-/** Writes where news has moved messages, and settles the tickets of the news. Alike moves are one row, as in `record`. */
-export const move = (
+/**
+ * Writes where news has moved messages, and settles the tickets of the news. A message that does not stand where it was found is
+ * left alone, and then no ticket is settled: false, and it has to be looked at again. Alike moves are one row, as in `record`.
+ */
+export async function move(
   sql: Sql,
   owner: Id,
   held: readonly { id: Id; takes: number }[],
   moves: readonly Move[],
   settled: readonly Id[],
   again: readonly Again[],
-) => sql`
-  with held as materialized (${stillHeld(owner, held)} for update of t),
-  alike as materialized (
-    select status, is_final, response, detail, moves, array_agg(id) as ids, array_agg(at) as times
-    from unnest(${moves.map(m => m.id)}::uuid[], ${moves.map(m => m.status)}::text[], ${moves.map(m => m.at)}::float8[],
-                ${moves.map(m => m.isFinal)}::boolean[], ${moves.map(m => m.response)}::text[],
-                ${moves.map(m => m.detail)}::text[], ${moves.map(m => m.moves.join(','))}::text[])
-         as m (id, status, at, is_final, response, detail, moves)
-    group by status, is_final, response, detail, moves
+): Promise<boolean> {
+  const [told] = await sql<{ all_moved: boolean }>`
+  with alike as materialized (
+    select was, status, is_final, response, detail, moves, array_agg(id) as ids, array_agg(was_at) as were, array_agg(at) as times
+    from unnest(${bare(moves.map(m => m.id))}::uuid[], ${bare(moves.map(m => m.from.status))}::text[],
+                ${bare(moves.map(m => m.from.receipt_at))}::float8[], ${bare(moves.map(m => m.status))}::text[],
+                ${bare(moves.map(m => m.at))}::float8[], ${bare(moves.map(m => m.isFinal))}::boolean[],
+                ${moves.map(m => m.response)}::text[], ${moves.map(m => m.detail)}::text[],
+                ${bare(moves.map(m => m.moves.join('/')))}::text[])
+         as m (id, was, was_at, status, at, is_final, response, detail, moves)
+    group by was, status, is_final, response, detail, moves
   ),
   moved as (
     update states s
@@ -117,16 +133,22 @@ export const move = (
         provider_response = m.response,
         failure_detail = m.detail,
         was = s.status,
-        moves = s.moves || string_to_array(m.moves, ',')
+        moves = s.moves || string_to_array(m.moves, '/')
     from alike m
-    where s.id = any (${moves.map(m => m.id)}::uuid[])
+    where s.id = any (${bare(moves.map(m => m.id))}::uuid[])
       and s.id between ${lowest(moves.map(m => m.id))} and ${highest(moves.map(m => m.id))}
       and ${unpruned(part`s.id = any (m.ids)`)}
+      and s.status = m.was
+      and ${receiptTime} is not distinct from m.were[array_position(m.ids, s.id)]
     returning s.job_id, s.was, s.status
   ),
   ${jobCounts},
+  outcome as materialized (select count(*) = ${moves.length}::integer as all_moved from moved),
+  held as materialized (${stillHeld(owner, held)} and (select all_moved from outcome) for update of t),
   ${settleTail(settled, again)}
-  select 1 as one`
+  select all_moved from outcome`
+  return told?.all_moved === true
+}
 
 export const forgetOld = (sql: Sql, hours: number) => sql`
   with receipts_gone as (
