@@ -170,41 +170,52 @@ const tagFor =
   async <R extends object>(strings: TemplateStringsArray, ...values: unknown[]) =>
     (await run(compose(strings, values))).rows as R[]
 
-const plain = new WeakMap<TemplateStringsArray, { text: string; name: string }>()
+/**
+ * A statement is put together from the templates at its places in the code, so it is known by them: it is written out once, and
+ * found again by following its templates. `parts`: by the place among all values, the templates that have stood there.
+ */
+type Shape = { statement: { text: string; name: string } | null; parts: Map<number, WeakMap<object, Shape>> }
+const shapes = new WeakMap<object, Shape>()
 
-function compose(strings: TemplateStringsArray, values: unknown[]): Query {
-  if (values.some(isPart)) {
-    const flat: unknown[] = []
-    const text = flatten(strings, values, flat)
-    return { text, name: nameOf(text), values: flat }
+function compose(strings: readonly string[], values: readonly unknown[]): Query {
+  const flat: unknown[] = []
+  let place = 0
+  let shape = shapeIn(shapes, strings)
+  const follow = (values: readonly unknown[]) => {
+    for (const value of values) {
+      place++
+      if (!isPart(value)) flat.push(value)
+      else {
+        const here = shape.parts.get(place) ?? new WeakMap<object, Shape>()
+        shape.parts.set(place, here)
+        shape = shapeIn(here, value.strings)
+        follow(value.values)
+      }
+    }
   }
-  let known = plain.get(strings)
-  if (!known) {
-    const text = strings.reduce((text, piece, at) => `${text}$${at}${piece}`)
-    known = { text, name: nameOf(text) }
-    plain.set(strings, known)
-  }
-  return { ...known, values }
+  follow(values)
+  shape.statement ??= written(strings, values)
+  return { ...shape.statement, values: flat }
 }
 
-function flatten(strings: readonly string[], values: readonly unknown[], flat: unknown[]): string {
-  let text = strings[0] ?? ''
-  values.forEach((value, at) => {
-    if (isPart(value)) text += flatten(value.strings, value.values, flat)
-    else text += `$${flat.push(value)}`
-    text += strings[at + 1] ?? ''
-  })
-  return text
+function shapeIn(known: WeakMap<object, Shape>, strings: readonly string[]): Shape {
+  const found = known.get(strings)
+  if (found) return found
+  const shape: Shape = { statement: null, parts: new Map() }
+  known.set(strings, shape)
+  return shape
 }
 
-const names = new Map<string, string>()
-function nameOf(text: string): string {
-  let name = names.get(text)
-  if (!name) {
-    name = `h_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
-    names.set(text, name)
-  }
-  return name
+function written(strings: readonly string[], values: readonly unknown[]): { text: string; name: string } {
+  let used = 0
+  const write = (strings: readonly string[], values: readonly unknown[]): string =>
+    values.reduce(
+      (text: string, value, at) =>
+        `${text}${isPart(value) ? write(value.strings, value.values) : `$${++used}`}${strings[at + 1] ?? ''}`,
+      strings[0] ?? '',
+    )
+  const text = write(strings, values)
+  return { text, name: `h_${createHash('sha256').update(text).digest('hex').slice(0, 24)}` }
 }
 
 function clientSettings(connection: Connection, { name, statementSeconds }: PoolOptions): pg.ClientConfig {

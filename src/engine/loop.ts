@@ -74,6 +74,9 @@ const THROWN_SECONDS = 5
 const UNSEEN_SECONDS = 1_800
 /** Tickets held in memory beyond those being handled. */
 const MOST_HELD = 16
+/** Between two takes while there is enough to do, and between two looks for suspects. */
+const REST_MS = 10
+const SUSPECTS_MS = 500
 
 type Run<Item> = {
   ticket: Ticket
@@ -95,6 +98,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   let loading = 0
   const opening = new Set<Ticket>()
   let taking = false
+  let restedAt = 0
+  let isResting = false
+  let suspectsAt = 0
   let mayHaveMore = false
   let paused = false
   let stopping = false
@@ -226,7 +232,24 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       if (isSuspect(turn.run.ticket)) suspectsInFlight++
       void handle(turn)
     }
-    if (mayHaveMore && runs.size + loading < MOST_HELD) void takeMore()
+    if (mayHaveMore && !taking && runs.size + loading < MOST_HELD && isRested()) void takeMore()
+  }
+
+  function wake() {
+    isResting = false
+    pump()
+  }
+
+  // With enough to do, tickets are taken together, not each as it comes; whoever is not among them yet waits that much longer.
+  function isRested(): boolean {
+    let waiting = 0
+    for (const run of runs.values()) waiting += run.items.length
+    if (waiting < slots) return true
+    const rest = restedAt - performance.now()
+    if (rest <= 0) return true
+    if (!isResting) setTimeout(wake, rest)
+    isResting = true
+    return false
   }
 
   async function handle({ run, id, item }: { run: Run<Item>; id: Id; item: Item }) {
@@ -342,6 +365,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     if (taking || stopping) return
     taking = true
     mayHaveMore = false
+    restedAt = performance.now() + REST_MS
     try {
       const room = MOST_HELD - runs.size - loading
       if (room <= 0 || paused) return
@@ -368,7 +392,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   }
 
   async function takeSuspect(): Promise<Ticket[]> {
-    if (options.suspicion.isHeld) return []
+    const now = performance.now()
+    if (options.suspicion.isHeld || now < suspectsAt) return []
+    suspectsAt = now + SUSPECTS_MS
     options.suspicion.isHeld = true
     const suspects = await taker.take(name, 1, 'suspects').catch(error => {
       onFault(error, 'tickets could not be taken')
