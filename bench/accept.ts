@@ -38,6 +38,7 @@ async function rounds(house: House, running: Running): Promise<Rounds> {
     all.insert.push(await insertYardstick(house, CONNECTIONS, seconds))
     all.commit.push(await insertYardstick(house, 1, seconds / 4))
     all.bare.push(await under(email, bare))
+    await house.settle()
     const accepted = await under(email)
     all.email.push(accepted)
     all.sms.push(await under(text))

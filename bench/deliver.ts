@@ -16,6 +16,7 @@ try {
   await warmUp(house, mail, [running])
   const rounds = []
   for (let round = 0; round < repeats; round++) {
+    await house.settle()
     const yardstick = await mailYardstick(mail, seconds * 5_000)
     rounds.push({ yardstick, ...(await acceptAndDeliver(house, mail, [running], seconds)) })
   }

@@ -49,6 +49,7 @@ async function runWith(options: readonly StartOptions[]): Promise<Delivered> {
   const running = await Promise.all(options.map(house.start))
   try {
     await warmUp(house, mail, running)
+    await house.settle()
     return await acceptAndDeliver(house, mail, running, seconds)
   } finally {
     await Promise.all(running.map(one => one.stop()))

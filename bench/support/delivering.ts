@@ -41,6 +41,6 @@ export async function acceptAndDeliver(
   }
 }
 
-/** Once without counting: the machine code of the first seconds is not that of the others. */
+/** Once without counting: the machine code of the first seconds is not that of the others, and each process makes its own. */
 export const warmUp = (house: House, mail: Mail, running: readonly Running[]) =>
-  acceptAndDeliver(house, mail, running, 2)
+  acceptAndDeliver(house, mail, running, 2 + running.length)

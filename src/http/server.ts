@@ -41,7 +41,7 @@ export function createServer(options: ServerOptions): HttpServer {
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: log => log, // lines name their request themselves
+    requestIdLogLabel: 'request',
     bodyLimit: BODY.other,
     requestTimeout: (options.requestSeconds + WAIT_SECONDS) * 1000,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
