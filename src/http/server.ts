@@ -40,8 +40,7 @@ export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
 export function createServer(options: ServerOptions): HttpServer {
   const app = Fastify({
     loggerInstance: options.log,
-    logController: new LogController({ disableRequestLogging: true }),
-    requestIdLogLabel: 'request',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     bodyLimit: BODY.other,
     requestTimeout: (options.requestSeconds + WAIT_SECONDS) * 1000,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
