@@ -9,12 +9,12 @@ const HEX = Buffer.from('0123456789ABCDEF')
 
 /** Plain when it may be, readable when it is mostly ASCII, else base64. */
 export function encodeText(text: string): Encoded {
-  const wellFormed = text.toWellFormed()
-  const octets = octetsOf(wellFormed)
-  if (isPlain(octets)) return { encoding: '7bit', body: withCrLf(wellFormed) }
+  // Half a pair of surrogates becomes U+FFFD here.
+  const octets = octetsOf(text)
+  if (isPlain(octets)) return { encoding: '7bit', body: withCrLf(text) }
   // Every octet outside ASCII takes three characters quoted and 1.33 in base64.
-  if (octets.length - wellFormed.length > octets.length / 5)
-    return { encoding: 'base64', body: base64Lines(Buffer.from(withCrLf(wellFormed))) }
+  if (octets.length - text.length > octets.length / 5)
+    return { encoding: 'base64', body: base64Lines(Buffer.from(withCrLf(text))) }
   return { encoding: 'quoted-printable', body: quotedPrintable(octets) }
 }
 
@@ -44,7 +44,7 @@ function isPlain(octets: Uint8Array): boolean {
 /** Every line end, of whatever kind, becomes CRLF: a bare one could end the data early at a lenient server (S-12). */
 const withCrLf = (text: string) => text.replace(/\r\n|\r|\n/g, '\r\n')
 
-/** What quoted-printable does with an octet: see `quotedPrintable`. Only LITERAL needs no second look. */
+/** What quoted-printable does with an octet. Up to BLANK they are copied, unless they stand at the wrong end of a line. */
 const LITERAL = 0
 const BLANK = 1
 const LINE_END = 2
@@ -63,43 +63,57 @@ function quotedPrintable(octets: Uint8Array): string {
   const out = most > scratch.quoted.length ? Buffer.allocUnsafe(most) : scratch.quoted
   let at = 0
   let column = 0
-  for (let i = 0; i < octets.length; i++) {
-    const octet = octets[i] as number
-    const kind = KINDS[octet]
-    const mayBeCopied = kind === LITERAL || (kind === BLANK && !isAtLineEnd(octets, i + 1))
-    if (mayBeCopied && column > 0 && column < LONGEST_QUOTED) {
-      out[at++] = octet
-      column++
-      continue
-    }
+  let i = 0
+  for (;;) {
+    // Most of any text can be copied: this loop is where the time goes.
+    const stop = column === 0 ? i : Math.min(octets.length, i + LONGEST_QUOTED - column)
+    const from = i
+    while (i < stop && (KINDS[octets[i] as number] as number) <= BLANK) out[at++] = octets[i++] as number
+    column += i - from
+
+    const octet = i < octets.length ? (octets[i] as number) : 10
+    const kind = KINDS[octet] as number
     if (kind === LINE_END) {
-      if (octet === 13 && isLineFeed(octets, i + 1)) i++
+      // A blank may not be the last of its line: it is taken back, and quoted.
+      const last = column === 0 ? 0 : (out[at - 1] as number)
+      if (KINDS[last] === BLANK) {
+        at--
+        if (column + 2 > LONGEST_QUOTED) at = softBreak(out, at)
+        at = quote(out, at, last)
+      }
+      if (i === octets.length) return out.toString('latin1', 0, at)
+      i += octet === 13 && octets[i + 1] === 10 ? 2 : 1
       out[at++] = 13
       out[at++] = 10
       column = 0
       continue
     }
-    if (column + (mayBeCopied ? 1 : 3) > LONGEST_QUOTED) {
-      out[at++] = 61
-      out[at++] = 13
-      out[at++] = 10
+    const isCopied = kind <= BLANK && (column > 0 || !isFromLine(octets, i))
+    if (column + (isCopied ? 1 : 3) > LONGEST_QUOTED) {
+      at = softBreak(out, at)
       column = 0
+      continue
     }
-    if (mayBeCopied && (column > 0 || !isFromLine(octets, i))) {
-      out[at++] = octet
-      column++
-    } else {
-      out[at++] = 61
-      out[at++] = HEX[octet >> 4] as number
-      out[at++] = HEX[octet & 15] as number
-      column += 3
-    }
+    if (isCopied) out[at++] = octet
+    else at = quote(out, at, octet)
+    column += isCopied ? 1 : 3
+    i++
   }
-  return out.toString('latin1', 0, at)
 }
 
-const isLineFeed = (octets: Uint8Array, i: number) => i < octets.length && octets[i] === 10
-const isAtLineEnd = (octets: Uint8Array, i: number) => i >= octets.length || KINDS[octets[i] as number] === LINE_END
+function softBreak(out: Buffer, at: number): number {
+  out[at] = 61
+  out[at + 1] = 13
+  out[at + 2] = 10
+  return at + 3
+}
+
+function quote(out: Buffer, at: number, octet: number): number {
+  out[at] = 61
+  out[at + 1] = HEX[octet >> 4] as number
+  out[at + 2] = HEX[octet & 15] as number
+  return at + 3
+}
 
 /** A mailbox file would turn "From " into ">From " and so break a signature (RFC 4155). */
 const isFromLine = (octets: Uint8Array, i: number) =>
