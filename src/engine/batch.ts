@@ -1,5 +1,5 @@
-// What arrives while a statement is in flight shares the next one: a busy service costs one commit per group, not per message,
-// and nobody waits when nothing is in flight.
+// What arrives while a statement is in flight shares the next one: a busy service costs one commit per group, not per message.
+// Nobody waits when nothing is in flight; but where several come at a time, a few milliseconds later more have come.
 
 export type Batch<I, R> = {
   /** Settles when the group this item travelled with has been dealt with. */
@@ -8,25 +8,35 @@ export type Batch<I, R> = {
   waiting(): number
 }
 
+/** After a group of several the next one waits so long, unless enough are there before. */
+export type Rest = { several: number; ms: number; enough: number }
+
 type Entry<I, R> = { item: I; resolve(result: R): void; reject(error: unknown): void }
 
 /** `run` gives a result for every item, in order; when it throws, every item of the group fails with it. */
 export function createBatch<I, R>(
   run: (items: I[]) => Promise<R[]>,
-  { most, inFlight }: { most: number; inFlight: number },
+  { most, inFlight, rest = null }: { most: number; inFlight: number; rest?: Rest | null },
 ): Batch<I, R> {
   let queue: Entry<I, R>[] = []
   let running = 0
   let scheduled = false
+  let isResting = false
 
   function next() {
     scheduled = false
+    if (isResting && queue.length < (rest?.enough ?? 0)) return
     while (queue.length > 0 && running < inFlight) {
       const group = queue.length <= most ? queue : queue.slice(0, most)
       queue = queue.length <= most ? [] : queue.slice(most)
       running++
       void deal(group)
     }
+  }
+
+  function endRest() {
+    isResting = false
+    next()
   }
 
   async function deal(group: Entry<I, R>[]) {
@@ -44,6 +54,10 @@ export function createBatch<I, R>(
       }
     }
     running--
+    if (rest && group.length >= rest.several && !isResting) {
+      isResting = true
+      setTimeout(endRest, rest.ms)
+    }
     if (queue.length === 0) return answer()
     // The next group is sent before these are answered: the database works while we write, not after.
     next()

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createBatch } from './batch.ts'
+
+function watched(rest: Parameters<typeof createBatch>[1]['rest']) {
+  const groups: number[] = []
+  const batch = createBatch<number, number>(
+    async items => {
+      groups.push(items.length)
+      await sleep(5)
+      return items.map(item => item * 2)
+    },
+    { most: 10, inFlight: 1, rest: rest ?? null },
+  )
+  return { groups, add: batch.add }
+}
+
+test('what waits together travels together, and each gets its own answer', async () => {
+  const { groups, add } = watched(null)
+  expect(await Promise.all([1, 2, 3].map(add))).toEqual([2, 4, 6])
+  expect(groups).toEqual([3])
+})
+
+test('more than a group may hold are several groups', async () => {
+  const { groups, add } = watched(null)
+  await Promise.all(Array.from({ length: 25 }, (_, n) => add(n)))
+  expect(groups).toEqual([10, 10, 5])
+})
+
+test('who comes alone is not made to wait', async () => {
+  const { groups, add } = watched({ several: 3, ms: 60_000, enough: 5 })
+  for (let n = 0; n < 5; n++) await add(n)
+  expect(groups).toEqual([1, 1, 1, 1, 1])
+})
+
+test('after a group of several, the next waits for company', async () => {
+  const { groups, add } = watched({ several: 3, ms: 200, enough: 100 })
+  await Promise.all([1, 2, 3].map(add))
+  const first = add(4)
+  await sleep(20)
+  await Promise.all([first, add(5)])
+  expect(groups).toEqual([3, 2])
+})
+
+test('but not when enough are there', async () => {
+  const { groups, add } = watched({ several: 3, ms: 60_000, enough: 4 })
+  await Promise.all([1, 2, 3].map(add))
+  await Promise.all([1, 2, 3, 4].map(add))
+  expect(groups).toEqual([3, 4])
+})
+
+test('a group that fails fails for each of its own, and the next one goes on', async () => {
+  let isBroken = true
+  const batch = createBatch<number, number>(
+    async items => {
+      if (isBroken) throw new Error('away')
+      return items
+    },
+    { most: 10, inFlight: 1 },
+  )
+  await expect(Promise.allSettled([batch.add(1), batch.add(2)])).resolves.toMatchObject([
+    { status: 'rejected' },
+    { status: 'rejected' },
+  ])
+  isBroken = false
+  expect(await batch.add(3)).toBe(3)
+})
