@@ -25,7 +25,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
         err: nameOnly,
       },
     },
-    destination ?? standardError(),
+    destination ?? errors(),
   )
 }
 
@@ -84,6 +84,13 @@ function standardError(): pino.DestinationStream {
       setTimeout(flush, GATHER_MS).unref()
     },
   }
+}
+
+let shared: pino.DestinationStream | undefined
+/** One for the process, whoever logs. */
+function errors(): pino.DestinationStream {
+  shared ??= standardError()
+  return shared
 }
 
 /** The request log names a request by its id; a whole one by accident is left out. */
