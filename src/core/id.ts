@@ -41,7 +41,8 @@ export function createIds(clock: Clock): { next(): Id } {
       used += 16
       // Two bits of the first digit, which is not used otherwise.
       const variant = VARIANTS[((entropy[from >> 1] ?? 0) >> 4) & 3]
-      return `${time}-${(0x7000 | fraction).toString(16)}-${variant}${digits.slice(from + 1, from + 4)}-${digits.slice(from + 4, from + 16)}` as Id
+      const version = (0x7000 | fraction).toString(16)
+      return `${time}-${version}-${variant}${digits.slice(from + 1, from + 4)}-${digits.slice(from + 4, used)}` as Id
     },
   }
 }

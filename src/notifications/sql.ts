@@ -56,6 +56,8 @@ export async function accept(
 ): Promise<Decision[]> {
   const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
   const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
+  const of = ({ groups }: Numbered, read: (group: Numbered['groups'][number]) => string | number) =>
+    bare(groups.map(read))
   const rates = numbered(asked, one => one.service_id + one.key_type)
   const allowances = numbered(asked, one => one.service_id + one.channel + one.day)
   const [told] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
@@ -72,8 +74,8 @@ export async function accept(
     -- Rates and allowances come in the same order everywhere, so that two groups never wait for each other crosswise.
     rated as materialized (
       select r.rate, r.service_id, r.key_type, c.passed, c.remaining, c.free_in
-      from unnest(${bare(rates.groups.map(g => g.first.service_id))}::uuid[], ${bare(rates.groups.map(g => g.first.key_type))}::text[],
-                  ${bare(rates.groups.map(g => g.size))}::integer[], ${bare(rates.groups.map(g => g.first.rate_limit))}::integer[])
+      from unnest(${of(rates, g => g.first.service_id)}::uuid[], ${of(rates, g => g.first.key_type)}::text[],
+                  ${of(rates, g => g.size)}::integer[], ${of(rates, g => g.first.rate_limit)}::integer[])
            with ordinality as r (service_id, key_type, requests, most, rate)
       cross join lateral count_requests(r.service_id, r.key_type, r.requests, r.most) c
       where exists (select from asked)
@@ -81,15 +83,15 @@ export async function accept(
     counted as materialized (
       select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.replay_key, r.service_id, r.key_type,
              a.rank <= r.passed as in_rate,
-             exists (select from replays p where p.service_id = r.service_id and p.key_digest = a.replay_key) as seen
+             -- Not "exists", for which the planner may read a day of them and keep them in a table.
+             (select true from replays p where p.service_id = r.service_id and p.key_digest = a.replay_key limit 1) is true as seen
       from asked a
       join rated r on r.rate = a.rate
     ),
     allowances as materialized (
       select *
-      from unnest(${bare(allowances.groups.map(g => g.first.service_id))}::uuid[],
-                  ${bare(allowances.groups.map(g => g.first.channel))}::text[], ${bare(allowances.groups.map(g => g.first.day))}::date[],
-                  ${bare(allowances.groups.map(g => g.first.daily_limit))}::integer[])
+      from unnest(${of(allowances, g => g.first.service_id)}::uuid[], ${of(allowances, g => g.first.channel)}::text[],
+                  ${of(allowances, g => g.first.day)}::date[], ${of(allowances, g => g.first.daily_limit)}::integer[])
            with ordinality as u (service_id, channel, day, most, allowance)
     ),
     reserved as (
@@ -165,7 +167,8 @@ export async function accept(
     ),
     ticketed as (${ticketsFor(birth)})
     -- One row, whatever the size of the group: a letter for each request, two numbers for each rate.
-    select string_agg(case when not in_rate then 'f' when seen then 's' when in_daily then 'a' else 'm' end, '' order by ord) as verdicts,
+    select string_agg(case when not in_rate then 'f' when seen then 's' when in_daily then 'a' else 'm' end, '' order by ord)
+             as verdicts,
            (select array_agg(remaining order by rate) from rated) as remaining,
            (select array_agg(free_in order by rate) from rated) as free_in
     from decided`
