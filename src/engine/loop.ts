@@ -346,6 +346,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     runs.delete(run.ticket.id)
     if (!isSuspect(run.ticket)) return
     options.suspicion.isHeld = false
+    suspectsAt = 0 // where one was, there may be others
     mayHaveMore = true
   }
 
