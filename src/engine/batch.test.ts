@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createBatch } from './batch.ts'
+import { createBatch, type Rest } from './batch.ts'
 
-function watched(rest: Parameters<typeof createBatch>[1]['rest']) {
+function watched(rest: Omit<Rest, 'isBusy'> | null, isBusy = () => false) {
   const groups: number[] = []
   const batch = createBatch<number, number>(
     async items => {
@@ -10,7 +10,7 @@ function watched(rest: Parameters<typeof createBatch>[1]['rest']) {
       await sleep(5)
       return items.map(item => item * 2)
     },
-    { most: 10, inFlight: 1, rest: rest ?? null },
+    { most: 10, inFlight: 1, rest: rest && { ...rest, isBusy } },
   )
   return { groups, add: batch.add }
 }
@@ -47,6 +47,13 @@ test('but not when enough are there', async () => {
   await Promise.all([1, 2, 3].map(add))
   await Promise.all([1, 2, 3, 4].map(add))
   expect(groups).toEqual([3, 4])
+})
+
+test('nor when this process is what everybody waits for', async () => {
+  const { groups, add } = watched({ several: 3, ms: 60_000, enough: 100 }, () => true)
+  await Promise.all([1, 2, 3].map(add))
+  await add(4)
+  expect(groups).toEqual([3, 1])
 })
 
 test('a group that fails fails for each of its own, and the next one goes on', async () => {

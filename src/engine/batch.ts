@@ -8,8 +8,11 @@ export type Batch<I, R> = {
   waiting(): number
 }
 
-/** After a group of several the next one waits so long, unless enough are there before. */
-export type Rest = { several: number; ms: number; enough: number }
+/**
+ * After a group of several the next one waits so long, unless enough are there before, or this process is itself what everybody
+ * waits for: then the database would only be idle meanwhile.
+ */
+export type Rest = { several: number; ms: number; enough: number; isBusy(): boolean }
 
 type Entry<I, R> = { item: I; resolve(result: R): void; reject(error: unknown): void }
 
@@ -54,7 +57,7 @@ export function createBatch<I, R>(
       }
     }
     running--
-    if (rest && group.length >= rest.several && !isResting) {
+    if (rest && group.length >= rest.several && !isResting && !rest.isBusy()) {
       isResting = true
       setTimeout(endRest, rest.ms)
     }
