@@ -1,8 +1,9 @@
+// Only the waiting for company: what a batch does otherwise is in test/engine.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createBatch, type Rest } from './batch.ts'
 
-function watched(rest: Omit<Rest, 'isBusy'> | null, isBusy = () => false) {
+function watched(rest: Omit<Rest, 'isBusy'>, isBusy = () => false) {
   const groups: number[] = []
   const batch = createBatch<number, number>(
     async items => {
@@ -10,22 +11,10 @@ function watched(rest: Omit<Rest, 'isBusy'> | null, isBusy = () => false) {
       await sleep(5)
       return items.map(item => item * 2)
     },
-    { most: 10, inFlight: 1, rest: rest && { ...rest, isBusy } },
+    { most: 10, inFlight: 1, rest: { ...rest, isBusy } },
   )
   return { groups, add: batch.add }
 }
-
-test('what waits together travels together, and each gets its own answer', async () => {
-  const { groups, add } = watched(null)
-  expect(await Promise.all([1, 2, 3].map(add))).toEqual([2, 4, 6])
-  expect(groups).toEqual([3])
-})
-
-test('more than a group may hold are several groups', async () => {
-  const { groups, add } = watched(null)
-  await Promise.all(Array.from({ length: 25 }, (_, n) => add(n)))
-  expect(groups).toEqual([10, 10, 5])
-})
 
 test('who comes alone is not made to wait', async () => {
   const { groups, add } = watched({ several: 3, ms: 60_000, enough: 5 })
@@ -54,21 +43,4 @@ test('nor when this process is what everybody waits for', async () => {
   await Promise.all([1, 2, 3].map(add))
   await add(4)
   expect(groups).toEqual([3, 1])
-})
-
-test('a group that fails fails for each of its own, and the next one goes on', async () => {
-  let isBroken = true
-  const batch = createBatch<number, number>(
-    async items => {
-      if (isBroken) throw new Error('away')
-      return items
-    },
-    { most: 10, inFlight: 1 },
-  )
-  await expect(Promise.allSettled([batch.add(1), batch.add(2)])).resolves.toMatchObject([
-    { status: 'rejected' },
-    { status: 'rejected' },
-  ])
-  isBroken = false
-  expect(await batch.add(3)).toBe(3)
 })

@@ -20,7 +20,7 @@ const MOST = 500
 /** A second group of the same service would only wait for the first one's row of the rate limit. */
 const IN_FLIGHT = 1
 /** A statement costs as much as 15 messages in it, so under load it waits for company; a caller who comes alone never does. */
-const REST = { several: 3, ms: 3, enough: 24, isBusy: createBusy() }
+const REST = { several: 3, ms: 3, enough: 24 }
 /** Megabytes keep a connection busy for a while: most connections stay for others. */
 const WITH_FILES = 3
 
@@ -91,7 +91,7 @@ export function createAccept(app: {
     return asked.map(() => ({ verdict: 'accepted', remaining: 0, free_in: 60 }))
   }
 
-  const grouped = createBatch(run, { most: MOST, inFlight: IN_FLIGHT, rest: REST })
+  const grouped = createBatch(run, { most: MOST, inFlight: IN_FLIGHT, rest: { ...REST, isBusy: createBusy() } })
   const oneByOne = createBatch(runWithFiles, { most: 1, inFlight: WITH_FILES })
   return { add: grouped.add, addWithFiles: (asked, files) => oneByOne.add({ asked, files }) }
 }

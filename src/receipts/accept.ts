@@ -7,9 +7,8 @@ import type { Outlet } from '../notifications/accept.ts'
 import type { AcceptReceipts } from '../providers/port.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
-import { type NewReceipt, accept as store } from './sql.ts'
+import { type NewReceipt, NOBODY, accept as store } from './sql.ts'
 
-const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 /** A ticket names 500 at most. */
 const MOST = 500
 const CALLS = 100

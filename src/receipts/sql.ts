@@ -17,7 +17,8 @@ const messageOf = part`coalesce((select h.id from handovers h where h.provider =
 /** Of a state s: the provider's time of the receipt that counts now. Read and compared in the same words, so that no rounding matters. */
 const receiptTime = part`(extract(epoch from s.receipt_at) * 1000)::float8`
 
-const NOBODY = '00000000-0000-0000-0000-000000000000'
+/** Whose tickets those of receipts are: they belong to no service. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 
 /** A receipt that has just been stored: its time, its message if that is known, and whether the message has older ones. */
 export type Kept = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_older: boolean }
