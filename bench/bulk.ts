@@ -2,9 +2,10 @@
 // server, and what others feel meanwhile.
 // npm run bench -- bulk [--rows 50000] [--repeats 3] [--profile FOLDER]
 import { setTimeout as sleep } from 'node:timers/promises'
+import { now } from './support/clock.ts'
 import { createHouse, type House, type Running } from './support/house.ts'
 import { percentile } from './support/load.ts'
-import { type Mail, mailYardstick, now, source, startMail } from './support/mail.ts'
+import { type Mail, mailYardstick, source, startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { memoryOf, watchCpu } from './support/process.ts'

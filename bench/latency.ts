@@ -2,9 +2,10 @@
 // one-time code while a bulk of 50,000 drains; and what the idle service costs.
 // npm run bench -- latency [--messages 100] [--rows 50000] [--repeats 3] [--idle 8]
 import { setTimeout as sleep } from 'node:timers/promises'
+import { now } from './support/clock.ts'
 import { createHouse } from './support/house.ts'
 import { percentile } from './support/load.ts'
-import { now, startOwnMail } from './support/mail.ts'
+import { startOwnMail } from './support/mail.ts'
 import { sizes } from './support/options.ts'
 import { memoryOf, watchCpu } from './support/process.ts'
 import { figure, median, print, table } from './support/report.ts'

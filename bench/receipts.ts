@@ -2,10 +2,10 @@
 // delivered. Some providers tell one by one, some in lists; both are measured.
 // npm run bench -- receipts [--messages 15000] [--repeats 3] [--profile FOLDER]
 import { sign } from '../src/providers/http/signature.ts'
+import { now } from './support/clock.ts'
 import { fill } from './support/fill.ts'
 import { createHouse } from './support/house.ts'
 import { request } from './support/load.ts'
-import { now } from './support/mail.ts'
 import { measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { watchCpu } from './support/process.ts'
@@ -79,11 +79,10 @@ async function apply(first: number, list: number): Promise<Applied> {
   const requests = Array.from({ length: messages / list }, (_, n) => newsOf(first + n * list, list))
   const before = await delivered()
   const used = watchCpu(house, [running.pid])
-  const from = now()
   const job = { requests, connections: CONNECTIONS, seconds: 0, once: true, warmUp: 0 }
-  const { perSecond } = await measure(house, [running], job, 200)
+  const { began, perSecond } = await measure(house, [running], job, 200)
   await until('the last receipt', async () => !(await isWaiting()))
-  const seconds = (now() - from) / 1000
+  const seconds = (now() - began) / 1000
   const { node, database } = used()
   if ((await delivered()) - before !== messages) throw new Error('not every receipt was applied')
   return {

@@ -1,6 +1,6 @@
 // One load, accepted and delivered at the same time, whatever processes do it.
 import type { House, Running } from './house.ts'
-import { type Mail, now } from './mail.ts'
+import type { Mail } from './mail.ts'
 import { measure } from './measure.ts'
 import { watchCpu } from './process.ts'
 import { emails } from './requests.ts'
@@ -28,14 +28,13 @@ export async function acceptAndDeliver(
     running.map(one => one.pid),
   )
   mail.reset()
-  const from = now()
   const job = { requests: emails(house), connections: CONNECTIONS, seconds, warmUp: 0 }
-  const { perSecond, answered } = await measure(house, running, job)
+  const { began, perSecond, answered } = await measure(house, running, job)
   const last = await mail.received(answered)
   const { node, database } = used()
   return {
     accepted: perSecond,
-    delivered: (answered / (last - from)) * 1000,
+    delivered: (answered / (last - began)) * 1000,
     nodeMicros: (node * 1e6) / answered,
     databaseMicros: (database * 1e6) / answered,
   }

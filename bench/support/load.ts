@@ -4,6 +4,7 @@
 // times whatever happens, and are timed from then: a slow answer is not hidden by asking less.
 import net from 'node:net'
 import { runChild, serveParent } from './child.ts'
+import { now } from './clock.ts'
 
 export type Job = {
   /** Connections take turns among them. */
@@ -20,6 +21,8 @@ export type Job = {
 }
 
 export type Outcome = {
+  /** When the first was asked, by the clock that all processes share (`now`): a new process needs its time to start. */
+  began: number
   perSecond: number
   /** Answers in all, the warm-up included. */
   answered: number
@@ -61,8 +64,8 @@ async function run({ addresses, requests, connections, seconds, once, warmUp, ra
   )
   const latencies: number[] = []
   const statuses: Record<string, number> = {}
-  const began = performance.now()
-  const from = began + warmUp * 1000
+  const began = now()
+  const from = performance.now() + warmUp * 1000
   const until = once ? Number.POSITIVE_INFINITY : from + seconds * 1000
   const cpu = process.cpuUsage()
   let asked = 0
@@ -71,10 +74,10 @@ async function run({ addresses, requests, connections, seconds, once, warmUp, ra
   const isOver = () => performance.now() >= until || (once && asked >= bytes.length)
   const ask = (line: Line, startedAt: number, then: () => void) =>
     line.ask(bytes[asked++ % bytes.length] as Buffer, status => {
-      const now = performance.now()
+      const at = performance.now()
       answered++
       statuses[status] = (statuses[status] ?? 0) + 1
-      if (now >= from && now < until) latencies.push(now - startedAt)
+      if (at >= from && at < until) latencies.push(at - startedAt)
       then()
     })
 
@@ -83,6 +86,7 @@ async function run({ addresses, requests, connections, seconds, once, warmUp, ra
   const measured = (Math.min(performance.now(), until) - from) / 1000
   for (const line of lines) line.end()
   return {
+    began,
     perSecond: latencies.length / measured,
     answered,
     statuses,

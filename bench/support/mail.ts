@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endWithUs, forkModule } from './child.ts'
+import { now } from './clock.ts'
 import { until } from './wait.ts'
 
 export type Mail = {
@@ -18,9 +19,6 @@ export type Mail = {
   received(count: number): Promise<number>
   stop(): void
 }
-
-/** Milliseconds of a clock that all processes of the machine share. */
-export const now = () => Number(process.hrtime.bigint()) / 1e6
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const POSTFIX = join(ROOT, 'node_modules/.cache/postfix')
