@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { migrate } from '../db/migrate.ts'
 import { openStore, start } from '../main.ts'
 import type { Command, Io } from './command.ts'
@@ -18,6 +20,7 @@ export const runCommands: readonly Command[] = [
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, given) => {
       const asked = firstSignal(io)
+      leaveCores()
       const only = given.maybe('only')
       const running = await start(io.config(), {
         ...((only === 'http' || only === 'engine') && { only }),
@@ -53,6 +56,12 @@ export const runCommands: readonly Command[] = [
   },
 ]
 
+/** Where there are few cores, the helpers of V8's garbage collector only take them from the database. */
+function leaveCores() {
+  if (availableParallelism() <= FEW_CORES) setFlagsFromString('--no-parallel-scavenge')
+}
+
+const FEW_CORES = 2
 const SAME_PRESS_MS = 1_000
 
 /**
