@@ -12,7 +12,7 @@ export type Channel<M> = {
   stop(): void
 }
 
-type Sending<M> = { provider: Provider; send(message: M): Promise<Outcome> }
+type Sending<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
 
 const FIRST_PROBE_MS = 100
 const LAST_PROBE_MS = 15_000
@@ -34,7 +34,7 @@ export function createFailover<M>(
         const gate = gates[at]
         if (!circuit?.isUp() || !pace || !gate) continue
         await pace(cost, urgent)
-        const outcome = await gate(urgent, () => send(message))
+        const outcome = await gate(urgent, () => send(message, urgent))
         if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome }
         circuit.trip(outcome.detail)
         // It may have been taken: another provider must not be tried as if it had not.

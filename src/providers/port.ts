@@ -94,7 +94,10 @@ type Common = {
   stop(): Promise<void>
 }
 
-export type EmailProvider = Common & { channel: 'email'; send(message: EmailMessage): Promise<Outcome> }
+export type EmailProvider = Common & {
+  channel: 'email'
+  send(message: EmailMessage, urgent?: boolean): Promise<Outcome>
+}
 export type TextProvider = Common & { channel: 'sms'; send(message: TextMessage): Promise<Outcome> }
 export type Provider = EmailProvider | TextProvider
 

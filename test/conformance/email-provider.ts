@@ -89,7 +89,7 @@ export function emailProviderSuite(name: string, make: () => Promise<EmailPeer>)
       const { provider, arrived } = await peer()
       const many = Array.from({ length: 200 }, (_, i) => message({ to: `user${i}@example.net` }))
 
-      const outcomes = await Promise.all(many.map(provider.send))
+      const outcomes = await Promise.all(many.map(message => provider.send(message)))
 
       expect(outcomes.filter(({ kind }) => kind !== 'accepted')).toEqual([])
       const pairs = (list: readonly Arrived[]) => list.map(({ to, messageId }) => `${to.join()} ${messageId}`).sort()

@@ -151,6 +151,95 @@ test('a kept connection that the server closed meanwhile is replaced without any
   expect(server.state.connections).toBe(3)
 })
 
+describe('where the server offers PIPELINING, the next envelope leaves with the end of the data', () => {
+  const to = (name: string) => message({ to: `${name}@example.net` })
+
+  /** Plays the first message of the first connection by hand up to its end; all that comes later goes well. */
+  function firstEnds(end: (peer: Parameters<Scene>[0]) => void | Promise<void>): Scene {
+    let isFirst = true
+    return async peer => {
+      const goesWell = scene({ ehlo: piped })
+      if (!isFirst) return goesWell(peer)
+      isFirst = false
+      peer.say('220 test\r\n')
+      await peer.hear()
+      peer.say(`${piped}\r\n`)
+      for (const reply of ['250 ok', '250 ok', '354 go on']) {
+        await peer.hear()
+        peer.say(`${reply}\r\n`)
+      }
+      await peer.data()
+      await end(peer)
+      await goesWell({ ...peer, say: text => text.startsWith('220') || peer.say(text) })
+    }
+  }
+
+  test('before there is an answer to the end', async () => {
+    const behind: (string | null)[] = []
+    const { server, provider } = await against(
+      firstEnds(async ({ hear, say }) => {
+        for (let i = 0; i < 4; i++) behind.push(await hear())
+        say('250 ok\r\n250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n')
+      }),
+    )
+    const outcomes = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
+    expect(behind).toEqual(['RSET', expect.stringContaining('MAIL FROM'), 'RCPT TO:<b@example.net>', 'DATA'])
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['accepted', 'accepted'])
+    expect(server.state.connections).toBe(1)
+    expect(server.state.wire.match(/^Message-ID/gm)).toHaveLength(2)
+  })
+
+  test('a refusal of the one is none of the other', async () => {
+    const { server, provider } = await against(firstEnds(({ say }) => say('552 5.3.4 too big\r\n')))
+    const [a, b] = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
+    expect(a).toEqual(rejected('552 5.3.4 too big'))
+    expect(b.kind).toBe('accepted')
+    expect(server.state.connections).toBe(1)
+  })
+
+  test.each<[string, (peer: Parameters<Scene>[0]) => void, object]>([
+    ['a connection that breaks', ({ socket }) => socket.resetAndDestroy(), uncertain],
+    ['silence', () => {}, uncertain],
+    ['421', ({ socket }) => socket.end('421 4.3.2 closing\r\n'), deferred('421 4.3.2 closing')],
+  ])('%s: the next one has not begun, and goes another way, once', async (_, end, expected) => {
+    const { server, provider } = await against(
+      firstEnds(async peer => {
+        end(peer)
+        await new Promise(gone => peer.socket.once('close', gone))
+      }),
+    )
+    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map(name => provider.send(to(name))))
+    expect(a).toEqual(expected)
+    expect([b?.kind, c?.kind]).toEqual(['accepted', 'accepted'])
+    expect(server.state.connections).toBe(2)
+    expect(server.state.wire.match(/^To: b@/gm)).toHaveLength(1)
+  })
+
+  test('a quarter of the connections is kept for what is urgent', async () => {
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const slow: Scene = peer =>
+      scene({ ehlo: piped })({
+        ...peer,
+        async data() {
+          const text = await peer.data()
+          if (text?.includes('To: slow@')) await released
+          return text
+        },
+      })
+    const server = await scriptedServer(slow)
+    const patient = createSmtp(smtpSettingsFor(server.port, { connections: 4 }), providerWorld().world)
+    ends.push(server.stop, patient.stop)
+    const ordinary = Array.from({ length: 8 }, () => patient.send(to('slow')))
+    await expect.poll(() => server.state.wire.match(/^To: slow@/gm)?.length).toBe(3)
+    expect((await patient.send(to('code'), true)).kind).toBe('accepted')
+    release()
+    for (const outcome of await Promise.all(ordinary)) expect(outcome.kind).toBe('accepted')
+  })
+})
+
 test('messages over the size the server gives are not tried', async () => {
   const { server, provider } = await against(scene({ ehlo: '250-test\r\n250 SIZE 2000' }))
   const outcome = await provider.send(message({ text: 'x\n'.repeat(5000) }))

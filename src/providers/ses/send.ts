@@ -2,7 +2,7 @@
 // of it. https://docs.aws.amazon.com/ses/latest/dg/send-email-smtp.html
 import type { EmailProvider, ProviderWorld } from '../port.ts'
 import { textHeader } from '../smtp/headers.ts'
-import { createSender } from '../smtp/send.ts'
+import { createSender, ON_EACH } from '../smtp/send.ts'
 import { createDoor } from './door.ts'
 import type { SesSettings } from './settings.ts'
 import type { Fetch } from './signature.ts'
@@ -25,7 +25,7 @@ export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: 
     reports: true,
     door: createDoor(settings.topics, world, fetcher),
     perSecond: settings.perSecond,
-    atOnce: settings.pool.connections,
+    atOnce: settings.pool.connections * ON_EACH,
     ...sender,
   }
 }

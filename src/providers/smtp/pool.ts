@@ -15,24 +15,30 @@ export type PoolSettings = {
 export type Mail = { envelope: Envelope; data: string }
 
 export type Pool = {
-  send(mail: Mail): Promise<Sent>
+  /** What is urgent finds a connection that newsletters may not have. */
+  send(mail: Mail, urgent: boolean): Promise<Sent>
   /** Opens a connection as a message would, and closes it. */
   probe(): Promise<Fault | null>
   /** What waits is answered as not sent; what is under way gets a moment to end. */
   stop(): Promise<void>
 }
 
-type Job = { mail: Mail; settle(sent: Sent): void }
+type Job = { mail: Mail; urgent: boolean; settle(sent: Sent): void }
 
 const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is being stopped' }
 /** How long to leave a provider alone that takes no further connection, while the others serve. */
 const CROWDED_MS = 5_000
 const LAST_MOMENT_MS = 5_000
+/** A slow relay full of newsletters still has a connection for a one-time code. */
+const KEPT_FOR_URGENT = 0.25
 
 /** `onState` hears when the first connection fails and when one succeeds again. */
 export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
   const { line, connections } = settings
-  const waiting: Job[] = []
+  const waiting = { urgent: [] as Job[], others: [] as Job[] }
+  /** Connections that carry what is not urgent, and how many of them there may be. */
+  const ordinary = new Set<Session>()
+  const mostOrdinary = Math.max(1, Math.floor(connections * (1 - KEPT_FOR_URGENT)))
   const idle: { session: Session; timer: NodeJS.Timeout }[] = []
   const live = new Set<Session>()
   const busy = new Set<Promise<unknown>>()
@@ -44,15 +50,30 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   setMaxListeners(connections + 1, giveUp.signal) // each that is being opened listens, and so does a probe
 
   function pump() {
-    while (waiting.length > 0) {
+    while (startable() > 0) {
       const kept = idle.pop()
       if (!kept) break
       clearTimeout(kept.timer)
-      const job = waiting.shift()
-      if (job) track(carry(kept.session, job))
+      const job = waiting.urgent.shift() ?? waiting.others.shift()
+      if (!job) break
+      if (!job.urgent) ordinary.add(kept.session)
+      track(carry(kept.session, job))
     }
-    while (!stopping && !crowded && opening < waiting.length && live.size + opening < connections) track(connect())
+    while (!stopping && !crowded && opening < startable() && live.size + opening < connections) track(connect())
   }
+
+  /** How many could begin if there were connections enough. */
+  const startable = () =>
+    waiting.urgent.length + Math.min(waiting.others.length, Math.max(0, mostOrdinary - ordinary.size))
+
+  /** Its envelope leaves with the end of the data before it: a write and a wait less. */
+  function follow(session: Session, { urgent }: Job) {
+    if (stopping || session.carried() >= settings.messagesPerConnection) return
+    const next = (urgent ? waiting.urgent : waiting.others).shift()
+    if (next) track(carry(session, next))
+  }
+
+  const everyJob = () => [...waiting.urgent.splice(0), ...waiting.others.splice(0)]
 
   // Only promises that cannot reject come here.
   function track(work: Promise<unknown>) {
@@ -92,23 +113,24 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     crowded = false
     onState(fault)
     // All of them: each would wait for a connection only to hear the same.
-    for (const job of waiting.splice(0)) job.settle({ ok: false, fault })
+    for (const job of everyJob()) job.settle({ ok: false, fault })
   }
 
   async function carry(session: Session, job: Job) {
     const first = session.carried() === 0
-    const sent = await session.transact(job.mail.envelope, job.mail.data)
+    const sent = await session.transact(job.mail.envelope, job.mail.data, () => follow(session, job))
     // Each try uses up a kept connection, so this ends with a new one at the latest.
     if (!sent.ok && !first && !stopping && wasDead(sent.fault)) {
       session.destroy()
-      waiting.unshift(job)
+      ;(job.urgent ? waiting.urgent : waiting.others).unshift(job)
     } else job.settle(sent)
-    if (session.isOpen()) rest(session)
-    else forget(session)
+    if (!session.isOpen()) forget(session)
+    else if (!session.isBusy()) rest(session)
   }
 
   /** Free for the next message, unless its time is over. */
   function rest(session: Session) {
+    ordinary.delete(session)
     if (stopping || session.carried() >= settings.messagesPerConnection) {
       session.quit()
       live.delete(session)
@@ -127,6 +149,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
 
   function forget(session: Session) {
     live.delete(session)
+    ordinary.delete(session)
     const at = idle.findIndex(kept => kept.session === session)
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.timer)
     // If nobody is left, someone must take the next one up.
@@ -137,7 +160,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   async function stop() {
     stopping = true
     giveUp.abort()
-    for (const job of waiting.splice(0)) job.settle({ ok: false, fault: stopped })
+    for (const job of everyJob()) job.settle({ ok: false, fault: stopped })
     for (const { session, timer } of idle.splice(0)) {
       clearTimeout(timer)
       session.quit()
@@ -149,10 +172,10 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   }
 
   return {
-    send: mail =>
+    send: (mail, urgent) =>
       new Promise(settle => {
         if (stopping) return settle({ ok: false, fault: stopped })
-        waiting.push({ mail, settle })
+        ;(urgent ? waiting.urgent : waiting.others).push({ mail, urgent, settle })
         pump()
       }),
     async probe() {

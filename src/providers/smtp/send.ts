@@ -29,7 +29,7 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld): EmailP
     // A relay never says "delivered", so acceptance counts as such; a bounce still applies.
     reports: false,
     perSecond: settings.perSecond,
-    atOnce: settings.connections,
+    atOnce: settings.connections * ON_EACH,
     send: sender.send,
     probe: sender.probe,
     async stop() {
@@ -37,6 +37,9 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld): EmailP
     },
   }
 }
+
+/** On a connection one message is under way, and the envelope of the next has been said. */
+export const ON_EACH = 2
 
 export type SenderSettings = {
   name: string
@@ -61,7 +64,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     wasDown = fault !== null
   })
 
-  async function send(message: EmailMessage): Promise<Outcome> {
+  async function send(message: EmailMessage, urgent: boolean): Promise<Outcome> {
     const at = world.now()
     const composed = compose(message, at, settings.headers)
     if ('refused' in composed) return { kind: 'rejected', detail: composed.refused }
@@ -75,7 +78,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     const doubted = message.attachments.length === 0 ? data.slice(0, data.length - composed.body.length) : data
     if (!isWireSafe(doubted, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
-    const sent = await pool.send({ envelope, data })
+    const sent = await pool.send({ envelope, data }, urgent)
     if (!sent.ok) return outcomeOf({ ...sent.fault, reply: unnamed(sent.fault.reply, message.to, envelope.to) })
     const ref = settings.refOf(sent.reply, message)
     if (ref !== null) return { kind: 'accepted', ref }
@@ -89,8 +92,8 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
 
   return {
     // Whatever goes wrong in here, a caller gets an answer. Before the pool nothing can have been sent.
-    send: message =>
-      send(message).catch((error: unknown) => {
+    send: (message, urgent = false) =>
+      send(message, urgent).catch((error: unknown) => {
         world.warn(
           { provider: name, error: error instanceof Error ? error.name : 'unknown' },
           'A message failed to compose',

@@ -1,6 +1,7 @@
 // One kept connection. The mail library opens it (DNS, TLS, STARTTLS, login: the parts where mistakes are dangerous);
-// the transactions are ours: one write for the envelope where the server offers PIPELINING (RFC 2920), one for the
-// message, exact knowledge of whether the end of data has left, and a reply reader that believes nothing.
+// the transactions are ours: where the server offers PIPELINING (RFC 2920) the envelope is one write, and that of the next
+// message rides behind the end of this one; exact knowledge of whether the end of data has left, and a reply reader that
+// believes nothing.
 import type { Socket } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { crashPoint } from '../../telemetry/crash.ts'
@@ -30,8 +31,13 @@ export type Session = {
   /** How many messages it has carried. */
   carried(): number
   isOpen(): boolean
-  /** One at a time. `data` is ASCII unless the envelope says utf8, with CRLF line ends only. */
-  transact(envelope: Envelope, data: string): Promise<Sent>
+  /** Whether a message is under way. */
+  isBusy(): boolean
+  /**
+   * One at a time; only while `onEnd` is called, with the end of the data, the next may be begun. `data` is ASCII unless the
+   * envelope says utf8, with CRLF line ends only.
+   */
+  transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<Sent>
   quit(): void
   destroy(): void
 }
@@ -130,6 +136,9 @@ export const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|\[?::
 
 type Step = { stage: Stage; command: string }
 
+/** A message under way: what it does with the next reply, and when there will be none. */
+type Transaction = { hear(reply: string): void; broken(reply: string | null, problem: string): void }
+
 /** From here on the library only watches the socket's end; what is said over it is ours. */
 function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line: Line, onClosed: () => void): Session {
   const extensions = new Set(
@@ -144,12 +153,12 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
   let unfinished = false
   let buffered = ''
   let reply = ''
-  /** Reads the next reply of the transaction under way; null: nobody expects one. */
-  let onReply: ((reply: string) => void) | null = null
-  let onBroken: ((reply: string | null, problem: string) => void) | null = null
+  /** Replies come in this order. The second has said its envelope, and waits for the first one's end. */
+  const under: Transaction[] = []
+  let mayFollow = false
 
   const deadline = setTimeout(() => {
-    if (onBroken) end('The provider did not answer in time')
+    if (under.length > 0) end('The provider did not answer in time')
   }, line.replySeconds * 1000)
   deadline.unref()
 
@@ -157,12 +166,11 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
     if (closed) return
     closed = true
     clearTimeout(deadline)
-    onReply = null
-    const broken = onBroken
-    onBroken = null
+    const [first, ...others] = under.splice(0)
     connection.close()
     socket.destroy()
-    broken?.(words, problem)
+    first?.broken(words, problem)
+    for (const other of others) other.broken(null, problem)
     onClosed()
   }
 
@@ -189,16 +197,16 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
       const whole = reply
       reply = ''
       // Unasked words: a closing server (421), or one that has lost the thread.
-      if (!onReply) return end('The provider spoke out of turn', decoded(whole))
-      onReply(whole)
+      if (!under[0]) return end('The provider spoke out of turn', decoded(whole))
+      under[0].hear(whole)
       if (closed) return
     }
     if (buffered.length > LONGEST_REPLY) end('The provider does not stop talking')
   }
 
-  function transact(envelope: Envelope, data: string): Promise<Sent> {
+  function transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<Sent> {
     return new Promise(resolve => {
-      if (closed || onBroken) {
+      if (closed || (under.length > 0 && !mayFollow)) {
         const problem = closed ? 'The connection is closed' : 'The connection is busy'
         return resolve({ ok: false, fault: { stage: 'mail', reply: null, problem } })
       }
@@ -206,8 +214,10 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
       const problem = unfit(envelope, size)
       if (problem) return resolve({ ok: false, fault: { stage: 'mail', reply: null, problem, refused: true } })
       carried += 1
+      mayFollow = false
       const steps: Step[] = [
-        ...(unfinished ? [{ stage: 'mail' as const, command: 'RSET' }] : []),
+        // Behind another one, too: nobody knows yet what becomes of that.
+        ...(unfinished || under.length > 0 ? [{ stage: 'mail' as const, command: 'RSET' }] : []),
         { stage: 'mail', command: mailCommand(envelope, size) },
         { stage: 'rcpt', command: `RCPT TO:<${envelope.to}>` },
         { stage: 'data', command: 'DATA' },
@@ -217,11 +227,11 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
       let ended = false
 
       const settle = (sent: Sent) => {
-        onReply = null
-        onBroken = null
+        under.shift()
+        if (under.length > 0) deadline.refresh()
         resolve(sent)
       }
-      onBroken = (words, problem) => {
+      const broken = (words: string | null, problem: string) => {
         // What the server had already refused stays its answer.
         if (fault) return resolve({ ok: false, fault })
         const stage = ended ? 'end' : (steps[at]?.stage ?? 'end')
@@ -246,7 +256,7 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
         if (/^421/.test(words) || !/^[45]\d\d/.test(refused.reply ?? '')) end('The provider is closing')
       }
 
-      onReply = words => {
+      const hear = (words: string) => {
         const step = steps[at]
         if (!step) return afterEnd(words)
         at += 1
@@ -275,31 +285,35 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
       const transfer = () => {
         const stuffed = data.includes('\r\n.') ? data.replaceAll('\r\n.', '\r\n..') : data
         const encoding = envelope.utf8 ? 'utf8' : 'latin1'
-        if (stuffed.length <= SLICE) {
-          ended = true
-          deadline.refresh()
-          socket.write(`${stuffed}.\r\n`, encoding, afterEndOfData)
-          return
-        }
+        if (stuffed.length <= SLICE) return finalWrite(`${stuffed}.\r\n`, encoding)
         // Piece by piece, so that a slow line is not a dead one, and the end leaves only when all the rest has.
         const octets = Buffer.from(stuffed, encoding)
         const next = (from: number) => {
           if (closed) return
+          if (from >= octets.length) return finalWrite('.\r\n', 'latin1')
           deadline.refresh()
-          if (from < octets.length) {
-            socket.write(octets.subarray(from, from + SLICE), () => next(from + SLICE))
-            return
-          }
-          ended = true
-          socket.write('.\r\n', 'latin1', afterEndOfData)
+          socket.write(octets.subarray(from, from + SLICE), () => next(from + SLICE))
         }
         next(0)
+      }
+
+      /** With the end of the data, or never: the last moment in which somebody else's envelope costs no write of its own. */
+      const finalWrite = (last: string, encoding: 'utf8' | 'latin1') => {
+        ended = true
+        deadline.refresh()
+        socket.cork()
+        socket.write(last, encoding, afterEndOfData)
+        mayFollow = pipelining
+        if (mayFollow) onEnd?.()
+        mayFollow = false
+        socket.uncork()
       }
 
       const write = (command: string | undefined) => {
         deadline.refresh()
         if (command !== undefined) socket.write(`${command}\r\n`, envelope.utf8 ? 'utf8' : 'latin1')
       }
+      under.push({ hear, broken })
       if (pipelining) write(steps.map(step => step.command).join('\r\n'))
       else write(steps[0]?.command)
     })
@@ -325,11 +339,11 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
   return {
     carried: () => carried,
     isOpen: () => !closed,
+    isBusy: () => under.length > 0,
     transact,
     quit() {
       if (closed) return
-      onReply = () => end('We said goodbye')
-      onBroken = () => {}
+      under.push({ hear: () => end('We said goodbye'), broken: () => {} })
       deadline.refresh()
       socket.write('QUIT\r\n')
       setTimeout(() => end('We said goodbye'), GOODBYE_MS).unref()
