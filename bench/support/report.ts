@@ -15,13 +15,20 @@ export const rounded = (value: number) => {
   return Math.round(value * 100) / 100
 }
 
-export function figure(name: string, value: number, unit: string, yardstick: number): Figure {
+/** `ratio`: where value and yardstick were compared round by round, and that median counts. */
+export function figure(
+  name: string,
+  value: number,
+  unit: string,
+  yardstick: number,
+  ratio = value / yardstick,
+): Figure {
   return {
     figure: name,
     value: rounded(value),
     unit,
     yardstick: rounded(yardstick),
-    ratio: Math.round((value / yardstick) * 1000) / 1000,
+    ratio: Math.round(ratio * 1000) / 1000,
   }
 }
 
