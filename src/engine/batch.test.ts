@@ -44,3 +44,9 @@ test('nor when this process is what everybody waits for', async () => {
   await add(4)
   expect(groups).toEqual([3, 1])
 })
+
+test('where all come at the same moment, the first leave before the last are there', async () => {
+  const { groups, add } = watched({ several: 3, ms: 60_000, enough: 3 })
+  expect(await Promise.all([1, 2, 3, 4, 5, 6, 7].map(add))).toEqual([2, 4, 6, 8, 10, 12, 14])
+  expect(groups).toEqual([3, 4])
+})

@@ -71,8 +71,12 @@ export function createBatch<I, R>(
     add: item =>
       new Promise((resolve, reject) => {
         queue.push({ item, resolve, reject })
+        if (running >= inFlight) return
+        // Where all callers have been answered together, they come back together: the first of them leave while the others are
+        // read. If all left as one group, the database and this process would work in turns from then on.
+        if (queue.length >= (rest?.enough ?? Number.POSITIVE_INFINITY)) next()
         // One turn of the event loop: requests that were read together leave together.
-        if (!scheduled && running < inFlight) {
+        else if (!scheduled) {
           scheduled = true
           setImmediate(next)
         }
