@@ -1,5 +1,6 @@
-// Work in a process of its own: the module forks itself, is told its job, and answers once.
+// Work in a process of its own: the module forks itself, is told its jobs, and answers each.
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 export function forkModule(module: string, args: string[] = []): ChildProcess {
@@ -13,24 +14,37 @@ export function endWithUs(child: ChildProcess): void {
   child.once('exit', () => process.off('exit', end))
 }
 
-/** Tells the module its job and waits for its answer and its end. */
-export async function runChild<Answer>(module: string, job: object): Promise<Answer> {
-  const child = forkModule(module)
-  const gone = new Promise<number | null>(resolve => child.once('exit', resolve))
-  const answer = new Promise<Answer>(resolve => child.once('message', told => resolve(told as Answer)))
-  child.send(job)
-  const first = await Promise.race([answer, gone.then(code => new Error(`${module} ended with ${code}`))])
-  if (first instanceof Error) throw first
-  await gone
-  return first
+/** Told one job after the other, each time the one before is done; ends when this process does. */
+export function keepChild<Job extends object, Answer>(module: string): (job: Job) => Promise<Answer> {
+  let child: ChildProcess | undefined
+  return async job => {
+    child ??= start()
+    const answer = once(child, 'message')
+    const gone = once(child, 'exit').then(([code]) => new Error(`${module} ended with ${code}`))
+    child.ref()
+    child.channel?.ref()
+    child.send(job)
+    const first = await Promise.race([answer, gone])
+    child.unref()
+    child.channel?.unref()
+    if (first instanceof Error) throw first
+    return first[0] as Answer
+  }
+
+  function start(): ChildProcess {
+    const started = forkModule(module)
+    endWithUs(started)
+    return started
+  }
 }
 
-/** The other side: does the job it is told, if this module was started for it. */
+/** The other side: does each job it is told, if this module was started for it. */
 export function serveParent<Job, Answer>(module: string, work: (job: Job) => Promise<Answer>): void {
   if (process.argv[1] !== fileURLToPath(module) || process.argv[2] !== '--child') return
-  process.once('message', job => {
+  process.on('disconnect', () => process.exit())
+  process.on('message', job => {
     work(job as Job).then(
-      answer => process.send?.(answer, () => process.exit(0)),
+      answer => process.send?.(answer),
       error => {
         console.error(error)
         process.exit(1)

@@ -3,7 +3,7 @@
 // Closed loop by default: each connection asks again as soon as it is answered. With `rate`, requests start at their appointed
 // times whatever happens, and are timed from then: a slow answer is not hidden by asking less.
 import net from 'node:net'
-import { runChild, serveParent } from './child.ts'
+import { keepChild, serveParent } from './child.ts'
 import { now } from './clock.ts'
 
 export type Job = {
@@ -36,7 +36,11 @@ export type Outcome = {
   clientMicros: number
 }
 
-export const load = (job: Job) => runChild<Outcome>(import.meta.url, job)
+/**
+ * One process for all loads: a process that ends gives back some 60 MB, and a virtual machine that tells its host of free memory
+ * (two seconds later, in the middle of the next load) can be slow for 50 ms then.
+ */
+export const load = keepChild<Job, Outcome>(import.meta.url)
 
 /** A request with everything that HTTP needs around it. */
 export function request(method: string, path: string, headers: Record<string, string>, body?: string): string {

@@ -9,7 +9,7 @@ import Fastify from 'fastify'
 import pg from 'pg'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds } from '../../src/core/id.ts'
-import { forkModule, runChild, serveParent } from './child.ts'
+import { forkModule, keepChild, serveParent } from './child.ts'
 import type { House } from './house.ts'
 import { percentile } from './load.ts'
 import { cpuSeconds, memoryOf } from './process.ts'
@@ -21,11 +21,13 @@ export type Inserted = { perSecond: number; p50: number; databaseMicros: number 
 const GROUP = 500
 const ROW = `$2, $2, 'normal', 'email', false, $2, 1, 'email-medium', $3, false, $4`
 
+const inserting = keepChild<InsertJob, Inserted>(import.meta.url)
+
 export const insertYardstick = ({ database }: House, clients: number, seconds: number) =>
-  runChild<Inserted>(import.meta.url, { database, clients, seconds, group: 1 } satisfies InsertJob)
+  inserting({ database, clients, seconds, group: 1 })
 
 export const groupYardstick = ({ database }: House, seconds: number) =>
-  runChild<Inserted>(import.meta.url, { database, clients: 1, seconds, group: GROUP } satisfies InsertJob)
+  inserting({ database, clients: 1, seconds, group: GROUP })
 
 async function insert({
   database: { host, user, database, pid },
