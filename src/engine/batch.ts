@@ -10,9 +10,9 @@ export type Batch<I, R> = {
 
 /**
  * After a group of several the next one waits so long, unless enough are there before, or this process is itself what everybody
- * waits for: then the database would only be idle meanwhile.
+ * waits for: then the database would only be idle meanwhile. Many do not even wait for those who are being read with them.
  */
-export type Rest = { several: number; ms: number; enough: number; isBusy(): boolean }
+export type Rest = { several: number; ms: number; enough: number; many: number; isBusy(): boolean }
 
 type Entry<I, R> = { item: I; resolve(result: R): void; reject(error: unknown): void }
 
@@ -74,7 +74,7 @@ export function createBatch<I, R>(
         if (running >= inFlight) return
         // Where all callers have been answered together, they come back together: the first of them leave while the others are
         // read. If all left as one group, the database and this process would work in turns from then on.
-        if (queue.length >= (rest?.enough ?? Number.POSITIVE_INFINITY)) next()
+        if (queue.length >= (rest?.many ?? Number.POSITIVE_INFINITY)) next()
         // One turn of the event loop: requests that were read together leave together.
         else if (!scheduled) {
           scheduled = true

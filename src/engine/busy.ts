@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 
 const EVERY_MS = 100
-const BUSY = 0.75
+const BUSY = 0.9
 
 export function createBusy(): () => boolean {
   let before = performance.eventLoopUtilization()

@@ -20,7 +20,7 @@ const MOST = 500
 /** A second group of the same service would only wait for the first one's row of the rate limit. */
 const IN_FLIGHT = 1
 /** A statement costs as much as 15 messages in it, so under load it waits for company; a caller who comes alone never does. */
-const REST = { several: 3, ms: 3, enough: 24 }
+const REST = { several: 3, ms: 3, enough: 24, many: 32 }
 /** Megabytes keep a connection busy for a while: most connections stay for others. */
 const WITH_FILES = 3
 
