@@ -61,10 +61,11 @@ function serve(socket: net.Socket) {
   socket.on('data', chunk => {
     const text = chunk.toString('latin1')
     buffer += text
+    const hasEnd = (tail + text).includes(END)
     tail = (tail + text).slice(-END.length)
     if (data !== null && what === 'reset-before') return void socket.resetAndDestroy()
-    // Megabytes are looked through once, when their end has come.
-    if (!isBusy && (data === null || tail === END)) void read()
+    // Megabytes are looked through once, when their end has come; the next envelope may have come with it.
+    if (!isBusy && (data === null || hasEnd)) void read()
   })
 
   async function read() {
@@ -77,7 +78,8 @@ function serve(socket: net.Socket) {
         buffer = buffer.slice(end + 3)
         await taken(data)
         data = null
-        if (socket.destroyed) return
+        // Gone or silent: what came behind is not looked at any more.
+        if (socket.destroyed || socket.writableEnded || what === 'hang-after') return
         continue
       }
       const end = buffer.indexOf('\r\n')
@@ -118,7 +120,7 @@ function serve(socket: net.Socket) {
     note({ channel: 'email', ...read5322(text), to, answer: what })
     if (settings.delayMs > 0 || what === 'slow') await new Promise(go => setTimeout(go, settings.delayMs || 2_000))
     if (what === 'reset-after') return void socket.resetAndDestroy()
-    if (what === 'hang-after') return socket.removeAllListeners('data')
+    if (what === 'hang-after') return
     if (what === 'garbage') return say('\u0000\u00fe what')
     if (what === 'half-line') return void socket.end('250 2.0')
     say('250 2.0.0 Ok: queued')

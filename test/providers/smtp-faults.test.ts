@@ -215,6 +215,18 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
     expect(server.state.wire.match(/^To: b@/gm)).toHaveLength(1)
   })
 
+  test('a server that was silent when it was followed is not followed again', async () => {
+    const { server, provider } = await against(
+      firstEnds(async ({ socket }) => {
+        await new Promise(gone => socket.once('close', gone))
+      }),
+    )
+    const [first, ...others] = await Promise.all(['a', 'b', 'c', 'd'].map(name => provider.send(to(name))))
+    expect(first).toEqual(uncertain)
+    expect(others.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted'])
+    expect(server.state.wire.match(/\r\n\.\r\nRSET/g)).toHaveLength(1)
+  })
+
   test('a quarter of the connections is kept for what is urgent', async () => {
     let release = () => {}
     const released = new Promise<void>(resolve => {

@@ -2,7 +2,7 @@
 // out to be dead before it took anything is replaced silently, because nothing can have been sent.
 import { setMaxListeners } from 'node:events'
 import type { Fault } from './replies.ts'
-import { type Envelope, type Line, open, type Sent, type Session } from './session.ts'
+import { type Envelope, type Line, NO_ANSWER, open, type Sent, type Session } from './session.ts'
 
 export type PoolSettings = {
   line: Line
@@ -44,6 +44,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   const busy = new Set<Promise<unknown>>()
   let opening = 0
   let crowded = false
+  let isFollowable = true
   let stopping = false
   let ended: Promise<void> | undefined
   const giveUp = new AbortController()
@@ -66,11 +67,12 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   const startable = () =>
     waiting.urgent.length + Math.min(waiting.others.length, Math.max(0, mostOrdinary - ordinary.size))
 
-  /** Its envelope leaves with the end of the data before it: a write and a wait less. */
-  function follow(session: Session, { urgent }: Job) {
-    if (stopping || session.carried() >= settings.messagesPerConnection) return
+  /** Its envelope leaves with the end of the data before it: a write and a wait less. False: nobody followed. */
+  function follow(session: Session, { urgent }: Job): boolean {
+    if (stopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
     const next = (urgent ? waiting.urgent : waiting.others).shift()
     if (next) track(carry(session, next))
+    return next !== undefined
   }
 
   const everyJob = () => [...waiting.urgent.splice(0), ...waiting.others.splice(0)]
@@ -118,7 +120,12 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
 
   async function carry(session: Session, job: Job) {
     const first = session.carried() === 0
-    const sent = await session.transact(job.mail.envelope, job.mail.data, () => follow(session, job))
+    let followed = false
+    const sent = await session.transact(job.mail.envelope, job.mail.data, () => {
+      followed = follow(session, job)
+    })
+    // A server that offers PIPELINING and yet overlooks an end with something behind it would be silent every time.
+    if (followed && !sent.ok && sent.fault.problem === NO_ANSWER) isFollowable = false
     // Each try uses up a kept connection, so this ends with a new one at the latest.
     if (!sent.ok && !first && !stopping && wasDead(sent.fault)) {
       session.destroy()

@@ -78,6 +78,7 @@ export async function open(line: Line, onClosed: () => void, giveUp: AbortSignal
 }
 
 const LONGEST_REPLY = 16_384
+export const NO_ANSWER = 'The provider did not answer in time'
 
 type LibraryError = Error & { code?: string; response?: string }
 
@@ -124,7 +125,7 @@ function faultOf(error: LibraryError): Fault {
     case 'EDNS':
       return { stage: 'open', reply, problem: 'The name of the provider was not found' }
     case 'ETIMEDOUT':
-      return { stage: 'open', reply, problem: 'The provider did not answer in time' }
+      return { stage: 'open', reply, problem: NO_ANSWER }
     case 'EPROTOCOL':
       return { stage: 'open', reply, problem: 'The provider does not speak SMTP' }
     default:
@@ -158,7 +159,7 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
   let mayFollow = false
 
   const deadline = setTimeout(() => {
-    if (under.length > 0) end('The provider did not answer in time')
+    if (under.length > 0) end(NO_ANSWER)
   }, line.replySeconds * 1000)
   deadline.unref()
 
