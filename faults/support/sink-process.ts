@@ -14,18 +14,30 @@ let settings: Settings = { smtp: 'ok', http: 'ok', scanner: 'ok', delayMs: 0, ru
 let used = new Map<string, number>()
 const count = { connections: 0, refused: 0 }
 
-/** What to do with this recipient now; a rule counts for each recipient apart. */
-function ruleFor(to: string): Rule['what'] {
+/**
+ * What to do with this recipient now; a rule counts for each recipient apart. What is to happen at the end of the data counts only
+ * then: an envelope that came behind another message may be said once more, on another connection.
+ */
+function ruleFor(to: string, isEnd = false): Rule['what'] {
   for (const rule of settings.rules) {
     if (!to.startsWith(rule.prefix)) continue
     const key = `${rule.prefix} ${to}`
     const times = used.get(key) ?? 0
     if (times >= rule.times) continue
-    used.set(key, times + 1)
+    if (isEnd || !AT_THE_END.has(rule.what)) used.set(key, times + 1)
     return rule.what
   }
   return 'ok'
 }
+
+const AT_THE_END: ReadonlySet<Rule['what']> = new Set([
+  '4xx-end',
+  'reset-after',
+  'hang-after',
+  'garbage',
+  'half-line',
+  'slow',
+])
 
 function note(arrival: Omit<Arrival, 'at'>) {
   writeSync(log, `${JSON.stringify({ ...arrival, at: Date.now() })}\n`)
@@ -116,6 +128,7 @@ function serve(socket: net.Socket) {
   }
 
   async function taken(text: string) {
+    if (AT_THE_END.has(what)) ruleFor(to, true)
     if (what === '4xx-end') return say('452 4.3.1 Insufficient system storage')
     note({ channel: 'email', ...read5322(text), to, answer: what })
     if (settings.delayMs > 0 || what === 'slow') await new Promise(go => setTimeout(go, settings.delayMs || 2_000))
@@ -157,7 +170,7 @@ const texts = http.createServer((request, response) => {
 
 async function text(body: string, request: http.IncomingMessage, response: http.ServerResponse) {
   const { to, text: words, id } = JSON.parse(body) as { to: string; text: string; id: string }
-  const what = settings.http === 'ok' ? ruleFor(to) : settings.http
+  const what = settings.http === 'ok' ? ruleFor(to, true) : settings.http
   const answer = (status: number, value: unknown, headers: Record<string, string> = {}) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
   if (what === '4xx' || what === '503') return answer(503, { error: 'busy' })
@@ -231,7 +244,7 @@ const REFUSED: readonly string[] = ['reject', 'throttle', 'queue-full']
 
 const smsc = await startSmppServer(null, (digits, words) => {
   const to = `+${digits}`
-  const what = ruleFor(to)
+  const what = ruleFor(to, true)
   if (!REFUSED.includes(what)) noteText({ id: '', to, words, answer: what })
   return what as SmppMode
 })
