@@ -212,7 +212,7 @@ export const spread = (
   again: readonly Again[],
 ) => sql`
   with job as materialized (
-    select id
+    select id, clock_timestamp() as now
     from jobs
     where id = ${chunk?.job_id ?? null}::uuid
     for update
@@ -222,9 +222,9 @@ export const spread = (
   started as (
     update jobs
     set status = case when chunks_left = 1 then 'finished' when status = 'error' then status else 'in progress' end,
-        processing_started = coalesce(processing_started, clock_timestamp()),
-        processing_finished = case when chunks_left = 1 then clock_timestamp() end,
-        updated_at = clock_timestamp(),
+        processing_started = coalesce(processing_started, (select now from job)),
+        processing_finished = case when chunks_left = 1 then (select now from job) end,
+        updated_at = (select now from job),
         chunks_left = chunks_left - 1
     where id = ${chunk?.job_id ?? null}::uuid
       and status in ('pending', 'in progress', 'error')
