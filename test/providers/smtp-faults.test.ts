@@ -215,6 +215,22 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
     expect(server.state.wire.match(/^To: b@/gm)).toHaveLength(1)
   })
 
+  test('two that end at the same moment leave one free connection, not two', async () => {
+    const { server, provider } = await against(
+      firstEnds(async ({ hear, say }) => {
+        for (let i = 0; i < 4; i++) await hear()
+        say('250 ok\r\n250 ok\r\n250 ok\r\n550 5.1.1 no\r\n503 5.5.1 no\r\n')
+      }),
+    )
+    const ended = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
+    expect(ended).toEqual([expect.objectContaining({ kind: 'accepted' }), rejected('550 5.1.1 no')])
+    // What is urgent asks for any free connection.
+    const outcomes = await Promise.all([false, true, true].map((urgent, n) => provider.send(to(`next${n}`), urgent)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted'])
+    expect(server.state.connections).toBe(1)
+    expect(server.state.wire.match(/^To: next\d@/gm)).toHaveLength(3)
+  })
+
   test('a server that was silent when it was followed is not followed again', async () => {
     const { server, provider } = await against(
       firstEnds(async ({ socket }) => {

@@ -137,6 +137,8 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
 
   /** Free for the next message, unless its time is over. */
   function rest(session: Session) {
+    // One and the one behind it may have ended together: both come here.
+    if (idle.some(kept => kept.session === session)) return
     ordinary.delete(session)
     if (stopping || session.carried() >= settings.messagesPerConnection) {
       session.quit()
