@@ -16,11 +16,11 @@ export function endWithUs(child: ChildProcess): void {
 
 /** Told one job after the other, each time the one before is done; ends when this process does. */
 export function keepChild<Job extends object, Answer>(module: string): (job: Job) => Promise<Answer> {
-  let child: ChildProcess | undefined
+  let kept: ReturnType<typeof start> | undefined
   return async job => {
-    child ??= start()
+    kept ??= start()
+    const { child, gone } = kept
     const answer = once(child, 'message')
-    const gone = once(child, 'exit').then(([code]) => new Error(`${module} ended with ${code}`))
     child.ref()
     child.channel?.ref()
     child.send(job)
@@ -31,10 +31,10 @@ export function keepChild<Job extends object, Answer>(module: string): (job: Job
     return first[0] as Answer
   }
 
-  function start(): ChildProcess {
-    const started = forkModule(module)
-    endWithUs(started)
-    return started
+  function start() {
+    const child = forkModule(module)
+    endWithUs(child)
+    return { child, gone: once(child, 'exit').then(([code]) => new Error(`${module} ended with ${code}`)) }
   }
 }
 

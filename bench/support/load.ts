@@ -36,10 +36,7 @@ export type Outcome = {
   clientMicros: number
 }
 
-/**
- * One process for all loads: a process that ends gives back some 60 MB, and a virtual machine that tells its host of free memory
- * (two seconds later, in the middle of the next load) can be slow for 50 ms then.
- */
+/** One process for all loads: starting one takes half a second. */
 export const load = keepChild<Job, Outcome>(import.meta.url)
 
 /** A request with everything that HTTP needs around it. */

@@ -36,6 +36,7 @@ const KEPT_FOR_URGENT = 0.25
 export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
   const { line, connections } = settings
   const waiting = { urgent: [] as Job[], others: [] as Job[] }
+  const queueOf = (urgent: boolean) => (urgent ? waiting.urgent : waiting.others)
   /** Connections that carry what is not urgent, and how many of them there may be. */
   const ordinary = new Set<Session>()
   const mostOrdinary = Math.max(1, Math.floor(connections * (1 - KEPT_FOR_URGENT)))
@@ -70,7 +71,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   /** Its envelope leaves with the end of the data before it: a write and a wait less. False: nobody followed. */
   function follow(session: Session, { urgent }: Job): boolean {
     if (stopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
-    const next = (urgent ? waiting.urgent : waiting.others).shift()
+    const next = queueOf(urgent).shift()
     if (next) track(carry(session, next))
     return next !== undefined
   }
@@ -129,7 +130,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     // Each try uses up a kept connection, so this ends with a new one at the latest.
     if (!sent.ok && !first && !stopping && wasDead(sent.fault)) {
       session.destroy()
-      ;(job.urgent ? waiting.urgent : waiting.others).unshift(job)
+      queueOf(job.urgent).unshift(job)
     } else job.settle(sent)
     if (!session.isOpen()) forget(session)
     else if (!session.isBusy()) rest(session)
@@ -184,7 +185,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     send: (mail, urgent) =>
       new Promise(settle => {
         if (stopping) return settle({ ok: false, fault: stopped })
-        ;(urgent ? waiting.urgent : waiting.others).push({ mail, urgent, settle })
+        queueOf(urgent).push({ mail, urgent, settle })
         pump()
       }),
     async probe() {
