@@ -22,7 +22,7 @@ const NOUNS = [
   'receipts',
   'inbox',
 ]
-const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry']
+const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
 const TOP = ['', 'console', 'cli']
 const MACHINE_MAY: Record<string, readonly string[]> = { queue: ['db'], engine: ['db', 'queue'] }
 
@@ -101,7 +101,7 @@ function mayImport(from: string, to: string): boolean {
   if (upper > lower) return true
   if (upper < lower) return false
   if (upper === 2) return NOUNS.indexOf(to) < NOUNS.indexOf(from)
-  if (upper === 1) return to === 'telemetry' || (MACHINE_MAY[from] ?? []).includes(to)
+  if (upper === 1) return to === 'telemetry' || to === 'runtime' || (MACHINE_MAY[from] ?? []).includes(to)
   // On top: the tables of contents and main know everyone; console and cli do not know each other.
   return from === '' || to === ''
 }
