@@ -180,7 +180,7 @@ export async function start(
       say(HELD)
     }
 
-    const inbox = createInbox({ sql: db.sql, seal })
+    const inbox = createInbox({ sql: db.sql, seal, services, templates, sendingDomain: config.sendingDomain })
     const files = createFilePlace(store, log)
     stops.push(() => files.stop())
     const given = { services, templates, inbox, files, hold, metrics, log }

@@ -60,8 +60,8 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
       receiptDoor(door, parts.hearReceipts, parts.links.base),
     )
   app.get('/download/:token', downloadFile(parts))
-  app.get('/inbox', inboxPage(parts.inbox))
-  app.get('/inbox/:id', inboxMessage(parts.inbox))
+  app.get('/inbox', inboxPage(parts))
+  app.get('/inbox/:id', inboxMessage(parts))
 
   // For people and for those who watch over the service; nothing here tells about a message.
   const api = openApi()

@@ -267,12 +267,34 @@ describe('inbox', () => {
     expect(messages[0]).toMatchObject({ type: 'email', to: 'bob@example.org', subject: 'Dear Bob' })
     expect(messages[0].id > messages[1].id).toBe(true)
     const { out } = await herald('inbox')
-    expect(out).toMatch(/^ID +WHEN \(UTC\) +TYPE +TO +WHAT\n/)
-    expect(out.split('\n')[1]).toMatch(/ email +bob@example\.org +Dear Bob$/)
+    expect(out).toMatch(/^ID +WHEN \(UTC\) +TYPE +KIND +TO +WHAT\n/)
+    expect(out.split('\n')[1]).toMatch(/ email +captured +bob@example\.org +Dear Bob$/)
     const one = await herald('inbox', '--message', messages[0].id)
     expect(one.out).toMatch(/^subject +Dear Bob$/m)
     expect(one.out).toContain('Hello Bob')
     expect(await json('inbox', '--message', messages[0].id)).toEqual(messages[0])
     expect((await herald('inbox', '--message', service.id)).code).toBe(2)
+  })
+
+  test('messages of test keys are there too, and say so', async () => {
+    const job = await json('job', 'send', '--template', email, '--csv', file(GOOD), '--key-type', 'test')
+    expect(job.statistics).toEqual([{ status: 'delivered', count: 2 }])
+    const { messages } = await json('inbox', '--most', '3')
+    expect(messages.map((one: { test: boolean }) => one.test)).toEqual([true, true, false])
+    expect((await herald('inbox')).out.split('\n')[1]).toMatch(/ email +test +bob@example\.org +Dear Bob$/)
+    expect((await herald('inbox', '--message', messages[0].id)).out).toMatch(/^sent +no: a test message$/m)
+  })
+
+  test('--link prints the link of the page, which opens it', async () => {
+    env.HERALD_PORT = String(here.port)
+    const { code, out } = await herald('inbox', '--link')
+    expect([code, out]).toEqual([0, expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/inbox\?token=[\w-]{43}\n$/)])
+    expect((await fetch(out.trim())).status).toBe(200)
+    env.HERALD_HOST = '192.0.2.1'
+    expect([(await herald('inbox', '--link')).code, (await herald('inbox', '--link')).err]).toEqual([
+      2,
+      expect.stringContaining('on the machine itself only'),
+    ])
+    delete env.HERALD_HOST
   })
 })

@@ -6,7 +6,6 @@ import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
 import { createProviders } from '../delivery.ts'
-import { createInbox } from '../inbox/inbox.ts'
 import { openStore } from '../main.ts'
 import type { Store } from '../parts.ts'
 import type { Provider } from '../providers/port.ts'
@@ -24,6 +23,7 @@ import {
 } from './checks.ts'
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
+import { inboxOf } from './inbox.ts'
 import { addressIn } from './sample-command.ts'
 
 export const doctorCommands: readonly Command[] = [
@@ -166,9 +166,9 @@ async function checkInside(store: Store, config: Config): Promise<Check[]> {
 
 /** Asks every provider whether it would answer; nothing is sent. SMPP is left to the service: a bind of ours would take its place. */
 async function checkProviders(store: Store): Promise<Check[]> {
-  const { config, db, seal } = store
+  const { config } = store
   const asked = (names: readonly string[]) => names.filter(name => name !== 'smpp')
-  const quiet = { inbox: createInbox({ sql: db.sql, seal }), log: createLog('silent') }
+  const quiet = { inbox: inboxOf(store), log: createLog('silent') }
   try {
     const providers = createProviders(
       // The bounces' port belongs to the service that runs.

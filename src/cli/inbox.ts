@@ -1,6 +1,10 @@
 import { readId } from '../core/id.ts'
-import { createInbox, type Shown } from '../inbox/inbox.ts'
-import { type Command, UsageError, withStore } from './command.ts'
+import { createInbox, type Inbox, type Shown } from '../inbox/inbox.ts'
+import { inboxLink } from '../inbox/link.ts'
+import type { Store } from '../parts.ts'
+import { createServices } from '../services/load.ts'
+import { createTemplates } from '../templates/cache.ts'
+import { type Answer, type Command, UsageError, withStore } from './command.ts'
 import { facts, listing } from './print.ts'
 
 const MOST = 50
@@ -11,11 +15,14 @@ export const inboxCommands: readonly Command[] = [
     options: [
       { name: 'most', value: 'NUMBER', number: true, sentence: `How many messages to show. Without it, ${MOST}.` },
       { name: 'message', value: 'ID', sentence: 'Show this one message in full.' },
+      { name: 'link', sentence: 'Print the link that opens the page /inbox in a browser on this machine.' },
     ],
-    sentence: 'Show what would have been sent: while no provider is set, messages are kept on this machine.',
-    more: 'Newest first. The page /inbox of a running Herald shows the same.',
+    sentence:
+      'Show messages that were not sent: those of test keys, and those captured while a channel has no provider.',
+    more: 'Newest first. The page /inbox of a running Herald shows the same to whoever has its link; keep the link to yourself.',
     run: withStore(async (store, given) => {
-      const inbox = createInbox({ sql: store.db.sql, seal: store.seal })
+      if (given.has('link')) return link(store)
+      const inbox = inboxOf(store)
       const wanted = given.maybe('message')
       if (wanted !== undefined) {
         const id = readId(wanted)
@@ -23,21 +30,50 @@ export const inboxCommands: readonly Command[] = [
         if (!message) throw new UsageError(`There is no message ${wanted} in the inbox.`)
         return { text: whole(message), data: message }
       }
-      const messages = await inbox.list(null, given.number('most') ?? MOST)
-      const rows = messages.map(({ id, at, type, to, subject, text }) => [
-        id,
-        at.slice(0, 19).replace('T', ' '),
-        type,
-        to,
-        firstLine(subject ?? text),
+      const messages = await newest(inbox, given.number('most') ?? MOST)
+      const rows = messages.map(message => [
+        message.id,
+        message.at.slice(0, 19).replace('T', ' '),
+        message.type,
+        message.test ? 'test' : 'captured',
+        message.to,
+        firstLine(message.subject ?? message.text),
       ])
       return {
-        text: listing(['ID', 'WHEN (UTC)', 'TYPE', 'TO', 'WHAT'], rows, 'Nothing was sent yet.'),
+        text: listing(['ID', 'WHEN (UTC)', 'TYPE', 'KIND', 'TO', 'WHAT'], rows, 'There is no message yet.'),
         data: { messages },
       }
     }),
   },
 ]
+
+export const inboxOf = ({ config, db: { sql }, clock, seal }: Store): Inbox =>
+  createInbox({
+    sql,
+    seal,
+    services: createServices(sql, clock),
+    templates: createTemplates(sql, clock),
+    sendingDomain: config.sendingDomain,
+  })
+
+async function newest(inbox: Inbox, most: number): Promise<Shown[]> {
+  const all: Shown[] = []
+  for (let hasMore = true; hasMore && all.length < most; ) {
+    const page = await inbox.list(all.at(-1)?.id ?? null, Math.min(most - all.length, 500))
+    all.push(...page.messages)
+    hasMore = page.hasMore
+  }
+  return all
+}
+
+function link({ seal, config }: Store): Answer {
+  const address = inboxLink(seal, config)
+  if (address === null)
+    throw new UsageError(
+      `The page /inbox answers on the machine itself only, and HERALD_HOST is ${config.host}. herald inbox shows the same.`,
+    )
+  return { text: address, data: { link: address } }
+}
 
 /** A line of a table: whatever a message holds, it stays one line and cannot speak to the terminal. */
 export const firstLine = (text: string) => {
@@ -45,12 +81,13 @@ export const firstLine = (text: string) => {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line
 }
 
-const whole = ({ id, type, at, from, to, subject, text }: Shown) =>
+const whole = ({ id, type, at, test, from, to, subject, text }: Shown) =>
   [
     facts([
       ['id', id],
       ['type', type],
       ['when', at],
+      ['sent', test ? 'no: a test message' : 'no: captured'],
       ['from', from],
       ['to', to],
       ['subject', subject],

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { migrate } from '../db/migrate.ts'
+import { inboxLink } from '../inbox/link.ts'
 import { openStore, start } from '../main.ts'
 import type { Command, Io } from './command.ts'
 
@@ -27,9 +28,11 @@ export const runCommands: readonly Command[] = [
         say: io.say,
       })
       const address = running.address === '' ? null : running.address
+      const { config, seal } = running.parts
+      const inbox = address && process.stdout.isTTY ? inboxLink(seal, { host: config.host, port: running.port }) : null
       io.answer({
         text: address
-          ? `Herald listens on ${address} (Ctrl-C stops it).`
+          ? `Herald listens on ${address} (Ctrl-C stops it).\nMessages that are not sent are in the inbox: ${inbox ?? '/inbox, by the link that herald inbox --link prints'}`
           : 'The delivery engine runs (Ctrl-C stops it).',
         data: { address },
       })

@@ -1,63 +1,109 @@
-// GET /inbox: what the capture provider kept, as a page for people and as JSON. For the operator only: it answers on the
-// machine itself and nowhere else.
+// GET /inbox: what was captured or sent with a test key, as a page for people and as JSON. For the operator only: it answers on
+// the machine itself, to whoever has the link.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Id, readId } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
 import { escaped, sendPage } from '../http/html.ts'
-import { refuse } from '../http/refusals.ts'
+import { refuse as refuseRequest } from '../http/refusals.ts'
 import type { Inbox, Shown } from './inbox.ts'
+import { inboxToken, isInboxToken } from './link.ts'
+import { refuse } from './refusals.ts'
 
 const PAGE = 50
 
-export const inboxPage = (inbox: Inbox) => async (request: FastifyRequest, reply: FastifyReply) => {
-  onlyHere(request)
-  const { older_than } = request.query as { older_than?: string }
-  const messages = await inbox.list(readId(older_than), PAGE)
-  if (!wantsHtml(request)) return reply.type('application/json').send({ messages })
-  return page(reply, 'Inbox', list(messages))
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+export const inboxPage = ({ inbox, seal }: { inbox: Inbox; seal: Seal }): Handler =>
+  forHolders(seal, async (request, reply) => {
+    const { older_than } = request.query as { older_than?: unknown }
+    const { messages, hasMore } = await inbox.list(typeof older_than === 'string' ? readId(older_than) : null, PAGE)
+    if (!wantsHtml(request)) return json(reply, { messages })
+    return page(reply, 'Inbox', list(messages, hasMore))
+  })
+
+export const inboxMessage = ({ inbox, seal }: { inbox: Inbox; seal: Seal }): Handler =>
+  forHolders(seal, async (request, reply) => {
+    const id = readId((request.params as { id: string }).id)
+    const message = id && (await inbox.get(id as Id))
+    if (!message) throw refuseRequest.unknownPath()
+    if (!wantsHtml(request)) return json(reply, message)
+    return page(reply, message.subject ?? 'Text message', one(message))
+  })
+
+/** The token comes once in the address; a browser keeps it in a cookie and goes on without it, so that it is in no history. */
+function forHolders(seal: Seal, handler: Handler): Handler {
+  return async (request, reply) => {
+    onlyHere(request)
+    const { token } = request.query as { token?: unknown }
+    const isNew = isInboxToken(seal, token)
+    if (!isNew && !isInboxToken(seal, cookieOf(seal, request))) {
+      if (!wantsHtml(request)) throw refuse.linkNeeded()
+      return page(reply.code(403), 'Inbox', LINK_NEEDED)
+    }
+    if (!isNew || !wantsHtml(request)) return handler(request, reply)
+    return reply
+      .header('set-cookie', `${cookieName(seal)}=${inboxToken(seal)}; Path=/inbox; HttpOnly; SameSite=Lax`)
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'no-store')
+      .redirect(request.url.split('?', 1)[0] ?? '/inbox', 303)
+  }
 }
 
-export const inboxMessage = (inbox: Inbox) => async (request: FastifyRequest, reply: FastifyReply) => {
-  onlyHere(request)
-  const id = readId((request.params as { id: string }).id)
-  const message = id && (await inbox.get(id as Id))
-  if (!message) throw refuse.unknownPath()
-  if (!wantsHtml(request)) return reply.type('application/json').send(message)
-  return page(reply, message.subject ?? 'Text message', one(message))
-}
+const LINK_NEEDED = `<p>This page shows messages, so it opens by its link only. On this machine, with the settings of the service:</p>
+<pre>npx herald inbox --link</pre><p>A start on a terminal prints the link too.</p>`
+
+// Cookies do not know ports: two installations on one machine need two names.
+const cookieName = (seal: Seal) => `herald_inbox_${seal.digest('cookie of the inbox').toString('hex').slice(0, 8)}`
+
+const cookieOf = (seal: Seal, { headers }: FastifyRequest) =>
+  (headers.cookie ?? '')
+    .split(';')
+    .map(pair => pair.trim().split('='))
+    .find(([name]) => name === cookieName(seal))?.[1]
 
 // Only a caller on this machine who also calls it by a name of this machine: a proxy beside us forwards strangers under our
-// public name, and a page in the operator's browser can reach us only under a name of its own.
-function onlyHere(request: FastifyRequest) {
-  const isLocal = LOCAL.test(request.socket.remoteAddress ?? '') && LOCAL_NAME.test(request.headers.host ?? '')
-  if (!isLocal || request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined)
-    throw refuse.unknownPath()
+// public name, and a page in the operator's browser can reach us only under a name of its own. Most proxies leave one of these
+// headers; one that leaves none has no token.
+function onlyHere({ socket, headers }: FastifyRequest) {
+  const isLocal = LOCAL.test(socket.remoteAddress ?? '') && LOCAL_NAME.test(headers.host ?? '')
+  if (!isLocal || OF_PROXIES.some(name => headers[name] !== undefined)) throw refuseRequest.unknownPath()
 }
 
 const LOCAL = /^(127\.|::1$|::ffff:127\.)/
 const LOCAL_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
+const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 const wantsHtml = (request: FastifyRequest) => (request.headers.accept ?? '').includes('text/html')
 
-const list = (messages: readonly Shown[]) =>
-  messages.length === 0
-    ? '<p>Nothing was sent yet. Messages appear here while no provider is configured.</p>'
-    : `<table><tr><th>When</th><th>To</th><th>What</th></tr>${messages
-        .map(
-          m =>
-            `<tr><td>${m.at.slice(0, 19).replace('T', ' ')}</td><td>${escaped(m.to)}</td><td><a href="/inbox/${m.id}">${escaped(m.subject ?? m.text.slice(0, 80))}</a></td></tr>`,
-        )
-        .join('')}</table><p><a href="/inbox?older_than=${messages.at(-1)?.id}">Older</a></p>`
+const json = (reply: FastifyReply, data: unknown) =>
+  reply.type('application/json').header('cache-control', 'no-store').send(data)
 
-const one = (m: Shown) => `<dl><dt>From</dt><dd>${escaped(m.from ?? '')}</dd><dt>To</dt><dd>${escaped(m.to)}</dd>
+const list = (messages: readonly Shown[], hasMore: boolean) =>
+  `<p>Nothing on this page was sent to anyone.</p>${
+    messages.length === 0
+      ? '<p>There is no message yet. Messages appear here when they are sent with a test key, or while their channel has no provider.</p>'
+      : `<table><tr><th>When (UTC)</th><th>To</th><th>What</th><th>Why it was not sent</th></tr>${messages
+          .map(
+            m =>
+              `<tr><td>${m.at.slice(0, 19).replace('T', ' ')}</td><td>${escaped(m.to)}</td><td><a href="/inbox/${m.id}">${escaped(m.subject ?? m.text.slice(0, 80))}</a></td><td>${tag(m)}</td></tr>`,
+          )
+          .join('')}</table>`
+  }${hasMore ? `<p><a href="/inbox?older_than=${messages.at(-1)?.id}">Older</a></p>` : ''}`
+
+const tag = ({ test }: Shown) => (test ? '<b class="test">test message</b>' : '<b>captured, not sent</b>')
+
+const one = (
+  m: Shown,
+) => `<p>${tag(m)} ${m.test ? 'It was sent with a test key.' : 'Its channel has no provider.'}</p><dl><dt>From</dt><dd>${escaped(m.from ?? '')}</dd><dt>To</dt><dd>${escaped(m.to)}</dd>
 <dt>When</dt><dd>${m.at}</dd></dl><pre>${escaped(m.text)}</pre>
 ${m.html === null ? '' : `<iframe sandbox title="The e-mail as HTML" srcdoc="${escaped(m.html)}"></iframe>`}<p><a href="/inbox">All messages</a></p>`
 
 // The mail is shown in a frame without rights; inline styles are all it needs.
 const page = (reply: FastifyReply, title: string, body: string) =>
   sendPage(
-    reply,
+    reply.header('cache-control', 'no-store'),
     "style-src 'unsafe-inline'; frame-src 'self'",
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title>
-<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-top:1px solid #8884}pre{white-space:pre-wrap;background:#8881;padding:1rem}iframe{width:100%;height:40rem;border:1px solid #8884;background:#fff}</style>
+<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid #8884;overflow-wrap:anywhere}dt{font-weight:600}dd{margin:0 0 .4rem}b{font-size:.85rem;font-weight:600;white-space:nowrap;padding:.1rem .5rem;border-radius:1rem;background:#8883}b.test{background:#fc06}pre{white-space:pre-wrap;background:#8881;padding:1rem}iframe{width:100%;height:40rem;border:1px solid #8884;background:#fff}</style>
 </head><body><h1>${escaped(title)}</h1>${body}</body></html>`,
   )

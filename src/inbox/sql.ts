@@ -12,12 +12,17 @@ export const keep = (sql: Sql, messages: readonly Captured[]) => sql`
        as m (id, channel, sealed)
   on conflict do nothing`
 
-export const page = (sql: Sql, olderThan: Id | null, size: number) => sql<Captured>`
+/** Newest first, as many as fit into `bytes`, and one at least. */
+export const page = (sql: Sql, olderThan: Id | null, size: number, bytes: number) => sql<Captured>`
   select id, channel, sealed
-  from inbox
-  where ${olderThan}::uuid is null or id < ${olderThan}
-  order by id desc
-  limit ${size}`
+  from (select id, channel, sealed, sum(octet_length(sealed)) over (order by id desc) - octet_length(sealed) as before
+        from (select id, channel, sealed
+              from inbox
+              where ${olderThan}::uuid is null or id < ${olderThan}
+              order by id desc
+              limit ${size}) newest) m
+  where before < ${bytes}
+  order by id desc`
 
 export async function find(sql: Sql, id: Id): Promise<Captured | null> {
   const [found] = await sql<Captured>`select id, channel, sealed from inbox where id = ${id}`
@@ -25,3 +30,57 @@ export async function find(sql: Sql, id: Id): Promise<Captured | null> {
 }
 
 export const forgetBefore = (sql: Sql, id: Id) => sql`delete from inbox where id < ${id}`
+
+/** A message of a test key, read from where every message is kept. */
+export type Tested = Captured & {
+  service_id: Id
+  template_id: Id
+  template_version: number
+  sender_id: Id | null
+}
+
+/** How a simulated message ends. What is not due yet, or was cancelled, would not have been sent. */
+const SIMULATED = ['delivered', 'temporary-failure', 'permanent-failure'] as const
+
+/**
+ * The newest messages of test keys, of all services. Each combination of equal columns is one walk down the index
+ * `states_listed`, so the page costs the same however many other messages there are (test/explain.test.ts).
+ */
+export const testedPage = (sql: Sql, olderThan: Id | null, size: number) => sql<Tested>`
+  with page as materialized (
+    select w.id
+    from services v
+    cross join unnest(array['email', 'sms']) as c (channel)
+    cross join unnest(array[false, true]) as j (in_job)
+    cross join unnest(${SIMULATED}::text[]) as t (status)
+    cross join lateral (
+      select s.id
+      from states s
+      where s.service_id = v.id
+        and s.key_type = 'test'
+        and s.channel = c.channel
+        and s.in_job = j.in_job
+        and s.status = t.status
+        and s.id < coalesce(${olderThan}, 'ffffffff-ffff-ffff-ffff-ffffffffffff')::uuid
+      order by s.id desc nulls last
+      limit ${size}
+    ) w
+    order by w.id desc
+    limit ${size}
+  )
+  select n.id, n.channel, n.sealed, n.service_id, n.template_id, n.template_version, n.sender_id
+  from page
+  cross join lateral (select * from notifications where id = page.id limit 1) n
+  order by page.id desc`
+
+export async function findTested(sql: Sql, id: Id): Promise<Tested | null> {
+  const [found] = await sql<Tested>`
+    select n.id, n.channel, n.sealed, n.service_id, n.template_id, n.template_version, n.sender_id
+    from notifications n
+    join states s on s.id = n.id
+    where n.id = ${id}
+      and s.id = ${id}
+      and n.key_type = 'test'
+      and s.status = any (${SIMULATED}::text[])`
+  return found ?? null
+}

@@ -171,9 +171,10 @@ async function sendEmail(app: DeliverApp, item: Item, service: LoadedService, ur
   }
 }
 
-function emailOf(
-  app: DeliverApp,
-  item: Item,
+/** The message as a provider gets it; the inbox shows a test message by the same function. */
+export function emailOf(
+  app: Pick<DeliverApp, 'sendingDomain'>,
+  item: Pick<Item, 'id' | 'sender_id' | 'version'>,
   service: LoadedService,
   { to, values }: Personal,
   attachments: readonly Attachment[],
@@ -191,16 +192,21 @@ function emailOf(
 }
 
 function sendText(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
-  const { to, values } = personalOf(app, item)
+  const message = textOf(item, service, personalOf(app, item))
+  return app.text.send(message, { cost: message.parts, urgent })
+}
+
+export function textOf(
+  item: Pick<Item, 'id' | 'sender_id' | 'version'>,
+  service: LoadedService,
+  { to, values }: Personal,
+): TextMessage {
   if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
   const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
   const phone = readPhone(to, { international: true })
   if (!phone.ok) throw new Error('a number that was accepted cannot be read')
   const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? null
-  return app.text.send(
-    { id: item.id, to: phone.e164, from, text, encoding, parts: fragments },
-    { cost: fragments, urgent },
-  )
+  return { id: item.id, to: phone.e164, from, text, encoding, parts: fragments }
 }
 
 /** Writes what became of messages, settles their tickets, and lets what was deferred travel on together. */

@@ -381,8 +381,8 @@ describe('with the engine: jobs become messages', () => {
     ])
     expect(await listed(test)).toHaveLength(5)
     expect(await listed(own.key)).toEqual([])
-    const inbox = await here.call('GET', '/inbox')
-    for (const message of await listed(test)) expect(inbox.text).not.toContain(message.id)
+    for (const message of await listed(test))
+      expect((await here.inbox(`/inbox/${message.id}`)).body).toMatchObject({ id: message.id, test: true })
   })
 
   test('15.5 a job made only of simulated recipients ends delivered, unsent and uncounted', async () => {
@@ -392,7 +392,7 @@ describe('with the engine: jobs become messages', () => {
     expect((await delivered(own, id, 3)).job_status).toBe('finished')
     const messages = await listed(own.key)
     expect(messages.map(message => message.status)).toEqual(['delivered', 'delivered', 'delivered'])
-    expect((await here.call('GET', '/inbox')).text).not.toContain(messages[0].id)
+    expect((await here.inbox()).text).not.toContain(messages[0].id)
     expect((await own.post({ rows: [HEAD, ...people(1)] })).status).toBe(201)
   })
 
@@ -402,7 +402,7 @@ describe('with the engine: jobs become messages', () => {
     const { id } = await own.accepted({ rows })
     await delivered(own, id, 2)
     const [real, simulated] = await listed(own.key)
-    const inbox = (await here.call('GET', '/inbox')).text
+    const inbox = (await here.inbox()).text
     expect([inbox.includes(real.id), inbox.includes(simulated.id)]).toEqual([true, false])
   })
 
@@ -419,7 +419,7 @@ describe('with the engine: jobs become messages', () => {
       ['Hello P 1', 1],
       ['Hello P 0', 1],
     ])
-    const kept = await here.call('GET', `/inbox/${messages[0].id}`)
+    const kept = await here.inbox(`/inbox/${messages[0].id}`)
     expect([kept.body.subject, kept.body.text]).toEqual(['Dear P 1', expect.stringContaining('Hello P 1')])
   })
 

@@ -7,6 +7,7 @@ import { afterAll, inject } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { type Clock, createClock } from '../../src/core/clock.ts'
 import type { Id } from '../../src/core/id.ts'
+import { inboxToken } from '../../src/inbox/link.ts'
 import { create as createKey } from '../../src/keys/create.ts'
 import { start } from '../../src/main.ts'
 import type { Parts } from '../../src/parts.ts'
@@ -64,6 +65,8 @@ export async function world(env: Record<string, string> = {}, { engine = false }
       moved += ms
     },
     call: (method: string, path: string, options: CallOptions = {}) => call(address, method, path, options),
+    /** The inbox as JSON, for whoever has its link. */
+    inbox: (path = '/inbox') => call(address, 'GET', `${path}?token=${inboxToken(parts.seal)}`),
     service: (options: ServiceOptions = {}) => makeService(parts, address, options),
   }
 }
