@@ -416,8 +416,16 @@ export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
     and status = 'created'`
 
 /** Ids carry their time, and the day's partition follows from it: with both ends known, the planner passes by all other days. */
-export const lowest = (ids: readonly Id[]) => ids.reduce((low, id) => (id < low ? id : low), LAST)
-export const highest = (ids: readonly Id[]) => ids.reduce((high, id) => (id > high ? id : high), '' as Id) || LAST
+export function lowest(ids: readonly Id[]): Id {
+  let low = LAST
+  for (const id of ids) if (id < low) low = id
+  return low
+}
+export function highest(ids: readonly Id[]): Id {
+  let high = ''
+  for (const id of ids) if (id > high) high = id
+  return (high as Id) || LAST
+}
 
 export type Result = {
   id: Id
