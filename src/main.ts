@@ -186,7 +186,12 @@ export async function start(
     const given = { services, templates, inbox, files, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let outlet: Outlet | null = null
-    const hearReceipts = createAcceptReceipts({ sql: db.sql, ids: store.ids, outlet: () => outlet })
+    const hearReceipts = createAcceptReceipts({
+      sql: db.sql,
+      ids: store.ids,
+      outlet: () => outlet,
+      onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
+    })
     const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
     const engine = only === 'http' ? null : startDelivery(store, given, providers)
     stops.push(() => (engine ? engine.stop() : providers.stop()))

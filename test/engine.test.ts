@@ -52,6 +52,7 @@ function engineWith(
     },
     handle,
     setAside: () => 'set aside',
+    unrecordable: () => 'unrecordable',
     setAsideUnseen: () => 'set aside unseen',
   }
   const write = async (entries: readonly Entry<string>[]) => {
@@ -68,8 +69,9 @@ function engineWith(
         where t.owner = ${owner}
         for update of t
       ),
-      ${settleTail(settled, again)}
-      select id from held`
+      ${settleTail(settled, again)},
+      results as (select count(*) as results from unnest(${entries.map(entry => entry.result)}::text[]))
+      select id from held, results`
     const ours = new Set(rows.map(row => row.id))
     for (const { id, result, ticket } of entries) if (id && result && ours.has(ticket.id)) recorded.push({ id, result })
   }
@@ -272,6 +274,28 @@ describe('later', () => {
     expect(handled).toBe(10)
     expect(recorded).toHaveLength(10)
     expect(faults).toHaveLength(4)
+  })
+
+  test('14.3.5 a result that the database refuses is set aside, and all others are recorded', async () => {
+    await queue.put({ lane: 'a', subjects: 60 })
+    await queue.put({ lane: 'a', subjects: 60 })
+    let handled = 0
+    const { recorded, faults } = engineWith(
+      async () => {
+        handled++
+        return done(handled === 1 || handled === 50 ? 'a NUL: \u0000' : 'done')
+      },
+      { slots: 60 },
+    )
+
+    await until(async () => (await queue.left()) === 0)
+    expect(handled).toBe(120)
+    await until(() => recorded.length === 120)
+    expect(recorded.filter(one => one.result === 'unrecordable')).toHaveLength(2)
+    expect(new Set(recorded.map(one => one.id)).size).toBe(120)
+    expect(faults).toEqual(
+      Array(2).fill('a result was refused by the database; it is recorded without what came with it'),
+    )
   })
 
   test('a lane goes on after results had piled up, though nothing new arrives', async () => {

@@ -1,6 +1,8 @@
 // News is written without a lock (receipts/sql.ts): what stands elsewhere than where it was found is left alone.
 import { expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
+import type { Receipt } from '../src/providers/port.ts'
+import { createAcceptReceipts } from '../src/receipts/accept.ts'
 import { type Move, move, standing } from '../src/receipts/sql.ts'
 import { EMAIL, emailTemplate, putState } from './support/sends.ts'
 import { world } from './support/world.ts'
@@ -39,4 +41,39 @@ test('a message that has moved meanwhile keeps its status, and the ticket of the
   expect(await tickets()).toBe(0)
   // The provider's time, read back, is what the next news is compared with.
   if (after) expect(await write({ ...news, from: after, at: 1_700_000_000_500 })).toBe(true)
+})
+
+test('14.3.5 a receipt that the database refuses does not fail its batch: it is set aside, the others are stored', async () => {
+  const here = await world()
+  const { db, ids } = here.parts
+  await db.sql`alter table receipts add check (event_id <> 'refused')`
+  const faults: string[] = []
+  const accept = createAcceptReceipts({
+    sql: db.sql,
+    ids,
+    outlet: () => ({ birth: () => null, hand: () => {} }),
+    onFault: (_error, sentence) => faults.push(sentence),
+  })
+  const receipt = (eventId: string): Receipt => ({
+    ...{ ref: `ref of ${eventId}`, eventId, at: null, result: 'delivered', detail: null, response: null },
+  })
+  const calls = [
+    ['a', 'b', 'refused', 'c'],
+    ['d'],
+    ['e\u0000', 'f\ud800'],
+    Array.from({ length: 200 }, (_, at) => `g${at}`),
+  ]
+  await Promise.all(calls.map(call => accept('smpp', call.map(receipt))))
+
+  const stored = await db.sql<{ event_id: string }>`select event_id from receipts order by event_id`
+  expect(stored.map(row => row.event_id)).toEqual(
+    calls
+      .flat()
+      .filter(one => one !== 'refused')
+      .map(one => one.replace(/[^a-z0-9]/g, ''))
+      .sort(),
+  )
+  const [named] = await db.sql<{ n: number }>`select sum(cardinality(subjects))::integer as n from tickets`
+  expect(named?.n).toBe(stored.length)
+  expect(faults).toEqual(['a receipt was refused by the database; it is set aside'])
 })

@@ -15,6 +15,8 @@ export type Work<Item, Result> = {
   setAside(item: Item): Result
   /** The same for what could not even be loaded; where nothing can be said of it, it is tried again, rarely. */
   setAsideUnseen?(): Result
+  /** What is recorded instead of a result that the database refuses for its data. Absent: nothing. */
+  unrecordable?(result: Result): Result
 }
 
 /** done: recorded. again: recorded, and tried later. wait: nothing happened; the lane pauses until `until` resolves. */

@@ -1,6 +1,8 @@
 // Starts lanes and chores, keeps their leases alive, wakes them when something is due, and drains them on stop.
 import type { Id } from '../core/id.ts'
+import { isDataError } from '../db/errors.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
+import { runSplitting } from '../runtime/split.ts'
 import { type Ceiling, createCeiling } from './ceiling.ts'
 import { createLane, type Entry, type LaneLoop, type Suspicion, type Work } from './loop.ts'
 import { createRecorder } from './recorder.ts'
@@ -34,20 +36,67 @@ export function lane<Item, Result>(spec: {
       createLane({
         ...spec,
         ...context,
-        recorder: createRecorder<Entry<Result>>(entries => untilWritten(() => spec.write(entries), context)),
+        recorder: createRecorder<Entry<Result>>(entries => record(entries, spec, context)),
         share: onRoom => (kept === undefined ? null : context.ceiling.share(kept, onRoom)),
       }),
   }
 }
 
+type Writing<Result> = {
+  work: Pick<Work<never, Result>, 'unrecordable'>
+  write(entries: readonly Entry<Result>[]): Promise<void>
+}
+
+/**
+ * One result that the database refuses for its data does not hold up the others: the batch is split by halves, in order, because
+ * what settles a ticket comes after its results. The refused one is recorded without what came with it, or only settled.
+ */
+async function record<Result>(entries: readonly Entry<Result>[], spec: Writing<Result>, context: LaneContext) {
+  const write = async (batch: readonly Entry<Result>[]) => {
+    await untilWritten(() => spec.write(batch), context)
+    return batch
+  }
+  const written = await runSplitting(
+    entries,
+    batch => {
+      const [entry] = batch
+      return batch.length > 1 || !entry ? write(batch) : recordAlone(entry, write, spec.work, context)
+    },
+    isDataError,
+  )
+  const failed = written.find(one => one.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+async function recordAlone<Result>(
+  entry: Entry<Result>,
+  write: (batch: readonly Entry<Result>[]) => Promise<readonly Entry<Result>[]>,
+  work: Writing<Result>['work'],
+  { onFault }: LaneContext,
+): Promise<readonly Entry<Result>[]> {
+  const spare = entry.result === null ? null : (work.unrecordable?.(entry.result) ?? null)
+  const tries = [entry, ...(spare === null ? [] : [{ ...entry, result: spare }]), { ...entry, result: null }]
+  for (const one of tries)
+    try {
+      return await write([one])
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      onFault(error, REFUSED)
+    }
+  return tries
+}
+
+const REFUSED = 'a result was refused by the database; it is recorded without what came with it'
+
 // What a provider has taken must not be forgotten because the database is away: results wait in memory until it is back.
-// Only a stop does not wait for ever.
+// Only a stop does not wait for ever. What is refused for its data would be refused again.
 async function untilWritten(write: () => Promise<void>, { onFault, isStopping }: LaneContext) {
   let patience = 8_000
   for (let wait = 50; ; wait = Math.min(wait * 2, 1_000)) {
     try {
       return await write()
     } catch (error) {
+      if (isDataError(error)) throw error
       onFault(error, 'results could not be recorded; tried again')
       if (isStopping()) patience -= wait
       if (patience < 0) throw error

@@ -7,6 +7,7 @@ import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Handled, Work } from '../engine/loop.ts'
 import type { Fetched } from '../files/fetch.ts'
 import { isFile } from '../files/file.ts'
+import { cleanLine, cleanRef } from '../providers/clean.ts'
 import type { Channel as Providers } from '../providers/failover.ts'
 import type { Attachment, EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
 import type { Ticket } from '../queue/port.ts'
@@ -90,6 +91,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
 
     setAside: () => SET_ASIDE,
     setAsideUnseen: () => SET_ASIDE,
+    unrecordable: written => ({ ...written, ref: null, response: null }),
   }
 }
 
@@ -124,14 +126,14 @@ function handedOver(item: Item, provider: string, reports: boolean, ref: string)
   if (item.channel === 'sms' && item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
   // A provider that never speaks again has spoken: its acceptance counts as delivery.
   return reports
-    ? done({ status: 'sending', moves: ['sending'], provider, ref })
+    ? done({ status: 'sending', moves: ['sending'], provider, ref: cleanRef(ref) || item.id })
     : done({ status: 'delivered', moves: ['sending', 'delivered'], provider })
 }
 
 const done = (written: Partial<Written>): Handled<Written> => ({ kind: 'done', result: { ...NOTHING, ...written } })
 
 const refused = (provider: string | null, response: string) =>
-  done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: response.slice(0, 500) })
+  done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: cleanLine(response) })
 
 function later(
   app: DeliverApp,

@@ -2,9 +2,12 @@
 // waits together is stored together.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import { isDataError } from '../db/errors.ts'
 import { createBatch } from '../engine/batch.ts'
 import type { Outlet } from '../notifications/accept.ts'
-import type { AcceptReceipts } from '../providers/port.ts'
+import { cleanLine, cleanRef, cleanTime } from '../providers/clean.ts'
+import type { AcceptReceipts, Receipt } from '../providers/port.ts'
+import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
 import { type NewReceipt, NOBODY, accept as store } from './sql.ts'
@@ -19,15 +22,26 @@ export function createAcceptReceipts(app: {
   ids: { next(): Id }
   /** Null while the house is being built. */
   outlet(): Outlet | null
+  onFault(error: unknown, sentence: string): void
 }): AcceptReceipts {
   const batch = createBatch<NewReceipt[], undefined>(
     async calls => {
       const receipts = calls.flat()
-      for (let at = 0; at < receipts.length; at += MOST) await accept(receipts.slice(at, at + MOST))
+      for (let at = 0; at < receipts.length; at += MOST) await acceptAll(receipts.slice(at, at + MOST))
       return calls.map(() => undefined)
     },
     { most: CALLS, inFlight: IN_FLIGHT },
   )
+
+  // A receipt that the database refuses for its data would be refused again whenever it came: it is set aside, and acknowledged.
+  async function acceptAll(receipts: readonly NewReceipt[]) {
+    const stored = await runSplitting(receipts, batch => accept(batch).then(() => batch), isDataError)
+    for (const one of stored) {
+      if (one.status === 'fulfilled') continue
+      if (!isDataError(one.reason)) throw one.reason
+      app.onFault(one.reason, 'a receipt was refused by the database; it is set aside')
+    }
+  }
 
   async function accept(receipts: readonly NewReceipt[]) {
     const outlet = app.outlet()
@@ -43,5 +57,23 @@ export function createAcceptReceipts(app: {
     outlet.hand([ticket], birth)
   }
 
-  return (provider, receipts) => batch.add(receipts.map(receipt => ({ ...receipt, id: app.ids.next(), provider })))
+  return (provider, receipts) =>
+    batch.add(
+      receipts.flatMap(receipt => cleaned(receipt) ?? []).map(one => ({ ...one, id: app.ids.next(), provider })),
+    )
+}
+
+/** Every adapter has its own border; this is the last one. Null: it does not say of what it speaks. */
+function cleaned(receipt: Receipt): Receipt | null {
+  const { ref, eventId, at, detail, response } = receipt
+  const known = cleanRef(ref)
+  if (known === '') return null
+  return {
+    ...receipt,
+    ref: known,
+    eventId: cleanRef(eventId) || known,
+    at: cleanTime(at),
+    detail: detail === null ? null : cleanLine(detail),
+    response: response === null ? null : cleanLine(response),
+  }
 }

@@ -190,6 +190,16 @@ describe('text by SMPP', async () => {
     expect((await statusOf(key, id)).status_description).toBe('No such number')
   })
 
+  test('14.4.16 a receipt with NUL in it counts, and so do those that come with it', async () => {
+    const ids = [await text(key, template), await text(key, template)]
+    for (const id of ids) await becomes(key, id, 'sending')
+    const [first, second] = smsc.messages.slice(-2).map(message => message.ref)
+    // Alphabet 3, ISO 8859-1: here a NUL is a NUL.
+    smsc.deliver({ ...receiptText(`\u0000${first}`, 'DELIVRD'), data_coding: 3 })
+    smsc.deliver(receiptText(second ?? '', 'DELIVRD'))
+    for (const id of ids) await becomes(key, id, 'delivered')
+  })
+
   test('3.1 an international number ends sent', async () => {
     const id = await text(key, template, '+447911123456')
     await becomes(key, id, 'sent')
@@ -287,6 +297,32 @@ describe('text by any HTTP aggregator', async () => {
     await becomes(key, id, 'delivered')
     const [moves] = await here.parts.db.sql<{ moves: string[] }>`select moves from states where id = ${id}`
     expect(moves?.moves).toEqual(['created', 'sending', 'delivered'])
+  })
+
+  test('14.4.6 a reference with NUL and worse blocks nothing, and its receipt still finds the message', async () => {
+    let n = 0
+    peer.answer(() => ({ status: 200, body: JSON.stringify({ messages: [{ id: `a\u0000b\ud800${++n}` }] }) }))
+    const ids = await Promise.all(Array.from({ length: 10 }, () => text(key, template)))
+    for (const id of ids) await becomes(key, id, 'sending')
+    for (let at = 1; at <= ids.length; at++)
+      await tell({ id: `a\u0000b\ud800${at}`, status: 'delivered', event_id: `\u0000${randomUUID()}` })
+    for (const id of ids) await becomes(key, id, 'delivered')
+    expect(n).toBe(ids.length)
+  })
+
+  test('14.3.5 a result that the database refuses for its data is recorded without it, and blocks no other', async () => {
+    await here.parts.db.sql`alter table handovers add check (ref <> 'refused')`
+    let n = 0
+    peer.answer(() => ({
+      status: 200,
+      body: JSON.stringify({ messages: [{ id: ++n === 3 ? 'refused' : `ok-${n}` }] }),
+    }))
+    const ids = await Promise.all(Array.from({ length: 20 }, () => text(key, template)))
+    for (const id of ids) await becomes(key, id, 'sending')
+    expect(n).toBe(ids.length)
+    const handed = await here.parts.db.sql`select id from handovers where ref like 'ok-%'`
+    expect(handed).toHaveLength(ids.length - 1)
+    await expect.poll(async () => (await here.parts.db.sql`select id from tickets`).length).toBe(0)
   })
 })
 

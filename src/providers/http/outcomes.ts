@@ -1,4 +1,5 @@
 // What HTTP itself says about a message, before anyone looks into the body. Source: RFC 9110, 15.
+import { cleanLine } from '../clean.ts'
 import type { Outcome } from '../port.ts'
 import type { Answer } from './ask.ts'
 
@@ -40,10 +41,11 @@ export function retryAfter(value: string | null, now: number): number | null {
 
 /** A provider's words for a person: one line, at most 500 characters (S-25), without the number it was about. */
 export function reason(text: string, to: string): string {
-  return text
-    .replace(/[\p{C}\p{Z}]+/gu, ' ')
-    .replaceAll(to, '…')
-    .replaceAll(to.replace('+', ''), '…')
-    .trim()
-    .slice(0, 500)
+  return cleanLine(
+    text
+      .slice(0, 4_000)
+      .replace(/\p{Z}+/gu, ' ')
+      .replaceAll(to, '…')
+      .replaceAll(to.replace('+', ''), '…'),
+  )
 }

@@ -1,5 +1,6 @@
 // The door for receipts of a generic provider: who speaks is proven by a signature, what is said is found by paths.
 import { createHash } from 'node:crypto'
+import { cleanRef } from '../clean.ts'
 import type { Door, ProviderWorld, Receipt } from '../port.ts'
 import { type JsonPath, parseJson, textAt, valueAt } from './json-path.ts'
 import { isRecent, isSigned } from './signature.ts'
@@ -91,14 +92,13 @@ export function createDoor(settings: DoorSettings, world: Pick<ProviderWorld, 'n
 }
 
 function readItem(item: unknown, settings: DoorSettings): Receipt | 'malformed' | 'unknown' | 'ignored' {
-  const ref = textAt(item, settings.refPath)
+  const ref = cleanRef(textAt(item, settings.refPath))
   const status = textAt(item, settings.statusPath).toLowerCase()
-  if (ref === '' || ref.length > 200 || status === '') return 'malformed'
+  if (ref === '' || status === '') return 'malformed'
   const word = Object.hasOwn(settings.words, status) ? settings.words[status] : undefined
   if (!word) return 'unknown'
   if (word === 'ignored') return 'ignored'
-  const given = textAt(item, settings.eventPath)
-  const eventId = given !== '' && given.length <= 200 ? given : digest(item)
+  const eventId = cleanRef(textAt(item, settings.eventPath)) || digest(item)
   return { ref, eventId, at: timeOf(valueAt(item, settings.timePath)), ...meaning(word) }
 }
 

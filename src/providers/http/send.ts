@@ -1,5 +1,6 @@
 // Text messages by any provider that takes one HTTP request per message, described by templates and paths.
 import { connect } from 'node:net'
+import { cleanRef } from '../clean.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
 import { createAsker } from './ask.ts'
@@ -88,8 +89,8 @@ function read({ status, headers, body }: Read, message: TextMessage, settings: H
 
 function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettings, world: ProviderWorld): Outcome {
   if (refPath === null) return { kind: 'accepted', ref: id }
-  const ref = textAt(json, refPath)
-  if (ref !== '' && ref.length <= 200) return { kind: 'accepted', ref }
+  const ref = cleanRef(textAt(json, refPath))
+  if (ref !== '') return { kind: 'accepted', ref }
   // No JSON at all, or half of it: a proxy's page or a broken line, not the provider's word.
   if (json === undefined) return { kind: 'deferred', detail: 'The answer is not JSON', uncertain: true }
   // The operator said that 2xx is success. A wrong path must not send every message again for four hours.

@@ -1,6 +1,7 @@
 // What SES tells about a message, in the words of contract 6.4. Both shapes are read: feedback notifications
 // (notificationType) and events of a configuration set (eventType).
 // https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
+import { cleanLine, cleanRef } from '../clean.ts'
 import type { Receipt } from '../port.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -15,7 +16,7 @@ export function readNotification(text: string): Receipt[] | null {
   if (!told) return []
   const { at, feedbackId, ...rest } = told
   // Deliveries carry no id of their own; the same one told twice is the same to the millisecond.
-  const eventId = (feedbackId ?? `${type}:${ref}:${at ?? ''}`).slice(0, 200)
+  const eventId = cleanRef(feedbackId ?? '') || cleanRef(`${type}:${ref}:${at ?? ''}`)
   return [{ ref, eventId, at: at === null || Number.isNaN(Date.parse(at)) ? null : Date.parse(at), ...rest }]
 }
 
@@ -47,7 +48,7 @@ function tell(type: string, news: Fields): Told | null {
     // SES found a virus after it had taken the message.
     case 'Reject': {
       const reason = textOf(fieldsOf(news.reject).reason) ?? 'unknown'
-      const response = `Rejected: ${reason}`.slice(0, 500)
+      const response = cleanLine(`Rejected: ${reason}`)
       return { at: null, feedbackId: null, result: 'technical-failure', detail: 'rejected', response }
     }
     default:

@@ -2,6 +2,7 @@
 // 5.3.2.12 (receipted_message_id), 5.3.2.35 (message_state) and Appendix B, the text form:
 // "id:IIIIIIIIII sub:SSS dlvrd:DDD submit date:YYMMDDhhmm done date:YYMMDDhhmm stat:DDDDDDD err:E text: …"
 import type { Pdu } from 'smpp'
+import { cleanRef } from '../clean.ts'
 import type { Receipt } from '../port.ts'
 
 /** What an operator can say about an `err:` code of the SMSC. */
@@ -17,7 +18,7 @@ export type IdForm = 'same' | 'hex-in-answer' | 'hex-in-receipt'
 
 /** One spelling for both places: decimal where they differ, otherwise as it came. */
 export function refOf(id: string, form: IdForm, place: 'answer' | 'receipt'): string {
-  const text = id.trim().slice(0, 65)
+  const text = cleanRef(id).slice(0, 65)
   if (form === 'same') return text
   if (form === `hex-in-${place}`)
     return /^(0x)?[0-9a-f]+$/i.test(text) ? String(BigInt(`0x${text.replace(/^0x/i, '')}`)) : text
@@ -54,6 +55,7 @@ export function readReceipt(pdu: Pdu, options: ReceiptOptions): Receipt | null {
   const error = field(text, /\berr:\s*([0-9a-z]{1,10})/i)
   const done = field(text, /\bdone date:\s*([0-9]{10,14})/i)
   const ref = refOf(id, options.ids, 'receipt')
+  if (ref === '') return null
   return {
     ref,
     eventId: `${ref}:${state}:${error}:${done}${isIntermediate ? ':i' : ''}`,

@@ -1,5 +1,6 @@
 // What an SMTP server said, or failed to say, as an outcome. The table is read from the top; each line has a real
 // reply above it. Nothing here may guess that a message was taken.
+import { cleanLine } from '../clean.ts'
 import type { Outcome } from '../port.ts'
 
 /** Where a transaction stood. `open` is everything before MAIL: connecting, greeting, TLS, login. */
@@ -75,8 +76,6 @@ function verdictOn({ stage, reply, refused }: Fault): Verdict {
 
 const isRefusal = (reply: string | null) => reply !== null && /^[45]\d\d(?:[ -]|$)/.test(reply)
 
-const LONGEST = 500
-
 /** People read it, so it is one clean line; a login's reply may name the account and is left out. */
 function detailOf({ stage, reply, problem }: Fault): string {
   if (reply === null) return cleaned(problem)
@@ -84,10 +83,5 @@ function detailOf({ stage, reply, problem }: Fault): string {
   return cleaned(reply) || cleaned(problem)
 }
 
-const UNFIT = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]+/g
-
-export function cleaned(text: string): string {
-  // Several lines of one reply repeat the code: "550-5.1.1 The account\n550 5.1.1 does not exist".
-  const line = text.slice(0, 8 * LONGEST).replace(/\r?\n\d{3}[ -]/g, ' ')
-  return [...line.toWellFormed().replace(UNFIT, ' ').trim()].slice(0, LONGEST).join('')
-}
+/** Several lines of one reply repeat the code: "550-5.1.1 The account\n550 5.1.1 does not exist". */
+export const cleaned = (text: string): string => cleanLine(text.slice(0, 4_000).replace(/\r?\n\d{3}[ -]/g, ' '))
