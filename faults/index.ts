@@ -4,6 +4,7 @@
 import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
 import { inputs } from './blocks/inputs.ts'
+import { lifetimes } from './blocks/lifetimes.ts'
 import { races } from './blocks/limits.ts'
 import { besideAnother, codesBesideBulk, largeBodies, muchThatWaits } from './blocks/load.ts'
 import { crashPoints, deadWorker, frozen, killed, killedBulk, noFault, poison, purge } from './blocks/processes.ts'
@@ -48,6 +49,7 @@ const BLOCKS: Record<string, Block> = {
   lines: brokenLines,
   S1: rollingRestart,
   S3: migration,
+  S4: lifetimes,
   T1: wrongClock,
   T2: summerTime,
   C5: soak,

@@ -144,9 +144,8 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
       // nobody knows, and that is recorded.
       const drained = engine.stop()
       await Promise.race([drained, new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())])
-      await Promise.all([drained, registry.stop()])
-      email.stop()
-      text.stop()
+      // A probe under way ends with its provider.
+      await Promise.all([drained, registry.stop(), email.stop(), text.stop()])
     },
   }
 }

@@ -1,22 +1,20 @@
 // Troubles that callers need not notice. A database that hangs, or whose line died without a word: the first who asks waits,
 // the others are told at once, and all is well again as soon as it answers. A deadlock: the statement is said again.
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
-import { afterEach, expect, inject, test } from 'vitest'
-import { createRelay, type Relay } from '../faults/support/relay.ts'
+import type pg from 'pg'
+import { afterEach, expect, test } from 'vitest'
+import type { Relay } from '../faults/support/relay.ts'
 import { connect, type Database } from '../src/db/connect.ts'
-import { databaseUrl, poolOptions } from './support/database.ts'
+import { poolOptions } from './support/database.ts'
+import { relayed } from './support/relayed.ts'
 
 let relay: Relay
 let db: Database
 
 async function open(seconds = 1) {
-  const { host, port, user, password } = new pg.Client(databaseUrl(inject('server'), 'postgres'))
-  relay = await createRelay(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
-  const url = new URL(`postgresql://127.0.0.1:${relay.port}/postgres`)
-  url.username = user ?? ''
-  url.password = typeof password === 'string' ? password : ''
-  db = connect({ url: url.href }, { ...poolOptions, statementSeconds: seconds })
+  const { relay: made, url } = await relayed()
+  relay = made
+  db = connect({ url }, { ...poolOptions, statementSeconds: seconds })
   await Promise.all([db.sql`select 1`, db.sql`select 1`])
 }
 

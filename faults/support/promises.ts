@@ -184,6 +184,8 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of('S1', 'rolling restart under load', '0 failed requests, 0 extra'),
       of('S2', 'SIGTERM: finish, record, exit', '≤ 10 s'),
       of('S3', 'a migration under load', '0 failed requests'),
+      of('S4', 'every connection of a process hangs: one process leads again', '≤ 10 s'),
+      of('S5', 'SIGTERM while a provider is down', '≤ 10 s'),
       of('T1', 'the process has a wrong clock, or it is set while running', 'no effect'),
       of('T2', 'time zones and summer time', 'no effect'),
       of('B1', 'backup and restore', 'the checker finds nothing'),

@@ -14,6 +14,8 @@ export type Relay = {
   reset(): number
   /** Half-open: whoever is connected now never hears anything again, and is not told either. New connections are fine. */
   strand(): number
+  /** How many connections the near side has open. */
+  open(): number
   stop(): Promise<void>
 }
 
@@ -91,6 +93,7 @@ export async function createRelay(target: { path: string } | { host?: string; po
       for (const line of open) line.isStranded = true
       return open.length
     },
+    open: () => [...lines].filter(({ ends }) => !ends[0].destroyed).length,
     async stop() {
       trouble = NO_TROUBLE
       for (const { ends } of lines) for (const end of ends) end.destroy()

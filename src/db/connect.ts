@@ -1,6 +1,7 @@
 // One pool and one tag. Statements are written as templates, so every value is a parameter by construction and every
 // statement is prepared under a stable name: sql`select id from keys where digest = ${digest}`.
 import { createHash } from 'node:crypto'
+import net from 'node:net'
 import pg from 'pg'
 
 export type Row = Record<string, unknown>
@@ -15,11 +16,14 @@ export type Database = {
   /** A text of several statements without parameters: migrations only. */
   script(text: string): Promise<void>
   /** A connection outside the pool, for listening and for locks held long. */
-  client(): pg.Client
+  client(): DedicatedClient
   /** Connections in use, idle and waited for. */
   load(): { total: number; idle: number; waiting: number }
   stop(): Promise<void>
 }
+
+/** `destroy` frees the socket at once: a goodbye on a dead line would wait for an answer. */
+export type DedicatedClient = pg.Client & { destroy(): void }
 
 export type Connection = { url: string } | { host: string; user: string; database: string }
 
@@ -118,7 +122,12 @@ export function connect(connection: Connection, options: PoolOptions): Database 
           throw error
         }
       }),
-    client: () => new pg.Client(clientSettings(connection, { ...options, statementSeconds: 0 })),
+    client() {
+      const socket = new net.Socket()
+      const settings = clientSettings(connection, { ...options, statementSeconds: 0 })
+      const client = new pg.Client({ ...settings, connectionTimeoutMillis: CONNECT_MS, stream: () => socket })
+      return Object.assign(client, { destroy: () => void socket.destroy() })
+    },
     load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     stop() {
       stopped = true
@@ -126,6 +135,9 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     },
   }
 }
+
+/** A server that does not answer a new connection in this time is tried again rather than waited for. */
+const CONNECT_MS = 5_000
 
 /**
  * A list of values that need no quotes in PostgreSQL's array text: ids, numbers, timestamps, words of our own. Never a

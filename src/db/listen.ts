@@ -1,51 +1,44 @@
-// Hears what other processes changed. While the line is down nothing can be trusted to be fresh, so whoever listens is told.
-import type pg from 'pg'
+// Hears what other processes changed. While the connection is down caches cannot be trusted to be fresh, so `onDown` and `onUp`
+// tell whoever keeps one. A heartbeat finds a line that died without a word.
+import { createReconnecting } from '../runtime/reconnecting.ts'
 import type { Database } from './connect.ts'
 
 export type Listener = { on(channel: string, hear: (payload: string) => void): Promise<void>; stop(): Promise<void> }
 
+const TIMING = { deadlineMs: 4_000, heartbeatMs: 2_000, retryMs: 500 }
+
+/** Rejects when the first connection cannot be made. */
 export async function createListener(
   db: Pick<Database, 'client'>,
-  { onDown, onUp }: { onDown(): void; onUp(): void },
+  told: { onDown(): void; onUp(): void },
 ): Promise<Listener> {
   const ears = new Map<string, (payload: string) => void>()
-  let client: pg.Client | undefined
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-
-  async function open() {
-    const next = db.client()
-    next.on('error', () => lost(next))
-    next.on('end', () => lost(next))
-    next.on('notification', message => ears.get(message.channel)?.(message.payload ?? ''))
-    await next.connect()
-    for (const channel of ears.keys()) await next.query(`listen "${channel}"`)
-    client = next
-    onUp()
+  const line = createReconnecting(
+    {
+      make() {
+        const client = db.client()
+        client.on('notification', ({ channel, payload }) => ears.get(channel)?.(payload ?? ''))
+        return client
+      },
+      async prepare(client) {
+        for (const channel of ears.keys()) await client.query(`listen "${channel}"`)
+      },
+      heartbeat: client => client.query('select 1'),
+      ...told,
+    },
+    TIMING,
+  )
+  try {
+    await line.first
+  } catch (error) {
+    await line.stop()
+    throw error
   }
-
-  function lost(which: pg.Client) {
-    if (which !== client || stopped) return
-    client = undefined
-    onDown()
-    again()
-  }
-
-  function again() {
-    timer = setTimeout(() => void open().catch(again), 500)
-    timer.unref()
-  }
-
-  await open()
   return {
     async on(channel, hear) {
       ears.set(channel, hear)
-      await client?.query(`listen "${channel}"`)
+      await line.current()?.query(`listen "${channel}"`)
     },
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await client?.end()
-    },
+    stop: line.stop,
   }
 }

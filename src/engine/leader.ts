@@ -1,48 +1,51 @@
-// Who does the chores: one process at a time, by a lock that goes with its connection.
-import type pg from 'pg'
-import type { Database } from '../db/connect.ts'
+// Leader election: one process at a time does the chores. The lock belongs to the session of a dedicated connection.
+//
+// Fencing: a leader trusts its lock for `leaseMs` after it sent the last heartbeat that was answered, by the monotonic timer. The
+// server ends a session that sends nothing for `sessionMs`, which is longer, and so gives the lock to another only when the old
+// leader has stopped leading by itself. Where the server sees the connection end earlier than the leader does, the next one is
+// protected by waiting `leaseMs` after it got the lock. Together: another leads at most 9 s after the last heartbeat.
+import type { Database, DedicatedClient } from '../db/connect.ts'
+import { createReconnecting, type Timing } from '../runtime/reconnecting.ts'
 
 const LOCK = 6011_0003
 
+export type LeaderTiming = Timing & { leaseMs: number; sessionMs: number }
+const TIMING: LeaderTiming = { leaseMs: 3_000, sessionMs: 4_000, deadlineMs: 2_000, heartbeatMs: 1_000, retryMs: 500 }
+
 export type Leader = { isLeader(): boolean; stop(): Promise<void> }
 
-export function createLeader(db: Pick<Database, 'client'>, everySeconds = 5): Leader {
-  let client: pg.Client | undefined
-  let leads = false
-  let stopped = false
+export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Leader {
+  const { leaseMs, sessionMs } = timing
+  let leadsFrom = Number.POSITIVE_INFINITY
+  let trustedUntil = 0
 
-  async function stand() {
-    if (stopped || leads) return
-    const next = client ?? db.client()
-    try {
-      if (!client) {
-        next.on('error', () => resign(next))
-        next.on('end', () => resign(next))
-        await next.connect()
-        client = next
-      }
-      const { rows } = await next.query('select pg_try_advisory_lock($1) as won', [LOCK])
-      leads = rows[0]?.won === true
-    } catch {
-      resign(next) // the database is away: tried again at the next turn
+  async function heartbeat(client: DedicatedClient) {
+    const sentAt = performance.now()
+    if (leadsFrom < Number.POSITIVE_INFINITY) await client.query('select 1')
+    else {
+      const { rows } = await client.query('select pg_try_advisory_lock($1) as won', [LOCK])
+      if (rows[0]?.won === true) leadsFrom = performance.now() + leaseMs
     }
+    trustedUntil = sentAt + leaseMs
   }
 
-  function resign(which: pg.Client) {
-    if (client && which !== client) return
-    client = undefined
-    leads = false
-  }
-
-  void stand()
-  const timer = setInterval(() => void stand(), everySeconds * 1000)
-  timer.unref()
-  return {
-    isLeader: () => leads,
-    async stop() {
-      stopped = true
-      clearInterval(timer)
-      await client?.end()
+  const line = createReconnecting(
+    {
+      make: db.client,
+      async prepare(client) {
+        leadsFrom = Number.POSITIVE_INFINITY
+        await client.query(`set idle_session_timeout = ${sessionMs}`)
+        await heartbeat(client)
+      },
+      heartbeat,
+      onDown() {
+        leadsFrom = Number.POSITIVE_INFINITY
+      },
     },
+    timing,
+  )
+  return {
+    isLeader: () => performance.now() >= leadsFrom && performance.now() < trustedUntil,
+    stop: line.stop,
   }
 }

@@ -1,5 +1,6 @@
 // Several providers of one channel, in order of preference. One that is down is passed by until a probe finds it up again;
 // when all are down the caller is told to wait, and nothing has happened to the message.
+import { type Periodic, startPeriodic } from '../runtime/periodic.ts'
 import type { Outcome, Provider } from './port.ts'
 
 export type Answer =
@@ -9,7 +10,8 @@ export type Answer =
 export type Channel<M> = {
   send(message: M, options: { cost: number; urgent: boolean }): Promise<Answer>
   health(): { name: string; isUp: boolean; downs: number }[]
-  stop(): void
+  /** No probe begins after this, and none is under way when it resolves. */
+  stop(): Promise<void>
 }
 
 type Sending<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
@@ -49,8 +51,8 @@ export function createFailover<M>(
         isUp: circuits[at]?.isUp() ?? false,
         downs: circuits[at]?.downs() ?? 0,
       })),
-    stop() {
-      for (const circuit of circuits) circuit.stop()
+    async stop() {
+      await Promise.all(circuits.map(circuit => circuit.stop()))
     },
   }
 }
@@ -58,19 +60,17 @@ export function createFailover<M>(
 function createCircuit(provider: Provider, onChange: (provider: string, isUp: boolean, detail: string) => void) {
   let up = true
   let downs = 0
-  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let probing: Periodic | undefined
   let waiting: (() => void)[] = []
 
-  function probeIn(ms: number) {
-    timer = setTimeout(() => {
-      provider.probe().then(
-        answer => (answer.ok ? close() : probeIn(Math.min(ms * 2, LAST_PROBE_MS))),
-        () => probeIn(Math.min(ms * 2, LAST_PROBE_MS)),
-      )
-    }, ms)
+  async function probe(signal: AbortSignal) {
+    const answer = await provider.probe()
+    if (answer.ok && !signal.aborted) close()
   }
 
   function close() {
+    void probing?.stop()
     up = true
     onChange(provider.name, true, 'answers again')
     const waiters = waiting
@@ -86,10 +86,19 @@ function createCircuit(provider: Provider, onChange: (provider: string, isUp: bo
       up = false
       downs++
       onChange(provider.name, false, detail)
-      probeIn(FIRST_PROBE_MS)
+      if (stopped) return
+      // A probe that throws says the same as one that answers no.
+      probing = startPeriodic(
+        probe,
+        probes => Math.min(FIRST_PROBE_MS * 2 ** probes, LAST_PROBE_MS),
+        () => {},
+      )
     },
     whenUp: () => (up ? Promise.resolve() : new Promise<void>(go => waiting.push(go))),
-    stop: () => clearTimeout(timer),
+    async stop() {
+      stopped = true
+      await probing?.stop()
+    },
   }
 }
 

@@ -36,6 +36,7 @@ const probeMillis = 10_000
 
 export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): TextProvider {
   const asker = createAsker()
+  const stopping = new AbortController()
   let isStopped = false
   return {
     name: 'http',
@@ -49,9 +50,10 @@ export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): 
       if (answer.kind === 'failed') return unreached(answer)
       return read(answer, message, settings, world)
     },
-    probe: () => reaches(new URL(settings.url)),
+    probe: () => reaches(new URL(settings.url), stopping.signal),
     stop() {
       isStopped = true
+      stopping.abort()
       asker.stop()
       return Promise.resolve()
     },
@@ -99,10 +101,13 @@ function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettin
 }
 
 /** Nothing is asked: such a provider has no request that would send nothing. */
-function reaches({ hostname, port, protocol }: URL): Promise<{ ok: true } | { ok: false; detail: string }> {
+function reaches(
+  { hostname, port, protocol }: URL,
+  signal: AbortSignal,
+): Promise<{ ok: true } | { ok: false; detail: string }> {
   return new Promise(resolve => {
     const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-    const socket = connect(target)
+    const socket = connect({ ...target, signal })
     const end = (result: { ok: true } | { ok: false; detail: string }) => {
       socket.destroy()
       resolve(result)

@@ -1,0 +1,220 @@
+// Things with a lifetime: they go on while they should, whatever the line does, and leave nothing behind when they are stopped.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Relay } from '../faults/support/relay.ts'
+import { connect, type Database } from '../src/db/connect.ts'
+import { createListener } from '../src/db/listen.ts'
+import { createChores } from '../src/engine/chores.ts'
+import { createLeader } from '../src/engine/leader.ts'
+import { createFailover } from '../src/providers/failover.ts'
+import type { TextMessage, TextProvider } from '../src/providers/port.ts'
+import { startPeriodic } from '../src/runtime/periodic.ts'
+import { poolOptions } from './support/database.ts'
+import { relayed } from './support/relayed.ts'
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** A database behind a line of its own. */
+async function line(): Promise<{ db: Database; relay: Relay }> {
+  const { relay, url } = await relayed()
+  ends.push(relay.stop)
+  const db = connect({ url }, poolOptions)
+  ends.push(db.stop)
+  return { db, relay }
+}
+
+async function until(isSo: () => boolean, seconds = 10): Promise<number> {
+  const since = performance.now()
+  while (!isSo()) {
+    if (performance.now() - since > seconds * 1000) throw new Error(`not so within ${seconds} s`)
+    await sleep(20)
+  }
+  return (performance.now() - since) / 1000
+}
+
+describe('leader', () => {
+  // Half of what is usual; the real times are tried by npm run faults, S4.
+  const timing = { leaseMs: 1_500, sessionMs: 2_000, deadlineMs: 1_000, heartbeatMs: 500, retryMs: 250 }
+
+  async function candidate() {
+    const { db, relay } = await line()
+    const leader = createLeader(db, timing)
+    ends.push(leader.stop)
+    return { leader, relay }
+  }
+
+  test('3.1 while connections hang there is one attempt at a time, and one leads when they answer again', async () => {
+    const { leader, relay } = await candidate()
+    await until(leader.isLeader)
+    relay.set({ isSilent: true })
+    await until(() => !leader.isLeader(), 4)
+    for (const since = performance.now(); performance.now() - since < 3_000; await sleep(50))
+      expect(relay.open()).toBeLessThanOrEqual(1)
+    relay.set({ isSilent: false })
+    await until(leader.isLeader)
+  })
+
+  test('3.1 a leader behind a dead line steps down before another leads, which it does in time', async () => {
+    const [one, two] = [await candidate(), await candidate()]
+    await until(() => one.leader.isLeader() || two.leader.isLeader())
+    const [first, second] = one.leader.isLeader() ? [one, two] : [two, one]
+    let both = 0
+    const watch = setInterval(() => (both += first.leader.isLeader() && second.leader.isLeader() ? 1 : 0), 1)
+    ends.push(async () => clearInterval(watch))
+    // The server is not told that the line is dead: only its own time-out of the session frees the lock.
+    expect(first.relay.strand()).toBe(1)
+    await until(second.leader.isLeader, 5)
+    expect(both).toBe(0)
+    expect(first.leader.isLeader()).toBe(false)
+  })
+
+  test('stop ends also while an attempt hangs, and leaves no connection', async () => {
+    const { leader, relay } = await candidate()
+    relay.set({ isSilent: true })
+    await until(() => relay.open() === 1)
+    const since = performance.now()
+    await leader.stop()
+    expect(performance.now() - since).toBeLessThan(1_000)
+    await until(() => relay.open() === 0, 1)
+  })
+})
+
+describe('listener', () => {
+  test('3.3 stopped while it reconnects it leaves no connection', async () => {
+    const { db, relay } = await line()
+    const listener = await createListener(db, { onDown() {}, onUp() {} })
+    ends.push(listener.stop)
+    relay.set({ isSilent: true })
+    relay.reset()
+    await until(() => relay.open() === 1)
+    await listener.stop()
+    relay.set({ isSilent: false })
+    await until(() => relay.open() === 0, 2)
+  })
+
+  test('a line that died without a word is found and replaced, and what is said then is heard', async () => {
+    const { db, relay } = await line()
+    const told: string[] = []
+    const listener = await createListener(db, { onDown: () => told.push('down'), onUp: () => told.push('up') })
+    ends.push(listener.stop)
+    const channel = `lifetimes_${process.pid}`
+    let heard = ''
+    await listener.on(channel, payload => {
+      heard = payload
+    })
+    expect(relay.strand()).toBe(1)
+    await until(() => told.length === 3)
+    expect(told).toEqual(['up', 'down', 'up'])
+    await db.sql`select pg_notify(${channel}, 'again')`
+    await until(() => heard === 'again')
+  })
+})
+
+describe('failover', () => {
+  function downProvider() {
+    let probes = 0
+    let answer: (ok: boolean) => void = () => {}
+    const provider: TextProvider = {
+      name: 'down',
+      channel: 'sms',
+      reports: false,
+      perSecond: null,
+      send: async () => ({ kind: 'deferred', detail: 'down', down: true }),
+      probe() {
+        probes++
+        return new Promise(resolve => {
+          answer = ok => resolve(ok ? { ok } : { ok, detail: 'down' })
+        })
+      },
+      stop: async () => {},
+    }
+    const channel = createFailover<TextMessage>([{ provider, send: provider.send }], () => {})
+    const message: TextMessage = {
+      id: '' as TextMessage['id'],
+      from: null,
+      to: '',
+      text: '',
+      encoding: 'GSM-7',
+      parts: 1,
+    }
+    return {
+      channel,
+      trip: () => channel.send(message, { cost: 1, urgent: false }),
+      probes: () => probes,
+      say: (ok: boolean) => answer(ok),
+    }
+  }
+
+  test('3.2 no probe follows one that was under way at the stop', async () => {
+    const { channel, trip, probes, say } = downProvider()
+    await trip()
+    await until(() => probes() === 1)
+    say(false)
+    await until(() => probes() === 2)
+    const stopped = channel.stop()
+    say(false)
+    await stopped
+    await sleep(1_000) // three pauses between probes
+    expect(probes()).toBe(2)
+  })
+
+  test('a probe that is answered yes ends the series, and the next trip begins a new one', async () => {
+    const { channel, trip, probes, say } = downProvider()
+    ends.push(() => {
+      say(false)
+      return channel.stop()
+    })
+    for (const wanted of [1, 2]) {
+      await trip()
+      expect(channel.health()[0]?.isUp).toBe(false)
+      await until(() => probes() === wanted)
+      say(true)
+      await until(() => channel.health()[0]?.isUp === true)
+    }
+  })
+})
+
+describe('periodic work', () => {
+  test('runs do not overlap, a failed run is followed by the next, and none begins after stop', async () => {
+    let [running, most, runs, faults] = [0, 0, 0, 0]
+    const periodic = startPeriodic(
+      async () => {
+        most = Math.max(most, ++running)
+        runs++
+        await sleep(30)
+        running--
+        if (runs === 2) throw new Error('this run fails')
+      },
+      1,
+      () => faults++,
+    )
+    await until(() => runs === 4)
+    await periodic.stop()
+    expect({ running, most, faults }).toEqual({ running: 0, most: 1, faults: 1 })
+    const before = runs
+    await sleep(100)
+    expect(runs).toBe(before)
+  })
+
+  test('a chore that has more to do is asked again before its time; without the lead nothing begins', async () => {
+    const ran: string[] = []
+    let isLeader = false
+    const chores = createChores(
+      [
+        { name: 'much', everySeconds: 3_600, run: async () => ran.push('much') < 3 },
+        { name: 'little', everySeconds: 3_600, run: async () => ran.push('little') < 0 },
+      ],
+      () => isLeader,
+      () => {},
+    )
+    ends.push(chores.stop)
+    await sleep(1_200)
+    expect(ran).toEqual([])
+    isLeader = true
+    await until(() => ran.length === 3)
+    expect(ran).toEqual(['much', 'little', 'much'])
+  })
+})
