@@ -2,6 +2,7 @@
 // docs/settings.md is made from it, and every problem is told at once before anything starts.
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { CAPTURE, captureProblems, NONE, type Part, PROVIDERS } from './channels.ts'
 import { CRASH_POINTS, type CrashPoint, readCrashPoints } from './telemetry/crash.ts'
 
 type Reader<T> = (text: string) => T | Problem
@@ -121,15 +122,23 @@ const settings = {
   ),
   emailProviders: setting(
     'HERALD_EMAIL_PROVIDERS',
-    list,
-    ['capture'],
-    'Who sends e-mails, in order of preference, separated by commas: smtp, ses, capture.',
+    providerNames(PROVIDERS.email),
+    [] as string[],
+    'Who sends e-mails, in order of preference, separated by commas: smtp, ses; `capture` keeps them in the inbox and sends nothing; `none` switches e-mails off.',
+    { shown: 'those that are configured, in this order; capture without any' },
   ),
   textProviders: setting(
     'HERALD_TEXT_PROVIDERS',
-    list,
-    ['capture'],
-    'Who sends text messages, in order of preference, separated by commas: smpp, twilio, http, capture.',
+    providerNames(PROVIDERS.sms),
+    [] as string[],
+    'Who sends text messages, in order of preference, separated by commas: smpp, twilio, http; `capture` keeps them in the inbox and sends nothing; `none` switches text messages off.',
+    { shown: 'those that are configured, in this order; capture without any' },
+  ),
+  capture: setting(
+    'HERALD_CAPTURE',
+    flag,
+    false,
+    'Declares a trial: a channel without a provider marks messages delivered and sends nothing, also where others than this machine can send. Without it such an installation does not start.',
   ),
   scanner: setting(
     'HERALD_SCANNER',
@@ -576,9 +585,11 @@ export class ConfigProblems extends Error {
   }
 }
 
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+/** `part`: what is about to be started, for what only a start must be told; commands go without. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part): Config {
   const problems: string[] = []
   const config: Record<string, unknown> = {}
+  const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
   for (const [key, { name, read, fallback }] of Object.entries(settings) as [string, Setting<unknown>][]) {
     const given = value(env, name, problems)
     if (given === undefined) {
@@ -586,14 +597,36 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       continue
     }
     const result = read(given)
+    config[key] = isProblem(result) ? fallback : result
     if (isProblem(result)) problems.push(`${name} ${result.problem}`)
-    else config[key] = result
   }
   for (const name of Object.keys(env))
     if (name.startsWith('HERALD_') && !known.has(name.replace(/_FILE$/, '')))
       problems.push(`${name} is not a setting of Herald; docs/settings.md lists them all`)
+  const read = config as Config
+  read.emailProviders = providersOf('email', read.emailProviders, isSet, problems)
+  read.textProviders = providersOf('sms', read.textProviders, isSet, problems)
+  if (part) problems.push(...captureProblems(read, part))
   if (problems.length > 0) throw new ConfigProblems(problems)
-  return config as Config
+  return read
+}
+
+/** Providers that are named must be configured; without names, those that are configured are used. */
+function providersOf(
+  channel: keyof typeof PROVIDERS,
+  named: string[],
+  isSet: (setting: string) => boolean,
+  problems: string[],
+): string[] {
+  const list = channel === 'email' ? 'HERALD_EMAIL_PROVIDERS' : 'HERALD_TEXT_PROVIDERS'
+  const all = Object.entries<string>(PROVIDERS[channel])
+  if (isSet(list)) {
+    const missing = all.filter(([name, setting]) => named.includes(name) && !isSet(setting))
+    problems.push(...missing.map(([name, setting]) => `${list} names ${name}, but ${setting} is not set`))
+    return named
+  }
+  const configured = all.filter(([, setting]) => isSet(setting)).map(([name]) => name)
+  return configured.length > 0 ? configured : [CAPTURE]
 }
 
 const known = new Set(Object.values(settings).map(setting => setting.name))
@@ -648,6 +681,17 @@ function list(given: string): string[] {
     .split(',')
     .map(item => item.trim())
     .filter(item => item !== '')
+}
+function providerNames(known: Readonly<Record<string, string>>): Reader<string[]> {
+  const names = [...Object.keys(known), CAPTURE, NONE]
+  return given => {
+    const all = list(given)
+    if (all.length === 0) return { problem: 'names no provider' }
+    const wrong = all.find(name => !names.includes(name))
+    if (wrong !== undefined) return { problem: `names "${wrong}"; there are ${names.join(', ')}` }
+    if (new Set(all).size < all.length) return { problem: 'names a provider twice' }
+    return all.includes(NONE) && all.length > 1 ? { problem: `names ${NONE}, which stands alone` } : all
+  }
 }
 function crashPoints(given: string): CrashPoint[] | Problem {
   return (

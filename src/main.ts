@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createBulkThread } from './bulk/thread.ts'
+import { captureProblems, isOff } from './channels.ts'
 import { makeFirstSample, sampleText } from './cli/sample.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigProblems } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
 import { createSeal } from './core/seal.ts'
@@ -121,6 +122,8 @@ export async function start(
   config: Config,
   { only, say = () => {}, clock = createClock() }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock } = {},
 ): Promise<Running> {
+  const problems = captureProblems(config, only ?? 'all')
+  if (problems.length > 0) throw new ConfigProblems(problems)
   const log = createLog(config.logLevel)
   armCrashPoints(config.crashPoints)
   if (config.crashPoints.length > 0) log.warn('crash points are armed: this process is meant to end')
@@ -132,7 +135,10 @@ export async function start(
   try {
     const { db, seal } = store
     const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
-    const services = createServices(db.sql, clock)
+    const services = createServices(db.sql, clock, {
+      email: isOff(config.emailProviders),
+      sms: isOff(config.textProviders),
+    })
     const authenticate = createAuthenticate({
       sql: db.sql,
       clock,

@@ -1,4 +1,5 @@
 // What a command is. Help, usage errors and docs/cli.md are made from the same rows that run.
+import type { Part } from '../channels.ts'
 import type { Config } from '../config.ts'
 import { openStore } from '../main.ts'
 import type { Store } from '../parts.ts'
@@ -34,7 +35,8 @@ export type Command = {
 export type Answer = { text: string; data: unknown; failed?: true }
 
 export type Io = {
-  config(): Config
+  /** `part`: what is about to be started; a command that starts nothing goes without. */
+  config(part?: Part): Config
   /** Says something now that is not the answer: goes to stderr when the answer must stand alone on stdout. */
   say(line: string): void
   answer(answer: Answer): void

@@ -197,6 +197,7 @@ async function checkProviders(store: Store): Promise<Check[]> {
 async function checkProvider(provider: Provider): Promise<Check> {
   const name = `Provider of ${provider.channel === 'email' ? 'e-mails' : 'text messages'}`
   if (provider.name === 'capture') return fine(name, 'none: messages are kept in the inbox and sent to nobody')
+  if (provider.name === 'none') return fine(name, 'switched off')
   const answer = await provider.probe()
   return answer.ok
     ? fine(name, `${provider.name} answers`)

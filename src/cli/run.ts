@@ -1,5 +1,6 @@
 // One call of the program: what was typed in, what is written and the exit code out.
 import { readFileSync } from 'node:fs'
+import type { Part } from '../channels.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type Answer, type Io, UsageError } from './command.ts'
 import { commands } from './commands.ts'
@@ -12,13 +13,13 @@ export type Streams = { out(text: string): void; err(text: string): void }
 export async function run(
   argv: readonly string[],
   { out, err }: Streams,
-  settings: () => Config = readConfig,
+  settings: (part?: Part) => Config = part => readConfig(undefined, part),
 ): Promise<0 | 1 | 2> {
   const typed = read(commands, argv)
   let config: Config | undefined
   const answer = (answer: Answer) => out(`${typed.isJson ? json(answer.data) : answer.text}\n`)
   const io: Io = {
-    config: () => (config ??= settings()),
+    config: part => (config ??= settings(part)),
     say: line => (typed.isJson ? err : out)(`${line}\n`),
     answer: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
   }

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
+import { providersInUse } from '../channels.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
-import { openStore, start } from '../main.ts'
-import type { Command, Io } from './command.ts'
+import { openStore, type Running, start } from '../main.ts'
+import type { Answer, Command, Io } from './command.ts'
 
 export const runCommands: readonly Command[] = [
   {
@@ -22,20 +23,10 @@ export const runCommands: readonly Command[] = [
     run: async (io, given) => {
       const asked = firstSignal(io)
       leaveCores()
-      const only = given.maybe('only')
-      const running = await start(io.config(), {
-        ...((only === 'http' || only === 'engine') && { only }),
-        say: io.say,
-      })
-      const address = running.address === '' ? null : running.address
-      const { config, seal } = running.parts
-      const inbox = address && process.stdout.isTTY ? inboxLink(seal, { host: config.host, port: running.port }) : null
-      io.answer({
-        text: address
-          ? `Herald listens on ${address} (Ctrl-C stops it).\nMessages that are not sent are in the inbox: ${inbox ?? '/inbox, by the link that herald inbox --link prints'}`
-          : 'The delivery engine runs (Ctrl-C stops it).',
-        data: { address },
-      })
+      const wanted = given.maybe('only')
+      const only = wanted === 'http' || wanted === 'engine' ? wanted : undefined
+      const running = await start(io.config(only ?? 'all'), { ...(only && { only }), say: io.say })
+      io.answer(banner(running))
       await asked
       await running.stop()
       io.say('Herald has stopped.')
@@ -58,6 +49,23 @@ export const runCommands: readonly Command[] = [
     },
   },
 ]
+
+/** What runs now: which provider each channel uses, where messages that were not sent can be seen, and the address. */
+function banner({ address, port, parts: { config, seal } }: Running): Answer {
+  const channels = providersInUse(config)
+  const link = process.stdout.isTTY ? inboxLink(seal, { host: config.host, port }) : null
+  const lines = [
+    ...channels.map(({ sentence }) => sentence),
+    ...(address === ''
+      ? ['The delivery engine runs (Ctrl-C stops it).']
+      : [
+          `Messages that are not sent are in the inbox: ${link ?? '/inbox, by the link that herald inbox --link prints'}`,
+          `Herald listens on ${address} (Ctrl-C stops it).`,
+        ]),
+  ]
+  const providers = Object.fromEntries(channels.map(({ channel, providers }) => [channel, providers]))
+  return { text: lines.join('\n'), data: { address: address || null, providers } }
+}
 
 /** Where there are few cores, the helpers of V8's garbage collector only take them from the database. */
 function leaveCores() {

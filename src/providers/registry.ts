@@ -1,5 +1,6 @@
-// Settings → providers, in order of preference. Without any, what would be sent is captured.
+// Settings → providers, in order of preference.
 import { captureEmail, captureText } from './capture/send.ts'
+import { noEmail, noText } from './none.ts'
 import type { EmailMessage, EmailProvider, ProviderWorld, TextMessage, TextProvider } from './port.ts'
 
 export type Makers = {
@@ -22,8 +23,8 @@ export function createRegistry(
   keep: Keep,
 ): Registry {
   const all: Makers = {
-    email: { ...makers.email, capture: () => captureEmail(keep.email) },
-    text: { ...makers.text, capture: () => captureText(keep.text) },
+    email: { ...makers.email, capture: () => captureEmail(keep.email), none: () => noEmail },
+    text: { ...makers.text, capture: () => captureText(keep.text), none: () => noText },
   }
   const email = wanted.email.map(name => chosen(all.email, name, 'HERALD_EMAIL_PROVIDERS')(world))
   const text = wanted.text.map(name => chosen(all.text, name, 'HERALD_TEXT_PROVIDERS')(world))

@@ -7,5 +7,15 @@ import { type LoadedService, load } from './sql.ts'
 
 export type Services = Cache<Id, LoadedService | null>
 
-export const createServices = (sql: Sql, clock: Clock): Services =>
-  createCache(clock, (id: Id) => load(sql, id), { ownerOf: id => id })
+type Off = { email: boolean; sms: boolean }
+
+/** No service may send by a channel that the installation has switched off. */
+export const createServices = (sql: Sql, clock: Clock, off: Off = { email: false, sms: false }): Services =>
+  createCache(clock, async (id: Id) => permitted(await load(sql, id), off), { ownerOf: id => id })
+
+const permitted = (service: LoadedService | null, off: Off) =>
+  service && {
+    ...service,
+    may_send_email: service.may_send_email && !off.email,
+    may_send_sms: service.may_send_sms && !off.sms,
+  }

@@ -38,6 +38,7 @@ export async function world(env: Record<string, string> = {}, { engine = false }
     DATABASE_URL: databaseUrl(server, database),
     HERALD_DATA: data,
     HERALD_PORT: '0',
+    HERALD_CAPTURE: '1',
     HERALD_LOG_LEVEL: 'silent',
     ...env,
   })

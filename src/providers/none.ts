@@ -1,0 +1,14 @@
+// A channel that is switched off: what was accepted while it was on ends as a technical failure.
+import type { EmailProvider, TextProvider } from './port.ts'
+
+const common = {
+  name: 'none',
+  reports: false,
+  perSecond: null,
+  send: async () => ({ kind: 'rejected', detail: 'this channel is switched off' }) as const,
+  probe: async () => ({ ok: true }) as const,
+  stop: async () => {},
+}
+
+export const noEmail: EmailProvider = { ...common, channel: 'email' }
+export const noText: TextProvider = { ...common, channel: 'sms' }
