@@ -3,7 +3,7 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
-import { type Database, isDatabaseError, isUniqueViolation } from '../db/connect.ts'
+import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
@@ -13,6 +13,7 @@ import { laneOf } from '../notifications/lane.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { readMoment } from '../notifications/schedule.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
+import { lookUntil } from '../runtime/look.ts'
 import { friendsFor } from '../services/allowed.ts'
 import { chooseReplyTo, chooseSender } from '../services/senders.ts'
 import { type Channel, dailyLimit, maySend, rateLimit } from '../services/service.ts'
@@ -218,11 +219,14 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
 /** Undoes a transaction; what is missing is told by whoever asks again. */
 class NotEnough extends Error {}
 
-// When the line broke before the answer came, what was committed all the same must not be answered as if it had not been.
+const LOOK_SECONDS = 5
+
+// When the connection was lost at the commit, the job is looked up by its id until the deadline.
 async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<boolean> {
   if (error instanceof NotEnough) return false
   if (isUniqueViolation(error)) throw new KeyTaken()
-  const found = isDatabaseError(error) ? null : await find(app.db.sql, job.service_id, job.id).catch(() => null)
-  if (!found) throw error
+  const until = performance.now() + LOOK_SECONDS * 1000
+  const isStored = async () => (await find(app.db.sql, job.service_id, job.id)) !== null
+  if (!mayHaveCommitted(error) || !(await lookUntil(until, isStored))) throw error
   return true
 }

@@ -98,7 +98,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   return {
     // Whoever loses a deadlock has changed nothing, and its cause is over: a statement alone can simply be said again.
     sql: tagFor(async query => {
-      const run = () => withClient(client => client.query(query))
+      const run = () => withClient(client => committing(client.query(query)))
       return run().catch(error => (isDeadlock(error) ? run() : Promise.reject(error)))
     }),
     transaction: work =>
@@ -106,7 +106,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
         await client.query('begin')
         try {
           const result = await work(tagFor(query => client.query(query)))
-          await client.query('commit')
+          await committing(client.query('commit'))
           return result
         } catch (error) {
           if (isDatabaseError(error) || !isConnectionError(error)) await client.query('rollback')
@@ -283,6 +283,21 @@ const parsers = new Map<number, (value: string) => unknown>([
 const getTypeParser: typeof pg.types.getTypeParser = ((oid: number, format?: 'text') =>
   (format !== undefined && (format as string) !== 'text' ? undefined : parsers.get(oid)) ??
   pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
+
+// Errors of a connection that was lost after the commit may have been sent and before its result came. Of any other error it
+// is certain that nothing was committed.
+const lostCommits = new WeakSet<object>()
+export const mayHaveCommitted = (error: unknown) =>
+  typeof error === 'object' && error !== null && lostCommits.has(error)
+
+async function committing<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    if (isConnectionError(error)) lostCommits.add(error as object)
+    throw error
+  }
+}
 
 export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && !SHUTDOWN.has(error.code ?? '')

@@ -1,17 +1,22 @@
 // The accept path's one door to the database: requests that wait at the same moment share a statement and a commit, and each
 // is answered only after its own.
-import { type Clock, fromMicros } from '../core/clock.ts'
-import { type Database, isDatabaseError, isUniqueViolation } from '../db/connect.ts'
-import { type Batch, createBatch } from '../engine/batch.ts'
+import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
+import { isDataError } from '../db/errors.ts'
+import { createBatch } from '../engine/batch.ts'
 import { createBusy } from '../engine/busy.ts'
 import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Birth } from '../queue/tickets.ts'
+import { lookUntil } from '../runtime/look.ts'
+import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql.ts'
 
-export type Accept = Pick<Batch<Asked, Decision>, 'add'> & {
+export type Accept = {
+  add(asked: Asked): Promise<Decision>
   /** With files, which are on disk by the same commit or not at all. */
   addWithFiles(asked: Asked, files: Keeping): Promise<Decision>
 }
@@ -35,65 +40,151 @@ export function createAccept(app: {
 }): Accept {
   const { db, clock } = app
   const { sql } = db
-  const deadline = () => fromMicros(clock.micros() + app.patienceSeconds * 1_000_000)
+  const patienceMs = app.patienceSeconds * 1000
 
-  const run = (asked: Asked[]) => decide(asked, birth => store(sql, asked, deadline(), birth))
+  async function run(asked: Asked[]): Promise<Result[]> {
+    const begun = begin(asked)
+    const results = await runSplitting(asked, some => attempt(some, begun), isDataError)
+    if (results.every(isFulfilled)) return results.map(result => result.value)
+    const lost = asked.filter((_one, at) => isLost(results[at]))
+    const found = recover(lost, begun, { askAgain: true })
+    return asked.map((one, at) => {
+      const result = results[at] as PromiseSettledResult<Decision>
+      if (isFulfilled(result)) return result.value
+      return apart(isLost(result) ? decisionIn(found, one, result.reason) : Promise.reject(result.reason))
+    })
+  }
 
-  const runWithFiles = (group: WithFiles[]) =>
-    decide(
-      group.map(one => one.asked),
-      async birth => (await Promise.all(group.map(one => storeWithFiles(one, birth)))).flat(),
-    )
+  async function runWithFiles([one]: WithFiles[]): Promise<Result[]> {
+    if (!one) return []
+    const { asked } = one
+    const begun = begin([asked])
+    try {
+      return await handed([asked], begun, () => storeWithFiles(one, begun))
+    } catch (error) {
+      if (!mayHaveCommitted(error)) throw error
+      return [apart(decisionIn(recover([asked], begun, { askAgain: false }), asked, error))]
+    }
+  }
 
   // Contents are written before the statement that counts and reserves, so that nobody waits for its locks meanwhile.
-  const storeWithFiles = ({ asked, files }: WithFiles, birth: Birth) =>
+  const storeWithFiles = ({ asked, files }: WithFiles, { deadline, birth }: Begun) =>
     db.transaction(async sql => {
       await files.put(sql)
-      const decisions = complete([asked], await store(sql, [asked], deadline(), birth))
+      const decisions = complete([asked], await store(sql, [asked], deadline, birth))
       if (!isAccepted(decisions[0])) await files.drop(sql)
       return decisions
     })
 
-  async function decide(asked: Asked[], attempt: (birth: Birth) => Promise<Decision[]>): Promise<Decision[]> {
-    const birth = app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))])
+  function begin(asked: readonly Asked[]): Begun {
     crashPoint('before-accept', () => asked.map(one => one.id))
-    const decisions = await persistently(asked, () => attempt(birth))
-    crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
-    const accepted = asked.filter((_one, at) => isAccepted(decisions[at]))
-    const [waiting, ready] = [accepted.filter(isWaiting), accepted.filter(one => !isWaiting(one))]
-    app.outlet.hand(ticketsOf(ready, birth), birth)
-    if (waiting.length > 0) app.outlet.hand(ticketsOf(waiting, null), null)
-    return decisions
-  }
-
-  async function persistently(
-    asked: Asked[],
-    attempt: () => Promise<Decision[]>,
-    tries = asked.length,
-  ): Promise<Decision[]> {
-    try {
-      return complete(asked, await attempt())
-    } catch (error) {
-      // Another process has just stored an answer for one of our idempotency keys: looked at again, it is there to be seen. That
-      // may happen to every key of the group, one after the other.
-      if (isUniqueViolation(error) && tries > 0) return persistently(asked, attempt, tries - 1)
-      if (isDatabaseError(error)) throw error
-      return afterBrokenLine(asked, error)
+    return {
+      until: performance.now() + patienceMs,
+      deadline: fromMicros(clock.micros() + patienceMs * 1000),
+      birth: app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))]),
     }
   }
 
-  // The line broke before the answer came. What was committed all the same must not be answered as if it had not been.
-  async function afterBrokenLine(asked: Asked[], error: unknown): Promise<Decision[]> {
-    const ids = asked.filter(one => one.message).map(one => one.id)
-    const found = await stored(sql, ids).catch(() => [])
-    const kept = new Set(found.map(row => row.id))
-    if (kept.size === 0 || !asked.every(one => kept.has(one.id))) throw error
-    return asked.map(() => ({ verdict: 'accepted', remaining: 0, free_in: 60 }))
+  // Another process has just stored an answer for one of our idempotency keys: on the next attempt it is seen. That may happen
+  // to every key of the group, one after the other.
+  async function attempt(asked: readonly Asked[], begun: Begun, tries = asked.length): Promise<Decision[]> {
+    try {
+      return await handed(asked, begun, () => store(sql, asked, begun.deadline, begun.birth))
+    } catch (error) {
+      if (isUniqueViolation(error) && tries > 0) return attempt(asked, begun, tries - 1)
+      throw error
+    }
+  }
+
+  // What one statement has accepted shares its tickets, so every statement hands on its own.
+  async function handed(asked: readonly Asked[], { birth }: Begun, write: () => Promise<Decision[]>) {
+    const decisions = complete(asked, await write())
+    crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
+    hand(
+      asked.filter((_one, at) => isAccepted(decisions[at])),
+      birth,
+    )
+    return decisions
+  }
+
+  function hand(accepted: readonly Asked[], birth: Birth) {
+    const [waiting, ready] = [accepted.filter(isWaiting), accepted.filter(one => !isWaiting(one))]
+    app.outlet.hand(ticketsOf(ready, birth), birth)
+    if (waiting.length > 0) app.outlet.hand(ticketsOf(waiting, null), null)
+  }
+
+  /**
+   * The connection was lost before the answer came: the server has committed, will commit, or never will. What is stored is
+   * accepted. The rest is asked for again under the same ids: if the first statement is still under way, whichever of the two
+   * comes second fails on an id, and is looked up again. A refusal counts once its message is known not to be stored. Requests
+   * that are missing from the result are unknown: the deadline has passed.
+   */
+  async function recover(lost: readonly Asked[], begun: Begun, { askAgain }: { askAgain: boolean }) {
+    const known = new Map<Id, Decision>()
+    const refused = new Map<Id, Decision>()
+    if (lost.length === 0) return known
+    await lookUntil(begun.until, async () => {
+      const left = lost.filter(one => !known.has(one.id))
+      const rows = await stored(
+        sql,
+        left.map(one => one.id),
+      )
+      const ids = new Set(rows.map(row => row.id))
+      hand(
+        left.filter(one => ids.has(one.id)),
+        begun.birth,
+      )
+      for (const { id } of left) {
+        const decision = ids.has(id) ? STORED : refused.get(id)
+        if (decision) known.set(id, decision)
+      }
+      const open = left.filter(one => !known.has(one.id))
+      if (open.length === 0 || !askAgain) return open.length === 0
+      const results = await runSplitting(open, some => attempt(some, begun, 0), isDataError)
+      open.forEach(({ id, message }, at) => {
+        const result = results[at]
+        if (!result || !isFulfilled(result)) return
+        const isCertain = isAccepted(result.value) || message === null
+        ;(isCertain ? known : refused).set(id, result.value)
+      })
+      return lost.every(one => known.has(one.id))
+    })
+    return known
   }
 
   const grouped = createBatch(run, { most: MOST, inFlight: IN_FLIGHT, rest: { ...REST, isBusy: createBusy() } })
   const oneByOne = createBatch(runWithFiles, { most: 1, inFlight: WITH_FILES })
-  return { add: grouped.add, addWithFiles: (asked, files) => oneByOne.add({ asked, files }) }
+  return {
+    add: async asked => grouped.add(asked),
+    addWithFiles: async (asked, files) => oneByOne.add({ asked, files }),
+  }
+}
+
+/** What all attempts for a group of requests have in common; `until` is on the clock of performance.now(). */
+type Begun = { until: number; deadline: Timestamp; birth: Birth }
+
+/** A promise: the answer is looked up, and the batch goes on without it. */
+type Result = Decision | Promise<Decision>
+
+/** What is left of its rate is not known any more. */
+const STORED: Decision = { verdict: 'accepted', remaining: 0, free_in: 60 }
+
+const isFulfilled = <T>(result: PromiseSettledResult<T>): result is PromiseFulfilledResult<T> =>
+  result.status === 'fulfilled'
+
+const isLost = (result: PromiseSettledResult<Decision> | undefined) =>
+  result?.status === 'rejected' && mayHaveCommitted(result.reason)
+
+async function decisionIn(found: Promise<Map<Id, Decision>>, { id }: Asked, error: unknown): Promise<Decision> {
+  const decision = (await found).get(id)
+  if (!decision) throw error
+  return decision
+}
+
+/** Nobody may be listening yet when it fails. */
+function apart<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => {})
+  return result
 }
 
 type WithFiles = { asked: Asked; files: Keeping }

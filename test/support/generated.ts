@@ -35,9 +35,10 @@ async function errors(): Promise<string> {
 
 Every no that Herald can say, word for word. ${NOTE}
 
-A failure is always \`{"errors": [{"error", "message"}], "status_code"}\`, and means that nothing happened.
+A failure is always \`{"errors": [{"error", "message"}], "status_code"}\`. 4xx means that nothing was stored or changed.
 \`<parts>\` in angle brackets are filled in. A ValidationError may hold several entries, every other error holds one.
-A fault of ours is 500, \`Exception\`, \`Internal server error\`.
+A fault of ours is 500, \`Exception\`, \`Internal server error\`: whether a send was stored is then unknown. Retry it with the
+same \`Idempotency-Key\`.
 
 ## Fields
 

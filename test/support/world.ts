@@ -29,13 +29,16 @@ afterAll(async () => {
 })
 
 /** Starts the service, with the engine only where a test wants messages to move; everything ends with the test file. */
-export async function world(env: Record<string, string> = {}, { engine = false } = {}) {
+export async function world(
+  env: Record<string, string> = {},
+  { engine = false, urlOf }: { engine?: boolean; urlOf?: (database: string) => string } = {},
+) {
   const server = inject('server')
   const database = `t_${randomUUID().replaceAll('-', '')}`
   await onServer(server, `create database ${database} template ${inject('template')}`)
   const data = mkdtempSync(join(tmpdir(), 'herald-world-'))
   const config = readConfig({
-    DATABASE_URL: databaseUrl(server, database),
+    DATABASE_URL: urlOf?.(database) ?? databaseUrl(server, database),
     HERALD_DATA: data,
     HERALD_PORT: '0',
     HERALD_CAPTURE: '1',
