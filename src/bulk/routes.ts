@@ -27,7 +27,7 @@ export function bulkRoutes(app: App) {
     config: { rawBody: true },
     handler(request, reply) {
       const caller = callerOf(request)
-      return answerOnce(app.replays, caller.service.id, request, reply, async (bytes, replay) => {
+      return answerOnce(app.replays, request, reply, async (bytes, replay) => {
         const { body, rate } = await accept(app, caller, bytes, replay)
         reply.headers(rateHeaders(rate))
         return { status: 201, body }

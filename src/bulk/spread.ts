@@ -7,6 +7,7 @@ import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
 import { sealPersonal } from '../notifications/notification.ts'
 import type { Services } from '../services/load.ts'
+import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { Row } from './job.ts'
 import { type Chunk, loadChunks, type SpreadRow, stall, stop, spread as store } from './sql.ts'
@@ -35,7 +36,7 @@ export function spread(app: SpreadApp): Work<Chunk, Prepared> {
     },
     async handle(chunk) {
       const service = await app.services.get(chunk.service_id)
-      const isOrphan = !service || service.state === 'archived'
+      const isOrphan = !isActive(service)
       return { kind: 'done', result: { chunk, rows: prepared(app, chunk), isOrphan } }
     },
     setAside: chunk => ({ chunk, rows: null, isOrphan: false }),

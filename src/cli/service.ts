@@ -96,7 +96,8 @@ export const serviceCommands: readonly Command[] = [
         name: 'state',
         value: 'STATE',
         choices: ['active', 'suspended', 'archived'],
-        sentence: 'A suspended service can read but not send; the keys of an archived one are refused.',
+        sentence:
+          'A suspended service can read but not send; the keys of an archived one are refused. Of either, what is due ends technical-failure and scheduled jobs end cancelled.',
       },
       {
         name: 'allow',

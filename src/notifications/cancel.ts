@@ -1,12 +1,14 @@
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
-import { cancel as take } from './sql.ts'
+import { isCancelled, cancel as take } from './sql.ts'
 
 /** Exactly one wins: the caller who cancels, or the engine that hands over. */
 export async function cancel(app: { sql: Sql }, service: Id, id: Id, key: Id): Promise<void> {
   const result = await take(app.sql, service, id, key)
   if (!result || result.gone) throw refuse.notInDatabase()
   if (!result.scheduled) throw refuse.notScheduled()
-  if (!result.cancelled) throw refuse.alreadySent()
+  if (result.cancelled) return
+  // Either an engine has it, or another cancel was faster, which this statement could not see when it began.
+  throw (await isCancelled(app.sql, id)) ? refuse.notInDatabase() : refuse.alreadySent()
 }

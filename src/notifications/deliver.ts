@@ -14,12 +14,14 @@ import type { Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
 import { readPhone } from '../recipients/phone.ts'
 import type { Services } from '../services/load.ts'
+import { isActive } from '../services/service.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
 import { type Fresh, freshOf } from './fresh.ts'
 import { openPersonal, type Personal } from './notification.ts'
 import { due, markUncertain, type Result, record } from './sql.ts'
+import { NOT_ACTIVE } from './status.ts'
 
 export type DeliverApp = {
   sql: Sql
@@ -68,7 +70,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
 
     async handle(item, ticket) {
       const { service } = item
-      if (!service || service.state === 'archived') return refused(null, 'service is not active')
+      if (!isActive(service)) return refused(null, NOT_ACTIVE)
       crashPoint('before-send', () => [item.id])
       const isUrgent = ticket.lane.endsWith('-high')
       const answer =

@@ -50,7 +50,7 @@ export function notificationRoutes(app: App) {
 
   const sendOne = (channel: Channel) => (request: FastifyRequest, reply: FastifyReply) => {
     const caller = callerOf(request)
-    return answerOnce(app.replays, caller.service.id, request, reply, async (bytes, replay) => {
+    return answerOnce(app.replays, request, reply, async (bytes, replay) => {
       const isLarge = bytes.length > LARGE
       const { value, contents } = isLarge
         ? await app.files.thread.read(bytes, channel === 'email')

@@ -4,8 +4,11 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Work } from '../engine/loop.ts'
 import { recipientKey } from '../recipients/recipient.ts'
+import type { Services } from '../services/load.ts'
+import { isActive } from '../services/service.ts'
 import { openPersonal } from './notification.ts'
 import { type Due, due, type Result } from './sql.ts'
+import { NOT_ACTIVE } from './status.ts'
 
 type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
 
@@ -16,7 +19,7 @@ const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
   ['+15149301632', 'permanent-failure'],
 ])
 
-export function simulate(app: { sql: Sql; seal: Seal }): Work<Due, Written> {
+export function simulate(app: { sql: Sql; seal: Seal; services: Services }): Work<Due, Written> {
   return {
     async load(tickets) {
       const rows = await due(
@@ -26,6 +29,7 @@ export function simulate(app: { sql: Sql; seal: Seal }): Work<Due, Written> {
       return new Map(rows.map((row): [Id, Due] => [row.id, row]))
     },
     async handle(item) {
+      if (!isActive(await app.services.get(item.service_id))) return { kind: 'done', result: REFUSED }
       const { to } = openPersonal(app.seal, item.sealed)
       const status = FAILURES.get(recipientKey(to, item.channel) ?? '') ?? 'delivered'
       return { kind: 'done', result: ended(status) }
@@ -42,3 +46,12 @@ const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'):
   response: null,
   uncertain: false,
 })
+
+const REFUSED: Written = {
+  status: 'technical-failure',
+  moves: ['technical-failure'],
+  provider: null,
+  ref: null,
+  response: NOT_ACTIVE,
+  uncertain: false,
+}

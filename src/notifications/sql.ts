@@ -377,6 +377,11 @@ export async function cancel(sql: Sql, service: Id, id: Id, by: Id): Promise<Can
   return result ?? null
 }
 
+export async function isCancelled(sql: Sql, id: Id): Promise<boolean> {
+  const [state] = await sql<{ status: Status }>`select status from states where id = ${id}`
+  return state?.status === 'cancelled'
+}
+
 export type Due = {
   id: Id
   service_id: Id

@@ -90,3 +90,6 @@ export function after(channel: Channel, { status, at }: Standing, news: News): S
   const isLater = at === null || news.at > at || (news.at === at && result === 'temporary-failure')
   return isLater && (result !== status || news.at !== at) ? { status: result, at: news.at } : null
 }
+
+/** `provider_response` of a message that was due while its service was suspended or archived. */
+export const NOT_ACTIVE = 'service is not active'

@@ -1,12 +1,11 @@
 // The three sends answer in one way: the body's bytes to `first`, or the stored answer of an Idempotency-Key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Id } from '../core/id.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
+import { callerOf } from '../keys/hook.ts'
 import type { Answer, Replay, Replays } from './replay.ts'
 
 export async function answerOnce(
   replays: Replays,
-  service: Id,
   request: FastifyRequest,
   reply: FastifyReply,
   first: (body: Buffer, replay: Replay | null) => Promise<Answer>,
@@ -16,11 +15,13 @@ export async function answerOnce(
     if (raw.length === 0) throw refuseAtEdge.unreadable()
     return first(raw, replay)
   }
+  const { service, key } = callerOf(request)
+  const scope = { service: service.id, keyType: key.key_type }
   const header = request.headers['idempotency-key']
   const given =
     header === undefined
       ? await answer(null)
-      : await replays.once(service, String(header), { route: `POST ${request.routeOptions.url}`, body: raw }, answer)
+      : await replays.once(scope, String(header), { route: `POST ${request.routeOptions.url}`, body: raw }, answer)
   if ('replayed' in given && given.replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(given.status).type('application/json').send(given.body)
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
+import type { KeyType } from '../keys/key.ts'
 import { refuse } from './refusals.ts'
 import { find, forget } from './sql.ts'
 
@@ -12,10 +13,13 @@ export type Answer = { status: number; body: string }
 /** A request that carries a key: what is stored with its answer. */
 export type Replay = { keyDigest: Buffer; requestDigest: Buffer }
 
+/** A key is known by the service, the type of the API key and the value of the header (contract 22.12). */
+export type Scope = { service: Id; keyType: KeyType }
+
 export type Replays = {
   /** Runs `first` for a key that is new; gives the stored answer for one that is not. */
   once(
-    service: Id,
+    scope: Scope,
     header: string,
     request: { route: string; body: Buffer },
     first: (replay: Replay) => Promise<Answer>,
@@ -36,10 +40,12 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   }
 
   return {
-    async once(service, header, { route, body }, first) {
+    async once({ service, keyType }, header, { route, body }, first) {
       if (!VALID.test(header)) throw refuse.notValid()
-      const keys = seal.digests(header)
-      const keyDigest = seal.digest(header)
+      const scoped = `${keyType}\n${header}`
+      // Answers stored by a version that did not know key types are found by the header alone; they last a day.
+      const keys = [...seal.digests(scoped), ...seal.digests(header)]
+      const keyDigest = seal.digest(scoped)
       const requestDigest = createHash('sha256').update(`${route}\n`).update(body).digest()
       const name = service + keyDigest.toString('hex')
       if (underWay.has(name)) throw refuse.inProgress()

@@ -33,6 +33,10 @@ export function dailyLimit(service: Service, channel: Channel): number {
   return own ?? DEFAULT_LIMITS[service.mode][channel]
 }
 
+/** What is due while a service is suspended or archived is not sent (contract 22.3). */
+export const isActive = <S extends Pick<Service, 'state'>>(service: S | null): service is S =>
+  service?.state === 'active'
+
 export const rateLimit = (service: Service) => service.rate_limit ?? DEFAULT_LIMITS.rate
 
 export const maySend = (service: Service, channel: Channel) =>

@@ -77,11 +77,31 @@ describe('the same key with the same body', () => {
     expect((await send(name, body)).text).toBe(first.text)
   })
 
-  test('scope: the service and the header value, whatever key is used', async () => {
+  test('§22.12 scope: the service, the key type and the header value', async () => {
+    const [name, body] = [randomUUID(), mail()]
+    const ids = new Set<string>()
+    for (const type of ['normal', 'team', 'test'] as const) {
+      const first = await send(name, body, EMAIL, await service.key({ type }))
+      expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null])
+      ids.add(first.body.id)
+      // Another key of the same type, and not the same request with a key of another type, is a repetition.
+      const again = await send(name, body, EMAIL, await service.key({ type }))
+      expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+      expect(await send(name, mail({ reference: 'another' }), EMAIL, await service.key({ type }))).toBeRefused(...OTHER)
+    }
+    expect(ids.size).toBe(3)
+  })
+
+  test('§22.12 an answer stored before the key type counted is still replayed', async () => {
     const [name, body] = [randomUUID(), mail()]
     const first = await send(name, body)
-    for (const type of ['normal', 'team', 'test'] as const)
-      expect((await send(name, body, EMAIL, await service.key({ type }))).text).toBe(first.text)
+    const { db, seal } = here.parts
+    await db.sql`
+      update replays
+      set key_digest = ${seal.digest(name)}
+      where service_id = ${service.id} and key_digest = ${seal.digest(`normal\n${name}`)}`
+    const again = await send(name, body)
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
   })
 
   test('another service may use the same key', async () => {
