@@ -237,6 +237,7 @@ create table sending (
   database text not null,
   held_since timestamp with time zone,
   reason text,
+  instance uuid not null default gen_random_uuid(),
   constraint sending_pkey PRIMARY KEY (one),
   constraint sending_check CHECK (((held_since IS NULL) = (reason IS NULL))),
   constraint sending_one_check CHECK (one),

@@ -34,7 +34,7 @@ export function providersInUse(config: Chosen): readonly [email: ChannelInUse, s
 
 function sentence(what: string, [first, ...others]: readonly string[]): string {
   if (first === NONE) return `${what} are switched off.`
-  if (first === CAPTURE) return `${what} are kept in the inbox and sent to nobody.`
+  if (first === CAPTURE) return `${what} are captured, not sent: the inbox keeps them.`
   return `${what} are sent by ${first}${others.length > 0 ? `, and by ${others.join(', then ')} while it is down` : ''}.`
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createBulkThread } from './bulk/thread.ts'
-import { captureProblems, isOff } from './channels.ts'
+import { captureProblems, isOff, providersInUse } from './channels.ts'
 import { makeFirstSample, sampleText } from './cli/sample.ts'
 import { type Config, ConfigProblems } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
@@ -27,7 +27,7 @@ import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
-import { HOLD_CHANNEL, recogniseCopy, watchHold } from './queue/hold.ts'
+import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold.ts'
 import { measureQueue } from './queue/measure.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { createAcceptReceipts } from './receipts/accept.ts'
@@ -38,7 +38,7 @@ import { createSimulated } from './services/simulated.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
 import { createLog, createRequestLog, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { createReadiness } from './telemetry/routes.ts'
+import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 
@@ -226,6 +226,7 @@ export async function start(
       links: createLinks(config.baseUrl),
       sendingDomain: config.sendingDomain,
       readiness,
+      about: aboutOf(config, await instanceOf(db.sql)),
       isDraining: () => draining,
     }
     if (only === 'engine') {
@@ -261,6 +262,15 @@ export async function start(
 const HELD =
   'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then decide with' +
   ' herald release (docs/running.md, Backups).'
+
+function aboutOf(config: Config, instance: string | null): About {
+  const channels = providersInUse(config)
+  return {
+    instance: instance ?? '',
+    providers: Object.fromEntries(channels.map(({ channel, providers }) => [channel, providers])),
+    details: channels.map(({ sentence }) => sentence),
+  }
+}
 
 // The request log and its metric: what was asked for, by whom, how it went. No address, no value, no key.
 function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {

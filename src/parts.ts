@@ -18,7 +18,7 @@ import type { Services } from './services/load.ts'
 import type { Simulated } from './services/simulated.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
-import type { Readiness } from './telemetry/routes.ts'
+import type { About, Readiness } from './telemetry/routes.ts'
 import type { Templates } from './templates/cache.ts'
 
 /** What a command or a service needs to work on the data. */
@@ -55,6 +55,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   links: Links
   sendingDomain: string
   readiness: Readiness
+  about: About
   isDraining(): boolean
 }
 

@@ -68,7 +68,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(api))
   app.get('/docs', async (_request, reply) => apiReference(api, reply))
   app.get('/health/live', live)
-  app.get('/health/ready', ready(parts.readiness, parts.isDraining))
+  app.get('/health/ready', ready(parts))
   app.get('/metrics', metricsPage(parts.metrics))
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
 }

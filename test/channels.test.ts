@@ -48,8 +48,8 @@ describe('the list of providers defaults to what is configured', () => {
 
   test('and each channel says what it uses', () => {
     expect(sentences({})).toEqual([
-      'E-mails are kept in the inbox and sent to nobody.',
-      'Text messages are kept in the inbox and sent to nobody.',
+      'E-mails are captured, not sent: the inbox keeps them.',
+      'Text messages are captured, not sent: the inbox keeps them.',
     ])
     expect(sentences({ ...SMTP, HERALD_TEXT_PROVIDERS: 'none' })).toEqual([
       'E-mails are sent by smtp.',

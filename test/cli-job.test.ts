@@ -269,6 +269,7 @@ describe('inbox', () => {
     const { out } = await herald('inbox')
     expect(out).toMatch(/^ID +WHEN \(UTC\) +TYPE +KIND +TO +WHAT\n/)
     expect(out.split('\n')[1]).toMatch(/ email +captured +bob@example\.org +Dear Bob$/)
+    expect(out).toContain('\nE-mails are captured, not sent: the inbox keeps them.\n')
     const one = await herald('inbox', '--message', messages[0].id)
     expect(one.out).toMatch(/^subject +Dear Bob$/m)
     expect(one.out).toContain('Hello Bob')

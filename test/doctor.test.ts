@@ -1,15 +1,24 @@
 // herald doctor, for every trouble it knows: it is named in plain words, with what to do, and it is gone when it is mended.
 import { spawn } from 'node:child_process'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { checkDkim, dnsLookUp } from '../src/cli/mail-checks.ts'
 import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config.ts'
+import { LOCK } from '../src/engine/leader.ts'
+import { instanceOf, recogniseCopy, releaseAll } from '../src/queue/hold.ts'
+import { selfSigned } from './support/certificates.ts'
 import { realClamd } from './support/clamd.ts'
+import { dnsServer } from './support/dns-server.ts'
+import { startHttpPeer } from './support/http-peer.ts'
 import { s3Server } from './support/s3.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
+import { startSmppServer } from './support/smpp-server.ts'
+import { smtpServer } from './support/smtp-server.ts'
 import { world } from './support/world.ts'
 
 type Check = { name: string; ok: boolean; found: string; remedy?: string }
@@ -62,11 +71,15 @@ test('a healthy service has no problem, and everything was looked at', async () 
     'Sending',
     'Queue',
     'Partitions',
+    'Leader',
     'Clock',
     'Scanner',
     'File store',
     'Provider of e-mails',
     'Provider of text messages',
+    'Sending domain',
+    'DKIM',
+    'Public address',
     'Service',
   ])
 })
@@ -184,6 +197,226 @@ describe('files', () => {
   })
 })
 
+/** While the lock of the leader is taken, as an engine does it: doctor waits for an election otherwise. */
+async function led(work: () => Promise<void>) {
+  const client = here.parts.db.client()
+  await client.connect()
+  await client.query('select pg_advisory_lock($1)', [LOCK])
+  await work()
+  await client.end()
+}
+
+describe('this installation', () => {
+  test('another Herald on the port is another, and so is a restored copy', async () => {
+    const other = await world()
+    await led(async () => {
+      expect(await found('Service', { HERALD_PORT: String(here.port) })).toEqual([
+        { ok: true, found: `answers on http://127.0.0.1:${here.port}` },
+      ])
+    })
+    expect(await problems({ HERALD_PORT: String(other.port) })).toEqual([
+      `Service: another installation of Herald answers on http://127.0.0.1:${other.port}, with another database`,
+    ])
+    const before = await instanceOf(sql)
+    await sql`update sending set database = 'that of the original'`
+    await recogniseCopy(sql)
+    expect(await instanceOf(sql)).not.toBe(before)
+    await releaseAll(here.parts.db)
+    await sql`update sending set instance = ${before}`
+  })
+
+  test('something else on the port', async () => {
+    const stranger = await startHttpPeer(() => ({ status: 200, body: '<html>' }))
+    ends.push(stranger.stop)
+    expect(await problems({ HERALD_PORT: new URL(stranger.url).port })).toEqual([
+      `Service: what listens on http://127.0.0.1:${new URL(stranger.url).port} does not answer like Herald`,
+    ])
+  })
+
+  test('nobody leads while the service runs; an engine leads', async () => {
+    expect(await found('Leader')).toEqual([{ ok: true, found: 'nobody; an engine that runs becomes it' }])
+    const asked = { HERALD_PORT: String(here.port) }
+    await led(async () => {
+      expect(await found('Leader', asked)).toEqual([{ ok: true, found: 'a process does the chores' }])
+    })
+    expect((await found('Leader', asked))[0]).toMatchObject({
+      ok: false,
+      found: expect.stringMatching(/^nobody does the chores/),
+    })
+  }, 60_000)
+})
+
+describe('the names by which the world knows it', () => {
+  const SMTP = { HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: 'smtp://127.0.0.1:1', HERALD_SMTP_TLS: 'never' }
+
+  test('a sending domain that nobody owns, as soon as mail is sent', async () => {
+    expect(await found('Sending domain')).toEqual([
+      { ok: true, found: 'herald.example; no e-mail leaves this installation' },
+    ])
+    for (const domain of ['herald.example', 'mail.test', 'example.org'])
+      expect((await found('Sending domain', { ...SMTP, HERALD_SENDING_DOMAIN: domain }))[0]).toMatchObject({
+        ok: false,
+        found: expect.stringContaining(`${domain} is a name that nobody can own`),
+      })
+    expect(await found('Sending domain', { ...SMTP, HERALD_SENDING_DOMAIN: 'permits.city.ca' })).toEqual([
+      { ok: true, found: 'permits.city.ca' },
+    ])
+  })
+
+  test('the public address: not set, of this installation, of another, of a stranger, out of reach', async () => {
+    const other = await world()
+    const asked = { HERALD_PORT: String(here.port) }
+    const at = async (url: string) => (await found('Public address', { ...asked, HERALD_BASE_URL: url }))[0]
+    expect((await found('Public address', { HERALD_HOST: '0.0.0.0' }))[0]).toMatchObject({
+      ok: false,
+      found: expect.stringContaining('HERALD_BASE_URL is not set'),
+    })
+    const own = `http://localhost:${here.port}`
+    const stranger = await startHttpPeer(() => ({ status: 200, body: 'hello' }))
+    await led(async () => {
+      expect(await at(own)).toEqual({ ok: true, found: `${own} leads to this installation` })
+      expect(await at(other.address)).toEqual({
+        ok: false,
+        found: `${other.address} leads to another installation of Herald`,
+      })
+      expect(await at(stranger.url)).toEqual({ ok: false, found: `${stranger.url} does not answer like Herald` })
+      await stranger.stop()
+      expect(await at(stranger.url)).toEqual({
+        ok: true,
+        found: `${stranger.url}; it cannot be asked from this machine (ECONNREFUSED)`,
+      })
+    })
+  }, 120_000)
+
+  test('DKIM: half a pair, a key that cannot be used, a record that is missing, revoked, of another key, or unknown', async () => {
+    const dns = await dnsServer()
+    ends.push(async () => dns.stop())
+    const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const keys = [
+      generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+      generateKeyPairSync('ed25519').privateKey,
+    ]
+    const NAME = 'mail._domainkey.permits.city.ca'
+    const ask = (more: Record<string, string>) =>
+      checkDkim(readConfig({ ...env, HERALD_SENDING_DOMAIN: 'permits.city.ca', ...more }), dnsLookUp([dns.server]))
+    expect(await ask({})).toMatchObject({ ok: true })
+    expect(await ask({ HERALD_DKIM_SELECTOR: 'mail' })).toMatchObject({ ok: false, remedy: 'Set both, or none.' })
+    const small = generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey
+    expect(await ask({ HERALD_DKIM_SELECTOR: 'mail', HERALD_DKIM_KEY: pem(small) })).toMatchObject({
+      ok: false,
+      found: 'the key cannot be used: it has 512 bits, and needs 1024 at least',
+    })
+    const broken = '-----BEGIN PRIVATE KEY-----\nbm90IGEga2V5\n-----END PRIVATE KEY-----'
+    expect(await ask({ HERALD_DKIM_SELECTOR: 'mail', HERALD_DKIM_KEY: broken })).toMatchObject({
+      ok: false,
+      found: 'the key cannot be used: it is not a readable private key',
+    })
+    for (const key of keys) {
+      const set = { HERALD_DKIM_SELECTOR: 'mail', HERALD_DKIM_KEY: pem(key) }
+      dns.records.clear()
+      const missing = await ask(set)
+      expect(missing).toMatchObject({ ok: false, found: expect.stringContaining(`there is no public key at ${NAME}`) })
+      // What doctor says to publish is right: published, it fits.
+      const record = /(v=DKIM1; k=\w+; p=[A-Za-z0-9+/=]+)\.$/.exec(missing.remedy ?? '')?.[1] ?? ''
+      dns.records.set(NAME, record.replace('; p=', ';p= '))
+      expect(await ask(set)).toMatchObject({ ok: true, found: `the key fits its public record at ${NAME}` })
+      dns.records.set(NAME, 'v=DKIM1; p=')
+      expect(await ask(set)).toMatchObject({ ok: false, found: `the public key at ${NAME} is revoked` })
+      dns.records.set(NAME, 'v=DKIM1; p=MCowBQYDK2VwAyEA')
+      expect((await ask(set)).found).toContain('belongs to another private key')
+      dns.fail(true)
+      expect(await ask(set)).toMatchObject({
+        ok: true,
+        found: expect.stringMatching(/^the key can be used; DNS did not answer \(ESERVFAIL\)/),
+      })
+      dns.fail(false)
+    }
+  }, 60_000)
+})
+
+describe('providers, by a real handshake', () => {
+  const mail = (more: Record<string, string>) => ({
+    HERALD_EMAIL_PROVIDERS: 'smtp',
+    HERALD_SENDING_DOMAIN: 'permits.city.ca',
+    ...more,
+  })
+
+  test('SMTP: greeted, encrypted and logged in; a wrong password is found, and no letter is sent', async () => {
+    const certificate = selfSigned('localhost')
+    if (!certificate) return // without openssl
+    const relay = await smtpServer({
+      login: { user: 'herald', pass: 'right' },
+      key: certificate.key,
+      cert: certificate.certificate,
+    })
+    ends.push(relay.stop)
+    const set = (password: string) =>
+      mail({
+        HERALD_SMTP_URL: `smtp://herald:${password}@localhost:${relay.port}`,
+        HERALD_SMTP_TLS: 'required',
+        HERALD_SMTP_CA: certificate.certificate,
+      })
+    expect(await found('Provider of e-mails', set('right'))).toEqual([
+      { ok: true, found: 'smtp takes the connection, with encryption and login as they are set' },
+    ])
+    expect(await problems(set('wrong'))).toEqual([
+      expect.stringMatching(/^Provider of e-mails: smtp does not answer as it should: 535/),
+    ])
+    expect(
+      await problems(mail({ HERALD_SMTP_URL: `smtp://localhost:${relay.port}`, HERALD_SMTP_TLS: 'required' })),
+    ).toEqual([expect.stringMatching(/^Provider of e-mails: smtp does not answer as it should: /)])
+    expect(relay.letters).toEqual([])
+  }, 60_000)
+
+  test('SMPP: one bind, and what the SMSC has to say meanwhile is stored; a refused bind is found', async () => {
+    const smsc = await startSmppServer()
+    ends.push(smsc.stop)
+    const set = { HERALD_TEXT_PROVIDERS: 'smpp', HERALD_SMPP_URL: `smpp://us:them@127.0.0.1:${smsc.port}` }
+    expect(await found('Provider of text messages', set)).toEqual([{ ok: true, found: 'smpp takes a bind' }])
+    expect([smsc.counts().binds, smsc.messages.length]).toEqual([1, 0])
+    smsc.mode('bind-refused')
+    expect(await problems(set)).toEqual([
+      'Provider of text messages: smpp does not answer as it should: bind refused: Invalid password (0x0000000e)',
+    ])
+  }, 60_000)
+
+  test('Twilio and HTTP: what can be known without a message', async () => {
+    let status = 200
+    const peer = await startHttpPeer(() => ({ status, body: '{}' }))
+    ends.push(peer.stop)
+    const twilio = {
+      HERALD_TEXT_PROVIDERS: 'twilio',
+      HERALD_TWILIO_ACCOUNT: 'AC00000000000000000000000000000001',
+      HERALD_TWILIO_TOKEN: 'x'.repeat(32),
+      HERALD_TWILIO_URL: peer.url,
+      HERALD_TWILIO_SENDER: '+16135550100',
+    }
+    expect(await found('Provider of text messages', twilio)).toEqual([{ ok: true, found: 'twilio knows the account' }])
+    status = 401
+    expect(await problems(twilio)).toEqual([
+      'Provider of text messages: twilio does not answer as it should: answered 401',
+    ])
+    const http = {
+      HERALD_TEXT_PROVIDERS: 'http',
+      HERALD_HTTP_SMS_URL: `${peer.url}/send`,
+      HERALD_HTTP_SMS_BODY: '{"to":"{to}","text":"{text}"}',
+    }
+    expect(await found('Provider of text messages', http)).toEqual([
+      { ok: true, found: 'http can be reached; only a message would show whether its login is right' },
+    ])
+    expect(peer.requests.filter(request => request.method !== 'GET')).toEqual([])
+    const encrypted = { ...http, HERALD_HTTP_SMS_URL: http.HERALD_HTTP_SMS_URL.replace('http:', 'https:') }
+    expect(await problems(encrypted)).toEqual([
+      expect.stringMatching(/^Provider of text messages: http does not answer as it should: /),
+    ])
+  }, 60_000)
+
+  test('captured, not sent', async () => {
+    for (const name of ['Provider of e-mails', 'Provider of text messages'])
+      expect((await found(name))[0]?.found).toMatch(/^none: captured, not sent/)
+  })
+})
+
 test('a provider that the running service finds down, and work that it has set aside', async () => {
   const running = await world(
     { HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: 'smtp://127.0.0.1:1', HERALD_SMTP_TLS: 'never' },
@@ -195,7 +428,11 @@ test('a provider that the running service finds down, and work that it has set a
     template_id: await emailTemplate(key),
     personalisation: { name: 'Ada' },
   }
-  const asked = { HERALD_PORT: String(running.port) }
+  const asked = {
+    HERALD_PORT: String(running.port),
+    DATABASE_URL: running.config.databaseUrl ?? '',
+    HERALD_DATA: running.config.dataFolder,
+  }
   expect(await found('Running service', asked)).toEqual([])
   await key.post(EMAIL, body)
   running.parts.metrics.setAside.inc({ lane: 'email-low' }, 2)

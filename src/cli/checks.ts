@@ -1,8 +1,10 @@
 // What doctor asks of the parts of a service: sending, the queue, files, the clock, and the process that runs.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createClock, zulu } from '../core/clock.ts'
 import { databaseMillis } from '../db/clock.ts'
 import { daysAhead } from '../db/partitions.ts'
 import { createFilePlace } from '../delivery.ts'
+import { isLed } from '../engine/leading.ts'
 import type { Store } from '../parts.ts'
 import { figuresOf, type LaneFigures } from '../queue/figures.ts'
 import { holdingOf } from '../queue/hold.ts'
@@ -85,11 +87,28 @@ export async function checkPartitions({ db: { sql } }: Store): Promise<Check> {
   const name = 'Partitions'
   const days = await daysAhead(sql)
   if (days === null) return fine(name, 'none yet; the first start makes them')
-  if (days >= 1) return fine(name, `made for ${days} days ahead`)
+  if (days >= 1) return fine(name, `made for ${days} ${days === 1 ? 'day' : 'days'} ahead`)
   return trouble(
     name,
     days < 0 ? 'there are none for today: nothing can be accepted' : 'there are none for tomorrow',
-    'A start makes them. If Herald runs, it should have: look in its log for "chore failed".',
+    'A start makes them. If Herald runs, it should have: look at Leader, and in its log for "chore failed".',
+  )
+}
+
+/** An election takes at most nine seconds (engine/leader.ts). */
+const ELECTION_MS = 10_000
+const LOOK_MS = 500
+
+/** `runs`: this installation answers, so somebody should do its chores. */
+export async function checkLeader({ db: { sql } }: Store, runs: boolean): Promise<Check> {
+  const name = 'Leader'
+  for (let waited = 0; runs && waited < ELECTION_MS && !(await isLed(sql)); waited += LOOK_MS) await sleep(LOOK_MS)
+  if (await isLed(sql)) return fine(name, 'a process does the chores')
+  if (!runs) return fine(name, 'nobody; an engine that runs becomes it')
+  return trouble(
+    name,
+    'nobody does the chores: nothing is purged, and in a few days there is no partition to accept into',
+    'Start an engine (herald start, or herald start --only engine); if one runs, restart it and report its log.',
   )
 }
 

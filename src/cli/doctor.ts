@@ -7,14 +7,18 @@ import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
 import { createProviders } from '../delivery.ts'
 import { openStore } from '../main.ts'
+import type { Outlet } from '../notifications/accept.ts'
 import type { Store } from '../parts.ts'
 import type { Provider } from '../providers/port.ts'
+import { instanceOf } from '../queue/hold.ts'
+import { createAcceptReceipts } from '../receipts/accept.ts'
 import { createLog } from '../telemetry/log.ts'
 import {
   type Check,
   checkClock,
   checkFiles,
   checkHold,
+  checkLeader,
   checkPartitions,
   checkQueue,
   checkRunning,
@@ -24,6 +28,7 @@ import {
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
 import { inboxOf } from './inbox.ts'
+import { type Asked, askReady, checkDkim, checkPublicAddress, checkSendingDomain } from './mail-checks.ts'
 import { addressIn } from './sample-command.ts'
 
 export const doctorCommands: readonly Command[] = [
@@ -31,7 +36,7 @@ export const doctorCommands: readonly Command[] = [
     noun: 'doctor',
     sentence:
       'Look for trouble on this machine, in the settings, the database, the queue, the providers and the service.',
-    more: 'Each problem comes with what to do about it. Exit code 1 when there is one. It sends nothing; in a file store of your own it puts and removes one small object.',
+    more: 'Each problem comes with what to do about it. Exit code 1 when there is one. It sends nothing: every provider is greeted as a message would, with login and, for SMPP, one bind; in a file store of your own it puts and removes one small object. A look-up in DNS that gets no answer is told as such.',
     run: async io => {
       const checks = await examine(io)
       const problems = checks.filter(check => !check.ok).length
@@ -54,14 +59,25 @@ async function examine(io: Io): Promise<Check[]> {
   const settings = checkSettings(io)
   if ('problem' in settings) return [node, settings.problem]
   const { config } = settings
+  const answer = config.port === 0 ? null : await askReady(ownAddress(config))
+  const { checks, instance } = await checkDatabase(config, answer)
   return [
     node,
     fine('Settings', 'all are understood'),
     ...(await attempted('Disk', async () => [checkDisk(config)])),
-    ...(await checkDatabase(config)),
-    ...(await checkService(config)),
+    ...checks,
+    checkSendingDomain(config),
+    await checkDkim(config),
+    await checkPublicAddress(config, instance, isOurs(answer, instance)),
+    ...(await checkService(config, answer, instance)),
   ]
 }
+
+/** Where this installation listens, whatever its public address is. */
+const ownAddress = (config: Config) => addressIn({ ...config, baseUrl: null })
+
+const isOurs = (answer: Asked | null, instance: string | null) =>
+  answer?.kind === 'ready' && answer.instance !== null && answer.instance === instance
 
 function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -104,7 +120,9 @@ async function attempted(name: string, make: () => Promise<Check[]>): Promise<Ch
   }
 }
 
-async function checkDatabase(config: Config): Promise<Check[]> {
+type Inside = { checks: Check[]; instance: string | null }
+
+async function checkDatabase(config: Config, answer: Asked | null): Promise<Inside> {
   const name = 'Database'
   try {
     if (
@@ -116,22 +134,24 @@ async function checkDatabase(config: Config): Promise<Check[]> {
         ),
       )
     )
-      return [fine(name, 'not made yet; the first start makes it')]
+      return { checks: [fine(name, 'not made yet; the first start makes it')], instance: null }
     // What openStore would refuse for being unsafe is looked at below, with the rest.
     const store = await openStore({ ...config, allowUnsafeDatabase: true }, { migrate: false })
     try {
       const version = await serverVersion(store.db.sql)
       const where = config.databaseUrl ? 'DATABASE_URL' : config.dataFolder
-      return [fine(name, `PostgreSQL ${version} answers (${where})`), ...(await checkInside(store, config))]
+      const { checks, instance } = await checkInside(store, config, answer)
+      return { checks: [fine(name, `PostgreSQL ${version} answers (${where})`), ...checks], instance }
     } finally {
       await store.stop()
     }
   } catch (error) {
-    return [trouble(name, explained(error).join(' '), 'Check DATABASE_URL, or the rights on the data folder.')]
+    const remedy = 'Check DATABASE_URL, or the rights on the data folder.'
+    return { checks: [trouble(name, explained(error).join(' '), remedy)], instance: null }
   }
 }
 
-async function checkInside(store: Store, config: Config): Promise<Check[]> {
+async function checkInside(store: Store, config: Config, answer: Asked | null): Promise<Inside> {
   const {
     db: { sql },
     seal,
@@ -146,43 +166,43 @@ async function checkInside(store: Store, config: Config): Promise<Check[]> {
           'Switch on in the configuration of PostgreSQL, else messages can be lost in a crash.',
         )
   const missing = await pending(sql)
-  if (missing.length > 0)
-    return [
-      durable,
-      trouble('Migrations', `missing: ${missing.join(', ')}`, 'Run: herald migrate (a start does it too)'),
-    ]
-  return [
+  if (missing.length > 0) {
+    const migrations = trouble(
+      'Migrations',
+      `missing: ${missing.join(', ')}`,
+      'Run: herald migrate (a start does it too)',
+    )
+    return { checks: [durable, migrations], instance: null }
+  }
+  const instance = await instanceOf(sql)
+  const checks = [
     durable,
     fine('Migrations', 'all are there'),
     await checkSecret(() => checkSeal(sql, seal)),
     await checkHold(store),
     ...(await checkQueue(store)),
     await checkPartitions(store),
+    await checkLeader(store, isOurs(answer, instance)),
     await checkClock(store),
     ...(await attempted('Files', () => checkFiles(store))),
     ...(await checkProviders(store)),
   ]
+  return { checks, instance }
 }
 
-/** Asks every provider whether it would answer; nothing is sent. SMPP is left to the service: a bind of ours would take its place. */
+/** Greets every provider as a message would, up to the point where one would be sent. */
 async function checkProviders(store: Store): Promise<Check[]> {
   const { config } = store
-  const asked = (names: readonly string[]) => names.filter(name => name !== 'smpp')
   const quiet = { inbox: inboxOf(store), log: createLog('silent') }
+  // A receipt that an SMSC gives to our bind is stored, for the service to apply.
+  const onFault = (_error: unknown, sentence: string) => createLog(config.logLevel).error(sentence)
+  const accept = createAcceptReceipts({ ...store, sql: store.db.sql, outlet: () => QUEUED, onFault })
   try {
     const providers = createProviders(
-      // The bounces' port belongs to the service that runs.
-      {
-        ...store,
-        config: {
-          ...config,
-          bounceDomain: null,
-          emailProviders: asked(config.emailProviders),
-          textProviders: asked(config.textProviders),
-        },
-      },
+      // The port of the bounces belongs to the service that runs, and so do all binds but one. The key has a check of its own.
+      { ...store, config: { ...config, bounceDomain: null, dkimKey: null, smppBinds: 1 } },
       quiet,
-      { sends: true, accept: async () => {}, now: store.clock.now },
+      { sends: true, accept, now: store.clock.now },
     )
     try {
       return await Promise.all([...providers.email, ...providers.text].map(checkProvider))
@@ -194,16 +214,28 @@ async function checkProviders(store: Store): Promise<Check[]> {
   }
 }
 
+const QUEUED: Outlet = { birth: () => null, hand() {} }
+
+/** What a good answer shows, and what it cannot show. */
+const GREETED: Readonly<Record<string, string>> = {
+  smtp: 'smtp takes the connection, with encryption and login as they are set',
+  ses: 'ses takes the connection and the login',
+  smpp: 'smpp takes a bind',
+  twilio: 'twilio knows the account',
+  http: 'http can be reached; only a message would show whether its login is right',
+}
+
 async function checkProvider(provider: Provider): Promise<Check> {
   const name = `Provider of ${provider.channel === 'email' ? 'e-mails' : 'text messages'}`
-  if (provider.name === 'capture') return fine(name, 'none: messages are kept in the inbox and sent to nobody')
+  if (provider.name === 'capture')
+    return fine(name, 'none: captured, not sent (messages are kept in the inbox and marked delivered)')
   if (provider.name === 'none') return fine(name, 'switched off')
   const answer = await provider.probe()
   return answer.ok
-    ? fine(name, `${provider.name} answers`)
+    ? fine(name, GREETED[provider.name] ?? `${provider.name} answers`)
     : trouble(
         name,
-        `${provider.name} does not answer: ${answer.detail}`,
+        `${provider.name} does not answer as it should: ${answer.detail}`,
         'Messages wait until it does. Check its address and login in the settings.',
       )
 }
@@ -218,18 +250,13 @@ async function checkSecret(check: () => Promise<void>): Promise<Check> {
 }
 
 /** A service that does not run is no trouble; a stranger on its port is. */
-async function checkService(config: Config): Promise<Check[]> {
+async function checkService(config: Config, answer: Asked | null, instance: string | null): Promise<Check[]> {
   const name = 'Service'
-  if (config.port === 0) return [fine(name, 'HERALD_PORT is 0, so there is no fixed port to ask')]
-  const address = addressIn({ ...config, baseUrl: null })
-  try {
-    const reply = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(3_000) })
-    const body: unknown = await reply.json()
-    const status = typeof body === 'object' && body !== null && 'status' in body ? String(body.status) : ''
-    if (reply.ok && status === 'ok') return [fine(name, `answers on ${address}`), ...(await checkRunning(address))]
-    return [trouble(name, `answers on ${address}, but is not ready: ${status || reply.status}`, 'Look at its log.')]
-  } catch (error) {
-    if (codeOf(error) === 'ECONNREFUSED') return [fine(name, `does not run on ${address}; start it with: herald start`)]
+  if (answer === null) return [fine(name, 'HERALD_PORT is 0, so there is no fixed port to ask')]
+  const address = ownAddress(config)
+  if (answer.kind === 'failed' && answer.why === 'ECONNREFUSED')
+    return [fine(name, `does not run on ${address}; start it with: herald start`)]
+  if (answer.kind !== 'ready')
     return [
       trouble(
         name,
@@ -237,12 +264,15 @@ async function checkService(config: Config): Promise<Check[]> {
         'If it is another program, choose another port (HERALD_PORT).',
       ),
     ]
-  }
-}
-
-const codeOf = (error: unknown): unknown => {
-  if (typeof error !== 'object' || error === null) return undefined
-  if ('cause' in error && error.cause) return codeOf(error.cause)
-  if ('errors' in error && Array.isArray(error.errors)) return codeOf(error.errors[0])
-  return 'code' in error ? error.code : undefined
+  if (instance !== null && answer.instance !== instance)
+    return [
+      trouble(
+        name,
+        `another installation of Herald answers on ${address}, with another database`,
+        'Choose another port (HERALD_PORT), or run doctor with the settings of that installation.',
+      ),
+    ]
+  if (!answer.ok)
+    return [trouble(name, `answers on ${address}, but is not ready: ${answer.status}`, 'Look at its log.')]
+  return [fine(name, `answers on ${address}`), ...(await checkRunning(address))]
 }

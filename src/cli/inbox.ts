@@ -1,3 +1,4 @@
+import { providersInUse } from '../channels.ts'
 import { readId } from '../core/id.ts'
 import { createInbox, type Inbox, type Shown } from '../inbox/inbox.ts'
 import { inboxLink } from '../inbox/link.ts'
@@ -39,10 +40,9 @@ export const inboxCommands: readonly Command[] = [
         message.to,
         firstLine(message.subject ?? message.text),
       ])
-      return {
-        text: listing(['ID', 'WHEN (UTC)', 'TYPE', 'KIND', 'TO', 'WHAT'], rows, 'There is no message yet.'),
-        data: { messages },
-      }
+      const details = providersInUse(store.config).map(({ sentence }) => sentence)
+      const table = listing(['ID', 'WHEN (UTC)', 'TYPE', 'KIND', 'TO', 'WHAT'], rows, 'There is no message yet.')
+      return { text: [table, '', ...details].join('\n'), data: { messages, details } }
     }),
   },
 ]

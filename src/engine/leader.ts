@@ -7,7 +7,7 @@
 import type { Database, DedicatedClient } from '../db/connect.ts'
 import { createReconnecting, type Timing } from '../runtime/reconnecting.ts'
 
-const LOCK = 6011_0003
+export const LOCK = 6011_0003
 
 export type LeaderTiming = Timing & { leaseMs: number; sessionMs: number }
 const TIMING: LeaderTiming = { leaseMs: 3_000, sessionMs: 4_000, deadlineMs: 2_000, heartbeatMs: 1_000, retryMs: 500 }

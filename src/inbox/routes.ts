@@ -11,17 +11,18 @@ import { refuse } from './refusals.ts'
 
 const PAGE = 50
 
+type App = { inbox: Inbox; seal: Seal; about: { details: readonly string[] } }
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-export const inboxPage = ({ inbox, seal }: { inbox: Inbox; seal: Seal }): Handler =>
+export const inboxPage = ({ inbox, seal, about: { details } }: App): Handler =>
   forHolders(seal, async (request, reply) => {
     const { older_than } = request.query as { older_than?: unknown }
     const { messages, hasMore } = await inbox.list(typeof older_than === 'string' ? readId(older_than) : null, PAGE)
-    if (!wantsHtml(request)) return json(reply, { messages })
-    return page(reply, 'Inbox', list(messages, hasMore))
+    if (!wantsHtml(request)) return json(reply, { messages, details })
+    return page(reply, 'Inbox', list(messages, hasMore, details))
   })
 
-export const inboxMessage = ({ inbox, seal }: { inbox: Inbox; seal: Seal }): Handler =>
+export const inboxMessage = ({ inbox, seal }: App): Handler =>
   forHolders(seal, async (request, reply) => {
     const id = readId((request.params as { id: string }).id)
     const message = id && (await inbox.get(id as Id))
@@ -78,10 +79,10 @@ const wantsHtml = (request: FastifyRequest) => (request.headers.accept ?? '').in
 const json = (reply: FastifyReply, data: unknown) =>
   reply.type('application/json').header('cache-control', 'no-store').send(data)
 
-const list = (messages: readonly Shown[], hasMore: boolean) =>
-  `<p>Nothing on this page was sent to anyone.</p>${
+const list = (messages: readonly Shown[], hasMore: boolean, details: readonly string[]) =>
+  `<p>Nothing on this page was sent to anyone. ${escaped(details.join(' '))} Messages of test keys are never sent.</p>${
     messages.length === 0
-      ? '<p>There is no message yet. Messages appear here when they are sent with a test key, or while their channel has no provider.</p>'
+      ? '<p>There is no message yet.</p>'
       : `<table><tr><th>When (UTC)</th><th>To</th><th>What</th><th>Why it was not sent</th></tr>${messages
           .map(
             m =>

@@ -37,9 +37,16 @@ export async function recogniseCopy(sql: Sql): Promise<void> {
     values (true, ${DATABASE})
     on conflict (one) do update
     set database = excluded.database,
+        instance = gen_random_uuid(),
         held_since = coalesce(sending.held_since, clock_timestamp()),
         reason = coalesce(sending.reason, 'restored')
     where sending.database <> excluded.database`
+}
+
+/** The id of this installation. Null: it has never been started. */
+export async function instanceOf(sql: Sql): Promise<Id | null> {
+  const [found] = await sql<{ instance: Id }>`select instance from sending`
+  return found?.instance ?? null
 }
 
 export async function holdingOf(sql: Sql): Promise<Holding | null> {

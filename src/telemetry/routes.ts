@@ -31,15 +31,29 @@ export function createReadiness(ask: () => Promise<unknown>): Readiness {
   return { isReady: () => misses < MISSES, stop: () => clearInterval(timer) }
 }
 
+/** What /health/ready tells besides: which installation this is, and who sends. No secrets, no addresses. */
+export type About = {
+  instance: string
+  /** In order of preference, by channel. */
+  providers: Readonly<Record<string, readonly string[]>>
+  /** The same for people; a channel that is captured says so. */
+  details: readonly string[]
+}
+
 export const live = async () => ({ status: 'ok' })
 
 export const ready =
-  (readiness: Readiness, isDraining: () => boolean) => async (_request: FastifyRequest, reply: FastifyReply) => {
-    const ok = readiness.isReady() && !isDraining()
-    return reply
-      .code(ok ? 200 : 503)
-      .send({ status: ok ? 'ok' : isDraining() ? 'stopping' : 'waiting for the database' })
+  ({ readiness, isDraining, about }: { readiness: Readiness; isDraining(): boolean; about: About }) =>
+  async (_request: FastifyRequest, reply: FastifyReply) => {
+    const { status, body } = readyAnswer(readiness.isReady(), isDraining(), about)
+    return reply.code(status).send(body)
   }
+
+export function readyAnswer(isReady: boolean, isDraining: boolean, about: About) {
+  const ok = isReady && !isDraining
+  const status = ok ? 'ok' : isDraining ? 'stopping' : 'waiting for the database'
+  return { status: ok ? 200 : 503, body: { status, ...about } }
+}
 
 export const metricsPage = (metrics: Metrics) => async (_request: FastifyRequest, reply: FastifyReply) =>
   reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

@@ -2,11 +2,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
-import type { Readiness } from './routes.ts'
+import { type About, type Readiness, readyAnswer } from './routes.ts'
 
 export async function createWatch(
   { host, port }: { host: string; port: number },
-  { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
+  { metrics, readiness, about }: { metrics: Metrics; readiness: Readiness; about: About },
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const pages: Record<string, () => Promise<{ status: number; type: string; text: string }>> = {
     '/metrics': async () => ({
@@ -14,8 +14,11 @@ export async function createWatch(
       type: metrics.registry.contentType,
       text: await metrics.registry.metrics(),
     }),
-    '/health/live': async () => health(true),
-    '/health/ready': async () => health(readiness.isReady()),
+    '/health/live': async () => answer(200, { status: 'ok' }),
+    '/health/ready': async () => {
+      const { status, body } = readyAnswer(readiness.isReady(), false, about)
+      return answer(status, body)
+    },
   }
   const server = createServer((request, response) => {
     const page = request.method === 'GET' ? pages[request.url ?? ''] : undefined
@@ -36,8 +39,4 @@ export async function createWatch(
   }
 }
 
-const health = (ok: boolean) => ({
-  status: ok ? 200 : 503,
-  type: 'application/json',
-  text: JSON.stringify({ status: ok ? 'ok' : 'waiting for the database' }),
-})
+const answer = (status: number, body: unknown) => ({ status, type: 'application/json', text: JSON.stringify(body) })

@@ -15,7 +15,7 @@ test('HERALD_SMTP_URL alone: the banner names smtp, and a live message reaches t
   const env = { ...(await newDatabase()), HERALD_SMTP_URL: `smtp://127.0.0.1:${relay.port}` }
   const program = await start(env)
   expect(program.out()).toContain(
-    'E-mails are sent by smtp.\nText messages are kept in the inbox and sent to nobody.\nMessages that are not sent are in the inbox: /inbox',
+    'E-mails are sent by smtp.\nText messages are captured, not sent: the inbox keeps them.\nMessages that are not sent are in the inbox: /inbox',
   )
   const run = async (...argv: string[]) => JSON.parse((await herald([...argv, '--json'], env)).out)
   await run('service', 'create', 'Permits', '--live')
@@ -51,7 +51,7 @@ describe('an installation that others can reach', () => {
 
   test('starts as a declared trial', async () => {
     const program = await start({ ...(await newDatabase()), HERALD_HOST: '0.0.0.0', HERALD_CAPTURE: '1' })
-    expect(program.out()).toContain('E-mails are kept in the inbox and sent to nobody.')
+    expect(program.out()).toContain('E-mails are captured, not sent: the inbox keeps them.')
     expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
   })
 })

@@ -49,7 +49,10 @@ beforeAll(async () => {
 
 describe('GET /inbox', () => {
   test('shows what would have been sent, as data and as a page without scripts', async () => {
-    const { messages } = (await here.inbox()).body
+    const { messages, details } = (await here.inbox()).body
+    const said = 'E-mails are captured, not sent: the inbox keeps them.'
+    expect(details[0]).toBe(said)
+    expect((await browser('/inbox', { cookie: (await opened()).cookie })).body).toContain(said)
     expect(messages.at(-1)).toMatchObject({ id: captured, type: 'email', test: false, to: 'ada@example.org' })
     expect((await here.inbox(`/inbox/${captured}`)).body.text).toContain('Ada <script>')
     const page = await browser(`/inbox/${captured}`, { cookie: (await opened()).cookie })

@@ -244,7 +244,15 @@ test('1.2 several sentences come in one envelope, identical ones once', async ()
 describe('what runs beside the interface', () => {
   test('alive, ready, metrics, openapi.json and docs need no key', async () => {
     expect((await here.call('GET', '/health/live')).body).toEqual({ status: 'ok' })
-    expect((await here.call('GET', '/health/ready')).body).toEqual({ status: 'ok' })
+    expect((await here.call('GET', '/health/ready')).body).toEqual({
+      status: 'ok',
+      instance: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      providers: { email: ['capture'], sms: ['capture'] },
+      details: [
+        expect.stringMatching(/^E-mails are captured, not sent/),
+        expect.stringMatching(/^Text messages are captured, not sent/),
+      ],
+    })
     expect((await here.call('GET', '/metrics')).text).toContain('herald_http_request_seconds_bucket')
     const openApi = (await here.call('GET', '/openapi.json')).body
     expect(openApi.openapi).toBe('3.1.0')

@@ -1,5 +1,6 @@
 // Text messages by any provider that takes one HTTP request per message, described by templates and paths.
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { cleanRef } from '../clean.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
@@ -106,14 +107,18 @@ function reaches(
   signal: AbortSignal,
 ): Promise<{ ok: true } | { ok: false; detail: string }> {
   return new Promise(resolve => {
-    const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) }
-    const socket = connect({ ...target, signal })
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const isTls = protocol === 'https:'
+    const target = { host, port: Number(port) || (isTls ? 443 : 80) }
+    const socket = isTls ? connectTls({ ...target, ...(isIP(host) === 0 && { servername: host }) }) : connect(target)
+    if (signal.aborted) socket.destroy()
     const end = (result: { ok: true } | { ok: false; detail: string }) => {
       socket.destroy()
       resolve(result)
     }
     socket.setTimeout(probeMillis, () => end({ ok: false, detail: 'no connection in time' }))
-    socket.on('connect', () => end({ ok: true }))
+    signal.addEventListener('abort', () => end({ ok: false, detail: 'stopped' }), { once: true })
+    socket.on(isTls ? 'secureConnect' : 'connect', () => end({ ok: true }))
     socket.on('error', error => end({ ok: false, detail: 'code' in error ? String(error.code) : 'no connection' }))
   })
 }
