@@ -26,6 +26,7 @@ import { smtpSettings } from './providers/smtp/settings.ts'
 import { createTwilio, twilioSettings } from './providers/twilio/send.ts'
 import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
+import type { RenderThread } from './rendering/thread.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
@@ -36,6 +37,7 @@ type Given = {
   templates: Templates
   inbox: Inbox
   files: Files
+  renderThread: RenderThread
   hold: Hold
   metrics: Metrics
   log: Log
@@ -77,6 +79,9 @@ function needed<T>(settings: T | null, provider: string, setting: string): T {
 /** A message with files is in memory several times on its way to a mail server: as bytes, as base64, as a whole. */
 const OUTGOING_BYTES = 24 * 1024 * 1024
 
+/** Large e-mails that are rendered and not yet handed over: each takes up to 30 MB. */
+const LARGE_EMAILS = 4
+
 export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'db' | 'clock'>, log: Log): Files {
   const { s3Url: url, s3Bucket: bucket, s3Region: region, s3Key: key, s3Secret: secret } = config
   const s3 = url && bucket && key && secret ? { url, bucket, region, key, secret, now: clock.now } : null
@@ -86,7 +91,7 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
 
 export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
   const { config, db, ids } = store
-  const { services, templates, files, hold, metrics, log } = given
+  const { services, templates, files, renderThread, hold, metrics, log } = given
   const onFault = (error: unknown, sentence: string) => {
     metrics.faults.inc()
     log.error({ error: faultOf(error) }, sentence)
@@ -94,6 +99,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
   const onChange = (provider: string, isUp: boolean, detail: string) =>
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
   const owner = ids.next()
+  const largeRoom = createBudget(LARGE_EMAILS)
   const email = counted(
     createFailover(
       registry.email.map(provider => ({ provider, send: provider.send })),
@@ -116,6 +122,15 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     text,
     files,
     fetchAttachments: message => fetchAttachments({ ...store, ...files, sql: db.sql }, message),
+    renderLarge: async (template, values) => {
+      const release = await largeRoom.take(1)
+      try {
+        return { email: await renderThread.email(template, values), release }
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
     sendingDomain: config.sendingDomain,
     owner,
     random: Math.random,

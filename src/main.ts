@@ -31,6 +31,7 @@ import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold
 import { measureQueue } from './queue/measure.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { createAcceptReceipts } from './receipts/accept.ts'
+import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
 import { createServices } from './services/load.ts'
@@ -189,7 +190,9 @@ export async function start(
     const inbox = createInbox({ sql: db.sql, seal, services, templates, sendingDomain: config.sendingDomain })
     const files = createFilePlace(store, log)
     stops.push(() => files.stop())
-    const given = { services, templates, inbox, files, hold, metrics, log }
+    const renderThread = createRenderThread()
+    stops.push(() => renderThread.stop())
+    const given = { services, templates, inbox, files, renderThread, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let outlet: Outlet | null = null
     const hearReceipts = createAcceptReceipts({
@@ -221,6 +224,7 @@ export async function start(
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
       outlet,
       bulkThread,
+      renderThread,
       files,
       accept: createAccept({ db, clock, outlet, patienceSeconds: config.databaseSeconds - 0.5 }),
       links: createLinks(config.baseUrl),

@@ -11,8 +11,10 @@ import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
 import type { Accept, Outlet } from './notifications/accept.ts'
+import type { RenderLarge } from './notifications/deliver.ts'
 import type { Channel } from './providers/failover.ts'
 import type { AcceptReceipts, Door, EmailMessage, TextMessage } from './providers/port.ts'
+import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
 import type { Simulated } from './services/simulated.ts'
@@ -51,6 +53,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   accept: Accept
   outlet: Outlet
   bulkThread: BulkThread
+  renderThread: RenderThread
   files: Files
   links: Links
   sendingDomain: string
@@ -67,6 +70,7 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   text: Channel<TextMessage>
   files: Files
   fetchAttachments(message: Id): Promise<Fetched>
+  renderLarge: RenderLarge
   sendingDomain: string
   owner: Id
   random(): number

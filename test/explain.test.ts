@@ -113,6 +113,7 @@ async function cases(): Promise<[string, Run][]> {
         reference: null,
         olderThan: null,
         size: 250,
+        bytes: 16 * 1024 * 1024,
         ...changes,
       })
   const jobs = { inJob: [false, true] }

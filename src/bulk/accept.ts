@@ -139,7 +139,8 @@ export async function rulesFor(
   return {
     channel: template.type,
     names: version.compiled.names,
-    smsContent: version.type === 'sms' ? version.content : null,
+    content: version.type === 'email' ? version.source.content : version.content,
+    subject: version.type === 'email' ? version.source.subject : null,
     prefix: service.sms_prefix ? service.name : null,
     international: service.may_send_international,
     friends: friendsFor(service, key.key_type),

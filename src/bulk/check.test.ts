@@ -54,7 +54,7 @@ test('contract 21, 6: the text about length is printed with one full stop', () =
 })
 
 test('contract 21, 6: length is measured after filling', () => {
-  const text = { units: (values: CheckedRow['personalisation']) => `${values.p}`.length + 600 }
+  const text = { isTooLong: (values: CheckedRow['personalisation']) => `${values.p}`.length + 600 > 612 }
   const rows = check('phone number,p\n6135550123,123456789012\n6135550123,1234567890123', ['p'], { type: 'sms', text })
   expect(rows.map(row => [row.tooLong, row.errors])).toEqual([
     [false, []],

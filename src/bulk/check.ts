@@ -6,6 +6,7 @@ import { readPhone } from '../recipients/phone.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
 import type { RecipientType } from '../recipients/recipient.ts'
 import { strip } from '../recipients/strip.ts'
+import { renderedLimit } from '../rendering/size.ts'
 import { smsLimit } from '../rendering/sms.ts'
 import type { Column, Columns } from './columns.ts'
 import type { Sheet } from './rows.ts'
@@ -16,11 +17,13 @@ export type Values = Record<string, Value>
 
 export const tooLongText = 'Maximum 612 characters. Some messages may be too long due to custom content.'
 
+export const tooLargeText = `Content has a character count greater than the limit of ${renderedLimit}`
+
 export type CellError = {
   key: string
-  /** Header text as given. */
-  column: string
-  problem: 'missing' | 'recipient' | 'long'
+  /** Header text as given; null for what is wrong with the whole row. */
+  column: string | null
+  problem: 'missing' | 'recipient' | 'long' | 'large'
   /** `Missing`, what is wrong with the recipient, or the text about length. */
   message: string
 }
@@ -42,8 +45,8 @@ export type CheckedRow = {
 
 /** What rendering knows about the text message of a template. */
 export type TextMeasure = {
-  /** Units of the message filled with these values, prefix included; may be an upper bound that still fits. */
-  units(values: Values): number
+  /** Whether the message filled with these values has more than 612 units, prefix included. */
+  isTooLong(values: Values): boolean
   /**
    * Whether one value alone counts as too long. The reference asks this about value and unfilled template, which can flag a
    * message that fits; the service measures after filling and leaves it out (contract 21, 6).
@@ -51,12 +54,16 @@ export type TextMeasure = {
   isLongValue?(value: Value): boolean
 }
 
+/** What rendering knows about the size of an e-mail of a template. */
+export type EmailMeasure = { isTooLarge(values: Values): boolean }
+
 export type RowRules = {
   type: RecipientType
   /** False refuses numbers of other countries. */
   international?: boolean
   plan?: PhonePlan
   text?: TextMeasure
+  email?: EmailMeasure
 }
 
 export function* checkRows(sheet: Sheet, columns: Columns, rules: RowRules): Generator<CheckedRow, void, undefined> {
@@ -94,7 +101,9 @@ function checkRow(
       errors.push(errorOf(column, 'long', tooLongText))
   }
   const reference = columns.reference === undefined ? null : cellAt(cells, columns.reference)
-  const tooLong = rules.text !== undefined && rules.text.units(personalisation) > smsLimit
+  const tooLong = rules.text?.isTooLong(personalisation) ?? false
+  if (rules.email?.isTooLarge(personalisation))
+    errors.push({ key: '', column: null, problem: 'large', message: tooLargeText })
   return { row, recipient, key, personalisation, reference, errors, tooLong }
 }
 
@@ -147,7 +156,9 @@ export function rowErrorsSentence(rows: Iterable<Pick<CheckedRow, 'row' | 'error
 }
 
 function rowErrors(row: number, errors: readonly CellError[]): string {
-  const text = errors.map(error => `${error.column}: ${whatIsWrong(error)}`).join(',')
+  const text = errors
+    .map(error => (error.column === null ? error.message : `${error.column}: ${whatIsWrong(error)}`))
+    .join(',')
   return `Row ${row} - ${text.endsWith('.') ? text : `${text}.`}`
 }
 

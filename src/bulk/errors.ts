@@ -3,7 +3,7 @@ import { smsLimit } from '../rendering/sms.ts'
 import { type CellError, type CheckedRow, checkRows, whatIsWrong } from './check.ts'
 import { matchColumns, recipientHeaders } from './columns.ts'
 import { LONGEST_REFERENCE, MOST_ROWS } from './job.ts'
-import { createTextMeasure } from './measure.ts'
+import { createMeasures } from './measure.ts'
 import { sheetOfCsv } from './rows.ts'
 import type { Rules } from './thread.ts'
 
@@ -22,10 +22,13 @@ export function errorsOf(file: string, rules: Rules): FileError[] {
   ]
   // Without its columns, or with two of a kind, a row says nothing of its own.
   if (columns.missing.length + columns.duplicates.length > 0) return found
-  const text = rules.smsContent === null ? {} : { text: createTextMeasure(rules.smsContent, rules.prefix) }
   const isStranger = strangers(rules)
   const header = columns.used.find(column => column.isRecipient)?.header ?? recipientHeaders[rules.channel].en
-  for (const row of checkRows(sheet, columns, { type: rules.channel, international: rules.international, ...text })) {
+  for (const row of checkRows(sheet, columns, {
+    type: rules.channel,
+    international: rules.international,
+    ...createMeasures(rules),
+  })) {
     for (const error of row.errors)
       found.push({ row: row.row, column: error.column, problem: whatIsWrong(error), value: cellOf(row, error) })
     if (isStranger(row))

@@ -4,14 +4,18 @@ import { compileSms } from '../rendering/sms.ts'
 import { createReferenceMeasure, createTextMeasure } from './measure.ts'
 
 test('contract 21, 6: the filled message counts, with the prefix', () => {
-  const values = { p: 'a'.repeat(600) }
-  expect(createTextMeasure('((p))').units(values)).toBe(600)
-  expect(createTextMeasure('((p))', 'Herald').units(values)).toBe(608)
-  expect(createTextMeasure('((p))((p))').units(values)).toBe(1200)
+  const filled = (letters: number) => ({ p: 'a'.repeat(letters) })
+  expect(createTextMeasure('((p))').isTooLong(filled(612))).toBe(false)
+  expect(createTextMeasure('((p))').isTooLong(filled(613))).toBe(true)
+  expect(createTextMeasure('((p))', 'Herald').isTooLong(filled(604))).toBe(false)
+  expect(createTextMeasure('((p))', 'Herald').isTooLong(filled(605))).toBe(true)
+  expect(createTextMeasure('((p))((p))').isTooLong(filled(306))).toBe(false)
+  expect(createTextMeasure('((p))((p))').isTooLong(filled(307))).toBe(true)
 })
 
 test('a missing value counts nothing', () => {
-  expect(createTextMeasure(`((p))((x??${'y'.repeat(700)}))`).units({ p: 'a'.repeat(500), x: null })).toBe(500)
+  const measure = createTextMeasure(`((p))((x??${'y'.repeat(700)}))`)
+  expect(measure.isTooLong({ p: 'a'.repeat(500), x: null })).toBe(false)
 })
 
 test('10.4 the reference asks about a value beside the unfilled template, unsupported characters twice', () => {
@@ -22,14 +26,20 @@ test('10.4 the reference asks about a value beside the unfilled template, unsupp
   expect(isLong?.('•'.repeat(304))).toBe(true)
 })
 
-test('a message that need not be rendered fits', () => {
+test('what is decided from lengths is what rendering would say', () => {
   const piece = fc.constantFrom('((a))', '((b))', '((a??…€))', '…', '€', 'text ', '\n', 'é', 'ŵ')
   const content = fc.array(piece, { maxLength: 60 }).map(parts => parts.join(''))
-  const value = fc.oneof(fc.constant('…'.repeat(30)), fc.string({ unit: 'binary', maxLength: 80 }))
+  const spaces = fc.constantFrom('\u200b', '\u00a0', ' ', '\t', '\r\n', '\u2003').map(space => space.repeat(200))
+  const value = fc.oneof(
+    fc.constant('…'.repeat(30)),
+    fc.constant('李'.repeat(60)),
+    spaces,
+    fc.string({ unit: 'binary', maxLength: 80 }),
+  )
   fc.assert(
     fc.property(content, fc.record({ a: value, b: value }), fc.option(fc.string()), (template, values, prefix) => {
       const exact = compileSms(template).render(values, prefix).units
-      expect(createTextMeasure(template, prefix).units(values) > 612).toBe(exact > 612)
+      expect(createTextMeasure(template, prefix).isTooLong(values)).toBe(exact > 612)
     }),
     { numRuns: 500 },
   )

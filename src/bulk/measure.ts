@@ -1,13 +1,11 @@
-// How long the text message of each row gets. Most are so short that nothing need be rendered to know that they fit.
+// Whether the message of each row gets too long. Most are so short, or so long, that nothing need be rendered to know.
 
 import { codePoints } from '../rendering/characters.ts'
 import { unsupported } from '../rendering/gsm.ts'
-import { parse } from '../rendering/placeholders.ts'
-import { compileSms, smsLimit } from '../rendering/sms.ts'
-import type { TextMeasure, Value, Values } from './check.ts'
-
-// One character becomes at most three (`…` is sent as `...`).
-const mostUnitsOfCharacter = 3
+import { keyed, parse } from '../rendering/placeholders.ts'
+import { createMergedLength, isOverLimit } from '../rendering/size.ts'
+import { compileSms, mostUnitsOfCharacter, smsLimit } from '../rendering/sms.ts'
+import type { EmailMeasure, TextMeasure, Value, Values } from './check.ts'
 
 /** Measured after filling, prefix included (contract 21, 6). */
 export function createTextMeasure(content: string, prefix: string | null = null): TextMeasure {
@@ -15,12 +13,38 @@ export function createTextMeasure(content: string, prefix: string | null = null)
   const slots = parse(content).filter(part => typeof part !== 'string').length
   const fixed = content.length + (prefix?.length ?? 0) + 2
   return {
-    units(values) {
+    isTooLong(values) {
       const most = (fixed + slots * longestOf(values)) * mostUnitsOfCharacter
-      return most <= smsLimit ? most : template.render(withoutNulls(values), prefix).units
+      return most > smsLimit && template.isTooLong(withoutNulls(values), prefix)
     },
   }
 }
+
+/** Subject and body after merging against the limit of contract 22.13. */
+export function createEmailMeasure(template: { subject: string; content: string }): EmailMeasure {
+  const lengths = [
+    createMergedLength(parse(template.subject), 'inline'),
+    createMergedLength(parse(template.content), 'markdown'),
+  ]
+  return {
+    isTooLarge(values) {
+      const found = keyed(values)
+      return lengths.some(length => isOverLimit(length, found))
+    },
+  }
+}
+
+/** The measure of a template: of its text message or of its e-mail. */
+export const createMeasures = ({
+  content,
+  subject,
+  prefix,
+}: {
+  content: string
+  subject: string | null
+  prefix: string | null
+}) =>
+  subject === null ? { text: createTextMeasure(content, prefix) } : { email: createEmailMeasure({ subject, content }) }
 
 /** The reference's question about a single value, beside the measure: only the vectors ask it (content-rules 10.4). */
 export function createReferenceMeasure(content: string): TextMeasure {

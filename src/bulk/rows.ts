@@ -170,6 +170,8 @@ function textOf(cell: unknown, depth = 0): string {
   if (typeof cell === 'number') return Math.abs(cell) < 1e-4 && cell !== 0 ? smallText(cell) : String(cell)
   // Nothing is said about lists and objects in a cell; shown, not refused, and without following them down for ever.
   if (depth > 8) return '...'
+  // A list without items is no value (contract 22.1).
+  if (depth === 0 && Array.isArray(cell) && !cell.some(Boolean)) return ''
   if (Array.isArray(cell)) return `[${cell.map(item => textOf(item, depth + 1)).join(', ')}]`
   return `{${Object.entries(cell)
     .map(([name, item]) => `${name}: ${textOf(item, depth + 1)}`)

@@ -14,8 +14,9 @@ export type Head =
 export type Rules = {
   channel: Channel
   names: readonly string[]
-  /** Text messages are measured after merge. */
-  smsContent: string | null
+  /** What is measured after merging; text messages have no subject. */
+  content: string
+  subject: string | null
   prefix: string | null
   international: boolean
   /** Normal forms of those who may be written to; null: anyone. */

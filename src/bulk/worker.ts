@@ -11,7 +11,7 @@ import { codePoints } from '../rendering/characters.ts'
 import { type CheckedRow, checkRows, rowErrorsSentence } from './check.ts'
 import { matchColumns } from './columns.ts'
 import { CHUNK_ROWS, LONGEST_REFERENCE, MOST_ROWS, type Row } from './job.ts'
-import { createTextMeasure } from './measure.ts'
+import { createMeasures } from './measure.ts'
 import { refuse } from './refusals.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
 import { type BulkBody, bulkBody } from './schemas.ts'
@@ -106,7 +106,7 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
   const friends = rules.friends && new Set(rules.friends)
   const simulated = new Set(rules.simulated)
   const ids = createIds(createClock(() => rules.dueMicros / 1000))
-  const text = rules.smsContent === null ? {} : { text: createTextMeasure(rules.smsContent, rules.prefix) }
+  const measures = createMeasures(rules)
   const failing: CheckedRow[] = []
   let notAllowed = false
   let tooLongRow: number | null = null
@@ -119,7 +119,11 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
     open = []
   }
 
-  for (const row of checkRows(sheet, columns, { type: rules.channel, international: rules.international, ...text })) {
+  for (const row of checkRows(sheet, columns, {
+    type: rules.channel,
+    international: rules.international,
+    ...measures,
+  })) {
     const isSimulated = row.key !== undefined && simulated.has(row.key)
     if (isSimulated) simulatedRows++
     // A blank or broken recipient is on no list.

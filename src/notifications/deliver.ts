@@ -13,6 +13,9 @@ import type { Attachment, EmailMessage, Outcome, TextMessage } from '../provider
 import type { Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
 import { readPhone } from '../recipients/phone.ts'
+import type { Email, EmailTemplate } from '../rendering/compile.ts'
+import type { Values } from '../rendering/placeholders.ts'
+import { largeEmail } from '../rendering/thread.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { LoadedService } from '../services/sql.ts'
@@ -33,11 +36,16 @@ export type DeliverApp = {
   email: Providers<EmailMessage>
   text: Providers<TextMessage>
   sendingDomain: string
+  /** Renders an e-mail too large for the event loop. */
+  renderLarge: RenderLarge
   /** What is attached to a message, when it is its turn. */
   fetchAttachments(message: Id): Promise<Fetched>
   owner: Id
   random(): number
 }
+
+/** `release` is called when the e-mail is handed over: only a few of them are in memory at the same time. */
+export type RenderLarge = (template: EmailTemplate, values: Values) => Promise<{ email: Email; release(): void }>
 
 /** Hundreds wait in memory, so they carry only what their turn needs. */
 type Item = Pick<
@@ -160,8 +168,31 @@ const personalOf = ({ seal }: DeliverApp, { personal, sealed }: Item) => persona
 
 async function sendEmail(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
   const personal = personalOf(app, item)
+  const { version } = item
+  if (version.type !== 'email') throw new Error('an e-mail with a template of another type')
+  const { compiled } = version
+  if (compiled.isBlank(personal.values)) return unsendable('empty message')
+  if (compiled.mergedUnits(personal.values) <= largeEmail)
+    return handOver(app, item, service, personal, compiled.render(personal.values), urgent)
+  // Accepted before there was a limit.
+  if (compiled.isTooLarge(personal.values)) return unsendable('message is too large')
+  const { email, release } = await app.renderLarge(version.source, personal.values)
+  return handOver(app, item, service, personal, email, urgent).finally(release)
+}
+
+const unsendable = (detail: string) =>
+  ({ kind: 'answered', provider: null, outcome: { kind: 'rejected', detail } }) as const
+
+async function handOver(
+  app: DeliverApp,
+  item: Item,
+  service: LoadedService,
+  personal: Personal,
+  email: Email,
+  urgent: boolean,
+) {
   const send = (attachments: readonly Attachment[]) =>
-    app.email.send(emailOf(app, item, service, personal, attachments), { cost: 1, urgent })
+    app.email.send(emailOf(app, item, service, personal.to, email, attachments), { cost: 1, urgent })
   if (!Object.values(personal.values).some(isFile)) return send([])
 
   const fetched = await app.fetchAttachments(item.id)
@@ -171,7 +202,7 @@ async function sendEmail(app: DeliverApp, item: Item, service: LoadedService, ur
     case 'later':
       return { kind: 'answered', provider: null, outcome: { kind: 'deferred', detail: fetched.detail } } as const
     case 'gone':
-      return { kind: 'answered', provider: null, outcome: { kind: 'rejected', detail: fetched.detail } } as const
+      return unsendable(fetched.detail)
   }
 }
 
@@ -180,17 +211,17 @@ export function emailOf(
   app: Pick<DeliverApp, 'sendingDomain'>,
   item: Pick<Item, 'id' | 'sender_id' | 'version'>,
   service: LoadedService,
-  { to, values }: Personal,
+  to: string,
+  email: Email,
   attachments: readonly Attachment[],
 ): EmailMessage {
-  if (item.version.type !== 'email') throw new Error('an e-mail with a template of another type')
   return {
     id: item.id,
     messageId: `<${item.id}@${app.sendingDomain}>`,
     from: { name: service.name, address: `${service.mailbox}@${app.sendingDomain}` },
     replyTo: service.reply_tos.find(one => one.id === item.sender_id)?.email_address ?? null,
     to,
-    ...item.version.compiled.render(values),
+    ...email,
     attachments,
   }
 }
@@ -206,7 +237,9 @@ export function textOf(
   { to, values }: Personal,
 ): TextMessage {
   if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
-  const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
+  const { compiled } = item.version
+  if (compiled.isBlank(values)) return unsendable('empty message')
+  const { text, encoding, fragments } = compiled.render(values, service.sms_prefix ? service.name : null)
   const phone = readPhone(to, { international: true })
   if (!phone.ok) throw new Error('a number that was accepted cannot be read')
   const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? null

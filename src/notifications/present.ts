@@ -1,6 +1,7 @@
 import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
+import type { Values } from '../rendering/placeholders.ts'
 import type { Compiled } from '../templates/cache.ts'
 import { type Notification, openPersonal } from './notification.ts'
 import { describe } from './status.ts'
@@ -30,9 +31,10 @@ export const presentSent = (sent: SentMessage, base: string) => ({
 })
 
 /** A message as it is read; the text is made anew from the version that was current when it was accepted. */
-export function presentNotification(seal: Seal, n: Notification, { compiled, type }: Compiled) {
+export function presentNotification(seal: Seal, n: Notification, version: Compiled) {
+  const { type } = version
   const { to, values } = openPersonal(seal, n.sealed)
-  const answer = compiled.answer(values)
+  const answer = contentOf(version, values)
   return {
     id: n.id,
     reference: n.reference,
@@ -48,11 +50,17 @@ export function presentNotification(seal: Seal, n: Notification, { compiled, typ
       uri: `/v2/template/${n.template_id}/${n.template_version}`,
     },
     body: answer.body,
-    subject: 'subject' in answer ? answer.subject : null,
+    subject: answer.subject ?? null,
     created_at: zulu(fromMicros(microsOf(n.id))),
     created_by_name: null,
     sent_at: n.sent_at && zulu(n.sent_at),
     completed_at: n.completed_at && zulu(n.completed_at),
     scheduled_for: n.scheduled_for && zulu(n.scheduled_for),
   }
+}
+
+// A message accepted before there was a limit may be over it: reading it must not cost gigabytes, so its text is not shown.
+function contentOf(version: Compiled, values: Values): { body: string; subject?: string } {
+  if (version.type === 'email' && version.compiled.isTooLarge(values)) return { subject: '', body: '' }
+  return version.compiled.answer(values)
 }

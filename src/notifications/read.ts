@@ -23,13 +23,25 @@ export async function read(app: App, service: Service, id: Id) {
   return presentNotification(app.seal, found, await app.templates.version(found.template_id, found.template_version))
 }
 
+/**
+ * Characters of JSON in one page, and bytes of sealed values read for it. A page of 250 e-mails of 16,000 characters fits; one
+ * that would be larger ends earlier, after at least one message, and the next page goes on from there.
+ */
+const PAGE_CHARACTERS = 4_000_000
+const PAGE_BYTES = 16 * 1024 * 1024
+/** Rendering a page lets other requests have a turn after so long. */
+const TURN_MS = 10
+
+/** A page of messages; `json` has one text for each message. */
+export type ListPage = { json: string[]; last: Id | null }
+
 /** A page of messages made by keys of the caller's type, newest first. */
-export async function list(app: App, { service, key }: Caller, query: ListQuery) {
+export async function list(app: App, { service, key }: Caller, query: ListQuery): Promise<ListPage> {
   const olderThan = query.older_than === undefined ? null : readId(query.older_than)
   const channels: readonly Channel[] = query.template_type ?? ['email', 'sms']
   if (olderThan && !(await exists(app.sql, service.id, olderThan))) {
     // A message that aged out is gone like one that never was; but its id tells when it was made.
-    if (isTimed(olderThan) && microsOf(olderThan) < windowStart(app.clock, service)) return []
+    if (isTimed(olderThan) && microsOf(olderThan) < windowStart(app.clock, service)) return { json: [], last: null }
     throw refuse.notFound()
   }
   const found = await page(app.sql, {
@@ -41,13 +53,24 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
     reference: query.reference ?? null,
     olderThan,
     size: PAGE,
+    bytes: PAGE_BYTES,
   })
   await app.templates.warm(found)
-  return Promise.all(
-    found.map(async one =>
-      presentNotification(app.seal, one, await app.templates.version(one.template_id, one.template_version)),
-    ),
-  )
+  const shown: ListPage = { json: [], last: null }
+  let characters = 0
+  let turn = performance.now()
+  for (const one of found) {
+    const version = await app.templates.version(one.template_id, one.template_version)
+    const json = JSON.stringify(presentNotification(app.seal, one, version))
+    characters += json.length
+    if (characters > PAGE_CHARACTERS && shown.last !== null) break
+    shown.json.push(json)
+    shown.last = one.id
+    if (performance.now() - turn < TURN_MS) continue
+    await new Promise(resume => setImmediate(resume))
+    turn = performance.now()
+  }
+  return shown
 }
 
 const retentionDays = (service: Service, channel: Channel) =>

@@ -10,6 +10,7 @@ export const sentences = {
   filesByEmailOnly: ['BadRequestError', 'Files can only be sent by email'],
   missingPersonalisation: ['BadRequestError', 'Missing personalisation for template ID <id>: <names>'],
   tooLong: ['BadRequestError', 'Content for template has a character count greater than the limit of <limit>'],
+  tooLarge: ['BadRequestError', 'Content has a character count greater than the limit of 2000000'],
   blank: ['BadRequestError', 'Message is empty or just whitespace'],
   unknownReplyTo: ['BadRequestError', 'email_reply_to_id <id> does not exist in database for service id <id>'],
   unknownSender: ['BadRequestError', 'sms_sender_id <id> does not exist in database for service id <id>'],

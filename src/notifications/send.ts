@@ -108,17 +108,17 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   const given = channel === 'email' ? givenFiles(input.personalisation, input.contents) : []
   const values = valuesWith(input.personalisation, given, token => addressOf(base, isSmokeTest ? TEST_TOKEN : token))
   const version = await app.templates.version(template.id, template.version)
-  const missing = version.compiled.missing(values)
+  const missing = version.compiled.unsendable(values)
   if (missing.length > 0) return early(refuse.missingPersonalisation(template.id, missing.join(', ')))
-  if (version.type === 'sms') {
-    const { tooLong } = version.compiled.render(values, service.sms_prefix ? service.name : null)
-    if (tooLong) return early(refuse.tooLong(612))
-  }
+  // From lengths, before anything is rendered: a short request can ask for gigabytes.
+  if (version.type === 'email' && version.compiled.isTooLarge(values)) return early(refuse.tooLarge())
+  if (version.type === 'sms' && version.compiled.isTooLong(values, service.sms_prefix ? service.name : null))
+    return early(refuse.tooLong(612))
   const content: { body: string; subject?: string } = version.compiled.answer(values)
   if (content.body.trim() === '') return early(refuse.blank())
   if (given.length > 0) {
-    const unused = version.compiled.additional(values)
-    const lost = given.find(file => file.method === 'link' && unused.includes(file.key))
+    const isShown = (key: string) => version.type === 'email' && version.compiled.isShown(key)
+    const lost = given.find(file => file.method === 'link' && !isShown(file.key))
     if (lost) return early(refuseFile.noPlaceholder(lost.key))
     const bytes = bytesOf(given) + Buffer.byteLength(content.subject ?? '') + Buffer.byteLength(content.body)
     if (bytes > MOST_BYTES) return early(refuseFile.tooLarge(bytes))

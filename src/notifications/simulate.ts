@@ -6,6 +6,7 @@ import type { Work } from '../engine/loop.ts'
 import { recipientKey } from '../recipients/recipient.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
+import type { Templates } from '../templates/cache.ts'
 import { openPersonal } from './notification.ts'
 import { type Due, due, type Result } from './sql.ts'
 import { NOT_ACTIVE } from './status.ts'
@@ -19,7 +20,9 @@ const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
   ['+15149301632', 'permanent-failure'],
 ])
 
-export function simulate(app: { sql: Sql; seal: Seal; services: Services }): Work<Due, Written> {
+type App = { sql: Sql; seal: Seal; services: Services; templates: Templates }
+
+export function simulate(app: App): Work<Due, Written> {
   return {
     async load(tickets) {
       const rows = await due(
@@ -29,8 +32,11 @@ export function simulate(app: { sql: Sql; seal: Seal; services: Services }): Wor
       return new Map(rows.map((row): [Id, Due] => [row.id, row]))
     },
     async handle(item) {
-      if (!isActive(await app.services.get(item.service_id))) return { kind: 'done', result: REFUSED }
-      const { to } = openPersonal(app.seal, item.sealed)
+      if (!isActive(await app.services.get(item.service_id))) return { kind: 'done', result: failed(NOT_ACTIVE) }
+      const { to, values } = openPersonal(app.seal, item.sealed)
+      const { compiled } = await app.templates.version(item.template_id, item.template_version)
+      // As with any other key (contract 22.2).
+      if (compiled.isBlank(values)) return { kind: 'done', result: failed('empty message') }
       const status = FAILURES.get(recipientKey(to, item.channel) ?? '') ?? 'delivered'
       return { kind: 'done', result: ended(status) }
     },
@@ -47,11 +53,11 @@ const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'):
   uncertain: false,
 })
 
-const REFUSED: Written = {
+const failed = (response: string): Written => ({
   status: 'technical-failure',
   moves: ['technical-failure'],
   provider: null,
   ref: null,
-  response: NOT_ACTIVE,
+  response,
   uncertain: false,
-}
+})

@@ -236,6 +236,8 @@ export type Page = {
   reference: string | null
   olderThan: Id | null
   size: number
+  /** Sealed values of one page: after so many bytes it ends, but never before its first message. */
+  bytes: number
 }
 
 /**
@@ -307,12 +309,19 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
         order by w.id desc
         limit ${p.size}`
   return sql<Notification>`
-    with page as materialized (${walk})
-    select ${shown}
-    from page
-    cross join lateral (select * from notifications where id = page.id limit 1) n
-    cross join lateral (select * from states where id = page.id limit 1) s
-    order by page.id desc`
+    with page as materialized (${walk}),
+    sized as (
+      -- The length of a value stands beside it: it is not read for this.
+      select ${shown}, sum(octet_length(n.sealed)) over (order by page.id desc) - octet_length(n.sealed) as before
+      from page
+      cross join lateral (select * from notifications where id = page.id limit 1) n
+      cross join lateral (select * from states where id = page.id limit 1) s
+    )
+    select id, channel, key_type, status, reference, template_id, template_version, scheduled_for, sent_at, completed_at,
+           provider_response, failure_detail, sealed
+    from sized
+    where before < ${p.bytes}
+    order by id desc`
 }
 
 const statusOf = part`(select s.status from states s where s.id = n.id)`

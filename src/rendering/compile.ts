@@ -18,16 +18,21 @@ import {
 import { emailLength } from './limits.ts'
 import {
   additional,
+  hasFixedText,
   type Keyed,
   keyed,
+  keyOf,
   missing,
   names,
   type Parts,
   parse,
   prepare,
+  shownKeys,
+  unsendable,
   type Values,
 } from './placeholders.ts'
 import { createShortcut, type Outputs, type Template } from './shortcut.ts'
+import { createMergedLength, isOverLimit, unitsOf } from './size.ts'
 
 export type EmailTemplate = Frame & BodyOptions & { subject: string; content: string }
 
@@ -40,8 +45,18 @@ export type CompiledEmail = {
   readonly rawLength: number
   /** Names without a value. */
   missing: (values: Values) => string[]
+  /** Names without a value to send: a list without items counts as none (contract 22.1). */
+  unsendable: (values: Values) => string[]
   /** Supplied keys that the template does not use. */
   additional: (values: Values) => string[]
+  /** Whether the value of this name is shown somewhere, and not only asked for by a conditional. */
+  isShown: (name: string) => boolean
+  /** UTF-16 units of subject and body after merging; found without rendering. */
+  mergedUnits: (values: Values) => number
+  /** Whether subject or body is over the limit after merging; found without rendering. */
+  isTooLarge: (values: Values) => boolean
+  /** Whether the body is nothing but whitespace. */
+  isBlank: (values: Values) => boolean
   /** Subject and body as API answers show them. */
   answer: (values: Values) => { subject: string; body: string }
   /** The length that is limited per message. */
@@ -57,11 +72,25 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
   const render = rendererOf(template)
   const shortcut = createShortcut({ subject, content }, render)
   const [head, style, card, end] = documentAround(template)
+  const lengths = [createMergedLength(subject, 'inline'), createMergedLength(content, 'markdown')] as const
+  const shown = shownKeys(subject, content)
+  const isNeverBlank = hasFixedText(content)
   return {
     names: wanted,
     rawLength: codePoints(template.content),
     missing: values => missing(wanted, keyed(values)),
+    unsendable: values => unsendable(wanted, keyed(values)),
     additional: values => additional(wanted, values),
+    isShown: name => shown.has(keyOf(name)),
+    mergedUnits: values => {
+      const found = keyed(values)
+      return lengths[0](found, unitsOf) + lengths[1](found, unitsOf)
+    },
+    isTooLarge: values => {
+      const found = keyed(values)
+      return isOverLimit(lengths[0], found) || isOverLimit(lengths[1], found)
+    },
+    isBlank: values => !isNeverBlank && !/\S/.test(bodyAnswer(content, keyed(values))),
     answer: values => {
       const found = keyed(values)
       return { subject: subjectAnswer(subject, found), body: bodyAnswer(content, found) }

@@ -1,6 +1,8 @@
 // Which characters a text message can carry, what replaces the others, and what they cost.
 // Source of the basic and extension tables: 3GPP TS 23.038; of the letters beyond them: content-rules 8.
 
+import { isSpace } from './characters.ts'
+
 export type Encoding = 'GSM-7' | 'UCS-2'
 
 const basic =
@@ -117,6 +119,20 @@ export function measure(text: string): { units: number; encoding: Encoding } {
     else if (kind === needsUcs2) isUcs2 = true
   }
   return isUcs2 ? { units: characters, encoding: 'UCS-2' } : { units: characters + doubles, encoding: 'GSM-7' }
+}
+
+/**
+ * What a text costs at least, whatever stands around it: only spaces and U+200B can vanish, every other character is sent as
+ * one or more.
+ */
+export function leastUnits(text: string): number {
+  let units = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isSecondHalf = (code & 0xfc00) === 0xdc00
+    if (!isSecondHalf && code !== 0x200b && !isSpace(code)) units++
+  }
+  return units
 }
 
 /** How many messages the units need; the header that joins several of them takes a part of each. */

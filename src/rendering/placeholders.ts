@@ -119,6 +119,27 @@ export function missing(wanted: readonly string[], values: Keyed): string[] {
   return wanted.filter(name => values.get(keyOf(name)) == null)
 }
 
+/** Whether a value shows nothing in its place: absent, null, or a list whose items are all dropped. */
+function isAbsent(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && !value.some(Boolean))
+}
+
+/** The names that a send has no value for: here a list without items is missing too (contract 22.1). */
+export function unsendable(wanted: readonly string[], values: Keyed): string[] {
+  return wanted.filter(name => isAbsent(values.get(keyOf(name))))
+}
+
+/** Keys of placeholders that show their value; a conditional only asks for it. */
+export function shownKeys(...templates: Parts[]): Set<string> {
+  const slots = templates.flat().filter(part => typeof part !== 'string')
+  return new Set(slots.filter(slot => slot.text === null).map(slot => slot.key))
+}
+
+/** Whether some text of the template shows whatever the values are, so that no message made of it can be blank. */
+export function hasFixedText(parts: Parts, treat: (text: string) => string = text => text): boolean {
+  return parts.some(part => typeof part === 'string' && /\S/.test(treat(part)))
+}
+
 /** Supplied keys that match no name. */
 export function additional(wanted: readonly string[], values: Values): string[] {
   const keys = new Set(wanted.map(keyOf))
@@ -226,7 +247,7 @@ function valueText(value: unknown, filling: Filling): string | null {
 }
 
 /** A file that travels as an attachment is an object and shows as nothing. */
-function scalarText(value: unknown): string {
+export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value !== 'number') return ''

@@ -1,8 +1,21 @@
 // What a text message template and its values become, and how long that is.
 
 import { trim } from './characters.ts'
-import { type Encoding, fragments, measure, sanitise } from './gsm.ts'
-import { additional, fill, keyed, missing, names, type Parts, parse, type Values } from './placeholders.ts'
+import { type Encoding, fragments, leastUnits, measure, sanitise } from './gsm.ts'
+import {
+  additional,
+  fill,
+  hasFixedText,
+  type Keyed,
+  keyed,
+  missing,
+  names,
+  type Parts,
+  parse,
+  unsendable,
+  type Values,
+} from './placeholders.ts'
+import { createMergedLength, unitsOf } from './size.ts'
 import { spacesBeforePunctuation } from './typography.ts'
 
 export const smsLimit = 612
@@ -15,8 +28,14 @@ export type CompiledSms = {
   readonly names: readonly string[]
   /** Names without a value. */
   missing: (values: Values) => string[]
+  /** Names without a value to send: a list without items counts as none (contract 22.1). */
+  unsendable: (values: Values) => string[]
   /** Supplied keys that the template does not use. */
   additional: (values: Values) => string[]
+  /** Whether the message has more than 612 units; long ones are recognised by their lengths, without rendering. */
+  isTooLong: (values: Values, prefix?: string | null) => boolean
+  /** Whether the body, without the prefix, is nothing but whitespace. */
+  isBlank: (values: Values) => boolean
   /** The body that API answers show: without the prefix. */
   answer: (values: Values) => { body: string }
   /** The message as it is sent, with the service's name in front if one is given. */
@@ -27,20 +46,37 @@ export type CompiledSms = {
 export function compileSms(content: string): CompiledSms {
   const parts = parse(content)
   const wanted = names(parts)
+  const length = createMergedLength(parts, 'inline')
+  const isNeverBlank = hasFixedText(parts, sanitise)
   return {
     names: wanted,
     missing: values => missing(wanted, keyed(values)),
+    unsendable: values => unsendable(wanted, keyed(values)),
     additional: values => additional(wanted, values),
-    answer: values => ({ body: messageText(parts, values, null) }),
+    isTooLong: (values, prefix = null) => {
+      const found = keyed(values)
+      const units = length(found, unitsOf)
+      if ((units + (prefix?.length ?? 0) + 2) * mostUnitsOfCharacter <= smsLimit) return false
+      if (units > longestCleaned || length(found, leastUnits) > smsLimit) return true
+      return lengthOf(messageText(parts, found, prefix)).tooLong
+    },
+    isBlank: values => !isNeverBlank && !/\S/.test(messageText(parts, keyed(values), null)),
+    answer: values => ({ body: messageText(parts, keyed(values), null) }),
     render: (values, prefix = null) => {
-      const text = messageText(parts, values, prefix)
+      const text = messageText(parts, keyed(values), prefix)
       return { text, ...lengthOf(text) }
     },
   }
 }
 
-function messageText(parts: Parts, values: Values, prefix: string | null): string {
-  const filled = fill(parts, keyed(values), { html: 'passthrough', markers: 'plain' })
+/** One character becomes at most three: `…` is sent as `...`. */
+export const mostUnitsOfCharacter = 3
+
+/** A message this long before clean-up is too long whatever clean-up drops from it; rendering it would only cost time. */
+const longestCleaned = 200_000
+
+function messageText(parts: Parts, values: Keyed, prefix: string | null): string {
+  const filled = fill(parts, values, { html: 'passthrough', markers: 'plain' })
   return trim(newlines(spacesBeforePunctuation(sanitise(withPrefix(prefix, filled)))))
 }
 

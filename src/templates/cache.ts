@@ -3,12 +3,12 @@ import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { createCache } from '../db/cache.ts'
 import type { Sql } from '../db/connect.ts'
-import { type CompiledEmail, compileEmail } from '../rendering/compile.ts'
+import { type CompiledEmail, compileEmail, type EmailTemplate } from '../rendering/compile.ts'
 import { type CompiledSms, compileSms } from '../rendering/sms.ts'
 import { type ContentRow, contents, findHead, type HeadRow } from './sql.ts'
 
 export type Compiled =
-  | { type: 'email'; compiled: CompiledEmail }
+  | { type: 'email'; compiled: CompiledEmail; source: EmailTemplate }
   | { type: 'sms'; compiled: CompiledSms; content: string }
 
 export type Head = HeadRow
@@ -71,5 +71,5 @@ const emailOf = ({ subject, content, literal_values }: ContentRow) => ({
 
 const compile = (row: ContentRow): Compiled =>
   row.type === 'email'
-    ? { type: 'email', compiled: compileEmail(emailOf(row)) }
+    ? { type: 'email', compiled: compileEmail(emailOf(row)), source: emailOf(row) }
     : { type: 'sms', compiled: compileSms(row.content), content: row.content }

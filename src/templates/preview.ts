@@ -1,15 +1,24 @@
 import { bodyAnswer, bodyHtml, subjectAnswer } from '../rendering/email.ts'
-import { keyed, missing, namesOf, parse, prepare, type Values } from '../rendering/placeholders.ts'
+import { type Keyed, keyed, missing, namesOf, parse, prepare, type Values } from '../rendering/placeholders.ts'
+import { createMergedLength, isOverLimit, renderedLimit, unitsOf } from '../rendering/size.ts'
 import { compileSms } from '../rendering/sms.ts'
+import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import { POSTAGE } from './present.ts'
 import { refuse } from './refusals.ts'
 import type { VersionRow } from './sql.ts'
 
 /** What a message would say: as API answers show it, and for e-mails the HTML of the body without the page around it. */
-export function preview(version: VersionRow, values: Values) {
-  const absent = missing(namesOf(version), keyed(values))
+export async function preview(app: { renderThread: RenderThread }, version: VersionRow, values: Values) {
+  const given = keyed(values)
+  const absent = missing(namesOf(version), given)
   if (absent.length > 0) throw refuse.missingPersonalisation(absent.join(', '))
   const { id, type, version: number } = version
+  const lengths = [
+    createMergedLength(parse(version.subject ?? ''), 'inline'),
+    createMergedLength(parse(version.content), 'markdown'),
+  ]
+  if (lengths.some(length => isOverLimit(length, given))) throw refuse.contentTooLong(renderedLimit)
+  const isLarge = lengths.some(length => length(given, unitsOf) > largeEmail)
   return type === 'sms'
     ? {
         id,
@@ -20,15 +29,22 @@ export function preview(version: VersionRow, values: Values) {
         subject: null,
         postage: POSTAGE,
       }
-    : { id, type, version: number, ...email(version, values), postage: POSTAGE }
+    : {
+        id,
+        type,
+        version: number,
+        body: bodyAnswer(parse(version.content), given),
+        html: await (isLarge ? app.renderThread.html(templateOf(version), values) : html(version, given)),
+        subject: subjectAnswer(parse(version.subject ?? ''), given),
+        postage: POSTAGE,
+      }
 }
 
-function email({ content, subject, literal_values }: VersionRow, values: Values) {
-  const given = keyed(values)
-  const parts = parse(content)
-  return {
-    body: bodyAnswer(parts, given),
-    html: bodyHtml(prepare(parts, 'escape'), given, { literalValues: literal_values }),
-    subject: subjectAnswer(parse(subject ?? ''), given),
-  }
-}
+const templateOf = ({ content, subject, literal_values }: VersionRow) => ({
+  subject: subject ?? '',
+  content,
+  literalValues: literal_values,
+})
+
+const html = (version: VersionRow, given: Keyed) =>
+  bodyHtml(prepare(parse(version.content), 'escape'), given, templateOf(version))

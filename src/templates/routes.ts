@@ -6,6 +6,7 @@ import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
+import type { RenderThread } from '../rendering/thread.ts'
 import type { Channel } from '../services/service.ts'
 import { archive } from './archive.ts'
 import { type Author, create } from './create.ts'
@@ -17,7 +18,7 @@ import * as shape from './schemas.ts'
 import { categories } from './sql.ts'
 import { update } from './update.ts'
 
-type App = { db: Database; clock: Clock; ids: { next(): Id } }
+type App = { db: Database; clock: Clock; ids: { next(): Id }; renderThread: RenderThread }
 
 export function templateRoutes(app: App) {
   const { sql } = app.db
@@ -91,7 +92,7 @@ export function templateRoutes(app: App) {
     async handler(request) {
       const { personalisation = {} } = readPreview(request.body)
       const { service } = callerOf(request)
-      return preview(await readVersion(sql, service.id, idParam(request, 'id'), null), personalisation)
+      return preview(app, await readVersion(sql, service.id, idParam(request, 'id'), null), personalisation)
     },
   }
 
