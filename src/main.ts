@@ -187,11 +187,12 @@ export async function start(
       say(HELD)
     }
 
-    const inbox = createInbox({ sql: db.sql, seal, services, templates, sendingDomain: config.sendingDomain })
-    const files = createFilePlace(store, log)
-    stops.push(() => files.stop())
     const renderThread = createRenderThread()
     stops.push(() => renderThread.stop())
+    const { sendingDomain } = config
+    const inbox = createInbox({ sql: db.sql, seal, services, templates, renderThread, sendingDomain })
+    const files = createFilePlace(store, log)
+    stops.push(() => files.stop())
     const given = { services, templates, inbox, files, renderThread, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let outlet: Outlet | null = null

@@ -3,6 +3,7 @@ import { readId } from '../core/id.ts'
 import { createInbox, type Inbox, type Shown } from '../inbox/inbox.ts'
 import { inboxLink } from '../inbox/link.ts'
 import type { Store } from '../parts.ts'
+import { compileEmail } from '../rendering/compile.ts'
 import { createServices } from '../services/load.ts'
 import { createTemplates } from '../templates/cache.ts'
 import { type Answer, type Command, UsageError, withStore } from './command.ts'
@@ -53,6 +54,8 @@ export const inboxOf = ({ config, db: { sql }, clock, seal }: Store): Inbox =>
     seal,
     services: createServices(sql, clock),
     templates: createTemplates(sql, clock),
+    // Nobody else waits for a command.
+    renderThread: { email: async (template, values) => compileEmail(template).render(values) },
     sendingDomain: config.sendingDomain,
   })
 

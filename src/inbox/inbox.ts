@@ -10,8 +10,11 @@ import { createBatch } from '../engine/batch.ts'
 import { emailOf, textOf } from '../notifications/deliver.ts'
 import { openPersonal } from '../notifications/notification.ts'
 import type { EmailMessage, TextMessage } from '../providers/port.ts'
+import type { Email } from '../rendering/compile.ts'
+import type { Values } from '../rendering/placeholders.ts'
+import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import type { Services } from '../services/load.ts'
-import type { Templates } from '../templates/cache.ts'
+import type { Compiled, Templates } from '../templates/cache.ts'
 import { type Captured, find, findTested, forgetBefore, keep, page, type Tested, testedPage } from './sql.ts'
 
 export type Shown = {
@@ -37,10 +40,19 @@ export type Inbox = {
   get(id: Id): Promise<Shown | null>
 }
 
-export type InboxApp = { sql: Sql; seal: Seal; services: Services; templates: Templates; sendingDomain: string }
+export type InboxApp = {
+  sql: Sql
+  seal: Seal
+  services: Services
+  templates: Templates
+  renderThread: Pick<RenderThread, 'email'>
+  sendingDomain: string
+}
 
 /** A message can be 2,000,000 characters long: a page of them is bounded by size too. */
 const PAGE_BYTES = 8_000_000
+/** What the inbox keeps of a text: enough to look at, and sealed in a few milliseconds. */
+const MOST_CHARACTERS = 250_000
 
 export function createInbox(app: InboxApp): Inbox {
   const { sql, seal } = app
@@ -81,10 +93,11 @@ export function createInbox(app: InboxApp): Inbox {
 const keptEmail = ({ from, to, subject, text, html }: EmailMessage): Kept => ({
   from: `${from.name} <${from.address}>`,
   to,
-  subject,
-  text,
-  html,
+  subject: shortened(subject),
+  text: shortened(text),
+  html: shortened(html),
 })
+const shortened = (text: string) => (text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text)
 const keptText = ({ from, to, text }: TextMessage): Kept => ({ from, to, subject: null, text, html: null })
 
 async function shown(app: InboxApp, row: Captured | Tested): Promise<Shown> {
@@ -100,8 +113,15 @@ async function rendered(app: InboxApp, row: Tested): Promise<Kept> {
   const item = { ...row, version: await app.templates.version(row.template_id, row.template_version) }
   const personal = openPersonal(app.seal, row.sealed)
   return row.channel === 'email'
-    ? keptEmail(emailOf(app, item, service, personal, []))
+    ? keptEmail(emailOf(app, item, service, personal.to, await emailFrom(app, item.version, personal.values), []))
     : keptText(textOf(item, service, personal))
+}
+
+async function emailFrom(app: InboxApp, version: Compiled, values: Values): Promise<Email> {
+  if (version.type !== 'email') throw new Error('an e-mail with a template of another type')
+  const { compiled, source } = version
+  if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted before there was a limit
+  return compiled.mergedUnits(values) > largeEmail ? app.renderThread.email(source, values) : compiled.render(values)
 }
 
 const KEPT_MICROS = 7 * 86_400_000_000

@@ -227,7 +227,9 @@ export function emailOf(
 }
 
 function sendText(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
-  const message = textOf(item, service, personalOf(app, item))
+  const personal = personalOf(app, item)
+  if (item.version.compiled.isBlank(personal.values)) return unsendable('empty message')
+  const message = textOf(item, service, personal)
   return app.text.send(message, { cost: message.parts, urgent })
 }
 
@@ -237,9 +239,7 @@ export function textOf(
   { to, values }: Personal,
 ): TextMessage {
   if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
-  const { compiled } = item.version
-  if (compiled.isBlank(values)) return unsendable('empty message')
-  const { text, encoding, fragments } = compiled.render(values, service.sms_prefix ? service.name : null)
+  const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
   const phone = readPhone(to, { international: true })
   if (!phone.ok) throw new Error('a number that was accepted cannot be read')
   const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? null
