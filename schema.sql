@@ -179,6 +179,7 @@ create table receipts (
   detail text,
   response text,
   received_at timestamp with time zone not null default now(),
+  diagnosis bytea,
   constraint receipts_provider_event_id_key UNIQUE (provider, event_id),
   constraint receipts_pkey PRIMARY KEY (id)
 );
@@ -290,6 +291,7 @@ create table states (
   uncertain boolean not null default false,
   was text,
   moves text[] not null default '{created}'::text[],
+  diagnosis bytea,
   constraint states_pkey PRIMARY KEY (id),
   constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
   constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))

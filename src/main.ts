@@ -199,6 +199,7 @@ export async function start(
     const hearReceipts = createAcceptReceipts({
       sql: db.sql,
       ids: store.ids,
+      seal: store.seal,
       outlet: () => outlet,
       onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
     })

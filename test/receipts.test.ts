@@ -24,7 +24,7 @@ test('a message that has moved meanwhile keeps its status, and the ticket of the
   if (!found) throw new Error('no state')
   const news: Move = {
     ...{ id, from: found, status: 'delivered', at: 1_700_000_000_123.25, isFinal: true },
-    ...{ response: null, detail: null, moves: ['delivered'] },
+    ...{ response: null, detail: null, diagnosis: null, moves: ['delivered'] },
   }
   const write = (one: Move) => move(sql, owner, [{ id: ticket, takes: 1 }], [one], [ticket], [])
   const tickets = async () => (await sql`select id from tickets where id = ${ticket}`).length
@@ -51,6 +51,7 @@ test('14.3.5 a receipt that the database refuses does not fail its batch: it is 
   const accept = createAcceptReceipts({
     sql: db.sql,
     ids,
+    seal: here.parts.seal,
     outlet: () => ({ birth: () => null, hand: () => {} }),
     onFault: (_error, sentence) => faults.push(sentence),
   })

@@ -8,6 +8,7 @@ import { inboxCommands } from './inbox.ts'
 import { jobCommands } from './job.ts'
 import { keyCommands } from './key.ts'
 import { listCommands } from './lists.ts'
+import { messageCommands } from './message.ts'
 import { restoreCommands } from './restore.ts'
 import { sampleCommands } from './sample-command.ts'
 import { serviceCommands } from './service.ts'
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   ...listCommands,
   ...templateCommands,
   ...jobCommands,
+  ...messageCommands,
   ...inboxCommands,
   ...auditCommands,
 ]

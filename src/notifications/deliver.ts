@@ -93,7 +93,9 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
           crashPoint('after-provider-ok', () => [item.id])
           return handedOver(item, provider?.name ?? '', provider?.reports ?? false, outcome.ref)
         case 'rejected':
-          return refused(provider?.name ?? null, outcome.detail)
+          return outcome.permanent === undefined
+            ? refused(provider?.name ?? null, outcome.detail)
+            : bounced(app, provider?.name ?? null, outcome.permanent, outcome.detail)
         case 'deferred':
           return later(app, item, ticket, provider?.name ?? null, outcome)
       }
@@ -101,7 +103,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
 
     setAside: () => SET_ASIDE,
     setAsideUnseen: () => SET_ASIDE,
-    unrecordable: written => ({ ...written, ref: null, response: null }),
+    unrecordable: written => ({ ...written, ref: null, response: null, detail: null, diagnosis: null }),
   }
 }
 
@@ -124,7 +126,10 @@ async function itemsOf(app: DeliverApp, rows: readonly Fresh[]): Promise<Map<Id,
   return items
 }
 
-const NOTHING: Written = { status: null, moves: [], provider: null, ref: null, response: null, uncertain: false }
+const NOTHING: Written = {
+  ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
+  ...{ response: null, detail: null, diagnosis: null },
+}
 const SET_ASIDE: Written = {
   ...NOTHING,
   status: 'technical-failure',
@@ -144,6 +149,12 @@ const done = (written: Partial<Written>): Handled<Written> => ({ kind: 'done', r
 
 const refused = (provider: string | null, response: string) =>
   done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: cleanLine(response) })
+
+/** The provider refuses the recipient or the content: as if the message had bounced at once. Its words are for operators. */
+function bounced({ seal }: DeliverApp, provider: string | null, detail: string, reply: string) {
+  const diagnosis = seal.seal(cleanLine(reply))
+  return done({ status: 'permanent-failure', moves: ['sending', 'permanent-failure'], provider, detail, diagnosis })
+}
 
 function later(
   app: DeliverApp,

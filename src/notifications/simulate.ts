@@ -50,6 +50,8 @@ const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'):
   provider: 'simulation',
   ref: null,
   response: null,
+  detail: null,
+  diagnosis: null,
   uncertain: false,
 })
 
@@ -59,5 +61,7 @@ const failed = (response: string): Written => ({
   provider: null,
   ref: null,
   response,
+  detail: null,
+  diagnosis: null,
   uncertain: false,
 })

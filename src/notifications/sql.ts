@@ -226,6 +226,30 @@ export async function find(sql: Sql, service: Id, id: Id): Promise<Notification 
   return found ?? null
 }
 
+export type History = {
+  service_id: Id
+  channel: Channel
+  status: Status
+  failure_detail: string | null
+  diagnosis: Buffer | null
+  provider: string | null
+  provider_response: string | null
+  attempts: number
+  uncertain: boolean
+  moves: string[]
+  sent_at: Timestamp | null
+  completed_at: Timestamp | null
+}
+
+export async function history(sql: Sql, id: Id): Promise<History | null> {
+  const [found] = await sql<History>`
+    select service_id, channel, status, failure_detail, diagnosis, provider, provider_response, attempts, uncertain, moves,
+           sent_at, completed_at
+    from states
+    where id = ${id}`
+  return found ?? null
+}
+
 export type Page = {
   service: Id
   keyType: KeyType
@@ -456,6 +480,9 @@ export type Result = {
   /** What the provider will call the message, where it will speak of it again. */
   ref: string | null
   response: string | null
+  /** Of a permanent failure: what kind, and the provider's words, sealed. */
+  detail: string | null
+  diagnosis: Buffer | null
   uncertain: boolean
 }
 
@@ -499,14 +526,15 @@ export const record = (
     from unnest(${bare(results.map(r => r.id))}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
                 ${bare(results.map(r => r.status))}::text[], ${bare(results.map(r => r.moves.join('/')))}::text[],
                 ${bare(results.map(r => r.provider))}::text[], ${results.map(r => r.ref)}::text[],
-                ${results.map(r => r.response)}::text[], ${bare(results.map(r => r.uncertain))}::boolean[])
-         as r (id, ticket, status, moves, provider, ref, response, uncertain)
+                ${results.map(r => r.response)}::text[], ${results.map(r => r.detail)}::text[],
+                ${bytes(results.map(r => r.diagnosis))}::bytea[], ${bare(results.map(r => r.uncertain))}::boolean[])
+         as r (id, ticket, status, moves, provider, ref, response, detail, diagnosis, uncertain)
     join held on held.id = r.ticket
   ),
   alike as materialized (
-    select status, moves, provider, response, uncertain, array_agg(id) as ids
+    select status, moves, provider, response, detail, diagnosis, uncertain, array_agg(id) as ids
     from results
-    group by status, moves, provider, response, uncertain
+    group by status, moves, provider, response, detail, diagnosis, uncertain
   ),
   moved as (
     update states s
@@ -517,6 +545,8 @@ export const record = (
                             then clock_timestamp() else s.completed_at end,
         provider = coalesce(r.provider, s.provider),
         provider_response = case when s.status = 'created' then r.response else s.provider_response end,
+        failure_detail = case when s.status = 'created' then r.detail else s.failure_detail end,
+        diagnosis = case when s.status = 'created' then r.diagnosis else s.diagnosis end,
         attempts = s.attempts + 1,
         uncertain = s.uncertain or r.uncertain,
         was = s.status,

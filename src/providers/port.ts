@@ -6,8 +6,11 @@ import type { Id } from '../core/id.ts'
 export type Outcome =
   /** It is theirs now. `ref` is what later receipts will name. */
   | { kind: 'accepted'; ref: string }
-  /** It will never take this message. `detail` is shown to the caller as provider_response, so it holds no secrets. */
-  | { kind: 'rejected'; detail: string }
+  /**
+   * It will never take this message. `detail` is shown to the caller as provider_response, so it holds no secrets. `permanent`: the
+   * recipient or the content is the reason, so the message ends as a permanent failure, with these words of contract 6.4.
+   */
+  | { kind: 'rejected'; detail: string; permanent?: string }
   /** Not now. */
   | {
       kind: 'deferred'
@@ -61,6 +64,8 @@ export type Receipt = {
   detail: string | null
   /** Shown as provider_response, only with technical-failure. */
   response: string | null
+  /** The words of the server that refused the message. They may name a person: kept sealed, for operators. */
+  diagnosis?: string
 }
 
 /** Stores receipts; resolves when they are on disk, so that an adapter may acknowledge only then. Never loses, may reject. */

@@ -1,6 +1,7 @@
 // A provider's word: stored first, applied later. Providers that tell one thing at a time tell many at the same moment: what
 // waits together is stored together.
 import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
 import { createBatch } from '../engine/batch.ts'
@@ -20,6 +21,7 @@ const IN_FLIGHT = 1
 export function createAcceptReceipts(app: {
   sql: Sql
   ids: { next(): Id }
+  seal: Seal
   /** Null while the house is being built. */
   outlet(): Outlet | null
   onFault(error: unknown, sentence: string): void
@@ -59,20 +61,24 @@ export function createAcceptReceipts(app: {
 
   return (provider, receipts) =>
     batch.add(
-      receipts.flatMap(receipt => cleaned(receipt) ?? []).map(one => ({ ...one, id: app.ids.next(), provider })),
+      receipts.flatMap(receipt => {
+        const kept = cleaned(receipt)
+        if (!kept) return []
+        const diagnosis = receipt.diagnosis ? app.seal.seal(cleanLine(receipt.diagnosis)) : null
+        return { ...kept, diagnosis, id: app.ids.next(), provider }
+      }),
     )
 }
 
 /** Every adapter has its own border; this is the last one. Null: it does not say of what it speaks. */
-function cleaned(receipt: Receipt): Receipt | null {
-  const { ref, eventId, at, detail, response } = receipt
+function cleaned({ ref, eventId, at, result, detail, response }: Receipt): Omit<Receipt, 'diagnosis'> | null {
   const known = cleanRef(ref)
   if (known === '') return null
   return {
-    ...receipt,
     ref: known,
     eventId: cleanRef(eventId) || known,
     at: cleanTime(at),
+    result,
     detail: detail === null ? null : cleanLine(detail),
     response: response === null ? null : cleanLine(response),
   }

@@ -55,13 +55,17 @@ export const writeMoves =
       else news.set(receipt.notification, new Map([[receipt.id, receipt]]))
     }
     const inOrder = (id: Id) => [...(news.get(id)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
+    const diagnosed = [...news.values()]
+      .flatMap(list => [...list.values()])
+      .filter(one => one.diagnosis)
+      .map(one => one.id)
     const held = [...new Map(entries.map(({ ticket: { id, takes } }) => [id, { id, takes }])).values()]
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => travelOn(app, entry))
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const states = news.size === 0 ? [] : await standing(sql, [...news.keys()])
       const moves = states.flatMap(state => fold(state, inOrder(state.id)) ?? [])
-      if (await move(sql, app.owner, held, moves, settled, again)) return
+      if (await move(sql, app.owner, held, moves, settled, again, diagnosed)) return
     }
     throw new Error('messages moved away from under their news too often')
   }
@@ -73,6 +77,7 @@ const MOST_TRIES = 20
 export function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null {
   let standing: Standing = { status: state.status, at: state.receipt_at }
   let { provider_response: response, failure_detail: detail } = state
+  let diagnosis: Buffer | null = null
   const moves: string[] = []
   for (const receipt of receipts) {
     // Only who sent a message may speak of it.
@@ -83,8 +88,9 @@ export function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move 
     standing = next
     response = next.status === 'technical-failure' ? receipt.response : null
     detail = receipt.detail
+    diagnosis = receipt.diagnosis
   }
   const { status, at } = standing
   if (status === state.status && at === state.receipt_at) return null
-  return { id: state.id, from: state, status, at, isFinal: isFinal(status), response, detail, moves }
+  return { id: state.id, from: state, status, at, isFinal: isFinal(status), response, detail, diagnosis, moves }
 }

@@ -1,12 +1,13 @@
 import type { Id } from '../core/id.ts'
-import { bare, part, type Sql } from '../db/connect.ts'
+import { bare, bytes, part, type Sql } from '../db/connect.ts'
 import { highest, jobCounts, lowest, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
 
-export type NewReceipt = Receipt & { id: Id; provider: string }
+/** Its diagnosis is sealed. */
+export type NewReceipt = Omit<Receipt, 'diagnosis'> & { id: Id; provider: string; diagnosis: Buffer | null }
 
 /** Of a receipt r: the provider's time or ours, in milliseconds, and its message by the provider's name or by our own. */
 const timeOf = part`(extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8`
@@ -26,13 +27,14 @@ export type Kept = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_old
 /** Stores receipts with their ticket. News that is known already changes nothing, and does not come back. */
 export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) => sql<Kept>`
   with fresh as (
-    insert into receipts (id, provider, event_id, ref, at, result, detail, response)
-    select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response
+    insert into receipts (id, provider, event_id, ref, at, result, detail, response, diagnosis)
+    select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response, diagnosis
     from unnest(${bare(receipts.map(r => r.id))}::uuid[], ${bare(receipts.map(r => r.provider))}::text[],
                 ${receipts.map(r => r.eventId)}::text[], ${receipts.map(r => r.ref)}::text[],
                 ${bare(receipts.map(r => r.at))}::float8[], ${bare(receipts.map(r => r.result))}::text[],
-                ${receipts.map(r => r.detail)}::text[], ${receipts.map(r => r.response)}::text[])
-         as r (id, provider, event_id, ref, at, result, detail, response)
+                ${receipts.map(r => r.detail)}::text[], ${receipts.map(r => r.response)}::text[],
+                ${bytes(receipts.map(r => r.diagnosis))}::bytea[])
+         as r (id, provider, event_id, ref, at, result, detail, response, diagnosis)
     on conflict (provider, event_id) do nothing
     returning id, provider, ref, at, received_at
   ),
@@ -55,6 +57,8 @@ export type StoredReceipt = {
   result: Receipt['result']
   detail: string | null
   response: string | null
+  /** Sealed; gone from the receipt once it has been applied. */
+  diagnosis: Buffer | null
   /** The provider's time, or when it reached us where it gives none; milliseconds. */
   at: number
   age_seconds: number
@@ -67,7 +71,7 @@ export type StoredReceipt = {
  * older ones of its message, which may still be waiting for the message to be known.
  */
 export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
-  select r.id, a.id as asked, r.provider, r.result, r.detail, r.response, ${timeOf} as at,
+  select r.id, a.id as asked, r.provider, r.result, r.detail, r.response, r.diagnosis, ${timeOf} as at,
          extract(epoch from clock_timestamp() - r.received_at)::float8 as age_seconds, ${messageOf} as notification
   from receipts a
   join receipts r on r.provider = a.provider and r.ref = a.ref and r.id <= a.id
@@ -100,6 +104,7 @@ export type Move = {
   isFinal: boolean
   response: string | null
   detail: string | null
+  diagnosis: Buffer | null
   moves: string[]
 }
 
@@ -114,17 +119,19 @@ export async function move(
   moves: readonly Move[],
   settled: readonly Id[],
   again: readonly Again[],
+  /** Receipts whose diagnosis is with its message now. */
+  diagnosed: readonly Id[] = [],
 ): Promise<boolean> {
   const [told] = await sql<{ all_moved: boolean }>`
   with alike as materialized (
-    select was, status, is_final, response, detail, moves, array_agg(id) as ids, array_agg(was_at) as were, array_agg(at) as times
+    select was, status, is_final, response, detail, diagnosis, moves, array_agg(id) as ids, array_agg(was_at) as were, array_agg(at) as times
     from unnest(${bare(moves.map(m => m.id))}::uuid[], ${bare(moves.map(m => m.from.status))}::text[],
                 ${bare(moves.map(m => m.from.receipt_at))}::float8[], ${bare(moves.map(m => m.status))}::text[],
                 ${bare(moves.map(m => m.at))}::float8[], ${bare(moves.map(m => m.isFinal))}::boolean[],
                 ${moves.map(m => m.response)}::text[], ${moves.map(m => m.detail)}::text[],
-                ${bare(moves.map(m => m.moves.join('/')))}::text[])
-         as m (id, was, was_at, status, at, is_final, response, detail, moves)
-    group by was, status, is_final, response, detail, moves
+                ${bytes(moves.map(m => m.diagnosis))}::bytea[], ${bare(moves.map(m => m.moves.join('/')))}::text[])
+         as m (id, was, was_at, status, at, is_final, response, detail, diagnosis, moves)
+    group by was, status, is_final, response, detail, diagnosis, moves
   ),
   moved as (
     update states s
@@ -133,6 +140,7 @@ export async function move(
         receipt_at = to_timestamp(m.times[array_position(m.ids, s.id)] / 1000.0),
         provider_response = m.response,
         failure_detail = m.detail,
+        diagnosis = m.diagnosis,
         was = s.status,
         moves = s.moves || string_to_array(m.moves, '/')
     from alike m
@@ -146,10 +154,18 @@ export async function move(
   ${jobCounts},
   outcome as materialized (select count(*) = ${moves.length}::integer as all_moved from moved),
   held as materialized (${stillHeld(owner, held)} and (select all_moved from outcome) for update of t),
+  ${diagnosed.length > 0 ? withoutDiagnosis(diagnosed) : part``}
   ${settleTail(settled, again)}
   select all_moved from outcome`
   return told?.all_moved === true
 }
+
+const withoutDiagnosis = (receipts: readonly Id[]) => part`applied as (
+    update receipts
+    set diagnosis = null
+    where id = any (${bare(receipts)}::uuid[])
+      and (select all_moved from outcome)
+  ),`
 
 export const forgetOld = (sql: Sql, hours: number) => sql`
   with receipts_gone as (

@@ -111,7 +111,7 @@ export function emailProviderSuite(name: string, make: () => Promise<EmailPeer>)
     })
 
     const expected: Record<Exclude<Behaviour, 'ok'>, object> = {
-      rejects: { kind: 'rejected', detail: expect.stringMatching(/^.{1,500}$/) },
+      rejects: { kind: 'rejected', detail: expect.stringMatching(/^.{1,500}$/), permanent: 'hard-bounce no-email' },
       defers: { kind: 'deferred', detail: expect.stringMatching(/^.{1,500}$/) },
       garbage: { kind: 'deferred', detail: expect.any(String), down: true },
       'refuses-connections': { kind: 'deferred', detail: expect.any(String), down: true },

@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import twilio from 'twilio'
 import { afterAll, describe, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import type { Id } from '../../src/core/id.ts'
+import type { Database } from '../../src/db/connect.ts'
+import { historyOf } from '../../src/notifications/history.ts'
 import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, SMS, smsTemplate } from '../support/sends.ts'
 import { receiptText, startSmppServer } from '../support/smpp-server.ts'
@@ -72,6 +76,24 @@ describe('e-mail by SMTP', async () => {
     await deliverMail(bouncePort, letter?.from ?? '', report)
     const [counted] = await here.parts.db.sql<{ n: number }>`select count(*)::integer as n from receipts`
     expect(counted?.n).toBe(1)
+    // Why it bounced is kept with the message, sealed, and nowhere else.
+    const kept = await historyOf(here.parts, id as Id)
+    expect(kept?.diagnosis).toBe(
+      'smtp; 550 5.1.1 <jo@example.net>: Recipient address rejected: User unknown in virtual mailbox table',
+    )
+    expect(kept?.detail).toBe('hard-bounce no-email')
+    expect(await rawState(here.parts.db, id)).not.toContain('Recipient address rejected')
+    const left = await here.parts.db.sql`select id from receipts where diagnosis is not null`
+    expect(left).toEqual([])
+    let said = ''
+    const out = (text: string) => {
+      said += text
+    }
+    expect(await run(['message', 'show', id], { out, err: out }, () => here.config)).toBe(0)
+    expect(said).toContain('permanent-failure (No such address)')
+    expect(said).toMatch(/^diagnosis +smtp; 550 5\.1\.1 <jo@example\.net>: Recipient address rejected/m)
+    expect(await run(['message', 'show', randomUUID()], { out, err: out }, () => here.config)).toBe(2)
+    expect(JSON.stringify(await statusOf(key, id))).not.toContain('rejected')
   })
 
   test('a forged return path is not listened to', async () => {
@@ -79,14 +101,36 @@ describe('e-mail by SMTP', async () => {
     expect(await deliverMail(bouncePort, forged, 'x')).toMatch(/^5\d\d/)
   })
 
-  test('6.5 a refusal for good is a technical failure at once, with the reply', async () => {
-    relay.state.mode = { rcpt: { code: 550, words: '5.1.1 no such user here' } }
+  test('6.5 a refusal for good that is not about the recipient is a technical failure at once, with the reply', async () => {
+    relay.state.mode = { mail: { code: 550, words: '5.1.8 Sender address rejected: Domain not found' } }
     const id = await email(key, template)
     await becomes(key, id, 'technical-failure')
     relay.state.mode = {}
     const read = await statusOf(key, id)
-    expect(read.provider_response).toContain('no such user here')
+    expect(read.provider_response).toContain('Domain not found')
     expect(read).toMatchObject({ status_description: 'Tech issue', sent_at: null })
+  })
+
+  test.each([
+    ['550 5.1.1 at RCPT', { rcpt: { code: 550, words: '5.1.1 no such user here' } }, 'No such address'],
+    ['550 without a code at RCPT', { rcpt: { code: 550, words: 'no such user here' } }, 'No such address'],
+    ['554 5.7.1 at RCPT', { rcpt: { code: 554, words: '5.7.1 no such user here' } }, 'Blocked'],
+    ['552 5.3.4 after the data', { end: { code: 552, words: '5.3.4 no such user here' } }, 'No such address'],
+    ['550 5.7.1 after the data', { end: { code: 550, words: '5.7.1 no such user here' } }, 'No such address'],
+  ])('14.1 %s is a permanent failure at once; the reply is kept sealed', async (_name, mode, description) => {
+    relay.state.mode = mode
+    const id = await email(key, template)
+    await becomes(key, id, 'permanent-failure')
+    relay.state.mode = {}
+    expect(await statusOf(key, id)).toMatchObject({
+      status_description: description,
+      provider_response: null,
+      completed_at: expect.any(String),
+    })
+    const kept = await historyOf(here.parts, id as Id)
+    expect(kept).toMatchObject({ attempts: 1, moves: ['created', 'sending', 'permanent-failure'] })
+    expect(kept?.diagnosis).toMatch(/^\d{3} .*no such user here$/)
+    expect(await rawState(here.parts.db, id)).not.toContain('no such user')
   })
 
   test('6.5 "not now" is tried again, and arrives once', async () => {
@@ -345,6 +389,13 @@ describe('several providers', async () => {
     expect(state).toEqual({ provider: 'capture', attempts: 1 })
   })
 })
+
+/** What the tables hold of a message, as anybody sees it who can read them. */
+async function rawState({ sql }: Database, id: string): Promise<string> {
+  const rows = await sql`
+    select encode(diagnosis, 'escape') as seen, to_jsonb(s) as state from states s where id = ${id}`
+  return JSON.stringify(rows)
+}
 
 async function apiPeer(answer: Parameters<typeof startHttpPeer>[0]): Promise<HttpPeer> {
   const peer = await startHttpPeer(answer)

@@ -249,6 +249,14 @@ signed('what is told (contract 6.4)', () => {
     mail,
     complaint: { feedbackId: 'feedback-2', timestamp: when, ...fields },
   })
+  test('the diagnosis of a bounce', async () => {
+    const { knock } = await provider()
+    const told = bounce('Permanent', 'General')
+    const bouncedRecipients = [{ emailAddress: 'jo@example.net', diagnosticCode: 'smtp; 550 5.1.1\u0000 unknown' }]
+    const read = await knock(sign(notification({ ...told, bounce: { ...told.bounce, bouncedRecipients } })))
+    expect(read).toMatchObject({ ok: true, receipts: [{ ref, diagnosis: 'smtp; 550 5.1.1  unknown' }] })
+  })
+
   const cases: [string, unknown, Pick<Receipt, 'result' | 'detail'> | null][] = [
     [
       'Permanent General',

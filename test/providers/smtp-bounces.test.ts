@@ -54,6 +54,17 @@ const expected: Record<string, [Receipt['result'], string | null, number | null]
   'arf-complaint.eml': ['complaint', 'complaint abuse', noon],
 }
 
+/** What people get to read: the report's Diagnostic-Code (RFC 3464, 2.3.6), or its prose. */
+const diagnoses: Record<string, string> = {
+  'postfix-unknown-user.eml':
+    'smtp; 550 5.1.1 <jo@example.net>: Recipient address rejected: User unknown in virtual mailbox table',
+  'postfix-expired.eml': 'X-Postfix; connect to mx.example.net[192.0.2.7]:25: Connection timed out',
+  'exchange-online-not-found.eml':
+    'smtp;550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient jo@example.net not found by SMTP address lookup',
+  'qmail-failure.eml':
+    "Hi. This is the qmail-send program at qmail.example.net. I'm afraid I wasn't able to deliver your message to the following addresses. This is a permanent error; I've given up. Sorry it didn't work out. <jo@example.net>: Sorry, no mailbox here by that name. (#5.1.1)",
+}
+
 describe('a report', () => {
   test('the corpus is whole', () => {
     expect(readdirSync(folder).sort()).toEqual(Object.keys(expected).sort())
@@ -64,7 +75,13 @@ describe('a report', () => {
     if (!meaning) return expect(receipt).toBe(null)
     const [result, detail, moment] = meaning
     const eventId = expect.stringMatching(/^[\w-]{43}$/)
-    expect(receipt).toEqual({ ref: id, eventId, at: moment, result, detail, response: null })
+    const diagnosis = diagnoses[name]
+    expect(receipt).toEqual({
+      ...{ ref: id, eventId, at: moment, result, detail, response: null },
+      ...(receipt?.diagnosis !== undefined && { diagnosis: diagnosis ?? expect.stringMatching(/^[^\p{C}]{1,500}$/u) }),
+    })
+    if (/failure$/.test(result)) expect(receipt?.diagnosis).toEqual(expect.any(String))
+    if (result === 'delivered') expect(receipt?.diagnosis).toBe(undefined)
     expect(readReport(corpus(name), id, now)).toEqual(receipt)
   })
 

@@ -29,6 +29,10 @@ const down = { kind: 'deferred', detail: expect.any(String), down: true } as con
 const uncertain = { kind: 'deferred', detail: expect.any(String), uncertain: true } as const
 const deferred = (detail: string) => ({ kind: 'deferred', detail })
 const rejected = (detail: string) => ({ kind: 'rejected', detail })
+const noSuchAddress = (detail: string) => ({ ...rejected(detail), permanent: 'hard-bounce no-email' })
+const blocked = (detail: string) => ({ ...rejected(detail), permanent: 'blocked' })
+const tooLarge = (detail: string) => ({ ...rejected(detail), permanent: 'hard-bounce message-too-large' })
+const contentRejected = (detail: string) => ({ ...rejected(detail), permanent: 'hard-bounce content-rejected' })
 
 type Replies = Parameters<typeof scene>[0]
 const cases: [string, Replies, object][] = [
@@ -47,15 +51,46 @@ const cases: [string, Replies, object][] = [
   ['452 at DATA', { data: '452 4.3.1 Insufficient system storage' }, deferred('452 4.3.1 Insufficient system storage')],
   ['421 at RCPT', { rcpt: '421 4.7.0 too many errors' }, deferred('421 4.7.0 too many errors')],
   ['451 after the end', { end: '451 4.3.0 queue file write error' }, deferred('451 4.3.0 queue file write error')],
-  ['550 at RCPT', { rcpt: '550 5.1.1 User unknown' }, rejected('550 5.1.1 User unknown')],
+  ['550 at RCPT', { rcpt: '550 5.1.1 User unknown' }, noSuchAddress('550 5.1.1 User unknown')],
+  ['550 without a code at RCPT', { rcpt: '550 Unrouteable address' }, noSuchAddress('550 Unrouteable address')],
+  ['556 at RCPT', { rcpt: '556 5.1.10 null MX' }, noSuchAddress('556 5.1.10 null MX')],
+  ['552 at RCPT', { rcpt: '552 5.2.2 Mailbox full' }, noSuchAddress('552 5.2.2 Mailbox full')],
+  ['554 5.7.1 at RCPT', { rcpt: '554 5.7.1 Access denied' }, blocked('554 5.7.1 Access denied')],
+  ['550-5.7.1 at RCPT', { rcpt: '550-5.7.1 listed\r\n550 5.7.1 by us' }, blocked('550-5.7.1 listed 5.7.1 by us')],
+  [
+    '552 at MAIL',
+    { mail: '552 5.3.4 Message size exceeds fixed limit' },
+    tooLarge('552 5.3.4 Message size exceeds fixed limit'),
+  ],
+  [
+    '550 5.2.3 after the end',
+    { end: '550 5.2.3 too large for this recipient' },
+    tooLarge('550 5.2.3 too large for this recipient'),
+  ],
+  ['554 5.6.0 after the end', { end: '554 5.6.0 bad content' }, contentRejected('554 5.6.0 bad content')],
+  [
+    '550 5.7.1 after the end',
+    { end: '550 5.7.1 Message rejected as spam' },
+    contentRejected('550 5.7.1 Message rejected as spam'),
+  ],
+  [
+    '554 without a code after the end',
+    { end: '554 Message rejected: Email address is not verified.' },
+    rejected('554 Message rejected: Email address is not verified.'),
+  ],
+  [
+    '550 5.1.8 at MAIL',
+    { mail: '550 5.1.8 Sender address rejected: Domain not found' },
+    rejected('550 5.1.8 Sender address rejected: Domain not found'),
+  ],
   [
     'several lines',
     { rcpt: '550-5.1.1 The account\r\n550 5.1.1 does not exist' },
-    rejected('550-5.1.1 The account 5.1.1 does not exist'),
+    noSuchAddress('550-5.1.1 The account 5.1.1 does not exist'),
   ],
   ['553 at MAIL', { mail: '553 5.7.1 not owned by user' }, rejected('553 5.7.1 not owned by user')],
-  ['554 at DATA', { data: '554 5.7.1 refused' }, rejected('554 5.7.1 refused')],
-  ['552 after the end', { end: '552 5.3.4 too big' }, rejected('552 5.3.4 too big')],
+  ['554 at DATA', { data: '554 5.7.1 refused' }, contentRejected('554 5.7.1 refused')],
+  ['552 after the end', { end: '552 5.3.4 too big' }, tooLarge('552 5.3.4 too big')],
   [
     '530 at MAIL',
     { mail: '530 5.7.0 Must issue a STARTTLS command first' },
@@ -70,8 +105,8 @@ const cases: [string, Replies, object][] = [
   ['garbage at RCPT', { rcpt: 'what?' }, down],
   ['garbage after the end', { end: 'okay!' }, uncertain],
   ['a wrong number after the end', { end: '999 what' }, uncertain],
-  ['control characters', { rcpt: '550 a\u0007\u001b[31mb\u0000c' }, rejected('550 a [31mb c')],
-  ['a reply of 2,000 characters', { rcpt: `550 ${'x'.repeat(2000)}` }, rejected(`550 ${'x'.repeat(496)}`)],
+  ['control characters', { rcpt: '550 a\u0007\u001b[31mb\u0000c' }, noSuchAddress('550 a [31mb c')],
+  ['a reply of 2,000 characters', { rcpt: `550 ${'x'.repeat(2000)}` }, noSuchAddress(`550 ${'x'.repeat(496)}`)],
   ['a reply line of 1 MB', { rcpt: `550 ${'x'.repeat(1_000_000)}` }, down],
   ['a reply that never ends', { rcpt: `${'550-x\r\n'.repeat(100_000)}550 x` }, down],
   ['a greeting of 1 MB', { greeting: `220 ${'x'.repeat(1_000_000)}` }, down],
@@ -127,7 +162,7 @@ test('DATA taken although the recipient was refused: nothing is sent, the connec
     say('250 ok\r\n550 5.1.1 no\r\n354 go on\r\n')
     await hear()
   }
-  expect(await provider.send(message())).toEqual(rejected('550 5.1.1 no'))
+  expect(await provider.send(message())).toEqual(noSuchAddress('550 5.1.1 no'))
   expect(server.state.wire).not.toContain('Subject:')
 })
 
@@ -192,7 +227,7 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
   test('a refusal of the one is none of the other', async () => {
     const { server, provider } = await against(firstEnds(({ say }) => say('552 5.3.4 too big\r\n')))
     const [a, b] = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
-    expect(a).toEqual(rejected('552 5.3.4 too big'))
+    expect(a).toEqual(tooLarge('552 5.3.4 too big'))
     expect(b.kind).toBe('accepted')
     expect(server.state.connections).toBe(1)
   })
@@ -223,7 +258,7 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
       }),
     )
     const ended = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
-    expect(ended).toEqual([expect.objectContaining({ kind: 'accepted' }), rejected('550 5.1.1 no')])
+    expect(ended).toEqual([expect.objectContaining({ kind: 'accepted' }), noSuchAddress('550 5.1.1 no')])
     // What is urgent asks for any free connection.
     const outcomes = await Promise.all([false, true, true].map((urgent, n) => provider.send(to(`next${n}`), urgent)))
     expect(outcomes.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted'])

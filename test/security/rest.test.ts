@@ -44,9 +44,11 @@ beforeAll(async () => {
   const sent = await post(EMAIL, mail)
   await settled(sent, 'delivered')
   // Servers repeat the address they refuse, in whatever case.
-  relay.state.mode = { rcpt: { code: 550, words: `5.1.1 <${ADDRESS}>: Recipient ${ADDRESS.toLowerCase()} unknown` } }
+  const words = `5.1.1 <${ADDRESS}>: Recipient ${ADDRESS.toLowerCase()} unknown`
+  relay.state.mode = { rcpt: { code: 550, words } }
   const refused = await post(EMAIL, { ...mail, email_address: `Canary@example.net` })
-  await settled(refused, 'technical-failure')
+  await settled(refused, 'permanent-failure')
+  relay.state.mode = { mail: { code: 550, words } }
   const again = await post(EMAIL, { ...mail, reference: 'second' })
   await settled(again, 'technical-failure')
   relay.state.mode = {}

@@ -20,7 +20,10 @@ export function readNotification(text: string): Receipt[] | null {
   return [{ ref, eventId, at: at === null || Number.isNaN(Date.parse(at)) ? null : Date.parse(at), ...rest }]
 }
 
-type Told = Pick<Receipt, 'result' | 'detail' | 'response'> & { at: string | null; feedbackId: string | null }
+type Told = Pick<Receipt, 'result' | 'detail' | 'response' | 'diagnosis'> & {
+  at: string | null
+  feedbackId: string | null
+}
 
 function tell(type: string, news: Fields): Told | null {
   switch (type) {
@@ -33,6 +36,7 @@ function tell(type: string, news: Fields): Told | null {
       return {
         ...about(bounce),
         ...bounceResult(textOf(bounce.bounceType), textOf(bounce.bounceSubType)),
+        ...diagnosisIn(bounce.bouncedRecipients),
         response: null,
       }
     }
@@ -54,6 +58,13 @@ function tell(type: string, news: Fields): Told | null {
     default:
       return null
   }
+}
+
+/** Of the first recipient that has one: a message of ours has one recipient. */
+function diagnosisIn(recipients: unknown): { diagnosis?: string } {
+  const codes = (Array.isArray(recipients) ? recipients : []).map(one => textOf(fieldsOf(one).diagnosticCode))
+  const diagnosis = cleanLine(codes.find(code => code !== null) ?? '')
+  return diagnosis === '' ? {} : { diagnosis }
 }
 
 const about = (event: Fields) => ({ at: textOf(event.timestamp), feedbackId: textOf(event.feedbackId) })

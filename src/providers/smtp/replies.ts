@@ -19,10 +19,13 @@ export type Fault = {
 }
 
 type Verdict = 'rejected' | 'deferred' | 'down'
-type Line = { stages: readonly Stage[]; code: RegExp; verdict: Verdict }
+type Line = { stages: readonly Stage[]; code: RegExp; verdict: Verdict; permanent?: string }
 
 const BEFORE: readonly Stage[] = ['open', 'login']
 const DURING: readonly Stage[] = ['mail', 'rcpt', 'data', 'end']
+const AT_RCPT: readonly Stage[] = ['rcpt']
+const NOT_RCPT: readonly Stage[] = ['mail', 'data', 'end']
+const AFTER_RCPT: readonly Stage[] = ['data', 'end']
 
 // RFC 5321, 4.2; RFC 3463; RFC 4954, 6.
 const table: readonly Line[] = [
@@ -46,32 +49,57 @@ const table: readonly Line[] = [
   // 452 4.3.1 Insufficient system storage
   // 454 Throttling failure: Maximum sending rate exceeded.
   { stages: DURING, code: /^4\d\d/, verdict: 'deferred' },
-  // 550 5.1.1 <jo@example.net>: Recipient address rejected: User unknown in virtual mailbox table
-  // 552 5.3.4 Message size exceeds fixed limit
-  // 553 5.7.1 <notify@example.org>: Sender address rejected: not owned by user
   // 554 5.7.1 <jo@example.net>: Relay access denied
-  // 554 Message rejected: Email address is not verified.
+  // 550 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org
+  // 550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required
+  { stages: AT_RCPT, code: /^5\d\d[ -]5\.7\.\d/, verdict: 'rejected', permanent: 'blocked' },
+  // 550 5.1.1 <jo@example.net>: Recipient address rejected: User unknown in virtual mailbox table
   // 501 5.1.3 Bad recipient address syntax
-  { stages: DURING, code: /^5\d\d/, verdict: 'rejected' },
+  // 556 5.1.10 <jo@example.net>: Recipient address rejected: Domain example.net does not accept mail (nullMX)
+  // 550 5.2.1 The email account that you tried to reach is inactive
+  // 550 Unrouteable address
+  { stages: AT_RCPT, code: /^5\d\d/, verdict: 'rejected', permanent: 'hard-bounce no-email' },
+  // 552 5.3.4 Message size exceeds fixed limit
+  // 550 5.2.3 RESOLVER.RST.RecipSizeLimit; message too large for this recipient
+  {
+    stages: NOT_RCPT,
+    code: /^5\d\d[ -]5\.(?:2\.\d|3\.4(?!\d))/,
+    verdict: 'rejected',
+    permanent: 'hard-bounce message-too-large',
+  },
+  // 554 5.6.0 Message content rejected
+  // 550 5.7.1 Message rejected as spam by Content Filtering
+  // 552-5.7.0 This message was blocked because its content presents a potential security issue
+  // To MAIL a 5.7.x speaks of our sender, not of a content that the server has not seen.
+  {
+    stages: AFTER_RCPT,
+    code: /^5\d\d[ -]5\.[67]\.\d/,
+    verdict: 'rejected',
+    permanent: 'hard-bounce content-rejected',
+  },
+  // 553 5.7.1 <notify@example.org>: Sender address rejected: not owned by user
+  // 550 5.1.8 <notify@example.org>: Sender address rejected: Domain not found
+  // 554 Message rejected: Email address is not verified.
+  { stages: NOT_RCPT, code: /^5\d\d/, verdict: 'rejected' },
   // 999 what
   // HTTP/1.1 400 Bad Request
   { stages: DURING, code: /./, verdict: 'down' },
 ]
 
 export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> {
-  const verdict = verdictOn(fault)
+  const { verdict, permanent } = verdictOn(fault)
   const detail = detailOf(fault)
-  if (verdict === 'rejected') return { kind: 'rejected', detail }
+  if (verdict === 'rejected') return { kind: 'rejected', detail, ...(permanent !== undefined && { permanent }) }
   // A 4xx or 5xx after the end of data is a plain no; silence or nonsense leaves the question open (rule R8). It may be
   // this message that brings the server down, so the others are not held back for it.
   if (fault.ended && !isRefusal(fault.reply)) return { kind: 'deferred', detail, uncertain: true }
   return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }) }
 }
 
-function verdictOn({ stage, reply, refused }: Fault): Verdict {
-  if (refused) return 'rejected'
-  if (reply === null) return 'down'
-  return table.find(line => line.stages.includes(stage) && line.code.test(reply))?.verdict ?? 'down'
+function verdictOn({ stage, reply, refused }: Fault): Pick<Line, 'verdict' | 'permanent'> {
+  if (refused) return { verdict: 'rejected' }
+  if (reply === null) return { verdict: 'down' }
+  return table.find(line => line.stages.includes(stage) && line.code.test(reply)) ?? { verdict: 'down' }
 }
 
 const isRefusal = (reply: string | null) => reply !== null && /^[45]\d\d(?:[ -]|$)/.test(reply)

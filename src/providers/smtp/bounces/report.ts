@@ -2,6 +2,7 @@
 // write for people. A vacation message must never look like a failure, so prose needs proof.
 import { createHash } from 'node:crypto'
 import type { Id } from '../../../core/id.ts'
+import { cleanLine } from '../../clean.ts'
 import type { Receipt } from '../../port.ts'
 import { type Class, classify, codeIn } from './classify.ts'
 import { decodedBody, type Entity, flat, readEntity, readFields } from './mime.ts'
@@ -19,10 +20,17 @@ export function readReport(raw: string, id: Id, now: number): Receipt | null {
     result: news.result,
     detail: news.detail,
     response: null,
+    ...(news.diagnosis !== undefined && { diagnosis: news.diagnosis }),
   }
 }
 
-type News = Class & { at?: string }
+type News = Class & { at?: string; diagnosis?: string }
+
+/** What people are told: one line. Nothing where the report says nothing. */
+function told(words: string): { diagnosis?: string } {
+  const diagnosis = cleanLine(words.replace(/\s+/g, ' '))
+  return diagnosis === '' ? {} : { diagnosis }
+}
 
 function complaint(entities: readonly Entity[]): News | null {
   const found = entities.find(({ type }) => type === 'message/feedback-report')
@@ -50,14 +58,14 @@ function recipientNews(fields: ReadonlyMap<string, string>, prose: string): News
   const when = at === undefined ? {} : { at }
   const code = /^\s*([245])\./.exec(status ?? '')?.[1]
   // The relay still tries, so nothing has failed yet.
-  if (action === 'delayed') return { result: 'pending', detail: 'delayed', ...when }
+  const diagnosis = fields.get('diagnostic-code') ?? prose
+  if (action === 'delayed') return { result: 'pending', detail: 'delayed', ...when, ...told(diagnosis) }
   if (action === 'delivered') return { result: 'delivered', detail: null, ...when }
   // Handed to a system that reports nothing, or to a list: no news of the recipient.
   if (action === 'relayed' || action === 'expanded') return null
   if (action !== 'failed' && code === '2') return { result: 'delivered', detail: null, ...when }
   if (action !== 'failed' && code === undefined) return null
-  const diagnosis = fields.get('diagnostic-code') ?? prose
-  return { ...classify(status, diagnosis), ...when }
+  return { ...classify(status, diagnosis), ...when, ...told(diagnosis) }
 }
 
 const severity: Record<Receipt['result'], number> = {
@@ -82,7 +90,7 @@ function exim(message: Entity, entities: readonly Entity[]): News | null {
   if (!message.headers.has('x-failed-recipients')) return null
   const text = textOf(entities)
   if (isDelay(message, text)) return { result: 'pending', detail: 'delayed' }
-  return classify(codeIn(text) ?? '5.0.0', text)
+  return { ...classify(codeIn(text) ?? '5.0.0', text), ...told(text) }
 }
 
 const FAILURE =
@@ -100,7 +108,7 @@ function prose(message: Entity, entities: readonly Entity[]): News | null {
   const text = textOf(entities)
   if (isDelay(message, text)) return { result: 'pending', detail: 'delayed' }
   if (!FAILURE.test(headers.get('subject') ?? '') && !FAILURE.test(text)) return null
-  return classify(codeIn(text), text)
+  return { ...classify(codeIn(text), text), ...told(text) }
 }
 
 const isDelay = ({ headers }: Entity, text: string) => DELAY.test(headers.get('subject') ?? '') || DELAY.test(text)

@@ -1,0 +1,18 @@
+// What became of one message, and why, for an operator who was given its id.
+import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Database } from '../db/connect.ts'
+import { history } from './sql.ts'
+import { describe } from './status.ts'
+
+export async function historyOf({ db, seal }: { db: Pick<Database, 'sql'>; seal: Seal }, id: Id) {
+  const found = await history(db.sql, id)
+  if (!found) return null
+  const { diagnosis, status, channel, failure_detail: detail, ...rest } = found
+  return {
+    ...{ id, channel, status, description: describe(status, channel, detail), detail },
+    /** The mail server's own words. */
+    diagnosis: diagnosis && seal.open(diagnosis).toString('utf8'),
+    ...rest,
+  }
+}
