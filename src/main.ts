@@ -18,7 +18,7 @@ import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretIn } from './db/seal.ts'
 import { createFilePlace, createProviders, outletOf, startDelivery } from './delivery.ts'
-import { faultOf, refusalOf } from './http/errors.ts'
+import { answerOf, faultOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
@@ -34,6 +34,7 @@ import { createAcceptReceipts } from './receipts/accept.ts'
 import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
+import { loggable } from './sentences.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
@@ -285,7 +286,8 @@ function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
     const { id, method, routeOptions } = request
     const { statusCode: status, elapsedTime } = reply
     const route = routeOptions.url ?? 'unknown'
-    const limit = LIMITS[refusalOf(reply) ?? '']
+    const refusal = refusalOf(reply)
+    const limit = LIMITS[refusal?.kind ?? '']
     if (limit) metrics.limited.inc({ limit })
     metrics.requests.observe({ method, route, status }, elapsedTime / 1000)
     requestLog({
@@ -295,6 +297,9 @@ function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
       status,
       ms: Math.round(elapsedTime * 10) / 10,
       service: serviceOf(request),
+      made: request.made,
+      error: refusal && answerOf(refusal.kind)[1],
+      reason: refusal ? loggable(refusal.messages) : null,
     })
   }
 }

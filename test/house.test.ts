@@ -78,7 +78,7 @@ describe('walls', () => {
   })
 
   test('Fastify and http/ only at the edge of a room', () => {
-    const edge = /(^|\/)(routes|hook|schemas|present|worker|main|delivery|parts|route)\.ts$/
+    const edge = /(^|\/)(routes|hook|schemas|present|worker|main|delivery|parts|route|sentences)\.ts$/
     const speaks = ({ file, text }: (typeof files)[number]) =>
       /from 'fastify'/.test(text) || importsOf(file, text).some(target => roomOf(target) === 'http')
     const wrong = files.filter(file => file.room !== 'http' && !edge.test(file.file) && speaks(file))

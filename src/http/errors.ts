@@ -40,15 +40,15 @@ export function worded(refusal: Refusal): { status: number; body: string } {
   return { status, body: envelope(name, refusal.messages, status) }
 }
 
-// For the metrics, which count some refusals by their kind.
-const refused = new WeakMap<FastifyReply, Kind>()
-export const refusalOf = (reply: FastifyReply): Kind | undefined => refused.get(reply)
+// For the metrics, which count some refusals by their kind, and for the request log.
+const refused = new WeakMap<FastifyReply, Refusal>()
+export const refusalOf = (reply: FastifyReply): Refusal | undefined => refused.get(reply)
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = error instanceof Refusal ? error : frameworkRefusal(error)
   if (refusal) {
     const { status, body } = worded(refusal)
-    refused.set(reply, refusal.kind)
+    refused.set(reply, refusal)
     return reply.code(status).headers(refusal.headers).type('application/json').send(body)
   }
   request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')

@@ -69,7 +69,9 @@ export function createServer(options: ServerOptions): HttpServer {
     done(request.headers.host ? undefined : refuse.unreadable())
   })
   // Not before the answer: a request may have begun before the stop.
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.decorateRequest('made', null)
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode === 201 && typeof payload === 'string') request.made = MADE.exec(payload)?.[1] ?? null
     if (draining) reply.header('connection', 'close')
     done(null, payload)
   })
@@ -96,6 +98,9 @@ export function createServer(options: ServerOptions): HttpServer {
     },
   }
 }
+
+/** Every 201 begins with the id of what was made, also one that repeats a stored answer; a job's stands in `data`. */
+const MADE = /^\{(?:"data":\{)?"id":"([0-9a-f-]{36})"/
 
 const PLAIN_ID = /^[A-Za-z0-9._:-]{1,100}$/
 const requestId = (given: string | string[] | undefined) =>
@@ -193,6 +198,10 @@ function parsed(body: unknown): unknown {
 }
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The id of what a request made, for the request log. */
+    made: string | null
+  }
   interface FastifyContextConfig {
     /** The route reads the bytes itself (bulk: off the event loop). */
     rawBody?: boolean
