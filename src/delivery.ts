@@ -27,6 +27,7 @@ import { createTwilio, twilioSettings } from './providers/twilio/send.ts'
 import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
+import { stopAll, stopTogether } from './runtime/stops.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
@@ -152,16 +153,20 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     ...engine,
     owner,
     hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane),
-    async stop() {
-      await chores.stop()
-      await leader.stop()
-      // What is under way may end by itself. A provider that hangs is told to stop: it waits a last moment, then answers that
-      // nobody knows, and that is recorded.
-      const drained = engine.stop()
-      await Promise.race([drained, new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())])
-      // A probe under way ends with its provider.
-      await Promise.all([drained, registry.stop(), email.stop(), text.stop()])
-    },
+    stop: () =>
+      stopAll([
+        chores.stop,
+        leader.stop,
+        async () => {
+          // What is under way may end by itself. A provider that hangs is told to stop: it waits a last moment, then answers that
+          // nobody knows, and that is recorded.
+          const drained = engine.stop()
+          const patience = new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())
+          await Promise.race([drained.catch(() => {}), patience])
+          // A probe under way ends with its provider.
+          await stopTogether([drained, registry.stop(), email.stop(), text.stop()])
+        },
+      ]),
   }
 }
 

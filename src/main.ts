@@ -1,6 +1,7 @@
 // Builds every part once, in order, passes it down, and stops in reverse.
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createProbe } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createBulkThread } from './bulk/thread.ts'
@@ -34,6 +35,8 @@ import { createAcceptReceipts } from './receipts/accept.ts'
 import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
+import { createStops, failStart, stopAll } from './runtime/stops.ts'
+import { within } from './runtime/within.ts'
 import { loggable } from './sentences.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
@@ -57,9 +60,10 @@ export async function openStore(
     migrate: wanted = true,
     clock = createClock(),
     log,
-  }: { say?: Say; migrate?: boolean; clock?: Clock; log?: Log } = {},
+    signal,
+  }: { say?: Say; migrate?: boolean; clock?: Clock; log?: Log; signal?: AbortSignal } = {},
 ): Promise<Store> {
-  const embedded = config.databaseUrl ? null : await startOwn(config, say)
+  const embedded = config.databaseUrl ? null : await startOwn(config, say, signal)
   const servers = embedded ? [embedded] : []
   const connection: Connection = config.databaseUrl
     ? { url: config.databaseUrl }
@@ -70,11 +74,19 @@ export async function openStore(
     statementSeconds: config.databaseSeconds,
     onIdleError: error => log?.warn({ error: faultOf(error) }, 'an idle database connection was lost'),
   })
-  const stop = async () => {
-    await db.stop()
-    for (const server of servers) await server.stop()
+  let stopping: Promise<void> | undefined
+  const stop = () => {
+    stopping ??= stopAll([
+      () => within(DATABASE_STOP_MS, db.stop(), 'A statement in the database did not end in time.'),
+      ...servers.map(server => server.stop),
+    ])
+    return stopping
   }
+  // Statements under way fail when their database stops; one of somebody else's is left to its own time-out.
+  const abort = () => void stop().catch(() => {}) // told by the stop that follows
+  signal?.addEventListener('abort', abort)
   try {
+    signal?.throwIfAborted()
     await checkDatabase(config, db)
     await followDatabase(db.sql, clock)
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
@@ -93,17 +105,21 @@ export async function openStore(
       if (servers.some(known => known.pid === server.pid)) await server.stop()
       else servers.push(server)
     }
+    signal?.throwIfAborted()
     return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }
   } catch (error) {
-    await stop()
-    throw error
+    return await failStart(error, stop)
+  } finally {
+    signal?.removeEventListener('abort', abort)
   }
 }
 
-function startOwn(config: Config, say: Say) {
+const DATABASE_STOP_MS = 3_000
+
+function startOwn(config: Config, say: Say, signal?: AbortSignal) {
   // Others may pass through, not look: the database below belongs to another user when we are root.
   mkdirSync(config.dataFolder, { recursive: true, mode: 0o711 })
-  return startEmbedded(join(config.dataFolder, 'postgres'), { say })
+  return startEmbedded(join(config.dataFolder, 'postgres'), { say, ...(signal && { signal }) })
 }
 
 const OLDEST_POSTGRES = 15
@@ -119,22 +135,32 @@ async function checkDatabase(config: Config, db: Database) {
     )
 }
 
-/** Runs the service: HTTP and the engine in one process, or one of them. */
+/**
+ * Runs the service: HTTP and the engine in one process, or one of them. A failed start has run every stop step. When the signal
+ * aborts a start, it ends at its next step in the same way.
+ */
 export async function start(
   config: Config,
-  { only, say = () => {}, clock = createClock() }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock } = {},
+  {
+    only,
+    say = () => {},
+    clock = createClock(),
+    signal,
+  }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock; signal?: AbortSignal } = {},
 ): Promise<Running> {
   const problems = captureProblems(config, only ?? 'all')
   if (problems.length > 0) throw new ConfigProblems(problems)
   const log = createLog(config.logLevel)
   armCrashPoints(config.crashPoints)
   if (config.crashPoints.length > 0) log.warn('crash points are armed: this process is meant to end')
-  const store = await openStore(config, { say, clock, log })
-  const stops: (() => Promise<void> | void)[] = [store.stop]
-  const stop = once(async () => {
-    for (const step of stops.reverse()) await step()
-  })
+  // Before the database: a start that cannot listen changes nothing.
+  const port = only === 'engine' ? config.metricsPort : config.port
+  if (port) await checkPort(config.host, port)
+  const store = await openStore(config, { say, clock, log, ...(signal && { signal }) })
+  const stops = createStops(signal)
+  const stop = stops.run
   try {
+    stops.push(store.stop)
     const { db, seal } = store
     const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
     const services = createServices(db.sql, clock, {
@@ -250,20 +276,29 @@ export async function start(
       answered: answeredBy(parts),
     })
     addRoutes(server.app, parts)
-    await server.app.listen({ host: config.host, port: config.port })
     stops.push(async () => {
       draining = true
       await server.drain()
     })
+    await server.app.listen({ host: config.host, port: config.port })
     const { port } = server.app.server.address() as AddressInfo
     const address = config.baseUrl ?? addressOf(config.host, port)
     const sample = await makeFirstSample(store)
     if (sample) say(sampleText(sample, address))
+    signal?.throwIfAborted()
     return { address, port, parts, stop }
   } catch (error) {
-    await stop()
-    throw error
+    return await failStart(error, stop)
   }
+}
+
+/** Rejects when the port cannot be listened on. */
+async function checkPort(host: string, port: number): Promise<void> {
+  const probe = createProbe()
+  probe.listen(port, host)
+  await once(probe, 'listening')
+  probe.close()
+  await once(probe, 'close')
 }
 
 const HELD =
@@ -309,12 +344,4 @@ const LIMITS: Readonly<Record<string, string>> = { RateLimitError: 'rate', TooMa
 function addressOf(host: string, port: number): string {
   const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
-}
-
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined
-  return () => {
-    done ??= work()
-    return done
-  }
 }

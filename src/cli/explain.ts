@@ -6,6 +6,8 @@ import { Refusal } from '../core/refusal.ts'
 export function explained(error: unknown): readonly string[] {
   if (error instanceof Refusal) return error.messages
   if (error instanceof ConfigProblems) return [error.message]
+  // Several failures of ours; those of Node's attempts to connect come without a message.
+  if (error instanceof AggregateError && error.message !== '') return error.errors.flatMap(explained)
   const { code, message } = innermost(error)
   const remedy = remedies[code]
   return remedy ? [remedy(message)] : [message || `Something failed without saying why (${code || 'no code'}).`]

@@ -10,3 +10,8 @@ process.exitCode = await run(process.argv.slice(2), {
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
 })
+
+// Nothing of ours should still be open. What is, e.g. a statement that never ends, does not keep an ended command alive.
+setInterval(() => {
+  if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit()
+}, 500).unref()

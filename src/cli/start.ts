@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { providersInUse } from '../channels.ts'
@@ -21,14 +22,19 @@ export const runCommands: readonly Command[] = [
     more: 'It starts the database, brings it up to date and, when it is empty, makes a sample service and shows how to call it. With --json the address is one line, {"address": …}, among those of the log, which are JSON too.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, given) => {
-      const asked = firstSignal(io)
+      const signal = firstSignal(io)
       leaveCores()
       const wanted = given.maybe('only')
       const only = wanted === 'http' || wanted === 'engine' ? wanted : undefined
-      const running = await start(io.config(only ?? 'all'), { ...(only && { only }), say: io.say })
-      io.answer(banner(running))
-      await asked
-      await running.stop()
+      const config = io.config(only ?? 'all')
+      const running = await startUnlessAsked(signal, () =>
+        start(config, { ...(only && { only }), say: io.say, signal }),
+      )
+      if (running) {
+        io.answer(banner(running))
+        if (!signal.aborted) await once(signal, 'abort')
+        await running.stop()
+      }
       io.say('Herald has stopped.')
       return undefined
     },
@@ -75,22 +81,41 @@ function leaveCores() {
 const FEW_CORES = 2
 const SAME_PRESS_MS = 1_000
 
+/** Undefined: a signal came first, and what was started has been stopped. */
+async function startUnlessAsked(signal: AbortSignal, begin: () => Promise<Running>): Promise<Running | undefined> {
+  const starting = begin()
+  try {
+    return await Promise.race([starting, givenUp(signal)])
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+/** A start ends at its next step. One that waits for somebody else's database, say for its lock, is not waited for. */
+async function givenUp(signal: AbortSignal): Promise<never> {
+  await once(signal, 'abort')
+  await new Promise(resume => setTimeout(resume, GIVEN_UP_MS).unref())
+  throw new Error('The start did not end in time.')
+}
+
+const GIVEN_UP_MS = 5_000
+
 /**
  * The first signal asks for an orderly stop, also when it comes while we are still starting; a second one insists.
  * `npm start` passes on the signal that the terminal has already given us, so what follows at once is the same press.
  */
-function firstSignal(io: Io): Promise<void> {
-  return new Promise(resolve => {
-    let state: 'running' | 'asked' | 'insisting' = 'running'
-    const hear = () => {
-      if (state === 'insisting') process.exit(1)
-      if (state === 'asked') return
-      state = 'asked'
-      io.say('Herald is stopping: requests under way are finished first (again to stop at once).')
-      setTimeout(() => (state = 'insisting'), SAME_PRESS_MS).unref()
-      resolve()
-    }
-    process.on('SIGINT', hear)
-    process.on('SIGTERM', hear)
-  })
+function firstSignal(io: Io): AbortSignal {
+  const asked = new AbortController()
+  let isInsisting = false
+  const hear = () => {
+    if (isInsisting) process.exit(1)
+    if (asked.signal.aborted) return
+    io.say('Herald is stopping: requests under way are finished first (again to stop at once).')
+    setTimeout(() => (isInsisting = true), SAME_PRESS_MS).unref()
+    asked.abort()
+  }
+  process.on('SIGINT', hear)
+  process.on('SIGTERM', hear)
+  return asked.signal
 }

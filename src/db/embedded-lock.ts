@@ -9,11 +9,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const patienceMs = 300_000
 
-/** Runs `work` while no other process, and no other call in this one, runs its own under the same file. */
-export async function withLock<T>(file: string, say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+/** Runs `work` while no other process, and no other call in this one, runs its own under the same file. The signal ends the wait. */
+export async function withLock<T>(
+  file: string,
+  say: (line: string) => void,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   const own = ownName()
   let hasSaid = false
   for (const since = performance.now(); !take(file, own); await sleep(20)) {
+    signal?.throwIfAborted()
     const waited = performance.now() - since
     const other = holderOf(file)?.split('.')[0] ?? 'unknown'
     if (waited > patienceMs)

@@ -33,7 +33,7 @@ export type Embedded = {
   stop(): Promise<void>
 }
 type Say = (line: string) => void
-type Options = { settings?: Record<string, string>; say?: Say }
+type Options = { settings?: Record<string, string>; say?: Say; signal?: AbortSignal }
 
 const socketName = '.s.PGSQL.5432'
 const patienceMs = 300_000 // recovery replays up to max_wal_size
@@ -56,20 +56,34 @@ const defaults = {
 } satisfies Record<string, string>
 
 export async function startEmbedded(home: string, options: Options = {}): Promise<Embedded> {
-  const say = options.say ?? (() => {})
+  const { say = () => {}, signal } = options
   let place = home
   try {
     place = choosePlace(home, say)
     preparePlace(place)
-    return await withLock(path.join(place, 'lock'), say, () => enter(place, options.settings ?? {}, say))
+    return await withLock(
+      path.join(place, 'lock'),
+      say,
+      () => enter(place, options.settings ?? {}, say, signal),
+      signal,
+    )
   } catch (error) {
+    signal?.throwIfAborted()
     throw explained(place, error)
   }
 }
 
-async function enter(place: string, settings: Record<string, string>, say: Say): Promise<Embedded> {
-  const server = await findOrStart(place, settings, say)
+async function enter(
+  place: string,
+  settings: Record<string, string>,
+  say: Say,
+  signal: AbortSignal | undefined,
+): Promise<Embedded> {
   const users = path.join(place, 'users')
+  const server = await findOrStart(place, settings, say, signal).catch(async error => {
+    if (signal?.aborted && !hasUsers(users)) await shutDown(place)
+    throw error
+  })
   const leave = join(users)
   const stop = async () => {
     leave()
@@ -90,12 +104,18 @@ async function enter(place: string, settings: Record<string, string>, say: Say):
 
 type Server = { pid: number; host: string; started: boolean }
 
-async function findOrStart(place: string, settings: Record<string, string>, say: Say): Promise<Server> {
+async function findOrStart(
+  place: string,
+  settings: Record<string, string>,
+  say: Say,
+  signal: AbortSignal | undefined,
+): Promise<Server> {
   const log = path.join(place, 'postgres.log')
   let child: ChildProcess | undefined
   let logFrom = 0
   let hasSaid = false
   for (const since = performance.now(); ; await sleep(15)) {
+    signal?.throwIfAborted()
     const seen = postmaster(place)
     const socket = seen?.isReady ? await knock(seen.host) : 'not yet'
     if (seen && socket === 'open') {

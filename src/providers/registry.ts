@@ -1,4 +1,5 @@
 // Settings → providers, in order of preference.
+import { stopTogether } from '../runtime/stops.ts'
 import { captureEmail, captureText } from './capture/send.ts'
 import { noEmail, noText } from './none.ts'
 import type { EmailMessage, EmailProvider, ProviderWorld, TextMessage, TextProvider } from './port.ts'
@@ -31,9 +32,7 @@ export function createRegistry(
   return {
     email,
     text,
-    async stop() {
-      await Promise.all([...email, ...text].map(provider => provider.stop()))
-    },
+    stop: () => stopTogether([...email, ...text].map(provider => provider.stop())),
   }
 }
 

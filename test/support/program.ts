@@ -76,21 +76,28 @@ export function programs() {
 
   /** `herald start` until it listens. */
   async function start(env: Env, ...argv: string[]): Promise<Program> {
-    const { child, out, err, closed } = launch(['start', ...argv], env)
+    const program = begin(env, ...argv)
     const address = await Promise.race([
-      out.match(/Herald listens on (\S+) /),
-      closed.then(said => Promise.reject(new Error(`it ended with ${said.code}: ${said.err}`))),
+      program.listening,
+      program.closed.then(said => Promise.reject(new Error(`it ended with ${said.code}: ${said.err}`))),
     ])
+    return { ...program, address }
+  }
+
+  /** `herald start` as soon as its process is there. */
+  function begin(env: Env, ...argv: string[]) {
+    const { child, out, err, closed } = launch(['start', ...argv], env)
     const pid = child.pid ?? 0
     return {
       pid,
-      address,
+      closed,
+      listening: out.match(/Herald listens on (\S+) /),
       out: out.text,
       err: err.text,
-      hasSaid: async text => {
+      hasSaid: async (text: string) => {
         await Promise.race([out.match(literal(text)), err.match(literal(text))])
       },
-      async end(signal) {
+      async end(signal: NodeJS.Signals) {
         const since = performance.now()
         process.kill(signal === 'SIGINT' ? -pid : pid, signal) // Ctrl-C reaches the whole group
         const said = await closed
@@ -99,7 +106,7 @@ export function programs() {
     }
   }
 
-  return { newData, newDatabase, herald, start }
+  return { newData, newDatabase, herald, start, begin }
 }
 
 function textOf(stream: NodeJS.ReadableStream) {
