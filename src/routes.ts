@@ -77,6 +77,11 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
 export const openApi = () =>
   createOpenApi(
     contents({ db: {} } as Parts).map(([method, url, who, route]) => ({ method, url, who: who.name, route })),
+    [
+      { name: 'Messages', description: 'Send one message, read what became of it, cancel it before it is due.' },
+      { name: 'Bulk jobs', description: 'Send one template to many recipients, and look after such a job.' },
+      { name: 'Templates', description: 'Read, preview and manage the texts that messages are made from.' },
+    ],
   )
 
 function addRoute(app: FastifyInstance, [method, url, who, route]: Line): void {

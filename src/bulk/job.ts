@@ -5,7 +5,15 @@ import type { KeyType } from '../keys/key.ts'
 import type { Channel } from '../services/service.ts'
 import type { Pace } from '../templates/categories.ts'
 
-export type JobStatus = 'pending' | 'in progress' | 'finished' | 'cancelled' | 'sending limits exceeded' | 'error'
+export const JOB_STATUSES = [
+  'pending',
+  'in progress',
+  'finished',
+  'cancelled',
+  'sending limits exceeded',
+  'error',
+] as const
+export type JobStatus = (typeof JOB_STATUSES)[number]
 
 export type Job = {
   id: Id

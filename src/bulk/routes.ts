@@ -20,6 +20,9 @@ export function bulkRoutes(app: App) {
 
   const sendBulk: Route = {
     summary: 'Send up to 50,000 messages of one template',
+    tag: 'Bulk jobs',
+    example: shape.examples.sendBulk,
+    hasIdempotencyKey: true,
     body: shape.bulkBody,
     status: 201,
     reply: shape.jobReply,
@@ -37,6 +40,8 @@ export function bulkRoutes(app: App) {
 
   const listJobs: Route = {
     summary: 'List bulk jobs, newest first',
+    tag: 'Bulk jobs',
+    example: shape.examples.listJobs,
     query: shape.listQuery,
     reply: shape.listReply,
     async handler(request) {
@@ -51,6 +56,8 @@ export function bulkRoutes(app: App) {
 
   const getJob: Route = {
     summary: 'Get a bulk job',
+    tag: 'Bulk jobs',
+    example: shape.examples.getJob,
     ids: { job_id: 'job_id' },
     reply: shape.jobReply,
     handler: async request => ({
@@ -60,8 +67,10 @@ export function bulkRoutes(app: App) {
 
   const cancelJob: Route = {
     summary: 'Cancel a scheduled bulk job',
+    tag: 'Bulk jobs',
+    example: shape.examples.cancelJob,
     ids: { job_id: 'job_id' },
-    reply: shape.jobReply,
+    reply: shape.cancelReply,
     async handler(request) {
       const { service, key } = callerOf(request)
       return { data: presentCancelled(await cancel(sql, service.id, idParam(request, 'job_id'), key.id)) }

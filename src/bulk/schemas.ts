@@ -1,10 +1,10 @@
 // Shapes of bulk requests and replies. The order of the fields is the order in which complaints are reported.
-
-const id = { type: 'string', format: 'uuid' } as const
-const text = { type: 'string' } as const
-const textOrNull = { type: ['string', 'null'] } as const
+import { complete, count, id, idOrNull, text, time, timeOrNull } from '../http/shapes.ts'
+import { status } from '../notifications/schemas.ts'
+import { JOB_STATUSES } from './job.ts'
 
 export const bulkBody = {
+  title: 'SendBulk',
   type: 'object',
   properties: {
     template_id: id,
@@ -17,7 +17,7 @@ export const bulkBody = {
       type: ['string', 'null'],
       description: 'ISO 8601, UTC unless a zone is given, at most 96 hours ahead.',
     },
-    reply_to_id: { type: ['string', 'null'], format: 'uuid' },
+    reply_to_id: idOrNull,
     csv: { type: 'string', description: 'The whole file, instead of rows.' },
     rows: { type: 'array', minItems: 2, description: 'Header first, then 1 to 50,000 recipients in header order.' },
     name: { type: 'string', maxLength: 255 },
@@ -38,42 +38,112 @@ export type BulkBody = {
 
 export const listQuery = { type: 'object', properties: { older_than: id }, additionalProperties: false } as const
 
-const statistics = {
-  type: 'array',
-  items: { type: 'object', properties: { status: text, count: { type: 'integer' } } },
-} as const
-
-export const jobShape = {
-  type: 'object',
-  properties: {
-    id,
-    original_file_name: text,
-    notification_count: { type: 'integer' },
-    template: id,
-    template_version: { type: 'integer' },
-    template_type: { enum: ['email', 'sms'] },
-    service: id,
-    service_name: { type: 'object', properties: { name: text } },
-    created_by: { type: 'object', properties: { id, name: text } },
-    api_key: { type: ['object', 'null'], properties: { id, name: text, key_type: text } },
-    job_status: text,
-    scheduled_for: textOrNull,
-    processing_started: textOrNull,
-    processing_finished: textOrNull,
-    created_at: text,
-    updated_at: textOrNull,
-    archived: { type: 'boolean' },
-    sender_id: textOrNull,
-    statistics,
+const fields = {
+  id,
+  original_file_name: text,
+  notification_count: count,
+  template: id,
+  template_version: count,
+  template_type: { enum: ['email', 'sms'] },
+  service: id,
+  service_name: complete({ name: text }),
+  created_by: complete({ id, name: text }),
+  api_key: {
+    ...complete({ id, name: text, key_type: text }),
+    type: ['object', 'null'],
+    description: 'null when the operator sent it.',
   },
+  job_status: { title: 'JobStatus', enum: JOB_STATUSES },
+  scheduled_for: timeOrNull,
+  processing_started: timeOrNull,
+  processing_finished: timeOrNull,
+  created_at: time,
+  updated_at: timeOrNull,
+  archived: { type: 'boolean' },
+  sender_id: idOrNull,
+  statistics: { type: 'array', items: complete({ status, count }) },
 } as const
+const job = complete(fields, 'Job')
 
-export const jobReply = { type: 'object', properties: { data: jobShape } } as const
+export const jobReply = complete({ data: job }, 'JobReply')
 
-export const listReply = {
-  type: 'object',
-  properties: {
-    bulk_jobs: { type: 'array', items: jobShape },
-    links: { type: 'object', properties: { current: text, next: text } },
+/** A cancelled job is told with fewer fields. */
+const cancelled = complete(
+  {
+    id: fields.id,
+    original_file_name: fields.original_file_name,
+    notification_count: fields.notification_count,
+    template: fields.template,
+    template_version: fields.template_version,
+    template_type: fields.template_type,
+    job_status: fields.job_status,
+    scheduled_for: fields.scheduled_for,
+    created_at: fields.created_at,
+    updated_at: fields.updated_at,
+    statistics: fields.statistics,
   },
+  'CancelledJob',
+)
+export const cancelReply = complete({ data: cancelled }, 'CancelledJobReply')
+
+export const listReply = complete(
+  {
+    bulk_jobs: { type: 'array', items: job },
+    links: {
+      type: 'object',
+      properties: { current: text, next: { ...text, description: 'The next page, when there is one.' } },
+      required: ['current'],
+    },
+  },
+  'JobList',
+)
+
+const JOB = '01937e5b-2a4c-7b6d-8e0f-1a2b3c4d5e6f'
+const cancelledExample = {
+  id: JOB,
+  original_file_name: 'November reminders',
+  notification_count: 2,
+  template: '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b',
+  template_version: 3,
+  template_type: 'email',
+  job_status: 'cancelled',
+  scheduled_for: '2026-11-03T08:00:00.000000+00:00',
+  created_at: '2026-11-02T09:15:00.123456+00:00',
+  updated_at: '2026-11-02T10:00:00.123456+00:00',
+  statistics: [],
+}
+const jobExample = {
+  ...cancelledExample,
+  service: '0b7e6f2a-5d4c-4b3a-9281-706f5e4d3c2b',
+  service_name: { name: 'Parking permits' },
+  created_by: { id: '4e1a1b2c-0000-4000-8000-000000000001', name: 'API service user' },
+  api_key: { id: '01937e59-4c3b-7a29-8f1e-0d9c8b7a6f5e', name: 'website', key_type: 'normal' },
+  job_status: 'pending',
+  updated_at: null,
+  processing_started: null,
+  processing_finished: null,
+  archived: false,
+  sender_id: null,
+}
+
+/** What a request and its answer look like, for openapi.json. */
+export const examples = {
+  sendBulk: {
+    body: {
+      name: 'November reminders',
+      template_id: '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b',
+      rows: [
+        ['email address', 'name'],
+        ['ada@example.org', 'Ada'],
+        ['bob@example.org', 'Bob'],
+      ],
+      scheduled_for: '2026-11-03T08:00:00',
+    },
+    reply: { data: jobExample },
+  },
+  listJobs: {
+    reply: { bulk_jobs: [jobExample], links: { current: 'https://herald.example/v2/notifications/bulk' } },
+  },
+  getJob: { reply: { data: jobExample } },
+  cancelJob: { reply: { data: cancelledExample } },
 } as const

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { escaped, sendPage } from './html.ts'
-import type { OpenApi, Operation } from './openapi.ts'
+import { type OpenApi, type Operation, resolved } from './openapi.ts'
 import type { JsonSchema } from './validation.ts'
 
 export const apiReference = (api: OpenApi, reply: FastifyReply): FastifyReply =>
@@ -22,30 +22,39 @@ function page(api: OpenApi): string {
 <section><h2>Who may call</h2><p>Every request carries <code>Authorization: ApiKey-v1 &lt;key&gt;</code>, or <code>Bearer</code> and a signed token as the client libraries send it. Failures have one shape:</p>
 <pre>{"errors": [{"error": "BadRequestError", "message": "Template not found"}], "status_code": 400}</pre>
 <p>A 4xx or 5xx answer means that nothing happened.</p></section>
-${operations.map(section).join('\n')}
+${operations.map(one => section(api, one)).join('\n')}
 </main>
 </body></html>`
 }
 
-function section({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
+type Section = { path: string; method: string; operation: Operation }
+
+function section(api: OpenApi, { path, method, operation }: Section): string {
   const body = operation.requestBody?.content['application/json']?.schema
   const [status, success] = Object.entries(operation.responses)[0] ?? []
-  const reply = success?.content?.['application/json']?.schema
-  const parameters = Object.fromEntries(operation.parameters.map(({ name, schema }) => [name, schema]))
-  const required = operation.parameters.filter(parameter => parameter.required).map(parameter => parameter.name)
+  const reply = success && resolved(api, success).content['application/json']?.schema
+  const all = operation.parameters.map(one => resolved(api, one))
+  const parameters = Object.fromEntries(
+    all.map(({ name, schema, description }) => [name, description ? { ...schema, description } : schema]),
+  )
+  const required = all.filter(parameter => parameter.required).map(parameter => parameter.name)
   return `<section id="${operation.operationId}"><h2><b>${method}</b> ${escaped(path)}</h2><p>${escaped(operation.summary)}. ${escaped(operation.description)}</p>
-${operation.parameters.length > 0 ? `<h3>Parameters</h3>${fields({ properties: parameters, required })}` : ''}
-${body ? `<h3>Body</h3>${fields(body)}` : ''}
-<h3>Answer ${status ?? ''}</h3>${reply ? fields(reply) : ''}</section>`
+${all.length > 0 ? `<h3>Parameters</h3>${fields(api, { properties: parameters, required }, ', required')}` : ''}
+${body ? `<h3>Body</h3>${fields(api, body, ', required')}` : ''}
+<h3>Answer ${status ?? ''}</h3>${reply ? fields(api, reply, '') : ''}</section>`
 }
 
-function fields(schema: JsonSchema): string {
+/** What an answer holds is always there; of a request it must be said. */
+function fields(api: OpenApi, given: JsonSchema, mark: '' | ', required'): string {
+  const schema = resolved<JsonSchema>(api, given)
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>
   const required = (schema.required ?? []) as readonly string[]
-  const rows = Object.entries(properties).map(
-    ([name, field]) =>
-      `<tr><th scope="row"><code>${escaped(name)}</code></th><td>${escaped(kind(field))}${required.includes(name) ? ', required' : ''}</td><td>${escaped(String(field.description ?? ''))}</td></tr>`,
-  )
+  const rows = Object.entries(properties)
+    .map(([name, field]) => [name, resolved<JsonSchema>(api, field)] as const)
+    .map(
+      ([name, field]) =>
+        `<tr><th scope="row"><code>${escaped(name)}</code></th><td>${escaped(kind(field))}${required.includes(name) ? mark : ''}</td><td>${escaped(String(field.description ?? ''))}</td></tr>`,
+    )
   return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`
 }
 

@@ -3,27 +3,40 @@ import type { Route } from './route.ts'
 import type { JsonSchema, ObjectSchema } from './validation.ts'
 
 export type Documented = { method: string | string[]; url: string; who: string; route: Route }
+type Ref = { $ref: string }
+type Content = Record<string, { schema: JsonSchema; example: unknown }>
+type Parameter = { name: string; in: string; required: boolean; schema: JsonSchema; description?: string }
+type Response = { description: string; content: Content }
 export type OpenApi = {
   openapi: string
-  info: { title: string; version: string; description: string }
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers: readonly { url: string; description: string }[]
+  tags: readonly { name: string; description: string }[]
   security: readonly Record<string, readonly string[]>[]
   paths: Record<string, Record<string, Operation>>
-  components: Record<string, unknown>
+  components: {
+    securitySchemes: Record<string, unknown>
+    parameters: Record<string, Parameter>
+    responses: Record<string, Response>
+    schemas: Record<string, JsonSchema>
+  }
 }
 export type Operation = {
+  tags: readonly string[]
   summary: string
   operationId: string
   description: string
-  parameters: readonly { name: string; in: string; required: boolean; schema: JsonSchema }[]
-  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
-  responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>
+  parameters: readonly (Parameter | Ref)[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, Response | Ref>
 }
 
-export function createOpenApi(routes: readonly Documented[]): OpenApi {
+export function createOpenApi(routes: readonly Documented[], tags: OpenApi['tags']): OpenApi {
+  const named = createNamed()
   const paths: OpenApi['paths'] = {}
   for (const { method, url, who, route } of routes) {
     const path = url.replace(/:([A-Za-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [String(method).toLowerCase()]: operation(String(method), path, who, route) }
+    paths[path] = { ...paths[path], [String(method).toLowerCase()]: operation(String(method), path, who, route, named) }
   }
   return {
     openapi: '3.1.0',
@@ -31,7 +44,10 @@ export function createOpenApi(routes: readonly Documented[]): OpenApi {
       title: 'Herald',
       version: '2.0.0',
       description: 'Sends e-mails and text messages from templates: one by one or in bulk, now or on a schedule.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [{ url: '/', description: 'The installation that serves this document.' }],
+    tags,
     security: [{ key: [] }, { token: [] }],
     paths,
     components: {
@@ -43,24 +59,53 @@ export function createOpenApi(routes: readonly Documented[]): OpenApi {
           description: 'HS256 token: iss = service id, iat = now, signed with the secret.',
         },
       },
-      schemas: { Errors },
+      parameters: { IdempotencyKey },
+      responses: {
+        Refused: {
+          description: 'Refused; nothing happened.',
+          content: json(named(Errors), failure(400, 'BadRequestError', 'Template not found')),
+        },
+        Failed: {
+          description: 'A fault of the service. Send again with the same Idempotency-Key.',
+          content: json(named(Errors), failure(500, 'Exception', 'Internal server error')),
+        },
+      },
+      schemas: named.all(),
     },
   }
 }
 
+const IdempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Repeating a send with the same key and body gets the same answer and sends nothing twice.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
 const Errors: JsonSchema = {
+  title: 'Errors',
   type: 'object',
   properties: {
     errors: {
       type: 'array',
-      items: { type: 'object', properties: { error: { type: 'string' }, message: { type: 'string' } } },
+      items: {
+        type: 'object',
+        properties: { error: { type: 'string' }, message: { type: 'string' } },
+        required: ['error', 'message'],
+      },
     },
     status_code: { type: 'integer' },
   },
   required: ['errors', 'status_code'],
 }
 
-function operation(method: string, path: string, who: string, route: Route): Operation {
+const failure = (status: number, error: string, message: string) => ({
+  errors: [{ error, message }],
+  status_code: status,
+})
+
+function operation(method: string, path: string, who: string, route: Route, named: Named): Operation {
   const inPath = [...path.matchAll(/\{([A-Za-z_]+)\}/g)].map(([, name]) => ({
     name: String(name),
     in: 'path',
@@ -71,28 +116,71 @@ function operation(method: string, path: string, who: string, route: Route): Ope
     name,
     in: 'query',
     required: false,
-    schema,
+    schema: named(schema),
   }))
+  const inHeader = route.hasIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []
   return {
+    tags: [route.tag],
     summary: route.summary,
     operationId: operationId(method, path),
     description: `For ${who}.`,
-    parameters: [...inPath, ...inQuery],
-    ...(route.body && { requestBody: { required: true, content: json(route.body) } }),
+    parameters: [...inPath, ...inQuery, ...inHeader],
+    ...(route.body && { requestBody: { required: true, content: json(named(route.body), route.example.body) } }),
     responses: {
-      [route.status ?? 200]: { description: 'Done.', content: json(route.reply) },
-      default: {
-        description: 'Refused or failed; nothing happened.',
-        content: json({ $ref: '#/components/schemas/Errors' }),
-      },
+      [route.status ?? 200]: { description: 'Done.', content: json(named(route.reply), route.example.reply) },
+      '4XX': { $ref: '#/components/responses/Refused' },
+      '5XX': { $ref: '#/components/responses/Failed' },
     },
   }
 }
 
-const json = (schema: JsonSchema | ObjectSchema) => ({ 'application/json': { schema: schema as JsonSchema } })
+const json = (schema: JsonSchema, example: unknown): Content => ({ 'application/json': { schema, example } })
+
+type Named = { (schema: JsonSchema | ObjectSchema): JsonSchema; all(): Record<string, JsonSchema> }
+
+/** Replaces each schema that has a title by a reference to it, and keeps the schema under that name. */
+function createNamed(): Named {
+  const schemas: Record<string, JsonSchema> = {}
+  function named(schema: JsonSchema | ObjectSchema): JsonSchema {
+    const { title, ...rest } = inner(schema) as { title?: unknown }
+    if (typeof title !== 'string') return withType(rest)
+    schemas[title] = withType(rest)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  /** Only where a schema may stand: values of `enum` and `required` stay as they are. */
+  const inner = (schema: JsonSchema | ObjectSchema): JsonSchema =>
+    Object.fromEntries(
+      Object.entries(schema).flatMap(([keyword, value]) => {
+        if (CONDITIONS.includes(keyword)) return []
+        if (keyword === 'properties') return [[keyword, mapped(value as Record<string, JsonSchema>, named)]]
+        if (['items', 'additionalProperties'].includes(keyword) && typeof value === 'object' && value !== null)
+          return [[keyword, named(value as JsonSchema)]]
+        return [[keyword, value]]
+      }),
+    )
+  named.all = () => Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return named
+}
+
+// Linters and generators take each part of a condition for a whole schema; the field's description says it instead.
+const CONDITIONS = ['if', 'then']
+
+const mapped = <T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+
+// The validators go without it: a wrong value would be complained of twice. Generators of clients need it.
+const withType = (schema: JsonSchema): JsonSchema =>
+  Array.isArray(schema.enum) && schema.type === undefined ? { type: 'string', ...schema } : schema
 
 const operationId = (method: string, path: string) =>
   `${method.toLowerCase()}${path
     .replace('/v2', '')
     .replace(/[^A-Za-z]+([A-Za-z])/g, (_match, first: string) => first.toUpperCase())
     .replace(/[^A-Za-z]/g, '')}`
+
+/** The schema, parameter or answer that a reference names. */
+export function resolved<T>(api: OpenApi, value: T | Ref): T {
+  if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
+  const path = String(value.$ref).split('/').slice(1)
+  return path.reduce<unknown>((place, name) => (place as Record<string, unknown>)[name], api) as T
+}

@@ -6,6 +6,12 @@ import { invalid, type JsonSchema, type ObjectSchema } from './validation.ts'
 
 export type Route = {
   summary: string
+  /** The chapter of the reference it stands in. */
+  tag: string
+  /** For the reference: a body that is taken and the answer to it. */
+  example: { readonly body?: unknown; readonly reply: unknown }
+  /** A send: repeating it with the same Idempotency-Key sends nothing twice. */
+  hasIdempotencyKey?: true
   body?: ObjectSchema
   query?: ObjectSchema
   /** The answer on success. */

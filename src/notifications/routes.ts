@@ -64,6 +64,9 @@ export function notificationRoutes(app: App) {
 
   const sendEmail: Route = {
     summary: 'Send an e-mail',
+    tag: 'Messages',
+    example: shape.examples.sendEmail,
+    hasIdempotencyKey: true,
     body: shape.emailBody,
     status: 201,
     reply: shape.emailReply,
@@ -74,6 +77,9 @@ export function notificationRoutes(app: App) {
 
   const sendSms: Route = {
     summary: 'Send a text message',
+    tag: 'Messages',
+    example: shape.examples.sendSms,
+    hasIdempotencyKey: true,
     body: shape.smsBody,
     status: 201,
     reply: shape.smsReply,
@@ -84,6 +90,8 @@ export function notificationRoutes(app: App) {
 
   const getOne: Route = {
     summary: 'Get a message',
+    tag: 'Messages',
+    example: shape.examples.getOne,
     ids: { notification_id: 'id' },
     reply: shape.notificationReply,
     handler: request => read({ ...app, sql }, callerOf(request).service, idParam(request, 'notification_id')),
@@ -91,6 +99,8 @@ export function notificationRoutes(app: App) {
 
   const listAll: Route = {
     summary: 'List messages, newest first',
+    tag: 'Messages',
+    example: shape.examples.listAll,
     query: shape.listQuery,
     reply: shape.listReply,
     async handler(request, reply) {
@@ -104,6 +114,8 @@ export function notificationRoutes(app: App) {
 
   const cancelOne: Route = {
     summary: 'Cancel a scheduled message',
+    tag: 'Messages',
+    example: shape.examples.cancelOne,
     ids: { notification_id: 'notification_id' },
     reply: shape.cancelReply,
     async handler(request) {

@@ -1,9 +1,7 @@
 // Shapes of message requests and replies. The order of the fields is the order in which complaints are reported.
-import { FILTERS } from './status.ts'
+import { complete, count, id, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
+import { FILTERS, STATUSES } from './status.ts'
 
-const id = { type: 'string', format: 'uuid' } as const
-const text = { type: 'string' } as const
-const textOrNull = { type: ['string', 'null'] } as const
 const reference = {
   type: 'string',
   maxLength: 1000,
@@ -11,6 +9,7 @@ const reference = {
 } as const
 const personalisation = {
   type: 'object',
+  additionalProperties: true,
   description: 'Placeholder name to value; for e-mails a value may be a file: {file, filename, sending_method}.',
 } as const
 const scheduledFor = {
@@ -19,6 +18,7 @@ const scheduledFor = {
 } as const
 
 export const emailBody = {
+  title: 'SendEmail',
   type: 'object',
   properties: {
     reference,
@@ -33,6 +33,7 @@ export const emailBody = {
 } as const
 
 export const smsBody = {
+  title: 'SendTextMessage',
   type: 'object',
   properties: {
     reference,
@@ -92,52 +93,124 @@ export type ListQuery = {
   older_than?: string
 }
 
-const template = { type: 'object', properties: { id, version: { type: 'integer' }, uri: text } } as const
+const template = complete({ id, version: count, uri: text }, 'TemplateOfMessage')
 
-const sendReply = (content: Record<string, unknown>) =>
-  ({
-    type: 'object',
-    properties: {
+const sendReply = (title: string, content: Record<string, unknown>) =>
+  complete(
+    {
       id,
       reference: textOrNull,
-      content: { type: 'object', properties: content },
+      content: complete(content),
       uri: text,
       template,
-      scheduled_for: textOrNull,
+      scheduled_for: { ...textOrNull, description: 'As it was given.' },
     },
-  }) as const
+    title,
+  )
 
-export const emailReply = sendReply({ subject: text, body: text, from_email: text })
-export const smsReply = sendReply({ body: text, from_number: textOrNull })
+export const emailReply = sendReply('SentEmail', { subject: text, body: text, from_email: text })
+export const smsReply = sendReply('SentTextMessage', { body: text, from_number: textOrNull })
 
-export const notificationReply = {
-  type: 'object',
-  properties: {
+export const status = { title: 'MessageStatus', enum: STATUSES } as const
+
+export const notificationReply = complete(
+  {
     id,
     reference: textOrNull,
-    email_address: textOrNull,
-    phone_number: textOrNull,
+    email_address: { ...textOrNull, description: 'null for a text message.' },
+    phone_number: { ...textOrNull, description: 'null for an e-mail.' },
     type: { enum: ['email', 'sms'] },
-    status: text,
+    status,
     status_description: text,
-    provider_response: textOrNull,
+    provider_response: { ...textOrNull, description: 'Only of a technical failure.' },
     template,
     body: text,
-    subject: textOrNull,
-    created_at: { type: 'string', format: 'date-time' },
+    subject: { ...textOrNull, description: 'null for a text message.' },
+    created_at: time,
     created_by_name: textOrNull,
-    sent_at: textOrNull,
-    completed_at: textOrNull,
-    scheduled_for: textOrNull,
+    sent_at: timeOrNull,
+    completed_at: timeOrNull,
+    scheduled_for: timeOrNull,
   },
-} as const
+  'Message',
+)
 
-export const listReply = {
-  type: 'object',
-  properties: {
+export const listReply = complete(
+  {
     notifications: { type: 'array', items: notificationReply },
-    links: { type: 'object', properties: { current: text, next: text } },
+    links: {
+      type: 'object',
+      properties: { current: text, next: { ...text, description: 'Not there when this page is empty.' } },
+      required: ['current'],
+    },
   },
-} as const
+  'MessageList',
+)
 
-export const cancelReply = { type: 'object', properties: { result: text } } as const
+export const cancelReply = complete({ result: { enum: ['success'] } }, 'CancelledMessage')
+
+const MESSAGE = '01937e5a-8f3c-7d21-9b4e-2c6f0a1d3e57'
+const TEMPLATE = '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b'
+const sentExample = (content: object) => ({
+  id: MESSAGE,
+  reference: 'permit-4711',
+  content,
+  uri: `https://herald.example/v2/notifications/${MESSAGE}`,
+  template: { id: TEMPLATE, version: 3, uri: `https://herald.example/v2/template/${TEMPLATE}/3` },
+  scheduled_for: null,
+})
+const messageExample = {
+  id: MESSAGE,
+  reference: 'permit-4711',
+  email_address: 'ada@example.org',
+  phone_number: null,
+  type: 'email',
+  status: 'delivered',
+  status_description: 'Delivered',
+  provider_response: null,
+  template: { id: TEMPLATE, version: 3, uri: `/v2/template/${TEMPLATE}/3` },
+  body: 'Dear Ada,\n\nyour permit is ready.',
+  subject: 'Your permit',
+  created_at: '2026-11-02T09:15:00.123456Z',
+  created_by_name: null,
+  sent_at: '2026-11-02T09:15:00.345678Z',
+  completed_at: '2026-11-02T09:15:02.456789Z',
+  scheduled_for: null,
+}
+
+/** What a request and its answer look like, for openapi.json. */
+export const examples = {
+  sendEmail: {
+    body: {
+      template_id: TEMPLATE,
+      email_address: 'ada@example.org',
+      personalisation: { name: 'Ada' },
+      reference: 'permit-4711',
+    },
+    reply: sentExample({
+      subject: 'Your permit',
+      body: 'Dear Ada,\n\nyour permit is ready.',
+      from_email: 'permits@herald.example',
+    }),
+  },
+  sendSms: {
+    body: {
+      template_id: TEMPLATE,
+      phone_number: '+16135550123',
+      personalisation: { name: 'Ada' },
+      reference: 'permit-4711',
+    },
+    reply: sentExample({ body: 'Dear Ada, your permit is ready.', from_number: 'PERMITS' }),
+  },
+  getOne: { reply: messageExample },
+  listAll: {
+    reply: {
+      notifications: [messageExample],
+      links: {
+        current: '/v2/notifications?reference=permit-4711',
+        next: `/v2/notifications?older_than=${MESSAGE}&reference=permit-4711`,
+      },
+    },
+  },
+  cancelOne: { reply: { result: 'success' } },
+} as const

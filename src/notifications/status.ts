@@ -1,18 +1,21 @@
 // The one table of moves and labels (contract 6.1–6.3). Whoever changes a status asks it.
 import type { Channel } from '../services/service.ts'
 
-export type Status =
-  | 'created'
-  | 'sending'
-  | 'sent'
-  | 'pending'
-  | 'delivered'
-  | 'permanent-failure'
-  | 'temporary-failure'
-  | 'technical-failure'
-  | 'pending-virus-check'
-  | 'virus-scan-failed'
-  | 'cancelled'
+export const STATUSES = [
+  'created',
+  'sending',
+  'sent',
+  'pending',
+  'delivered',
+  'permanent-failure',
+  'temporary-failure',
+  'technical-failure',
+  'pending-virus-check',
+  'virus-scan-failed',
+  'cancelled',
+] as const
+
+export type Status = (typeof STATUSES)[number]
 
 /** What a filter may name, in the order in which the error text lists them. */
 export const FILTERS = [

@@ -25,12 +25,16 @@ export function templateRoutes(app: App) {
 
   const listCategories: Route = {
     summary: 'List template categories',
+    tag: 'Templates',
+    example: shape.examples.listCategories,
     reply: shape.categoriesReply,
     handler: async () => ({ template_categories: (await categories(sql)).map(presentCategory) }),
   }
 
   const createTemplate: Route = {
     summary: 'Create a template',
+    tag: 'Templates',
+    example: shape.examples.createTemplate,
     body: shape.createBody,
     status: 201,
     reply: shape.templateReply,
@@ -43,6 +47,8 @@ export function templateRoutes(app: App) {
 
   const getTemplate: Route = {
     summary: 'Get a template',
+    tag: 'Templates',
+    example: shape.examples.getTemplate,
     ids: { template_id: 'id' },
     reply: shape.templateReply,
     async handler(request) {
@@ -53,6 +59,8 @@ export function templateRoutes(app: App) {
 
   const updateTemplate: Route = {
     summary: 'Change a template: a new version',
+    tag: 'Templates',
+    example: shape.examples.updateTemplate,
     ids: { template_id: 'id' },
     body: shape.updateBody,
     reply: shape.templateReply,
@@ -65,6 +73,8 @@ export function templateRoutes(app: App) {
 
   const archiveTemplate: Route = {
     summary: 'Archive a template',
+    tag: 'Templates',
+    example: shape.examples.archiveTemplate,
     ids: { template_id: 'id' },
     reply: shape.templateReply,
     async handler(request) {
@@ -76,6 +86,8 @@ export function templateRoutes(app: App) {
 
   const getVersion: Route = {
     summary: 'Get one version of a template, or the latest',
+    tag: 'Templates',
+    example: shape.examples.getVersion,
     ids: { id: 'id' },
     reply: shape.versionReply,
     async handler(request) {
@@ -86,6 +98,8 @@ export function templateRoutes(app: App) {
 
   const previewTemplate: Route = {
     summary: 'See what a template becomes with values',
+    tag: 'Templates',
+    example: shape.examples.previewTemplate,
     ids: { id: 'id' },
     body: shape.previewBody,
     reply: shape.previewReply,
@@ -98,6 +112,8 @@ export function templateRoutes(app: App) {
 
   const listTemplates: Route = {
     summary: 'List templates that are not archived',
+    tag: 'Templates',
+    example: shape.examples.listTemplates,
     query: shape.listQuery,
     reply: shape.listReply,
     async handler(request) {

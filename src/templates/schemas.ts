@@ -1,10 +1,8 @@
 // Shapes of template requests and replies. The order of the fields is the order in which complaints are reported.
-
-const id = { type: 'string', format: 'uuid' } as const
-const text = { type: 'string' } as const
-const textOrNull = { type: ['string', 'null'] } as const
+import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 
 export const createBody = {
+  title: 'CreateTemplate',
   type: 'object',
   properties: {
     name: { type: 'string', description: 'Shorter than 255 characters.' },
@@ -31,6 +29,7 @@ export type CreateBody = {
 }
 
 export const updateBody = {
+  title: 'ChangeTemplate',
   type: 'object',
   properties: {
     name: text,
@@ -62,76 +61,158 @@ export const listQuery = {
 } as const
 
 export const previewBody = {
+  title: 'PreviewTemplate',
   type: 'object',
-  properties: { personalisation: { type: 'object', description: 'Placeholder name to value.' } },
+  properties: {
+    personalisation: { type: 'object', additionalProperties: true, description: 'Placeholder name to value.' },
+  },
   additionalProperties: false,
 } as const
 
 export type PreviewBody = { personalisation?: Record<string, unknown> }
 
-export const templateReply = {
-  type: 'object',
-  properties: {
+const type = { enum: ['email', 'sms'] } as const
+const subject = { ...textOrNull, description: 'null for a text message.' } as const
+
+export const templateReply = complete(
+  {
     id,
     service_id: id,
     service_name: text,
     name: text,
-    type: { enum: ['email', 'sms'] },
-    created_at: { type: 'string', description: 'YYYY-MM-DD HH:MM:SS.ffffff, UTC' },
+    type,
+    created_at: { ...text, description: 'YYYY-MM-DD HH:MM:SS.ffffff, UTC' },
     updated_at: textOrNull,
     created_by: text,
-    version: { type: 'integer' },
+    version: count,
     body: text,
-    subject: textOrNull,
+    subject,
     postage: text,
     template_category_id: id,
     template_category_name: text,
-    folder_id: textOrNull,
+    folder_id: idOrNull,
     archived: { type: 'boolean' },
   },
-} as const
+  'Template',
+)
 
-export const categoriesReply = {
-  type: 'object',
-  properties: {
+export const categoriesReply = complete(
+  {
     template_categories: {
       type: 'array',
-      items: { type: 'object', properties: { template_category_id: id, name: text } },
+      items: complete({ template_category_id: id, name: text }, 'TemplateCategory'),
     },
   },
-} as const
+  'TemplateCategoryList',
+)
 
-export const versionReply = {
-  type: 'object',
-  properties: {
+export const versionReply = complete(
+  {
     id,
-    type: { enum: ['email', 'sms'] },
-    created_at: { type: 'string', format: 'date-time' },
-    updated_at: textOrNull,
+    type,
+    created_at: time,
+    updated_at: timeOrNull,
     created_by: text,
-    version: { type: 'integer' },
+    version: count,
     body: text,
-    subject: textOrNull,
+    subject,
     name: text,
-    personalisation: { type: 'object', description: 'Each placeholder with {"required": true}.' },
+    personalisation: {
+      type: 'object',
+      additionalProperties: complete({ required: { type: 'boolean' } }),
+      description: 'Each placeholder with {"required": true}.',
+    },
     postage: text,
   },
-} as const
+  'TemplateVersion',
+)
 
-export const listReply = {
-  type: 'object',
-  properties: { templates: { type: 'array', items: versionReply } },
-} as const
+export const listReply = complete({ templates: { type: 'array', items: versionReply } }, 'TemplateList')
 
-export const previewReply = {
-  type: 'object',
-  properties: {
+export const previewReply = complete(
+  {
     id,
-    type: { enum: ['email', 'sms'] },
-    version: { type: 'integer' },
+    type,
+    version: count,
     body: text,
-    html: textOrNull,
-    subject: textOrNull,
+    html: { ...textOrNull, description: 'null for a text message.' },
+    subject,
     postage: text,
   },
+  'TemplatePreview',
+)
+
+const TEMPLATE = '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b'
+const CATEGORY = '207b293c-2ae5-48e8-836d-fcabd60b2153'
+const content = 'Dear ((name)),\n\nyour permit is ready.'
+const templateExample = {
+  id: TEMPLATE,
+  service_id: '0b7e6f2a-5d4c-4b3a-9281-706f5e4d3c2b',
+  service_name: 'Parking permits',
+  name: 'Permit ready',
+  type: 'email',
+  created_at: '2026-11-02 09:15:00.123456',
+  updated_at: null,
+  created_by: 'maria@example.org',
+  version: 1,
+  body: content,
+  subject: 'Your permit',
+  postage: 'second',
+  template_category_id: CATEGORY,
+  template_category_name: 'Status updates',
+  folder_id: null,
+  archived: false,
+}
+const versionExample = {
+  id: TEMPLATE,
+  type: 'email',
+  created_at: '2026-11-02T09:15:00.123456Z',
+  updated_at: null,
+  created_by: 'maria@example.org',
+  version: 1,
+  body: content,
+  subject: 'Your permit',
+  name: 'Permit ready',
+  personalisation: { name: { required: true } },
+  postage: 'second',
+}
+
+/** What a request and its answer look like, for openapi.json. */
+export const examples = {
+  listCategories: { reply: { template_categories: [{ template_category_id: CATEGORY, name: 'Status updates' }] } },
+  createTemplate: {
+    body: {
+      name: 'Permit ready',
+      template_type: 'email',
+      content,
+      subject: 'Your permit',
+      template_category_id: CATEGORY,
+    },
+    reply: templateExample,
+  },
+  getTemplate: { reply: templateExample },
+  updateTemplate: {
+    body: { content: 'Dear ((name)),\n\nyour permit is **ready**.' },
+    reply: {
+      ...templateExample,
+      updated_at: '2026-11-02 10:00:00.123456',
+      version: 2,
+      body: 'Dear ((name)),\n\nyour permit is **ready**.',
+    },
+  },
+  archiveTemplate: { reply: { ...templateExample, updated_at: '2026-11-02 10:00:00.123456', archived: true } },
+  getVersion: { reply: versionExample },
+  previewTemplate: {
+    body: { personalisation: { name: 'Ada' } },
+    reply: {
+      id: TEMPLATE,
+      type: 'email',
+      version: 1,
+      body: 'Dear Ada,\n\nyour permit is ready.',
+      html: '<p>Dear Ada,</p><p>your permit is ready.</p>',
+      subject: 'Your permit',
+      postage: 'second',
+    },
+  },
+  listTemplates: { reply: { templates: [versionExample] } },
 } as const

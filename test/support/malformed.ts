@@ -1,5 +1,6 @@
 // Malformed requests (reliability C4, 5.3, S-26, S-27), for the test and for the fault harness: the same seed makes the same ones.
 import net from 'node:net'
+import { resolved } from '../../src/http/openapi.ts'
 import { openApi } from '../../src/routes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is read as it comes
@@ -11,7 +12,8 @@ type Answer = { status: number; headers: string; body: string }
 /** Things of the caller that exist, so that not every path leads nowhere. */
 type Known = { email: string; sms: string; message: string; category: string }
 
-const routes = Object.entries((openApi() as Json).paths as Record<string, Record<string, Json>>).flatMap(
+const api = openApi()
+const routes = Object.entries((api as Json).paths as Record<string, Record<string, Json>>).flatMap(
   ([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
@@ -150,7 +152,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
   /** A right body of the route with some of it made wrong. */
   function bodyOf(operation: Json): string {
     const properties: string[] = Object.keys(
-      operation.requestBody?.content?.['application/json']?.schema?.properties ?? {},
+      resolved<Json>(api, operation.requestBody?.content?.['application/json']?.schema ?? {}).properties ?? {},
     )
     const right: Record<string, unknown> = {
       email_address: 'a@example.org',

@@ -1,5 +1,6 @@
 // Every id that a route takes, and how to ask by it (reliability I1, S-04): for the test and for the fault harness.
 import { randomUUID } from 'node:crypto'
+import { resolved } from '../../src/http/openapi.ts'
 import { openApi } from '../../src/routes.ts'
 
 /** What a service has that has an id. */
@@ -89,11 +90,12 @@ type Json = any
 /** Every id that a caller can name, by route: in the path, the query and the body. */
 export function idsOfRoutes(): string[] {
   const found: string[] = []
-  for (const [path, methods] of Object.entries((openApi() as Json).paths))
+  const api = openApi()
+  for (const [path, methods] of Object.entries((api as Json).paths))
     for (const [method, operation] of Object.entries(methods as Json)) {
       const { parameters = [], requestBody } = operation as Json
       const given = parameters.filter((one: Json) => one.in === 'path' || one.in === 'query')
-      const body = requestBody?.content?.['application/json']?.schema?.properties ?? {}
+      const body = resolved<Json>(api, requestBody?.content?.['application/json']?.schema ?? {}).properties ?? {}
       const ids = [
         ...given.filter((one: Json) => isId(one.schema) || (one.in === 'path' && one.name.endsWith('id'))),
         ...Object.entries(body)

@@ -1,0 +1,285 @@
+// openapi.json as those use it who build on it: a linter, a generator of typed clients, and the service's real answers.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { JOB_STATUSES } from '../src/bulk/job.ts'
+import { type Operation, resolved } from '../src/http/openapi.ts'
+import type { JsonSchema } from '../src/http/validation.ts'
+import { STATUSES } from '../src/notifications/status.ts'
+import { openApi } from '../src/routes.ts'
+import { EMAIL, inMinutes, LIST, SMS } from './support/sends.ts'
+import { CATEGORY, type Reply, type World, world } from './support/world.ts'
+
+const api = openApi()
+const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+)
+const JSON_TYPE = 'application/json'
+const contentsOf = ({ requestBody, responses }: Operation) => [
+  ...(requestBody ? [requestBody.content[JSON_TYPE]] : []),
+  ...Object.values(responses).map(response => resolved(api, response).content[JSON_TYPE]),
+]
+
+// Stricter than the document: a field that it does not name is an error.
+const ajv = new Ajv2020({ allErrors: true, strict: false })
+ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|\+00:00)$/)
+ajv.addFormat('email', /^[^@\s]+@[^@\s]+$/)
+ajv.addFormat('phone', /^\+\d+$/)
+ajv.addSchema(closed(api) as object, 'api')
+
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const inner = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closed(one)]))
+  const isClosed = 'properties' in inner && 'required' in inner && !('additionalProperties' in inner)
+  return isClosed && inner.type !== undefined ? { ...inner, additionalProperties: false } : inner
+}
+
+function problems(schema: JsonSchema, value: unknown): unknown[] {
+  const validate = ajv.compile(JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/', '"api#/')))
+  return validate(value) ? [] : (validate.errors ?? [])
+}
+
+test('the linter has no complaint under its recommended rules', () => {
+  const cli = createRequire(import.meta.url)
+    .resolve('@redocly/cli/package.json')
+    .replace('package.json', 'bin/cli.js')
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [cli, 'lint', 'openapi.json', '--extends=recommended', '--format=json'],
+    {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  )
+  expect(status, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] })
+}, 60_000)
+
+describe('what a reader of the document finds', () => {
+  test('every operation has a tag that is described, and every request and answer an example that is valid', () => {
+    const tags = api.tags.map(tag => tag.name)
+    for (const { name, operation } of operations) {
+      for (const tag of operation.tags) expect(tags, name).toContain(tag)
+      for (const content of contentsOf(operation)) {
+        expect(content?.example, name).toBeDefined()
+        expect(problems(content?.schema ?? {}, content?.example), name).toEqual([])
+      }
+    }
+  })
+
+  test('every answer is a named component whose fields are required, but for the address of a next page', () => {
+    for (const { name, operation } of operations)
+      for (const response of Object.values(operation.responses))
+        expect(resolved(api, response).content[JSON_TYPE]?.schema.$ref, name).toMatch(/^#\/components\/schemas\/\w+$/)
+    const requests = operations.flatMap(({ operation }) => operation.requestBody?.content[JSON_TYPE]?.schema.$ref ?? [])
+    expect(requests).toHaveLength(6)
+    const optional = Object.entries(api.components.schemas)
+      .filter(([name]) => !requests.includes(`#/components/schemas/${name}`))
+      .flatMap(([name, schema]) => optionalIn(schema, name))
+    expect(optional).toEqual(['JobList.links.next', 'MessageList.links.next'])
+  })
+
+  function optionalIn(schema: JsonSchema, place: string): string[] {
+    const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
+    const required = (schema.required ?? []) as string[]
+    return [
+      ...properties.filter(([name]) => !required.includes(name)).map(([name]) => `${place}.${name}`),
+      ...properties.flatMap(([name, field]) => optionalIn(field, `${place}.${name}`)),
+      ...(schema.items ? optionalIn(schema.items as JsonSchema, `${place}[]`) : []),
+    ]
+  }
+
+  test('statuses are enumerated, personalisation is open, sends take an Idempotency-Key, and there is a server', () => {
+    const { schemas } = api.components
+    expect(schemas.MessageStatus).toEqual({ type: 'string', enum: STATUSES })
+    expect(schemas.JobStatus).toEqual({ type: 'string', enum: JOB_STATUSES })
+    for (const name of ['SendEmail', 'SendTextMessage', 'PreviewTemplate'])
+      expect(schemas[name]).toHaveProperty('properties.personalisation.additionalProperties', true)
+    const sends = operations.filter(({ operation }) =>
+      operation.parameters.some(one => resolved(api, one).name === 'Idempotency-Key'),
+    )
+    expect(sends.map(({ name }) => name)).toEqual([`POST ${EMAIL}`, `POST ${SMS}`, `POST ${LIST}/bulk`])
+    expect(api.servers).toHaveLength(1)
+  })
+
+  test('a cancelled job is described with the fields it has', () => {
+    expect(operations.find(({ name }) => name === `DELETE ${LIST}/bulk/{job_id}`)?.operation.responses).toHaveProperty(
+      '200.content.application/json.schema.$ref',
+      '#/components/schemas/CancelledJobReply',
+    )
+    const fields = Object.keys((api.components.schemas.CancelledJob?.properties ?? {}) as object)
+    expect(fields).not.toContain('service')
+    expect(fields).not.toContain('api_key')
+  })
+})
+
+describe('the service itself', () => {
+  let here: World
+  let key: Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>
+  const template = { name: 'Permit', template_category_id: CATEGORY.general, content: 'Dear ((name))' }
+  const seen = new Map<string, Reply[]>()
+  /** Remembers the answer under the name of its operation. */
+  async function see(name: string, answer: Promise<Reply>): Promise<Reply> {
+    const reply = await answer
+    seen.set(name, [...(seen.get(name) ?? []), reply])
+    return reply
+  }
+
+  beforeAll(async () => {
+    here = await world({}, { engine: true })
+    const service = await here.service({ name: 'Parking permits' })
+    await service.addSender('PERMITS')
+    key = await service.key()
+    const make = (type: string) =>
+      see(
+        'POST /v2/manage-template',
+        key.post('/v2/manage-template', { ...template, template_type: type, subject: 'Hi' }),
+      )
+    const [email, sms, old] = [(await make('email')).body.id, (await make('sms')).body.id, (await make('sms')).body.id]
+    const personalisation = { name: 'Ada', other: ['a', 'b'] }
+    const toEmail = { email_address: 'ada@example.org', template_id: email, personalisation }
+    const toPhone = { phone_number: '+16135550123', template_id: sms, personalisation }
+    const sent = await see(`POST ${EMAIL}`, key.post(EMAIL, toEmail))
+    const scheduled = { ...toPhone, reference: 'later', scheduled_for: inMinutes(60) }
+    const later = await see(`POST ${SMS}`, key.post(SMS, scheduled))
+    await see(`POST ${SMS}`, key.post(SMS, toPhone))
+    const bulk = (more: object) =>
+      see(
+        `POST ${LIST}/bulk`,
+        key.post(`${LIST}/bulk`, {
+          name: 'All',
+          template_id: sms,
+          rows: [
+            ['phone number', 'name'],
+            ['+16135550123', 'A'],
+          ],
+          ...more,
+        }),
+      )
+    const done = await bulk({})
+    const job = await bulk({ scheduled_for: inMinutes(60) })
+    const jobPath = (one: Reply) => `${LIST}/bulk/${one.body.data.id}`
+    const wait = { timeout: 20_000, interval: 50 }
+    await vi.waitFor(async () => expect((await key.get(jobPath(done))).body.data.job_status).toBe('finished'), wait)
+    await vi.waitFor(async () => expect((await key.get(`${LIST}/${sent.body.id}`)).body.status).toBe('delivered'), wait)
+    for (const one of [done, job]) await see(`GET ${LIST}/bulk/{job_id}`, key.get(jobPath(one)))
+    await see(`GET ${LIST}/bulk`, key.get(`${LIST}/bulk`))
+    await see(`DELETE ${LIST}/bulk/{job_id}`, key.delete(jobPath(job)))
+    for (const one of [sent, later]) await see(`GET ${LIST}/{notification_id}`, key.get(`${LIST}/${one.body.id}`))
+    for (const query of ['', '?include_jobs=true', '?reference=none']) await see(`GET ${LIST}`, key.get(LIST + query))
+    await see(`DELETE ${LIST}/{notification_id}`, key.delete(`${LIST}/${later.body.id}`))
+    await see('GET /v2/manage-template/template-categories', key.get('/v2/manage-template/template-categories'))
+    const change = { content: 'Dear ((name)), hello' }
+    await see('PATCH /v2/manage-template/{template_id}', key.patch(`/v2/manage-template/${email}`, change))
+    await see('GET /v2/manage-template/{template_id}', key.get(`/v2/manage-template/${email}`))
+    await see('DELETE /v2/manage-template/{template_id}', key.delete(`/v2/manage-template/${old}`))
+    for (const id of [email, sms]) {
+      await see('GET /v2/template/{id}', key.get(`/v2/template/${id}`))
+      await see('GET /v2/template/{id}/{version}', key.get(`/v2/template/${id}/1`))
+      await see('GET /v2/template/{id}/version/{version}', key.get(`/v2/template/${id}/version/1`))
+      await see('POST /v2/template/{id}/preview', key.post(`/v2/template/${id}/preview`, { personalisation }))
+    }
+    await see('GET /v2/templates', key.get('/v2/templates'))
+  }, 120_000)
+
+  for (const { name, operation } of operations)
+    test(`answers ${name} as described`, () => {
+      const [status = '', response] = Object.entries(operation.responses)[0] ?? []
+      const schema = (response && resolved(api, response).content[JSON_TYPE]?.schema) ?? {}
+      const answers = seen.get(name) ?? []
+      expect(answers.length).toBeGreaterThan(0)
+      for (const answer of answers) {
+        expect(String(answer.status)).toBe(status)
+        expect(problems(schema, answer.body), answer.text).toEqual([])
+      }
+    })
+
+  test('takes every request that the document calls valid, in shape', async () => {
+    for (const { name, operation } of operations.filter(({ operation }) => operation.requestBody)) {
+      const [method = '', path = ''] = name.split(' ')
+      const headers = { authorization: `ApiKey-v1 ${key.key}` }
+      const body = operation.requestBody?.content[JSON_TYPE]?.example
+      const later = Object.hasOwn(body as object, 'scheduled_for') && { scheduled_for: inMinutes(60) }
+      const place = path.replace(/\{\w+\}/, '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b')
+      const reply = await here.call(method, place, { body: { ...(body as object), ...later }, headers })
+      expect([201, 400, 404]).toContain(reply.status)
+      // The template of the example is not there; nothing else may be wrong with it.
+      const message = reply.body.errors?.[0].message ?? 'created'
+      expect(['created', 'Template not found', 'No result found'], name).toContain(message)
+    }
+  })
+
+  test('refuses as described', async () => {
+    for (const reply of [await key.post(EMAIL, {}), await here.call('GET', LIST), await key.get(`${LIST}/nothing`)])
+      expect(problems({ $ref: '#/components/schemas/Errors' }, reply.body), reply.text).toEqual([])
+  })
+
+  describe('by a client that openapi-typescript generates', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'herald-client-'))
+    afterAll(() => rmSync(folder, { recursive: true, force: true }))
+    const at = (name: string) => join(folder, name)
+    const bin = (name: string, file: string) => resolve('node_modules', name, file)
+    const node = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+
+    beforeAll(() => {
+      symlinkSync(resolve('node_modules'), at('node_modules'))
+      writeFileSync(at('package.json'), '{"type":"module"}')
+      const options = { strict: true, target: 'es2023', lib: ['es2023', 'dom'], module: 'nodenext', types: [] }
+      writeFileSync(at('tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
+      // The generator wants the compiler's JavaScript interface, which TypeScript 7 does not have.
+      const hook = `export const resolve = (name, context, next) => next(name === 'typescript' ? 'typescript-5' : name, context)`
+      writeFileSync(at('hook.mjs'), hook)
+      const register = `import { register } from 'node:module'; register('./hook.mjs', import.meta.url)`
+      writeFileSync(at('register.mjs'), register)
+      const cli = bin('openapi-typescript', 'bin/cli.js')
+      const made = node('--import', './register.mjs', cli, resolve('openapi.json'), '-o', at('api.ts'))
+      expect(made.status, made.stderr).toBe(0)
+    }, 60_000)
+
+    /** Compiles one program against the generated types; what the compiler says. */
+    function compiled(program: string): string {
+      writeFileSync(
+        at('program.ts'),
+        `import createClient from 'openapi-fetch'\nimport type { paths } from './api.ts'\n${program}`,
+      )
+      return node(
+        bin('typescript', 'bin/tsc'),
+        '-p',
+        '.',
+        '--allowImportingTsExtensions',
+        '--rewriteRelativeImportExtensions',
+      ).stdout
+    }
+    const send = (body: string, use: string) => `
+export async function send(baseUrl: string, key: string, template_id: string): Promise<string> {
+  const client = createClient<paths>({ baseUrl, headers: { Authorization: 'ApiKey-v1 ' + key } })
+  const { data, error } = await client.POST('/v2/notifications/email', { body: ${body} })
+  if (error) throw new Error(error.errors.map(one => one.message).join())
+  ${use}
+}`
+
+    test('a plain send compiles, has an id that is a string, and reaches the service', async () => {
+      const body = `{ template_id, email_address: 'ada@example.org', personalisation: { name: 'Ada' } }`
+      expect(compiled(send(body, 'const id: string = data.id\n  return id'))).toBe('')
+      const { send: run } = (await import(at('program.js'))) as { send(...args: string[]): Promise<string> }
+      const made = await key.post('/v2/manage-template', { ...template, template_type: 'email', subject: 'Hi' })
+      const id = await run(here.address, key.key, made.body.id)
+      expect((await key.get(`${LIST}/${id}`)).body.email_address).toBe('ada@example.org')
+      await expect(run(here.address, key.key, id)).rejects.toThrow('Template not found')
+    }, 60_000)
+
+    test('a send without a template, and a field that no answer has, do not compile', () => {
+      expect(compiled(send(`{ email_address: 'ada@example.org' }`, 'return data.id'))).toContain(
+        "'template_id' is missing",
+      )
+      const body = `{ template_id, email_address: 'ada@example.org' }`
+      expect(compiled(send(body, 'return data.nothing'))).toContain("'nothing' does not exist")
+    }, 60_000)
+  })
+})
