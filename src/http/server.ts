@@ -111,7 +111,7 @@ function allowOrigin(origins: readonly string[], { headers }: FastifyRequest, re
   reply.header('vary', 'Origin')
   if (!headers.origin || !origins.includes(headers.origin)) return
   reply.header('access-control-allow-origin', headers.origin)
-  reply.header('access-control-allow-headers', 'Content-Type,Authorization')
+  reply.header('access-control-allow-headers', 'Content-Type,Authorization,Idempotency-Key')
   reply.header('access-control-allow-methods', 'GET,PUT,POST,PATCH,DELETE')
 }
 

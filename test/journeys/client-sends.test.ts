@@ -1,4 +1,5 @@
 // The published client of this interface family, notifications-node-client, sends, reads, lists and pages; it signs tokens.
+import { readFileSync } from 'node:fs'
 import { NotifyClient } from 'notifications-node-client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
@@ -70,6 +71,25 @@ describe('sends', () => {
   test('a list of values', async () => {
     const { data } = await client.sendSms(text, '+16135550123', { personalisation: { name: ['Ann', 'Bob', 'Eve'] } })
     expect(data.content.body).toBe('Hi Ann, Bob and Eve')
+  })
+
+  test('a file of prepareUpload once it has sending_method and filename, as the README says', async () => {
+    const files = await here.service({ may_send_files: true })
+    const key = await files.key()
+    const upload = new NotifyClient(here.address, key.key)
+    const letter = await emailTemplate(key, 'See ((document))', 'A file')
+    const prepared = upload.prepareUpload(Buffer.from('a plain text'), { filename: 'terms.txt' })
+    const by = (document: object) => upload.sendEmail(letter, 'ann@example.net', { personalisation: { document } })
+    expect(await refusal(by(prepared))).toMatchObject({
+      status: 400,
+      data: { errors: [{ error: 'ValidationError', message: 'sending_method is a required property' }] },
+    })
+    expect((await by({ ...prepared, sending_method: 'attach' })).status).toBe(201)
+    const unnamed = upload.prepareUpload(Buffer.from('a plain text'))
+    expect((await refusal(by({ ...unnamed, sending_method: 'attach' }))).status).toBe(400)
+    expect(readFileSync('README.md', 'utf8')).toContain(
+      '`prepareUpload` returns also needs `sending_method` and `filename`',
+    )
   })
 })
 

@@ -187,7 +187,7 @@ describe('1.4 headers', () => {
   test('CORS only for the origins that are allowed', async () => {
     const allowed = await here.call('OPTIONS', '/v2/templates', { headers: { origin: 'https://app.example.org' } })
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example.org')
-    expect(allowed.headers.get('access-control-allow-headers')).toBe('Content-Type,Authorization')
+    expect(allowed.headers.get('access-control-allow-headers')).toBe('Content-Type,Authorization,Idempotency-Key')
     expect(allowed.headers.get('access-control-allow-methods')).toBe('GET,PUT,POST,PATCH,DELETE')
     const other = await here.call('OPTIONS', '/v2/templates', { headers: { origin: 'https://evil.example' } })
     expect(other.headers.get('access-control-allow-origin')).toBe(null)
