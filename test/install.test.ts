@@ -1,6 +1,6 @@
 // Issue 14, section 0: what a newcomer types on a fresh machine, and what a Node.js that is too old answers.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -39,6 +39,15 @@ describe('a Node.js that is too old is refused in one sentence', () => {
     for (const version of ['20.19.0', '21.0.0', '24.1.0'])
       expect(run('node bin/herald.js --version', version)).toMatchObject({ status: 0, stderr: '' })
   })
+})
+
+test('what npm test leaves out is run by npm run test:slow, in the gate and by .ci/run', () => {
+  const left = [...(scripts.test ?? '').matchAll(/--exclude (\S+)/g)].map(([, file]) => String(file))
+  expect(scripts.test).toBe(`vitest run ${left.map(file => `--exclude ${file}`).join(' ')}`)
+  expect(scripts['test:slow']).toBe(`vitest run ${left.join(' ')}`)
+  for (const file of left) expect(existsSync(file), file).toBe(true)
+  expect(scripts.check).toContain('npm test && npm run --silent test:slow')
+  expect(readFileSync('.ci/run', 'utf8')).toMatch(/^ {2}tests .* npm run --silent test:slow --$/m)
 })
 
 test('the README names two commands, each enough on a fresh machine', () => {
