@@ -13,9 +13,8 @@ type Answer = { status: number; headers: string; body: string }
 type Known = { email: string; sms: string; message: string; category: string }
 
 const api = openApi()
-const routes = Object.entries((api as Json).paths as Record<string, Record<string, Json>>).flatMap(
-  ([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+const routes = Object.entries((api as Json).paths as Record<string, Record<string, Json>>).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
 
 export function createMalformed(seed: number, key: string, known: Known) {
