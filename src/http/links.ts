@@ -1,11 +1,18 @@
-// Addresses we print. The public address comes from the settings; only without one is the request's own host believed.
+// Addresses we print. The public address comes from the settings; only without one is the request's own host believed. A
+// request of HTTP/1.0 may have none: then it is the address it arrived at.
+import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 export type Links = { base(request: FastifyRequest): string }
 
 export const createLinks = (baseUrl: string | null): Links => ({
-  base: request => baseUrl ?? `${request.protocol}://${request.host}`,
+  base: request => baseUrl ?? `${request.protocol}://${request.host || arrivedAt(request.raw.socket)}`,
 })
+
+function arrivedAt({ localAddress = '', localPort }: Socket): string {
+  const host = localAddress.replace(/^::ffff:(?=\d+\.)/, '')
+  return `${host.includes(':') ? `[${host}]` : host}:${localPort}`
+}
 
 /** Path and query in the order given; absent parameters are left out, lists are repeated. */
 export function address(

@@ -62,17 +62,24 @@ export function createServer(options: ServerOptions): HttpServer {
   app.server.on('connect', (_request, socket: net.Socket) => answerBrokenRequest({}, socket))
 
   let draining = false
+  const answerUnknown = createUnknown(app)
   // Hooks that every request passes say `done`: a promise for each would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     allowOrigin(options.corsOrigins, request, reply)
-    done(request.headers.host ? undefined : refuse.unreadable())
+    if (!request.headers.host && !isHttp10(request.raw)) return done(refuse.unreadable())
+    // Before the key is asked for and before the size is looked at (contract 22.6).
+    if (request.is404) return answerUnknown(request, reply)
+    done()
   })
-  // Not before the answer: a request may have begun before the stop.
   app.decorateRequest('made', null)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 201 && typeof payload === 'string') request.made = MADE.exec(payload)?.[1] ?? null
+    // Not before the answer: a request may have begun before the stop.
     if (draining) reply.header('connection', 'close')
+    // The framework adds a charset, which JSON does not have (contract 22.14).
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
+      reply.header('content-type', 'application/json')
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -83,9 +90,10 @@ export function createServer(options: ServerOptions): HttpServer {
   // Bodies are read by our own validators, in the noun's routes: the framework only carries the schemas to openapi.json.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => data => JSON.stringify(data))
+  // A body of DELETE is ignored like one of GET, whatever its size and type (contract 22.6).
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   readBodies(app)
   boundBodies(app, options)
-  answerUnknown(app)
 
   return {
     app,
@@ -101,6 +109,9 @@ export function createServer(options: ServerOptions): HttpServer {
 
 /** Every 201 begins with the id of what was made, also one that repeats a stored answer; a job's stands in `data`. */
 const MADE = /^\{(?:"data":\{)?"id":"([0-9a-f-]{36})"/
+
+const isHttp10 = ({ httpVersionMajor, httpVersionMinor }: IncomingMessage) =>
+  httpVersionMajor === 1 && httpVersionMinor === 0
 
 const PLAIN_ID = /^[A-Za-z0-9._:-]{1,100}$/
 const requestId = (given: string | string[] | undefined) =>
@@ -215,7 +226,7 @@ declare module 'fastify' {
 type Known = { pattern: RegExp; methods: Set<string> }
 
 // Unknown path or wrong method: decided before anyone is asked who they are.
-function answerUnknown(app: FastifyInstance) {
+function createUnknown(app: FastifyInstance) {
   const known = new Map<string, Known>()
   app.addHook('onRoute', route => {
     if (route.config?.hidden) return
@@ -223,15 +234,17 @@ function answerUnknown(app: FastifyInstance) {
     for (const method of [route.method].flat()) entry.methods.add(method)
     known.set(route.url, entry)
   })
-  app.setNotFoundHandler((request, reply) => {
+  function answer(request: FastifyRequest, reply: FastifyReply): void {
     const path = request.url.split('?', 1)[0] ?? ''
     const matching = [...known.values()].filter(entry => entry.pattern.test(path))
-    if (matching.length === 0) return sendError(refuse.unknownPath(), request, reply)
+    if (matching.length === 0) return void sendError(refuse.unknownPath(), request, reply)
     const methods = [...new Set(matching.flatMap(entry => [...entry.methods]))].sort()
-    if (request.method === 'OPTIONS') return reply.code(200).header('allow', methods.join(', ')).send()
+    if (request.method === 'OPTIONS') return void reply.code(200).header('allow', methods.join(', ')).send()
     const refusal = refuse.wrongMethod()
-    return sendError(new Refusal(refusal.kind, refusal.messages, { allow: methods.join(', ') }), request, reply)
-  })
+    sendError(new Refusal(refusal.kind, refusal.messages, { allow: methods.join(', ') }), request, reply)
+  }
+  app.setNotFoundHandler(answer)
+  return answer
 }
 
 const patternOf = (url: string) =>
