@@ -57,7 +57,7 @@ test('rows are counted without the header, blank ones between others too', () =>
 test('contract 9 scalars of rows by their text form, null as empty', () => {
   expect(readRows([['a'], [1, 1.5, -7, true, false, null, 0.00001, 1e-10, 1e21, 0]])).toEqual([
     ['a'],
-    ['1', '1.5', '-7', 'True', 'False', '', '1e-05', '1e-10', '1e+21', '0'],
+    ['1', '1.5', '-7', 'True', 'False', '', '0.00001', '0.0000000001', '1000000000000000000000', '0'],
   ])
   expect(readRows([['a'], [['x', 1, null], { k: true }]])).toEqual([['a'], ['[x, 1, None]', '{k: True}']])
 })

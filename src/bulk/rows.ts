@@ -2,6 +2,7 @@
 // A sheet is read as often as one likes: the first pass counts rows without building a cell, later ones build only the
 // cells a template uses. So a file with a million columns or an endless quote costs one walk over its text.
 
+import { decimal } from '../core/number.ts'
 import { isInvisible, isPlainSpace } from '../recipients/strip.ts'
 import { isSpace } from '../rendering/characters.ts'
 
@@ -158,16 +159,17 @@ function withoutStart(text: string): string {
 function kindOf(row: unknown): NotARow {
   if (row === null || row === undefined) return 'NoneType'
   if (typeof row === 'boolean') return 'bool'
+  if (typeof row === 'bigint') return 'int'
   if (typeof row === 'number') return Number.isInteger(row) ? 'int' : 'float'
   return typeof row === 'string' ? 'str' : 'dict'
 }
 
-// Callers' programs were written against a Python service, and a boolean or a small number must look the same.
+// Callers' programs were written against a Python service, and a boolean must look the same.
 function textOf(cell: unknown, depth = 0): string {
   if (typeof cell === 'string') return cell
   if (cell === null || cell === undefined) return depth === 0 ? '' : 'None'
   if (typeof cell === 'boolean') return cell ? 'True' : 'False'
-  if (typeof cell === 'number') return Math.abs(cell) < 1e-4 && cell !== 0 ? smallText(cell) : String(cell)
+  if (typeof cell === 'number' || typeof cell === 'bigint') return decimal(cell)
   // Nothing is said about lists and objects in a cell; shown, not refused, and without following them down for ever.
   if (depth > 8) return '...'
   // A list without items is no value (contract 22.1).
@@ -177,6 +179,3 @@ function textOf(cell: unknown, depth = 0): string {
     .map(([name, item]) => `${name}: ${textOf(item, depth + 1)}`)
     .join(', ')}}`
 }
-
-/** `1e-05`: two digits in the exponent. */
-const smallText = (value: number) => value.toExponential().replace(/e-(\d)$/, 'e-0$1')

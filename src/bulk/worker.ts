@@ -40,7 +40,7 @@ function read(bytes: Uint8Array, now: number): Head {
   try {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     if (text.length > 2 * MOST_LISTS && hasTooManyLists(text)) throw refuse.tooManyRows()
-    const parsed = readJson(text)
+    const parsed = readJson(text, { names: MOST_LISTS, values: Number.POSITIVE_INFINITY })
     const readBody = reader<BulkBody>(bulkBody, {
       checks: {
         scheduled_for: (text: string | null) => {

@@ -38,7 +38,9 @@ export const TEST_TOKEN = 'test'
  */
 export function valuesWith(values: Values, files: readonly GivenFile[], address: (token: string) => string): Values {
   if (files.length === 0) return values
-  const shown = files.map(({ key, token }): [string, unknown] => [key, token === null ? {} : address(token)])
+  const shown = files
+    .filter(({ key }) => Object.hasOwn(values, key))
+    .map(({ key, token }): [string, unknown] => [key, token === null ? {} : address(token)])
   return { ...values, ...Object.fromEntries(shown) }
 }
 

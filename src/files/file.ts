@@ -66,3 +66,15 @@ function contentProblem(key: string, { filename }: FileObject, content: Buffer |
   if (content.length <= MOST_BYTES) return []
   return [`${key} : File size for ${filename} is ${content.length} and greater than allowed limit of ${MOST_BYTES}.`]
 }
+
+/** Every sentence this file can say, for docs/errors.md. */
+export const sentences = [
+  'file <value> is not of type string',
+  'personalisation <name> is not one of [attach, link]',
+  'filename <value> is not of type string',
+  'filename is too short',
+  'filename is too long',
+  'File number exceed allowed limits of 10 with number of <n>.',
+  '<name> : Incorrect padding : Error decoding base64 field',
+  '<name> : File size for <filename> is <n> and greater than allowed limit of 6291456.',
+] as const

@@ -1,7 +1,7 @@
 // Runs in a thread of its own: JSON and base64 of large bodies, and the embedded scanner.
 import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../core/refusal.ts'
-import { readJson } from '../http/json.ts'
+import { readJson, toPortable } from '../http/json.ts'
 import { takeContents } from './decode.ts'
 import { findSignature } from './signatures.ts'
 import { type Answer, type Ask, shared } from './thread.ts'
@@ -16,7 +16,7 @@ function answerTo(ask: Ask): Answer {
     return {
       id: ask.id,
       kind: 'read',
-      value,
+      value: toPortable(value),
       contents: contents.map(([key, one]) => [key, one && shared(one)] as const),
     }
   } catch (error) {

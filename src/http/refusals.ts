@@ -15,6 +15,8 @@ export const sentences = {
     'The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.',
   ],
   wrongMethod: ['MethodNotAllowed', 'The method is not allowed for the requested URL.'],
+  tooManyValues: ['ValidationError', 'personalisation has too many values'],
+  tooDeep: ['ValidationError', 'personalisation is nested too deeply'],
   tooLarge: ['RequestEntityTooLarge', 'The data value transmitted exceeds the capacity limit.'],
 } as const
 

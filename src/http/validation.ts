@@ -2,6 +2,7 @@
 // openapi.json; what a schema cannot say (an address, a number, a due time, a file) is a `check` of the noun.
 import { Ajv, type ErrorObject } from 'ajv'
 import { readId } from '../core/id.ts'
+import { decimal } from '../core/number.ts'
 import { type Kind, Refusal } from '../core/refusal.ts'
 import { someText } from './json.ts'
 
@@ -32,6 +33,16 @@ export type Wording = {
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, coerceTypes: false })
 ajv.addFormat('uuid', text => readId(text) !== null)
 for (const documented of ['email', 'phone', 'date-time', 'uri', 'byte']) ajv.addFormat(documented, true)
+
+// A text of millions of characters is too long without counting which of them are pairs.
+ajv.removeKeyword('maxLength')
+ajv.addKeyword({
+  keyword: 'maxLength',
+  type: 'string',
+  schemaType: 'number',
+  validate: (most: number, text: string) =>
+    text.length <= most || (text.length <= 2 * most && [...text].length <= most),
+})
 
 /** Makes the reader of one body or query: gives the value back, typed, or throws one refusal with every sentence. */
 export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: unknown) => T {
@@ -153,7 +164,7 @@ function written(value: unknown, depth: number): string {
   if (value === true) return 'True'
   if (value === false) return 'False'
   if (typeof value === 'string') return value.length > 1200 ? value.slice(0, 1200) : value
-  if (typeof value === 'number') return number(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return decimal(value)
   if (depth > 32) return '...'
   // 300 characters are shown, so no more than that many items can matter.
   if (Array.isArray(value))
@@ -163,12 +174,6 @@ function written(value: unknown, depth: number): string {
       .join(', ')}]`
   const items = Object.entries(value as object).slice(0, 301)
   return `{${items.map(([key, item]) => `${key}: ${written(item, depth + 1)}`).join(', ')}}`
-}
-
-// Numbers as the reference writes them: 1e+21 has two digits of exponent at least, like 1e-07.
-function number(value: number): string {
-  const text = String(value)
-  return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
 /** Every sentence this file can say, for docs/errors.md. */

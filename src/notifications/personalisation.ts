@@ -1,5 +1,7 @@
 // Phase B of the checks: how large all values are together (contract 2.4).
+import { decimal } from '../core/number.ts'
 import { type Contents, contentProblems, isFile } from '../files/file.ts'
+import { codePoints } from '../rendering/characters.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import type { Channel } from '../services/service.ts'
 
@@ -22,7 +24,7 @@ export function personalisationProblems(
 
 /** Length of the text form, as the reference counts it: items of a list stand in quotes, separated by a comma and a space. */
 function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return /[\ud800-\udbff]/.test(value) ? [...value].length : value.length
+  if (typeof value === 'string') return /[\ud800-\udbff]/.test(value) ? codePoints(value) : value.length
   if (value === null) return 4
   if (typeof value === 'boolean') return value ? 4 : 5
   if (Array.isArray(value))
@@ -33,5 +35,10 @@ function lengthOf(value: unknown): number {
     )
   if (typeof value === 'object')
     return 2 + Object.entries(value as object).reduce((sum, [key, item]) => sum + key.length + 6 + lengthOf(item), 0)
-  return String(value).length
+  return decimal(value as number | bigint).length
 }
+
+/** Every sentence this file can say, for docs/errors.md. */
+export const sentences = [
+  'Personalisation variables size of <n> bytes is greater than allowed limit of 51200 bytes.',
+] as const

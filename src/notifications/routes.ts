@@ -4,9 +4,9 @@ import { readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
 import { takeContents } from '../files/decode.ts'
-import { type Contents, shapeProblems } from '../files/file.ts'
+import { type Contents, isFile, shapeProblems } from '../files/file.ts'
 import type { FileThread } from '../files/thread.ts'
-import { readJson } from '../http/json.ts'
+import { fromPortable, readJson } from '../http/json.ts'
 import { address, type Links } from '../http/links.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { BODY } from '../http/server.ts'
@@ -15,6 +15,7 @@ import { callerOf } from '../keys/hook.ts'
 import { rateHeaders } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
+import { itemProblem } from '../rendering/values.ts'
 import { answerOnce } from '../replays/hook.ts'
 import type { Replays } from '../replays/replay.ts'
 import type { Channel } from '../services/service.ts'
@@ -48,13 +49,16 @@ export function notificationRoutes(app: App) {
     return { value, contents: channel === 'email' ? takeContents(value) : new Map() }
   }
 
+  async function parseLarge(bytes: Buffer, channel: Channel): Promise<{ value: unknown; contents: Contents }> {
+    const { value, contents } = await app.files.thread.read(bytes, channel === 'email')
+    return { value: fromPortable(value), contents }
+  }
+
   const sendOne = (channel: Channel) => (request: FastifyRequest, reply: FastifyReply) => {
     const caller = callerOf(request)
     return answerOnce(app.replays, request, reply, async (bytes, replay) => {
       const isLarge = bytes.length > LARGE
-      const { value, contents } = isLarge
-        ? await app.files.thread.read(bytes, channel === 'email')
-        : parse(bytes, channel)
+      const { value, contents } = isLarge ? await parseLarge(bytes, channel) : parse(bytes, channel)
       const input = readBody[channel](value, contents)
       const { body, rate } = await send(app, caller, channel, input, { base: app.links.base(request), replay })
       reply.headers(rateHeaders(rate))
@@ -143,7 +147,10 @@ function emailReader(clock: Clock): (body: unknown, contents: Contents) => shape
   const read = reader<shape.EmailBody>(shape.emailBody, {
     checks: {
       email_address: (text: string) => (readEmail(text).ok ? [] : ['email_address Not a valid email address']),
-      personalisation: (values: Record<string, unknown>) => shapeProblems(values, show),
+      personalisation: (values: Record<string, unknown>) =>
+        Object.entries(values).flatMap(([name, value]) =>
+          isFile(value) ? shapeProblems({ [name]: value }, show) : itemProblem(show(name), value),
+        ),
       scheduled_for: scheduleCheck(clock),
     },
   })
@@ -160,6 +167,8 @@ function smsReader(clock: Clock): (body: unknown, contents: Contents) => shape.S
         const phone = readPhone(text, { international: true })
         return phone.ok ? [] : [`phone_number ${phone.problem}`]
       },
+      personalisation: (values: Record<string, unknown>) =>
+        Object.entries(values).flatMap(([name, value]) => itemProblem(show(name), value)),
       scheduled_for: scheduleCheck(clock),
     },
   })

@@ -16,6 +16,7 @@ import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
 import { strip } from '../recipients/strip.ts'
+import { storable } from '../rendering/values.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { mayReceive } from '../services/allowed.ts'
 import { chooseReplyTo, chooseSender } from '../services/senders.ts'
@@ -106,7 +107,9 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   const recipient = readRecipient(channel, input.to)
   const isSmokeTest = app.simulated.isSmokeTest(recipient.key)
   const given = channel === 'email' ? givenFiles(input.personalisation, input.contents) : []
-  const values = valuesWith(input.personalisation, given, token => addressOf(base, isSmokeTest ? TEST_TOKEN : token))
+  const values = valuesWith(storable(input.personalisation), given, token =>
+    addressOf(base, isSmokeTest ? TEST_TOKEN : token),
+  )
   const version = await app.templates.version(template.id, template.version)
   const missing = version.compiled.unsendable(values)
   if (missing.length > 0) return early(refuse.missingPersonalisation(template.id, missing.join(', ')))

@@ -1,5 +1,6 @@
 // Placeholders and conditionals: where they stand in a template, what it needs, and what a value becomes.
 
+import { decimal } from '../core/number.ts'
 import { escapeText, stripTags } from './html.ts'
 
 export type Values = Readonly<Record<string, unknown>>
@@ -250,9 +251,7 @@ function valueText(value: unknown, filling: Filling): string | null {
 export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (typeof value !== 'number') return ''
-  // From 10^21 on JavaScript would write an exponent.
-  return Number.isInteger(value) && Math.abs(value) >= 1e21 ? BigInt(value).toString() : String(value)
+  return typeof value === 'number' || typeof value === 'bigint' ? decimal(value) : ''
 }
 
 function treat(text: string, filling: Filling): string {

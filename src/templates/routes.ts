@@ -4,9 +4,10 @@ import { type Id, readId } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
-import { reader } from '../http/validation.ts'
+import { reader, show } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
 import type { RenderThread } from '../rendering/thread.ts'
+import { itemProblem, storable } from '../rendering/values.ts'
 import type { Channel } from '../services/service.ts'
 import { archive } from './archive.ts'
 import { type Author, create } from './create.ts'
@@ -106,7 +107,7 @@ export function templateRoutes(app: App) {
     async handler(request) {
       const { personalisation = {} } = readPreview(request.body)
       const { service } = callerOf(request)
-      return preview(app, await readVersion(sql, service.id, idParam(request, 'id'), null), personalisation)
+      return preview(app, await readVersion(sql, service.id, idParam(request, 'id'), null), storable(personalisation))
     },
   }
 
@@ -139,7 +140,12 @@ const readCreate = reader<shape.CreateBody>(shape.createBody, {
   quoted: ['template_category_id'],
 })
 const readUpdate = reader<shape.UpdateBody>(shape.updateBody, { hideUnexpected: true })
-const readPreview = reader<shape.PreviewBody>(shape.previewBody)
+const readPreview = reader<shape.PreviewBody>(shape.previewBody, {
+  checks: {
+    personalisation: (values: Record<string, unknown>) =>
+      Object.entries(values).flatMap(([name, value]) => itemProblem(show(name), value)),
+  },
+})
 const readList = reader<{ type?: Channel }>(shape.listQuery)
 
 // A malformed category is reported alone, whatever else is wrong with the body.

@@ -3,8 +3,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { cliReference } from '../../src/cli/reference.ts'
 import { settingsTable } from '../../src/config.ts'
 import type { Sentences } from '../../src/core/refusal.ts'
+import { sentences as files } from '../../src/files/file.ts'
 import { answerOf } from '../../src/http/errors.ts'
 import { sentences as validation } from '../../src/http/validation.ts'
+import { sentences as sizes } from '../../src/notifications/personalisation.ts'
+import { sentences as values } from '../../src/rendering/values.ts'
 import { openApi } from '../../src/routes.ts'
 
 export async function generated(): Promise<Record<string, string>> {
@@ -30,7 +33,9 @@ async function errors(): Promise<string> {
     })
     tables.push(`## ${room}\n\n| status | error | message |\n|---|---|---|\n${rows.join('\n')}`)
   }
-  const fields = validation.map(sentence => `| 400 | ValidationError | ${cell(sentence)} |`)
+  const fields = [...validation, ...values, ...sizes, ...files].map(
+    sentence => `| 400 | ValidationError | ${cell(sentence)} |`,
+  )
   return `# Errors
 
 Every no that Herald can say, word for word. ${NOTE}

@@ -1,0 +1,30 @@
+// Values as a caller gives them: what may be in a list, and how they are kept.
+import { decimal } from '../core/number.ts'
+import { keyOf, type Values } from './placeholders.ts'
+
+/** A list holds strings and numbers (and what is dropped from it: null and booleans), not lists or objects (contract 22.9). */
+export function itemProblem(name: string, value: unknown): string[] {
+  const isNested = Array.isArray(value) && value.some(item => typeof item === 'object' && item !== null)
+  return isNested ? [`personalisation ${name} items must be strings or numbers`] : []
+}
+
+/**
+ * The same values for JSON, which has no order among names that look like integers and no integers beyond 2^53: of several
+ * spellings of one name only the last is kept, and a large integer becomes its digits.
+ */
+export function storable(values: Values): Values {
+  const entries = Object.entries(values)
+  const isReordered = entries.some(([name]) => /^\d+$/.test(name))
+  if (!isReordered && !entries.some(([, value]) => holdsBigint(value))) return values
+  const last = new Map(entries.map(entry => [isReordered ? keyOf(entry[0]) : entry[0], entry]))
+  return Object.fromEntries([...last.values()].map(([name, value]) => [name, withDigits(value)]))
+}
+
+const holdsBigint = (value: unknown): boolean =>
+  typeof value === 'bigint' || (Array.isArray(value) && value.some(item => typeof item === 'bigint'))
+
+const withDigits = (value: unknown): unknown =>
+  typeof value === 'bigint' ? decimal(value) : Array.isArray(value) ? value.map(withDigits) : value
+
+/** Every sentence this file can say, for docs/errors.md. */
+export const sentences = ['personalisation <name> items must be strings or numbers'] as const

@@ -1,0 +1,73 @@
+// How long the event loop was held up while something ran.
+import { readFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+
+const EVERY_MS = 2
+
+/**
+ * The longest work on this thread's event loop, in ms, between two turns of it while `work` runs. Counted in time of the
+ * processor where the system tells it, so that other programs of the machine do not count.
+ */
+export async function longestWork(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0
+  let before = spent()
+  const timer = setInterval(() => {
+    const now = spent()
+    longest = Math.max(longest, now - before)
+    before = now
+  }, EVERY_MS)
+  try {
+    await new Promise(resume => setTimeout(resume, 5 * EVERY_MS))
+    longest = 0
+    await work()
+    await new Promise(resume => setTimeout(resume, 5 * EVERY_MS))
+  } finally {
+    clearInterval(timer)
+  }
+  return longest
+}
+
+function spent(): number {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ', 1)[0]) / 1e6
+  } catch {
+    return performance.now()
+  }
+}
+
+/** What `hostile` adds to the longest work of `usual`. Work that is there each time is in the smallest of several. */
+export async function addedPause(usual: () => Promise<unknown>, hostile: () => Promise<unknown>): Promise<number> {
+  const added: number[] = []
+  for (let n = 0; n < 4; n++) {
+    const before = await longestWork(usual)
+    added.push((await longestWork(hostile)) - before)
+    if (added.some(ms => ms < 20)) break
+  }
+  return Math.min(...added)
+}
+
+/** Posts one body again and again from a thread of its own, so that its work is not counted as the service's. */
+export async function createCaller(port: number, path: string, key: string, body: string) {
+  const worker = new Worker(CALLER, { eval: true, workerData: { port, path, key, body: Buffer.from(body) } })
+  return {
+    ask: () =>
+      new Promise<number>((resolve, reject) => {
+        worker.once('message', resolve)
+        worker.once('error', reject)
+        worker.postMessage('ask')
+      }),
+    stop: () => worker.terminate(),
+  }
+}
+
+const CALLER = `
+  const { parentPort, workerData: { port, path, key, body } } = require('node:worker_threads')
+  const http = require('node:http')
+  parentPort.on('message', () => {
+    const headers = { authorization: 'ApiKey-v1 ' + key, 'content-type': 'application/json', 'content-length': body.length }
+    const request = http.request({ port, path, method: 'POST', headers }, answer => {
+      answer.resume()
+      answer.on('end', () => parentPort.postMessage(answer.statusCode))
+    })
+    request.end(body)
+  })`
