@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config.ts'
 import type { Id } from '../src/core/id.ts'
+import { hasScript } from './support/program.ts'
 import { emailTemplate, inMinutes, type Key, smsTemplate } from './support/sends.ts'
 import { type World, world } from './support/world.ts'
 
@@ -70,7 +71,7 @@ const GOOD = 'email address,name\nann@example.org,Ann\nbob@example.org,Bob\n'
 describe('job send', () => {
   test('sends for the service of the template and waits until the last message is final', async () => {
     const csv = file(GOOD)
-    const job = await json('job', 'send', '--template', email, '--csv', csv, '--name', 'Spring')
+    const job = await json('job', 'send', '--yes', '--template', email, '--csv', csv, '--name', 'Spring')
     expect(job).toMatchObject({
       original_file_name: 'Spring',
       notification_count: 2,
@@ -87,7 +88,7 @@ describe('job send', () => {
 
   test('for people: facts; the name is that of the file', async () => {
     const csv = file(GOOD)
-    const { code, out, err } = await herald('job', 'send', '--template', email, '--csv', csv)
+    const { code, out, err } = await herald('job', 'send', '--yes', '--template', email, '--csv', csv)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(/^name +people-\d+\.csv$/m)
     expect(out).toMatch(/^ {2}delivered +2$/m)
@@ -112,33 +113,47 @@ describe('job send', () => {
 
   test('what the interface refuses is refused here, in its words and with a hint', async () => {
     const { code, out, err } = await herald(
-      ...['job', 'send', '--template', email, '--csv', file('email address,name\nbad,A\n')],
+      ...['job', 'send', '--yes', '--template', email, '--csv', file('email address,name\nbad,A\n')],
     )
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toBe(
       'Some rows have errors. Row 1 - email address: invalid recipient.\nAll of them: herald job errors with the same --template and --csv\n',
     )
-    const unknown = await herald('job', 'send', '--template', service.id, '--csv', file(GOOD))
+    const unknown = await herald('job', 'send', '--yes', '--template', service.id, '--csv', file(GOOD))
     expect([unknown.code, unknown.err]).toEqual([1, 'Template not found\n'])
     const trial = await here.service({ mode: 'trial' })
     const template = await emailTemplate(await trial.key())
-    expect((await herald('job', 'send', '--template', template, '--csv', file(GOOD))).err).toMatch(/trial mode/)
+    expect((await herald('job', 'send', '--yes', '--template', template, '--csv', file(GOOD))).err).toMatch(
+      /trial mode/,
+    )
   })
 
   test('wrong calls', async () => {
-    const missing = await herald('job', 'send', '--template', email, '--csv', join(folder, 'nowhere.csv'))
+    const missing = await herald('job', 'send', '--yes', '--template', email, '--csv', join(folder, 'nowhere.csv'))
     expect([missing.code, missing.err.split('\n')[0]]).toEqual([
       2,
       `The file ${join(folder, 'nowhere.csv')} is not there.`,
     ])
-    const folded = await herald('job', 'send', '--template', email, '--csv', folder)
+    const folded = await herald('job', 'send', '--yes', '--template', email, '--csv', folder)
     expect(folded.err).toMatch(/is a folder\./)
-    const bad = await herald('job', 'send', '--template', 'x', '--csv', file(GOOD))
+    const bad = await herald('job', 'send', '--yes', '--template', 'x', '--csv', file(GOOD))
     expect([bad.code, bad.err.split('\n')[0]]).toEqual([2, '--template takes the id of a template, not "x".'])
   })
 
   test('as a process, from standard input, with lines for those who wait', async () => {
-    const argv = ['--import', 'tsx', 'src/cli/index.ts', 'job', 'send', '--template', email, '--csv', '-', '--json']
+    const argv = [
+      '--import',
+      'tsx',
+      'src/cli/index.ts',
+      'job',
+      'send',
+      '--yes',
+      '--template',
+      email,
+      '--csv',
+      '-',
+      '--json',
+    ]
     const child = spawn(process.execPath, argv, { env: { PATH: process.env.PATH, ...env } })
     let out = ''
     child.stdout.on('data', said => {
@@ -149,6 +164,72 @@ describe('job send', () => {
     expect(JSON.parse(out)).toMatchObject({ original_file_name: 'standard input', job_status: 'finished' })
   })
 })
+
+describe('the question before real people are written to', () => {
+  test('without a terminal: --yes, or nothing is sent; a test needs none', async () => {
+    const before = (await json('job', 'list', 'Parking permits')).jobs.length
+    for (const type of [[], ['--key-type', 'live'], ['--key-type', 'team']]) {
+      const { code, err } = await herald('job', 'send', '--template', email, '--csv', file(GOOD), ...type)
+      expect([code, err.split('\n')[0]]).toEqual([
+        2,
+        'This would send to real people, and there is no terminal to ask. Say --yes to send.',
+      ])
+    }
+    expect((await json('job', 'list', 'Parking permits')).jobs).toHaveLength(before)
+    await json('job', 'send', '--template', email, '--csv', file(GOOD), '--key-type', 'test', '--no-wait')
+  })
+
+  test.skipIf(!hasScript)(
+    'on a terminal: count, template, first message; only yes sends',
+    async () => {
+      const jobs = async () => (await json('job', 'list', 'Parking permits')).jobs.length
+      const before = await jobs()
+      for (const [answer, code] of [
+        ['no\r', 1],
+        ['\r', 1],
+        ['\u0003', 1],
+        ['\u0004', 1],
+        ['yes\r', 0],
+      ] as const) {
+        const asked = await atTerminal(['job', 'send', '--template', email, '--csv', file(GOOD)], answer)
+        expect(asked.out).toContain('2 e-mails of the template "A template" (version 1) for "Parking permits".')
+        expect(asked.out).toContain('E-mails are captured, not sent')
+        expect(asked.out).toMatch(/^ {2}to +ann@example\.org\r?$/m)
+        expect(asked.out).toMatch(/^ {2}subject +Dear Ann\r?$/m)
+        expect(asked.out).toMatch(/^ {2}Hello Ann\r?$/m)
+        expect([answer, asked.code]).toEqual([answer, code])
+        expect([answer, asked.out.includes('Nothing was sent.')]).toEqual([answer, code === 1])
+        expect([answer, await jobs()]).toEqual([answer, before + (code === 0 ? 1 : 0)])
+      }
+      const people = 'phone number,name\n6135550123,Ann\n'
+      const sms = await atTerminal(['job', 'send', '--template', text, '--csv', file(people)], 'n\r')
+      expect(sms.out).toContain('1 text message of the template')
+      expect(sms.out).toMatch(/^ {2}Parking permits: Hi Ann\r?$/m)
+      // What the interface refuses is refused before anybody is asked.
+      const wrong = await atTerminal(
+        ['job', 'send', '--template', email, '--csv', file('email address,name\nbad,A\n')],
+        '',
+      )
+      expect([wrong.code, wrong.out.includes('Type yes')]).toEqual([1, false])
+    },
+    120_000,
+  )
+})
+
+/** `herald` on a terminal of its own; the answer is typed when the question stands there. */
+function atTerminal(argv: readonly string[], answer: string): Promise<{ code: number; out: string }> {
+  const command = ['exec', process.execPath, '--import', 'tsx', 'src/cli/index.ts', ...argv].join(' ')
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { PATH: process.env.PATH, ...env } })
+  let out = ''
+  let isAnswered = false
+  child.stdout.on('data', said => {
+    out += String(said)
+    if (isAnswered || !out.includes('Type yes: ')) return
+    isAnswered = true
+    child.stdin.write(answer)
+  })
+  return new Promise(resolve => child.once('close', code => resolve({ code: code ?? -1, out })))
+}
 
 describe('job list, show and cancel', () => {
   test('jobs of the interface and of the operator, newest first', async () => {
@@ -261,7 +342,7 @@ describe('job errors', () => {
 
 describe('inbox', () => {
   test('what was kept, newest first; one in full', async () => {
-    await json('job', 'send', '--template', email, '--csv', file(GOOD))
+    await json('job', 'send', '--yes', '--template', email, '--csv', file(GOOD))
     const { messages } = await json('inbox', '--most', '2')
     expect(messages).toHaveLength(2)
     expect(messages[0]).toMatchObject({ type: 'email', to: 'bob@example.org', subject: 'Dear Bob' })

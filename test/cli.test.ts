@@ -434,7 +434,9 @@ describe('migrate and doctor', () => {
     const mute = { ...env, HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: 'smtp://127.0.0.1:1' }
     expect(await herald(['doctor'], mute)).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/PROBLEM +Provider of e-mails: smtp does not answer: .*\n +-> Messages wait/),
+      out: expect.stringMatching(
+        /PROBLEM +Provider of e-mails: smtp does not answer as it should: .*\n +-> Messages wait/,
+      ),
     })
 
     const wrong = await herald(['doctor'], { ...env, HERALD_PORT: 'x', HERALD_HSOT: 'y' })

@@ -1,11 +1,11 @@
 // The request log as an operator reads it: what was made, why something was refused, and never what a caller gave.
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { sentences as fields } from '../src/http/validation.ts'
 import { loggable } from '../src/sentences.ts'
 import { readable } from '../src/telemetry/readable.ts'
-import { programs } from './support/program.ts'
+import { hasScript, programs } from './support/program.ts'
 import { EMAIL, emailTemplate, SMS, smsTemplate } from './support/sends.ts'
 import { callerWith } from './support/world.ts'
 
@@ -133,14 +133,6 @@ test('at a terminal a line is for people; what a field holds cannot speak to it'
   expect(readable(JSON.stringify({ level: 40, time: line.time, msg: '\u001b[2J\u0007' }))).not.toMatch(/[\u001b\u0007]/)
   expect(readable('no JSON')).toBe('no JSON')
 })
-
-const hasScript = (() => {
-  try {
-    return execFileSync('script', ['--version'], { stdio: 'pipe' }).length > 0
-  } catch {
-    return false // not installed
-  }
-})()
 
 test.skipIf(!hasScript)('herald start on a terminal logs for people and prints the link of the inbox', async () => {
   const { name: _, ...env } = await newDatabase()

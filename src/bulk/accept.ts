@@ -50,8 +50,11 @@ export async function accept(
   caller: BulkCaller,
   bytes: Buffer,
   replay: Replay | null,
+  /** Called with what passed every check, before it is stored. It throws to store nothing. */
+  confirm?: (job: NewJob) => Promise<void>,
 ): Promise<AcceptedJob> {
   const { job, chunks, rate } = await app.bulkThread.alone(thread => examine(app, caller, bytes, thread))
+  await confirm?.(job)
   const { service } = caller
   const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
   await told(rate, store(app, job, chunks, body, replay))

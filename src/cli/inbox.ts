@@ -84,6 +84,9 @@ export const firstLine = (text: string) => {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line
 }
 
+/** Several lines as they are, without what would speak to the terminal. */
+export const printable = (text: string) => text.replaceAll(/[^\P{Cc}\n\t]/gu, '')
+
 const whole = ({ id, type, at, test, from, to, subject, text }: Shown) =>
   [
     facts([
@@ -96,5 +99,5 @@ const whole = ({ id, type, at, test, from, to, subject, text }: Shown) =>
       ['subject', subject],
     ]),
     '',
-    text.replaceAll(/[^\P{Cc}\n\t]/gu, ''),
+    printable(text),
   ].join('\n')

@@ -4,11 +4,23 @@ import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accept, type BulkApp, type BulkCaller, rulesFor } from '../bulk/accept.ts'
 import { cancel } from '../bulk/cancel.ts'
+import { checkRows } from '../bulk/check.ts'
+import { matchColumns } from '../bulk/columns.ts'
 import { asCsv, errorsOf } from '../bulk/errors.ts'
 import { presentCancelled, presentJob } from '../bulk/present.ts'
 import { refuse } from '../bulk/refusals.ts'
-import { between, find as findJob, page, type ShownJob, serviceOfTemplate, wakeSpread } from '../bulk/sql.ts'
+import { sheetOfCsv } from '../bulk/rows.ts'
+import {
+  between,
+  find as findJob,
+  type NewJob,
+  page,
+  type ShownJob,
+  serviceOfTemplate,
+  wakeSpread,
+} from '../bulk/sql.ts'
 import { createBulkThread } from '../bulk/thread.ts'
+import { providersInUse } from '../channels.ts'
 import { fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -20,6 +32,8 @@ import { find, idStart } from '../services/find.ts'
 import { createSimulated } from '../services/simulated.ts'
 import { type LoadedService, load } from '../services/sql.ts'
 import { createTemplates } from '../templates/cache.ts'
+import { find as findTemplate } from '../templates/sql.ts'
+import { agrees, isAtTerminal } from './ask.ts'
 import {
   type Answer,
   type Argument,
@@ -30,7 +44,7 @@ import {
   UsageError,
   withStore,
 } from './command.ts'
-import { firstLine } from './inbox.ts'
+import { firstLine, printable } from './inbox.ts'
 import { facts, listing, minute } from './print.ts'
 
 const JOB: Argument = { name: 'JOB', sentence: 'Id of the job, or its first characters (at least 8).' }
@@ -60,11 +74,15 @@ export const jobCommands: readonly Command[] = [
       { name: 'scheduled-for', value: 'WHEN', sentence: 'When to send, up to 96 hours ahead: 2027-01-31T18:00Z.' },
       { name: 'reply-to', value: 'ID', sentence: 'Id of the reply-to address, or of the text sender.' },
       KEY_TYPE,
+      { name: 'yes', sentence: 'Send without the question. Needed where no terminal can be asked.' },
       { name: 'no-wait', sentence: 'Do not wait for the messages; scheduled jobs are never waited for.' },
     ],
     sentence: 'Send a template to everyone in a file, and watch until the last message is final.',
-    more: 'It acts for the service of the template, within its limits. Once accepted, the job goes on whether it is watched or not.',
-    examples: ['herald job send --template 0190a1b2-… --csv people.csv --name "Spring letter"'],
+    more: 'It acts for the service of the template, within its limits. On a terminal it shows how many messages of which template it would send, with the first of them, and asks; elsewhere it needs --yes, unless --key-type is test. Once accepted, the job goes on whether it is watched or not.',
+    examples: [
+      'herald job send --template 0190a1b2-… --csv people.csv --name "Spring letter"',
+      'herald job send --template 0190a1b2-… --csv people.csv --yes',
+    ],
     run: (io, given) => send(io, given),
   },
   {
@@ -139,6 +157,9 @@ export const jobCommands: readonly Command[] = [
 ]
 
 async function send(io: Io, given: Given): Promise<Answer> {
+  const mustAsk = !given.has('yes') && given.maybe('key-type') !== 'test'
+  if (mustAsk && (!isAtTerminal() || given.text('csv') === '-'))
+    throw new UsageError('This would send to real people, and there is no terminal to ask. Say --yes to send.')
   const csv = readCsv(given.text('csv'))
   const store = await openStore(io.config())
   const thread = createBulkThread()
@@ -154,7 +175,13 @@ async function send(io: Io, given: Given): Promise<Answer> {
       ...(replyTo !== undefined && { reply_to_id: replyTo }),
     }
     const bytes = Buffer.from(JSON.stringify(body))
-    const { id } = await accept({ ...app, bulkThread: thread }, caller, bytes, null).catch(error => {
+    const confirm = mustAsk
+      ? async (job: NewJob) => {
+          const preview = await previewOf(store, app, caller.service, job, csv)
+          if (!(await agrees(`${preview}\n\nSend? Type yes: `))) throw new Error('Nothing was sent.')
+        }
+      : undefined
+    const { id } = await accept({ ...app, bulkThread: thread }, caller, bytes, null, confirm).catch(error => {
       throw withHint(error)
     })
     await wakeSpread(store.db.sql)
@@ -167,6 +194,46 @@ async function send(io: Io, given: Given): Promise<Answer> {
     await store.stop()
   }
 }
+
+/** What is about to happen: how many, of which template, for whom, and the first message as it would arrive. */
+async function previewOf(
+  { config, db: { sql } }: Store,
+  { templates }: Pick<BulkApp, 'templates'>,
+  service: LoadedService,
+  job: NewJob,
+  csv: string,
+): Promise<string> {
+  const { template_id, template_version, channel, notification_count: count } = job
+  const template = await findTemplate(sql, service.id, template_id)
+  const version = await templates.version(template_id, template_version)
+  const sheet = sheetOfCsv(csv)
+  const [first] = checkRows(sheet, matchColumns(sheet.header, channel, version.compiled.names), { type: channel })
+  const values = first?.personalisation ?? {}
+  const { subject, body } =
+    version.type === 'email'
+      ? version.compiled.answer(values)
+      : { subject: null, body: version.compiled.render(values, service.sms_prefix ? service.name : null).text }
+  const kind = `${channel === 'email' ? 'e-mail' : 'text message'}${count === 1 ? '' : 's'}`
+  return [
+    `${count} ${kind} of the template "${firstLine(template?.name ?? '')}" (version ${template_version}) for "${firstLine(service.name)}"${job.scheduled_for === null ? '' : `, due ${minute(job.scheduled_for)}`}.`,
+    ...providersInUse(config).flatMap(one => (one.channel === channel ? one.sentence : [])),
+    '',
+    'The first:',
+    '',
+    facts([
+      ['  to', firstLine(first?.recipient ?? '')],
+      ...(subject === null ? [] : [['  subject', firstLine(subject)] as const]),
+    ]),
+    '',
+    ...printable(body)
+      .trimEnd()
+      .split('\n')
+      .slice(0, PREVIEW_LINES)
+      .map(line => `  ${line}`),
+  ].join('\n')
+}
+
+const PREVIEW_LINES = 20
 
 function readCsv(file: string): string {
   try {

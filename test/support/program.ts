@@ -153,3 +153,12 @@ export function hasCurl(): boolean {
     return false // not installed
   }
 }
+
+/** util-linux's `script`, which gives a program a terminal. */
+export const hasScript: boolean = (() => {
+  try {
+    return execFileSync('script', ['--version'], { stdio: 'pipe' }).length > 0
+  } catch {
+    return false // not installed
+  }
+})()
