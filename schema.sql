@@ -42,6 +42,7 @@ create table files (
   scan_key bytea,
   token_digest bytea,
   emptied boolean not null default false,
+  look_at timestamp with time zone default now(),
   constraint files_token_digest_key UNIQUE (token_digest),
   constraint files_pkey PRIMARY KEY (id),
   constraint files_method_check CHECK ((method = ANY (ARRAY['attach'::text, 'link'::text]))),
@@ -354,6 +355,13 @@ create table tickets (
   constraint tickets_subjects_check CHECK (((cardinality(subjects) >= 1) AND (cardinality(subjects) <= 500)))
 );
 
+create table uploads (
+  content uuid not null,
+  pieces smallint not null,
+  begun_at timestamp with time zone not null default now(),
+  constraint uploads_pkey PRIMARY KEY (content)
+);
+
 create table usage (
   service_id uuid not null,
   channel text not null,
@@ -380,9 +388,9 @@ CREATE INDEX audit_of_service ON public.audit USING btree (service_id, id);
 
 CREATE INDEX chunks_of_job ON public.chunks USING btree (job_id);
 
-CREATE INDEX files_kept ON public.files USING btree (id) WHERE (NOT emptied);
-
 CREATE INDEX files_of_message ON public.files USING btree (notification_id);
+
+CREATE INDEX files_to_look_at ON public.files USING btree (look_at) WHERE (look_at IS NOT NULL);
 
 CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
 

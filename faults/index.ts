@@ -9,6 +9,7 @@ import { races } from './blocks/limits.ts'
 import { besideAnother, codesBesideBulk, largeBodies, muchThatWaits } from './blocks/load.ts'
 import { crashPoints, deadWorker, frozen, killed, killedBulk, noFault, poison, purge } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider, smppFaults } from './blocks/providers.ts'
+import { purges } from './blocks/purges.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
 import { migration, rollingRestart } from './blocks/restarts.ts'
 import { scannerFaults } from './blocks/scanner.ts'
@@ -47,6 +48,7 @@ const BLOCKS: Record<string, Block> = {
   C2: slowCallers,
   C3: frozenDatabase,
   lines: brokenLines,
+  C6: purges,
   S1: rollingRestart,
   S3: migration,
   S4: lifetimes,

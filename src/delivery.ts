@@ -146,7 +146,10 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     onSetAside: lane => metrics.setAside.inc({ lane }),
   })
   const leader = createLeader(db)
-  const chores = createChores(choresOf(parts), leader.isLeader, onFault)
+  // Chores have a pool of their own: their statements may take longer than those that a caller waits for, and never keep one of
+  // those waiting for a connection.
+  const choreDb = db.separate({ size: 2, name: 'herald-chores', statementSeconds: CHORE_SECONDS })
+  const chores = createChores(choresOf({ ...parts, db: choreDb }), leader.isLeader, onFault)
   measureEngine(metrics, engine, { email, sms: text })
   metrics.gauge('herald_leader', 'Whether this process does the chores.', () => (leader.isLeader() ? 1 : 0))
   return {
@@ -157,6 +160,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
       stopAll([
         chores.stop,
         leader.stop,
+        choreDb.stop,
         async () => {
           // What is under way may end by itself. A provider that hangs is told to stop: it waits a last moment, then answers that
           // nobody knows, and that is recorded.
@@ -175,6 +179,9 @@ export const codeIn = (detail: string): string | null =>
   /^(?:Provider answered )?(\d{3}(?: \d\.\d{1,3}\.\d{1,3})?)(?![\w@.])/.exec(detail)?.[1] ??
   /^request failed: ([A-Z_]{3,40})$/.exec(detail)?.[1] ??
   null
+
+/** A step of a chore is short; only a database in trouble takes this long. */
+const CHORE_SECONDS = 60
 
 /** With a provider's last moment (five seconds), what a stop may take of its ten. */
 const SENDS_END_MS = 2_000

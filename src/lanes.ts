@@ -1,22 +1,23 @@
 // Table of contents: every lane, its work and its pace; every chore and its hour.
-import { forgetRows } from './bulk/forget.ts'
+import { purgeRows } from './bulk/forget.ts'
 import { spread, writeChunks } from './bulk/spread.ts'
 import { dropPartitions, makePartitions } from './db/partitions.ts'
 import type { Chore } from './engine/chores.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
-import { emptyFinished, forgetAged } from './files/forget.ts'
+import { emptyFinished, purgeAged, purgeUploads } from './files/forget.ts'
 import { scan, writeVerdicts } from './files/scan.ts'
-import { forgetInbox } from './inbox/inbox.ts'
+import { purgeInbox } from './inbox/inbox.ts'
 import { recount } from './limits/recount.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { giveUpOverdue } from './notifications/overdue.ts'
-import { forgetMessages, keptSince } from './notifications/retention.ts'
+import { keptSince, purgeMessages } from './notifications/retention.ts'
 import { simulate } from './notifications/simulate.ts'
 import type { EngineParts } from './parts.ts'
-import { forgetKept } from './queue/hold.ts'
+import { purgeKept } from './queue/hold.ts'
 import { apply, writeMoves } from './receipts/apply.ts'
-import { forgetOld as forgetReceipts } from './receipts/sql.ts'
-import { forgetOld as forgetReplays } from './replays/sql.ts'
+import { purgeReceipts } from './receipts/purge.ts'
+import { purgeReplays } from './replays/purge.ts'
+import { once } from './runtime/steps.ts'
 
 export function lanesOf(parts: EngineParts): LaneSpec[] {
   const sql = parts.db.sql
@@ -44,22 +45,24 @@ const MINUTE = 60
 
 export function choresOf(parts: EngineParts): Chore[] {
   const { db, clock } = parts
+  const { sql } = db
   return [
-    { name: 'tomorrow has its partitions', everySeconds: HOUR, run: () => makePartitions(db, clock) },
-    { name: 'what was never answered ends', everySeconds: HOUR / 4, run: () => giveUpOverdue(parts) },
-    { name: 'what was kept back goes with its messages', everySeconds: HOUR, run: () => forgetKept(db.sql) },
-    { name: 'messages past their retention go', everySeconds: HOUR, run: () => forgetMessages(parts) },
+    { name: 'make-partitions', everySeconds: HOUR, steps: () => once(() => makePartitions(db, clock)) },
+    { name: 'end-overdue-messages', everySeconds: HOUR / 4, steps: () => giveUpOverdue(parts) },
+    { name: 'purge-kept-tickets', everySeconds: HOUR, steps: () => purgeKept(sql) },
+    { name: 'purge-messages', everySeconds: HOUR, steps: () => purgeMessages(parts) },
     {
-      name: 'days past every retention are dropped',
+      name: 'drop-partitions',
       everySeconds: HOUR,
-      run: async () => dropPartitions(db, await keptSince(parts)),
+      steps: () => once(async () => dropPartitions(db, await keptSince(parts))),
     },
-    { name: 'rows that never became messages go', everySeconds: HOUR, run: () => forgetRows(parts) },
-    { name: 'files of finished messages go', everySeconds: MINUTE, run: () => emptyFinished(parts) },
-    { name: 'links last seven days', everySeconds: HOUR / 4, run: () => forgetAged(parts) },
-    { name: 'allowances are what they should be', everySeconds: 24 * HOUR, run: () => recount(parts) },
-    { name: 'the inbox is bounded', everySeconds: HOUR, run: () => forgetInbox(parts) },
-    { name: 'old receipts go', everySeconds: HOUR, run: () => forgetReceipts(db.sql, 8 * 24) },
-    { name: 'idempotency keys last a day', everySeconds: HOUR / 4, run: () => forgetReplays(db.sql) },
+    { name: 'purge-bulk-rows', everySeconds: HOUR, steps: () => purgeRows(parts) },
+    { name: 'empty-finished-files', everySeconds: MINUTE, steps: () => emptyFinished(parts) },
+    { name: 'purge-expired-files', everySeconds: HOUR / 4, steps: () => purgeAged(parts) },
+    { name: 'purge-orphaned-uploads', everySeconds: HOUR / 4, steps: () => purgeUploads(parts) },
+    { name: 'recount-daily-usage', everySeconds: 24 * HOUR, steps: () => recount(parts) },
+    { name: 'purge-inbox', everySeconds: HOUR, steps: () => purgeInbox(parts) },
+    { name: 'purge-receipts', everySeconds: HOUR, steps: () => purgeReceipts(sql) },
+    { name: 'purge-replays', everySeconds: HOUR / 4, steps: () => purgeReplays(sql) },
   ]
 }

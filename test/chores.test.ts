@@ -1,9 +1,13 @@
 // Chores that must hold whatever ended half-way before them: days that are dropped, and counters that are set right.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { DAYS_AGO, KINDS, SERVICES } from '../faults/support/expired.ts'
 import { createClock } from '../src/core/clock.ts'
 import { dropPartitions, makePartitions } from '../src/db/partitions.ts'
+import { choresOf } from '../src/lanes.ts'
 import { recount } from '../src/limits/recount.ts'
+import type { EngineParts } from '../src/parts.ts'
+import { inSteps, runSteps } from '../src/runtime/steps.ts'
 import { CATEGORY, type World, world } from './support/world.ts'
 
 const DAY = 86_400_000_000
@@ -58,6 +62,57 @@ describe('days past every retention', () => {
   }
 })
 
+describe('3.4 purges work in bounded steps', () => {
+  const COUNT = 25_000
+  const MOST = 10_000
+
+  test.each(KINDS.map(kind => [kind.name, kind] as const))('%s', async (_name, { chore: name, fill, left }) => {
+    const { db, clock } = here.parts
+    const client = db.client() // outside the pool: no time-out
+    await client.connect()
+    try {
+      await client.query(SERVICES)
+      for (const days of Object.values(DAYS_AGO))
+        await makePartitions(db, { ...clock, micros: () => clock.micros() - days * DAY })
+      await client.query(fill(COUNT))
+      const count = async () => Number((await client.query(left)).rows[0].left)
+      const sizes: number[] = []
+      let before = await count()
+      expect(before).toBe(COUNT)
+      const chore = choresOf(here.parts as unknown as EngineParts).find(one => one.name === name)
+      if (!chore) throw new Error(`no chore is called ${name}`)
+      for (const steps = chore.steps(); ; ) {
+        const { done } = await steps.next()
+        const after = await count()
+        sizes.push(before - after)
+        before = after
+        if (done) break
+      }
+      expect(before).toBe(0)
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST)
+      expect(sizes.length).toBeGreaterThanOrEqual(COUNT / MOST)
+    } finally {
+      await client.end()
+    }
+  })
+
+  test('a step gets smaller while the database is slow, and larger again', async () => {
+    const asked: number[] = []
+    await runSteps(
+      inSteps<number>(async (_after, most) => {
+        asked.push(most)
+        if (asked.length === 3 || asked.length === 4) await sleep(700)
+        return { found: asked.length < 20 ? most : 0, last: null }
+      }),
+    )
+    const [, , third = 0, fourth = 0, fifth = 0] = asked
+    expect(fourth).toBe(third / 2)
+    expect(fifth).toBe(fourth / 2)
+    expect(asked.at(-1)).toBeGreaterThan(fifth)
+    expect(Math.max(...asked)).toBeLessThanOrEqual(MOST)
+  })
+})
+
 describe('counters of the daily allowance', () => {
   test('one that stands too high is lowered by exactly that, also while messages are accepted and cancelled', async () => {
     const service = await here.service({ email_daily_limit: 10_000, rate_limit: 1_000_000 })
@@ -76,18 +131,23 @@ describe('counters of the daily allowance', () => {
         select sum(used)::integer as used from usage where service_id = ${service.id}`
       return row?.used
     }
+    const recounted = async () => {
+      let sum = 0
+      await runSteps(recount(here.parts, surplus => (sum += surplus)))
+      return sum
+    }
     expect(await used()).toBe(70)
-    expect(await recount(here.parts)).toBe(0)
+    expect(await recounted()).toBe(0)
 
     await here.parts.db.sql`
       update usage set used = used + 7
       where service_id = ${service.id} and day = (clock_timestamp() at time zone 'UTC')::date`
     const cancels = first.filter((_, n) => n % 4 === 0).map(reply => key.delete(`/v2/notifications/${reply.body.id}`))
     const sends = Array.from({ length: 60 }, () => send())
-    const repaired = await recount(here.parts)
+    const repaired = await recounted()
     for (const reply of await Promise.all(cancels)) expect(reply.status).toBe(200)
     for (const reply of await Promise.all(sends)) expect(reply.status).toBe(201)
-    expect(repaired + (await recount(here.parts))).toBe(7)
+    expect(repaired + (await recounted())).toBe(7)
     expect(await used()).toBe(70 - 10 + 60)
   })
 })

@@ -353,7 +353,8 @@ async function dailyLimitKilled(house: House, story: Story) {
   const { used, stored } = await sumOf(house, sender.service)
   await house.store.db.sql`
     update usage set used = used + 5 where service_id = ${sender.service}`
-  const repaired = await recount(house.store)
+  let repaired = 0
+  for await (const _ of recount(house.store, surplus => (repaired += surplus)));
   const after = (await sumOf(house, sender.service)).used
   return {
     limit,

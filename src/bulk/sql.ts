@@ -4,6 +4,7 @@ import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { type Again, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
+import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 import type { Job } from './job.ts'
 
@@ -164,10 +165,26 @@ const forgetStopped = part`
       where id in (select id from forgotten)
     )`
 
-/** Tickets that name them find nothing to do. */
-export const forgetChunks = (sql: Sql, before: Id) => sql`
-  delete from chunks
-  where job_id < ${before}`
+/** Chunks of jobs of before, oldest first. Tickets that name them find nothing to do. */
+export async function purgeChunks(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
+  const [step] = await sql<Step<Id>>`
+    with old as materialized (
+      select id, job_id
+      from chunks
+      where job_id >= coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+        and job_id < ${before}
+      order by job_id
+      limit ${most}
+    ),
+    gone as (
+      delete from chunks c
+      using old
+      where c.id = old.id
+    )
+    select count(*)::integer as found, (select job_id from old order by job_id desc limit 1) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
 
 export type Chunk = {
   id: Id

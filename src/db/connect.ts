@@ -17,6 +17,8 @@ export type Database = {
   script(text: string): Promise<void>
   /** A connection outside the pool, for listening and for locks held long. */
   client(): DedicatedClient
+  /** Another pool on the same database, with limits of its own; whoever asks for it stops it. */
+  separate(options: Pick<PoolOptions, 'size' | 'name' | 'statementSeconds'>): Database
   /** Connections in use, idle and waited for. */
   load(): { total: number; idle: number; waiting: number }
   stop(): Promise<void>
@@ -128,6 +130,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
       const client = new pg.Client({ ...settings, connectionTimeoutMillis: CONNECT_MS, stream: () => socket })
       return Object.assign(client, { destroy: () => void socket.destroy() })
     },
+    separate: others => connect(connection, { ...options, ...others }),
     load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     stop() {
       stopped = true

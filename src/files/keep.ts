@@ -5,25 +5,56 @@ import type { Id } from '../core/id.ts'
 import { createSeal, type Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { TypedFile } from './attach.ts'
-import { add, dropOf, type FileRow } from './sql.ts'
+import { add, beginUploads, dropOf, endUploads, type FileRow } from './sql.ts'
 import type { FileStore } from './store.ts'
 
 export const PIECE_BYTES = 1024 * 1024
 
 export type ScannedFile = TypedFile & { verdict: 'clean' | 'pending' }
 
-/** Files that are stored with their message or not at all: `put` in its transaction, `drop` when it is refused there. */
-export type Keeping = { put(sql: Sql): Promise<void>; drop(sql: Sql): Promise<void> }
+/** Files that are stored with their message or not at all. */
+export type Keeping = {
+  /** Before the transaction: uploads what is kept outside the database. A second call changes nothing. */
+  stage(sql: Sql): Promise<void>
+  /** In the transaction of the message. */
+  put(sql: Sql): Promise<void>
+  /** In the same transaction, when the message is refused there. */
+  drop(sql: Sql): Promise<void>
+  /** After a transaction in which the message was refused. What fails here is done later by purgeUploads. */
+  discard(sql: Sql): Promise<void>
+}
 
 type App = { seal: Seal; store: FileStore; ids: { next(): Id } }
 
 export function keeping(app: App, message: { id: Id; service_id: Id }, files: readonly ScannedFile[]): Keeping {
+  const { store } = app
   const shares = sharesOf(app.ids, files)
+  const kept = shares.map(({ id, content }) => ({ content: id, pieces: piecesIn(content.length) }))
+  const contents = kept.map(one => one.content)
+  let staged: Promise<void> | null = null
+
+  async function putPieces(sql: Sql) {
+    for (const { id, key, content } of shares)
+      for (let n = 0; n < piecesIn(content.length); n++)
+        await store.put(sql, id, n, sealedPiece(createSeal([key]), content, n))
+  }
+
+  // Written down first: whatever ends this process half-way, what it has uploaded can be found.
+  async function upload(sql: Sql) {
+    await beginUploads(sql, kept)
+    await putPieces(sql)
+  }
+
   return {
+    async stage(sql) {
+      if (!store.isOutside) return
+      staged ??= upload(sql)
+      await staged
+    },
     async put(sql) {
-      for (const { id, key, content } of shares)
-        for (let n = 0; n < piecesIn(content.length); n++)
-          await app.store.put(sql, id, n, sealedPiece(createSeal([key]), content, n))
+      if (!store.isOutside) await putPieces(sql)
+      else if ((await endUploads(sql, contents)) < contents.length)
+        throw new Error('uploaded files were purged before their message was stored')
       await add(
         sql,
         files.map((file, position) => {
@@ -35,10 +66,13 @@ export function keeping(app: App, message: { id: Id; service_id: Id }, files: re
     },
     async drop(sql) {
       await dropOf(sql, message.id)
-      await app.store.remove(
-        sql,
-        shares.map(({ id, content }) => ({ content: id, pieces: piecesIn(content.length) })),
-      )
+      if (store.isOutside) await beginUploads(sql, kept)
+      else await store.remove(sql, kept)
+    },
+    async discard(sql) {
+      if (!store.isOutside) return
+      await store.remove(sql, kept)
+      await endUploads(sql, contents)
     },
   }
 }

@@ -16,6 +16,7 @@ export type S3Settings = {
 }
 
 const PATIENCE_MS = 10_000
+const DELETES_AT_ONCE = 8
 
 export function createS3(settings: S3Settings): FileStore {
   async function ask(method: 'PUT' | 'GET' | 'DELETE', name: string, body: Buffer | null): Promise<Buffer | null> {
@@ -37,11 +38,13 @@ export function createS3(settings: S3Settings): FileStore {
   const nameOf = (content: Id, n: number) => `${content}/${n}`
   return {
     name: 's3',
+    isOutside: true,
     put: async (_sql, content, n, sealed) => void (await ask('PUT', nameOf(content, n), sealed)),
     get: (content, n) => ask('GET', nameOf(content, n), null),
     async remove(_sql, kept) {
-      for (const { content, pieces } of kept)
-        for (let n = 0; n < pieces; n++) await ask('DELETE', nameOf(content, n), null)
+      const names = kept.flatMap(({ content, pieces }) => Array.from({ length: pieces }, (_, n) => nameOf(content, n)))
+      for (let at = 0; at < names.length; at += DELETES_AT_ONCE)
+        await Promise.all(names.slice(at, at + DELETES_AT_ONCE).map(name => ask('DELETE', name, null)))
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'
 import { type Again, settleTail } from '../queue/tickets.ts'
@@ -72,6 +73,31 @@ export async function piece(sql: Sql, content: Id, n: number): Promise<Buffer | 
 export const dropPieces = (sql: Sql, contents: readonly Id[]) => sql`
   delete from file_pieces
   where content = any (${contents})`
+
+// ——— uploads, where the store is outside the database ———
+
+export const beginUploads = (sql: Sql, kept: readonly { content: Id; pieces: number }[]) => sql`
+  insert into uploads (content, pieces)
+  select content, pieces
+  from unnest(${kept.map(k => k.content)}::uuid[], ${kept.map(k => k.pieces)}::smallint[]) as k (content, pieces)`
+
+/** How many of them were there. */
+export async function endUploads(sql: Sql, contents: readonly Id[]): Promise<number> {
+  const rows = await sql`
+    delete from uploads
+    where content = any (${contents}::uuid[])
+    returning content`
+  return rows.length
+}
+
+/** Uploads that no message came of, for as long that none will. */
+export const orphans = (sql: Sql, after: Id | null, most: number) => sql<{ content: Id; pieces: number }>`
+  select content, pieces
+  from uploads
+  where content > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+    and begun_at < clock_timestamp() - interval '1 hour'
+  order by content
+  limit ${most}`
 
 // ——— the scanner's lane ———
 
@@ -162,26 +188,55 @@ export const recordVerdicts = (
 
 export type Kept = { id: Id; content: Id; pieces: number }
 
-/** Attached contents of messages that are over, and those of viruses and of cancelled messages, whatever the method. */
-export const finished = (sql: Sql, after: Id, most: number) => sql<Kept & { over: boolean }>`
+export type Look = Kept & {
+  /**
+   * empty: the content has to go, as that of an attachment whose message is over, of a virus and of a cancelled message.
+   * stay: it stays until its age ends it. wait: the message is still open.
+   */
+  then: 'empty' | 'stay' | 'wait'
+}
+
+/** Files that are due for a look, the longest due first. */
+export const dueForLook = (sql: Sql, now: Timestamp, most: number) => sql<Look>`
   select f.id, f.content, f.pieces,
-         f.verdict = 'virus' or s.status = 'cancelled'
-           or (f.method = 'attach' and s.status not in ('created', 'sending', 'pending', 'pending-virus-check')) as over
-  from (select * from files where not emptied and id > ${after} order by id limit ${most}) f
+         case when f.verdict = 'virus' or s.status = 'cancelled' then 'empty'
+              when s.status in ('created', 'sending', 'pending', 'pending-virus-check') then 'wait'
+              when f.method = 'attach' and s.status is not null then 'empty'
+              else 'stay' end as then
+  from (select id, content, pieces, verdict, method, notification_id, look_at
+        from files
+        where look_at <= ${now}::timestamptz
+        order by look_at
+        limit ${most}) f
   left join lateral (select status from states where id = f.notification_id limit 1) s on true
-  order by f.id`
+  order by f.look_at`
+
+/** The next look at an open message comes after a quarter of its age, between one minute and a quarter of an hour. */
+export const lookAgain = (sql: Sql, now: Timestamp, ids: readonly Id[]) => sql`
+  update files
+  set look_at = ${now}::timestamptz
+    + least(interval '15 minutes', greatest(interval '1 minute', (${now}::timestamptz - uuid_time(id)) / 4))
+  where id = any (${ids})`
+
+export const lookNoMore = (sql: Sql, ids: readonly Id[]) => sql`
+  update files
+  set look_at = null
+  where id = any (${ids})`
 
 export const markEmptied = (sql: Sql, ids: readonly Id[]) => sql`
   update files
-  set emptied = true
+  set emptied = true,
+      look_at = null
   where id = any (${ids})`
 
-/** Everything of before, links first of all. */
-export const aged = (sql: Sql, before: Id, method: 'attach' | 'link', most: number) => sql<Kept>`
-  select id, content, pieces
+/** The next ones by id, whatever their method. */
+export const filesBefore = (sql: Sql, before: Id, after: Id | null, most: number) => sql<
+  Kept & { method: 'attach' | 'link' }
+>`
+  select id, content, pieces, method
   from files
-  where id < ${before}
-    and method = ${method}
+  where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+    and id < ${before}
   order by id
   limit ${most}`
 

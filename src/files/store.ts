@@ -8,6 +8,8 @@ export type Kept = { content: Id; pieces: number }
 
 export type FileStore = {
   readonly name: 'postgres' | 's3'
+  /** Contents are not part of the database's transaction: they are there before it begins, and stay when it fails. */
+  readonly isOutside: boolean
   /** On disk when it resolves, or at the latest when the given transaction commits. */
   put(sql: Sql, content: Id, n: number, sealed: Buffer): Promise<void>
   /** Null: it is not there any more. Throws while the store cannot be asked. */
@@ -18,6 +20,7 @@ export type FileStore = {
 
 export const createPostgresStore = (pool: Sql): FileStore => ({
   name: 'postgres',
+  isOutside: false,
   put: async (sql, content, n, sealed) => void (await addPiece(sql, content, n, sealed)),
   get: (content, n) => piece(pool, content, n),
   remove: async (sql, kept) =>

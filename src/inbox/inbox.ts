@@ -13,9 +13,10 @@ import type { EmailMessage, TextMessage } from '../providers/port.ts'
 import type { Email } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
+import { inSteps } from '../runtime/steps.ts'
 import type { Services } from '../services/load.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
-import { type Captured, find, findTested, forgetBefore, keep, page, type Tested, testedPage } from './sql.ts'
+import { type Captured, find, findTested, keep, page, purge, type Tested, testedPage } from './sql.ts'
 
 export type Shown = {
   id: Id
@@ -127,5 +128,7 @@ async function emailFrom(app: InboxApp, version: Compiled, values: Values): Prom
 const KEPT_MICROS = 7 * 86_400_000_000
 
 /** As long as messages are kept by default. */
-export const forgetInbox = (app: { db: { sql: Sql }; clock: Clock }) =>
-  forgetBefore(app.db.sql, floorOf(app.clock.micros() - KEPT_MICROS))
+export function purgeInbox({ db, clock }: { db: { sql: Sql }; clock: Clock }) {
+  const before = floorOf(clock.micros() - KEPT_MICROS)
+  return inSteps<Id>((after, most) => purge(db.sql, before, after, most))
+}

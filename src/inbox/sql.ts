@@ -1,5 +1,6 @@
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 
 export type Captured = { id: Id; channel: Channel; sealed: Buffer }
@@ -29,7 +30,26 @@ export async function find(sql: Sql, id: Id): Promise<Captured | null> {
   return found ?? null
 }
 
-export const forgetBefore = (sql: Sql, id: Id) => sql`delete from inbox where id < ${id}`
+/** Messages of before, oldest first. */
+export async function purge(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
+  const [step] = await sql<Step<Id>>`
+    with old as materialized (
+      select id
+      from inbox
+      where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+        and id < ${before}
+      order by id
+      limit ${most}
+    ),
+    gone as (
+      delete from inbox i
+      using old
+      where i.id = old.id
+    )
+    select count(*)::integer as found, (select id from old order by id desc limit 1) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
 
 /** A message of a test key, read from where every message is kept. */
 export type Tested = Captured & {

@@ -3,7 +3,8 @@
 import { type Id, readId } from '../core/id.ts'
 import type { LoadedService } from '../services/sql.ts'
 
-export type KeyType = 'normal' | 'team' | 'test'
+export const KEY_TYPES = ['normal', 'team', 'test'] as const
+export type KeyType = (typeof KEY_TYPES)[number]
 
 export type Key = {
   id: Id

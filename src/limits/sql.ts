@@ -1,5 +1,6 @@
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 
 /** Counts one request that is not part of a group. */
@@ -10,46 +11,69 @@ export async function countRequest(sql: Sql, service: Id, keyType: string, limit
   return { passed: row?.passed === 1, limit, remaining: row?.remaining ?? 0, freeInSeconds: row?.free_in ?? 60 }
 }
 
+export type Counter = { service_id: Id; channel: Channel; day: string }
+
 /** Counters of today and the days to come, for which messages may be accepted already. */
-export const counters = (sql: Sql, today: string) => sql<{ service_id: Id; channel: Channel; day: string }>`
+export const counters = (sql: Sql, today: string) => sql<Counter>`
   select service_id, channel, day::text
   from usage
   where day >= ${today}::date`
 
-/**
- * Lowers a counter that stands above what it counts, by what it was too high at the moment of the statement: nobody waits while
- * it is counted, and what is reserved or given back meanwhile stays so.
- */
-export const lower = (sql: Sql, service: Id, channel: Channel, day: string, since: Id) => sql<{ surplus: number }>`
-  with counted as materialized (
-    select u.used
-           - (select count(*)
-              from notifications n
-              where n.service_id = ${service}
-                and n.channel = ${channel}
-                and n.key_type in ('normal', 'team')
-                and not n.in_job
-                and n.id >= ${since}
-                and (coalesce(n.scheduled_for, uuid_time(n.id)) at time zone 'UTC')::date = ${day}::date
-                and (select s.status from states s where s.id = n.id) <> 'cancelled')::integer
-           - (select coalesce(sum(j.counted), 0)
-              from jobs j
-              where j.service_id = ${service}
-                and j.channel = ${channel}
-                and j.id >= ${since}
-                and j.day = ${day}::date
-                and j.status <> 'cancelled')::integer as surplus
+/** All statements of the transaction see the data of this moment. */
+export const freeze = (sql: Sql) => sql`set transaction isolation level repeatable read, read only`
+
+/** What a counter shows, and what bulk jobs of its day have reserved. */
+export async function reserved(sql: Sql, { service_id, channel, day }: Counter, since: Id) {
+  const [row] = await sql<{ used: number; by_jobs: number }>`
+    select u.used,
+           (select coalesce(sum(j.counted), 0)
+            from jobs j
+            where j.service_id = ${service_id}
+              and j.channel = ${channel}
+              and j.id >= ${since}
+              and j.day = ${day}::date
+              and j.status <> 'cancelled')::integer as by_jobs
     from usage u
-    where u.service_id = ${service} and u.channel = ${channel} and u.day = ${day}::date
-  )
-  update usage u
-  set used = greatest(0, u.used - c.surplus)
-  from counted c
-  where u.service_id = ${service}
-    and u.channel = ${channel}
-    and u.day = ${day}::date
-    and c.surplus > 0
-  returning c.surplus`
+    where u.service_id = ${service_id} and u.channel = ${channel} and u.day = ${day}::date`
+  return { used: row?.used ?? 0, byJobs: row?.by_jobs ?? 0 }
+}
+
+/** Single messages that count for the day, among the next ones by id. */
+export async function countMessages(
+  sql: Sql,
+  { service_id, channel, day }: Counter,
+  keyType: 'normal' | 'team',
+  after: Id,
+  most: number,
+): Promise<Step<Id> & { counted: number }> {
+  const [row] = await sql<Step<Id> & { counted: number }>`
+    with next as materialized (
+      select n.id, n.scheduled_for
+      from notifications n
+      where n.service_id = ${service_id}
+        and n.key_type = ${keyType}
+        and n.channel = ${channel}
+        and not n.in_job
+        and n.id > ${after}
+      order by n.id nulls first
+      limit ${most}
+    )
+    select count(*)::integer as found,
+           (select id from next order by id desc limit 1) as last,
+           count(*) filter (
+             where (coalesce(next.scheduled_for, uuid_time(next.id)) at time zone 'UTC')::date = ${day}::date
+               and (select s.status from states s where s.id = next.id) <> 'cancelled')::integer as counted
+    from next`
+  return row ?? { found: 0, last: null, counted: 0 }
+}
+
+/** What is reserved or given back meanwhile stays so. */
+export const lower = (sql: Sql, { service_id, channel, day }: Counter, surplus: number) => sql`
+  update usage
+  set used = greatest(0, used - ${surplus})
+  where service_id = ${service_id}
+    and channel = ${channel}
+    and day = ${day}::date`
 
 /** What is used of a day's allowance. */
 export async function usedOf(sql: Sql, service: Id, channel: Channel, day: string): Promise<number> {

@@ -57,10 +57,14 @@ export function createAccept(app: {
 
   async function runWithFiles([one]: WithFiles[]): Promise<Result[]> {
     if (!one) return []
-    const { asked } = one
+    const { asked, files } = one
+    // Uploads to another server take their time: no transaction is open meanwhile, and no lease runs.
+    await files.stage(sql)
     const begun = begin([asked])
     try {
-      return await handed([asked], begun, () => storeWithFiles(one, begun))
+      const decisions = await handed([asked], begun, () => storeWithFiles(one, begun))
+      if (!isAccepted(decisions[0])) await files.discard(sql).catch(() => {}) // a chore does it later
+      return decisions
     } catch (error) {
       if (!mayHaveCommitted(error)) throw error
       return [apart(decisionIn(recover([asked], begun, { askAgain: false }), asked, error))]

@@ -4,6 +4,7 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Database, part, type Sql } from '../db/connect.ts'
+import { inSteps, type Step } from '../runtime/steps.ts'
 import type { Taker } from './port.ts'
 
 export const HOLD_CHANNEL = 'herald_sending'
@@ -153,10 +154,33 @@ export const keptTickets = (sql: Sql, most: number) => sql<KeptTicket>`
   limit ${most}`
 
 /** Messages end 72 hours after they were due; what would have sent them goes soon after. */
-export const forgetKept = (sql: Sql) => sql`
-  delete from tickets
-  where lane = any (${KEPT_LANES.filter(lane => lane !== `${KEPT}spread`)}::text[])
-    and due_at < clock_timestamp() - interval '80 hours'`
+export async function* purgeKept(sql: Sql): AsyncGenerator<void, void> {
+  for (const lane of KEPT_LANES)
+    if (lane !== `${KEPT}spread`) yield* inSteps<Timestamp>((after, most) => purgeKeptOf(sql, lane, after, most))
+}
+
+async function purgeKeptOf(sql: Sql, lane: string, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {
+  const [step] = await sql<Step<Timestamp>>`
+    with old as materialized (
+      select id, due_at
+      from tickets
+      where lane = ${lane}
+        and owner is null
+        and due_at >= coalesce(${after}::timestamptz, '-infinity')
+        and due_at < clock_timestamp() - interval '80 hours'
+      order by due_at
+      limit ${most}
+    ),
+    gone as (
+      delete from tickets t
+      using old
+      where t.id = old.id
+        and t.lane = ${lane}
+    )
+    select count(*)::integer as found, max(due_at) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
 
 export type Hold = { isHeld(): boolean; look(): Promise<void>; stop(): void }
 

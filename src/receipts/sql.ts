@@ -1,9 +1,11 @@
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, part, type Sql } from '../db/connect.ts'
 import { highest, jobCounts, lowest, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
+import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 
 /** Its diagnosis is sealed. */
@@ -167,8 +169,50 @@ const withoutDiagnosis = (receipts: readonly Id[]) => part`applied as (
       and (select all_moved from outcome)
   ),`
 
-export const forgetOld = (sql: Sql, hours: number) => sql`
-  with receipts_gone as (
-    delete from receipts where received_at < clock_timestamp() - make_interval(hours => ${hours})
-  )
-  delete from handovers where at < clock_timestamp() - make_interval(hours => ${hours})`
+/** Receipts of before, oldest first. */
+export async function purge(sql: Sql, hours: number, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {
+  const [step] = await sql<Step<Timestamp>>`
+    with old as materialized (
+      select id, received_at
+      from receipts
+      where received_at >= coalesce(${after}::timestamptz, '-infinity')
+        and received_at < clock_timestamp() - make_interval(hours => ${hours})
+      order by received_at
+      limit ${most}
+    ),
+    gone as (
+      delete from receipts r
+      using old
+      where r.id = old.id
+    )
+    select count(*)::integer as found, max(received_at) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
+
+/** References of providers, which are needed for as long as receipts may come. */
+export async function purgeHandovers(
+  sql: Sql,
+  hours: number,
+  after: Timestamp | null,
+  most: number,
+): Promise<Step<Timestamp>> {
+  const [step] = await sql<Step<Timestamp>>`
+    with old as materialized (
+      select provider, ref, at
+      from handovers
+      where at >= coalesce(${after}::timestamptz, '-infinity')
+        and at < clock_timestamp() - make_interval(hours => ${hours})
+      order by at
+      limit ${most}
+    ),
+    gone as (
+      delete from handovers h
+      using old
+      where h.provider = old.provider
+        and h.ref = old.ref
+    )
+    select count(*)::integer as found, max(at) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}

@@ -1,5 +1,7 @@
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import type { Step } from '../runtime/steps.ts'
 
 export type StoredReplay = { request_digest: Buffer; status: number; answer: Buffer }
 
@@ -21,6 +23,25 @@ export const forget = (sql: Sql, service: Id, key: readonly Buffer[]) => sql`
     and key_digest = any (${key})
     and created_at <= now() - interval '24 hours'`
 
-export const forgetOld = (sql: Sql) => sql`
-  delete from replays
-  where created_at <= now() - interval '24 hours'`
+/** Answers that are older than a day, oldest first. */
+export async function purge(sql: Sql, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {
+  const [step] = await sql<Step<Timestamp>>`
+    with old as materialized (
+      select service_id, key_digest, created_at
+      from replays
+      where created_at >= coalesce(${after}::timestamptz, '-infinity')
+        and created_at <= now() - interval '24 hours'
+      order by created_at
+      limit ${most}
+    ),
+    gone as (
+      delete from replays r
+      using old
+      where r.service_id = old.service_id
+        and r.key_digest = old.key_digest
+        and r.created_at = old.created_at
+    )
+    select count(*)::integer as found, max(created_at) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}

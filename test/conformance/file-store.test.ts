@@ -2,12 +2,14 @@
 // service whose store is S3 is below.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createRelay } from '../../faults/support/relay.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds } from '../../src/core/id.ts'
-import { emptyFinished, forgetAged } from '../../src/files/forget.ts'
+import { emptyFinished, purgeAged, purgeUploads } from '../../src/files/forget.ts'
 import { createS3, sign } from '../../src/files/s3.ts'
 import { createPostgresStore, type FileStore } from '../../src/files/store.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { EICAR } from '../support/documents.ts'
 import { s3Server } from '../support/s3.ts'
 import { EMAIL, emailTemplate, LIST, putState } from '../support/sends.ts'
@@ -118,7 +120,7 @@ describe('a service whose files are in a bucket', () => {
     expect(await (await fetch(reply.body.content.body)).text()).toBe('in the cloud')
 
     await putState(cloud, reply.body.id, { status: 'delivered' })
-    await emptyFinished(cloud.parts)
+    await runSteps(emptyFinished(cloud.parts))
     expect(folder().length - before).toBe(1)
 
     expect((await send(EICAR)).status).toBe(400)
@@ -129,9 +131,58 @@ describe('a service whose files are in a bucket', () => {
 
     // Not the clock of the whole service: the server would refuse signatures of another week.
     const { clock } = cloud.parts
-    await forgetAged({ ...cloud.parts, clock: { ...clock, micros: () => clock.micros() + 9 * 86_400_000_000 } })
+    await runSteps(
+      purgeAged({ ...cloud.parts, clock: { ...clock, micros: () => clock.micros() + 9 * 86_400_000_000 } }),
+    )
     expect(folder().length).toBe(before)
     expect((await fetch(reply.body.content.body)).status).toBe(404)
+  })
+
+  test('3.8 no transaction is open while contents are uploaded', async () => {
+    const relay = await createRelay({ port: Number(new URL(peer.url).port) })
+    try {
+      const slow = await world({
+        HERALD_FILE_STORE: 's3',
+        HERALD_S3_URL: `http://127.0.0.1:${relay.port}`,
+        HERALD_S3_BUCKET: peer.bucket,
+        HERALD_S3_KEY: peer.key,
+        HERALD_S3_SECRET: peer.secret,
+      })
+      const caller = await (await slow.service({ may_send_files: true })).key()
+      const template_id = await emailTemplate(caller, 'Hello', 'News')
+      relay.set({ isSilent: true })
+      const asked = caller.post(EMAIL, {
+        email_address: 'ann@example.net',
+        template_id,
+        personalisation: { a: { file: 'eA==', filename: 'a.txt', sending_method: 'attach' } },
+      })
+      await vi.waitUntil(() => relay.open() > 0, 10_000)
+      const [row] = await slow.parts.db.sql<{ open: number }>`
+        select count(*)::integer as open
+        from pg_stat_activity
+        where datname = current_database()
+          and pid <> pg_backend_pid()
+          and state like 'idle in transaction%'`
+      relay.set({ isSilent: false })
+      expect(row?.open).toBe(0)
+      expect((await asked).status).toBe(201)
+      expect((await slow.parts.db.sql`select content from uploads`).length).toBe(0)
+    } finally {
+      await relay.stop()
+    }
+  })
+
+  test('3.8 uploads that no message came of are purged, and those under way are not', async () => {
+    const { db, files } = cloud.parts
+    const before = folder().length
+    const [orphan, fresh] = [ids.next(), ids.next()]
+    for (const content of [orphan, fresh]) await files.store.put(db.sql, content, 0, Buffer.from('sealed'))
+    await db.sql`
+      insert into uploads (content, pieces, begun_at)
+      values (${orphan}, 1, now() - interval '2 hours'), (${fresh}, 1, now())`
+    await runSteps(purgeUploads(cloud.parts))
+    expect(folder().length).toBe(before + 1)
+    expect(await db.sql`select content from uploads`).toEqual([{ content: fresh }])
   })
 
   test('a bucket that is away: 500, nothing stored; and nothing said in its words', async () => {

@@ -1,8 +1,10 @@
 // Interface 2.6, 4.1 (file rules), 7.2 (file errors), 8; contract 4 (steps 10 and 15), 5.1, 6.3, 10, 15.5, 16.2, 21 (7, 8, 19).
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fromMicros } from '../../src/core/clock.ts'
 import type { Id } from '../../src/core/id.ts'
-import { emptyFinished, forgetAged } from '../../src/files/forget.ts'
+import { emptyFinished, purgeAged } from '../../src/files/forget.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { archive, docx, docxWith, EICAR, odt, ole, pdf, png, xlsx } from '../support/documents.ts'
 import { scannerPeer } from '../support/scanner.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, LIST, putState, SMS, smsTemplate } from '../support/sends.ts'
@@ -397,21 +399,45 @@ describe('10 retention', () => {
         select p.n from files f join file_pieces p on p.content = f.content where f.notification_id = ${id}`
     ).length
 
+  /** The same world, some minutes from now: an open message is looked at again after a while. */
+  const later = (minutes: number) => {
+    const { clock } = here.parts
+    return { ...here.parts, clock: { ...clock, micros: () => clock.micros() + minutes * 60_000_000 } }
+  }
+
   test('attached content is deleted once the message is final, linked content is not', async () => {
     const { id } = (
       await send({ doc: file('x', 'x.txt'), link_to_file: file('y', 'y.txt', 'link') }, { template_id: linked })
     ).body
-    await emptyFinished(here.parts)
+    await runSteps(emptyFinished(here.parts))
     expect(await pieces(id)).toBe(2)
     await putState(here, id, { status: 'delivered' })
-    await emptyFinished(here.parts)
+    await runSteps(emptyFinished(later(2)))
     expect(await pieces(id)).toBe(1)
+  })
+
+  test('3.8 a file is looked at again only while its message is open', async () => {
+    const { id } = (
+      await send({ doc: file('x', 'x.txt'), link_to_file: file('y', 'y.txt', 'link') }, { template_id: linked })
+    ).body
+    const looks = async () =>
+      (await here.parts.db.sql`select id from files where notification_id = ${id} and look_at is not null`).length
+    const due = async (minutes: number) => {
+      const now = fromMicros(later(minutes).clock.micros())
+      return (await here.parts.db.sql`select id from files where notification_id = ${id} and look_at <= ${now}`).length
+    }
+    expect(await due(0)).toBe(2)
+    await runSteps(emptyFinished(here.parts))
+    expect([await due(0), await due(2)]).toEqual([0, 2])
+    await putState(here, id, { status: 'delivered' })
+    await runSteps(emptyFinished(later(2)))
+    expect(await looks()).toBe(0)
   })
 
   test('a cancelled message leaves no content', async () => {
     const reply = await sendLink('x', 'x.txt', { scheduled_for: inMinutes(60) })
     await key.delete(`${LIST}/${reply.body.id}`)
-    await emptyFinished(here.parts)
+    await runSteps(emptyFinished(here.parts))
     expect(await pieces(reply.body.id)).toBe(0)
     expect((await get(addressIn(reply.body.content.body))).status).toBe(404)
   })
@@ -427,7 +453,7 @@ describe('10 retention', () => {
     const gone = await get(url)
     expect([gone.status, gone.text]).toEqual([404, (await get(`${away.address}/download/nothing`)).text])
     expect((await stored(away))?.pieces).toBe(1)
-    await forgetAged(away.parts)
+    await runSteps(purgeAged(away.parts))
     expect(await stored(away)).toMatchObject({ files: 0, pieces: 0 })
     expect((await get(url)).text).toBe(gone.text)
   })
@@ -511,7 +537,7 @@ describe('10, 6.3 a late verdict', () => {
     ])
     expect((await get(url, 'text/html')).status).toBe(403)
     expect(await slow.parts.inbox.get(id)).toBe(null)
-    await emptyFinished(slow.parts)
+    await runSteps(emptyFinished(slow.parts))
     expect((await get(url)).status).toBe(403)
   })
 

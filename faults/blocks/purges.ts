@@ -1,0 +1,85 @@
+// Much that is past its time, all at once: every chore ends, in short steps, and callers do not notice.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makePartitions } from '../../src/db/partitions.ts'
+import { DAYS_AGO, KINDS, SERVICES } from '../support/expired.ts'
+import type { House } from '../support/house.ts'
+import { type Block, percentile, verdict } from '../support/promise.ts'
+
+const DAY_MICROS = 86_400_000_000
+const PER_SECOND = 100
+const MUCH = 2_000_000
+const LITTLE = 20_000
+
+export const purges: Block = {
+  name: 'many expired rows of each kind',
+  async run(house) {
+    // In a short run one kind, by the seed, has as many as each has in a long one.
+    const much = house.random.between(0, KINDS.length - 1)
+    const counts = KINDS.map((_, at) => (house.isLong || at === much ? MUCH : LITTLE))
+    await fill(house, counts)
+    const told = await house.story({ apps: 0 }, async ({ app, client, senders }) => {
+      const one = await app({})
+      const took: Record<string, number> = {}
+      const since = performance.now()
+      let isOver = false
+      const sending = (async () => {
+        while (!isOver)
+          await client.load(PER_SECOND, PER_SECOND, n => ({ sender: senders[n % 2] as (typeof senders)[0] }))
+      })()
+      for (const until = since + 1_200_000; performance.now() < until && Object.keys(took).length < KINDS.length; ) {
+        for (const kind of KINDS)
+          if (took[kind.name] === undefined && (await isGone(house, kind.left)))
+            took[kind.name] = (performance.now() - since) / 1000
+        await sleep(250)
+      }
+      isOver = true
+      await sending
+      const times = client.answers.map(answer => answer.answeredAt - answer.sentAt)
+      return { took, p95: percentile(times, 0.95), p99: percentile(times, 0.99), log: one.log() }
+    })
+    await house.store.db.script('delete from jobs where name = $$Expired$$')
+    const failed = told.log.match(/chore failed: [\w-]+/g) ?? []
+    const seconds = Object.entries(told.took).map(([name, one]) => `${name} ${one.toFixed(0)} s`)
+    const { counts: sums } = told
+    const many = house.isLong
+      ? 'each kind'
+      : `one kind (${KINDS[much]?.name}), ${LITTLE.toLocaleString('en')} of the others`
+    return [
+      verdict(
+        'C6',
+        `${MUCH.toLocaleString('en')} expired rows of ${many}, beside ${PER_SECOND} messages a second`,
+        'all gone, no chore fails, 0 refused, accept p95 ≤ 250 ms',
+        `gone after: ${seconds.join(', ')}; accept p95 ${told.p95.toFixed(0)} ms, p99 ${told.p99.toFixed(0)} ms, ${sums.accepted} accepted, ${sums.refused} refused`,
+        {
+          'all are gone': KINDS.every(kind => told.took[kind.name] !== undefined),
+          'no chore failed': failed.length === 0,
+          'nobody was refused': sums.refused === 0,
+          'accepts stay quick': told.p95 <= 250,
+          'none lost': sums.lost === 0,
+        },
+        [...failed, ...told.violations],
+      ),
+    ]
+  },
+}
+
+async function fill(house: House, counts: readonly number[]) {
+  const { db, clock } = house.store
+  const client = db.client() // outside the pool: no time-out
+  await client.connect()
+  try {
+    await client.query(SERVICES)
+    for (const days of Object.values(DAYS_AGO))
+      await makePartitions(db, { ...clock, micros: () => clock.micros() - days * DAY_MICROS })
+    for (const [at, kind] of KINDS.entries()) await client.query(kind.fill(counts[at] ?? 0))
+  } finally {
+    await client.end()
+  }
+}
+
+/** Asked without reading all that is left. */
+async function isGone(house: House, left: string): Promise<boolean> {
+  const text = [`select not exists (${left.replace('count(*)::integer as left', '1')}) as gone`]
+  const [row] = await house.store.db.sql<{ gone: boolean }>(Object.assign(text, { raw: text }))
+  return row?.gone === true
+}
