@@ -41,6 +41,7 @@ import { loggable } from './sentences.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
+import { boundConnections } from './telemetry/descriptors.ts'
 import { createLog, createRequestLog, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { type About, createReadiness } from './telemetry/routes.ts'
@@ -275,6 +276,7 @@ export async function start(
       log,
       answered: answeredBy(parts),
     })
+    boundConnections(server.app.server, parts)
     addRoutes(server.app, parts)
     stops.push(async () => {
       draining = true

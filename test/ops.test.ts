@@ -41,6 +41,7 @@ const WANTED = {
   'partitions ahead (T1)': 'herald_partitions_ahead_days',
   'chores are done': 'herald_leader',
   'errors in the log': 'herald_faults_total',
+  'callers refused at the limit of open files': 'herald_connections_refused_total',
 }
 
 const namesIn = (expr: string) => [...new Set(expr.match(/\bherald_[a-z0-9_]+/g))]

@@ -13,6 +13,8 @@ export type Metrics = {
   sends: Counter<'channel' | 'outcome'>
   /** What ended the process or failed, time and again, and was given up. */
   setAside: Counter<'lane'>
+  /** Callers who were refused because too many connections are open. */
+  refusedConnections: Counter
   /** What the log calls an error: somebody should look. */
   faults: Counter
   /** Reads a number at the moment /metrics is asked. */
@@ -59,6 +61,11 @@ export function createMetrics(): Metrics {
       name: 'herald_set_aside_total',
       help: 'Work given up after it failed, or ended the process, time and again.',
       labelNames: ['lane'],
+      registers,
+    }),
+    refusedConnections: new Counter({
+      name: 'herald_connections_refused_total',
+      help: 'Connections refused because too many are open for the limit of open files.',
       registers,
     }),
     faults: new Counter({
