@@ -1,7 +1,7 @@
 // The database killed under load, alone and together with everything else.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newKey } from '../support/client.ts'
-import { type Block, verdict } from '../support/promise.ts'
+import { type Block, factorOf, verdict } from '../support/promise.ts'
 
 export const killedDatabase: Block = {
   name: 'kill -9 of PostgreSQL under load',
@@ -35,7 +35,7 @@ export const killedDatabase: Block = {
       },
     )
     const { counts } = told
-    const most = Math.max(3, 4 * Math.max(...told.starts)) // a machine that starts slowly does the rest slowly too
+    const factor = factorOf(3, 4 * Math.max(...told.starts)) // a machine that starts slowly does the rest slowly too
     return [
       verdict(
         'D2',
@@ -46,9 +46,10 @@ export const killedDatabase: Block = {
           'none lost': counts.lost === 0,
           'no extra': counts.extra === 0,
           'processes stayed up': told.stayed,
-          'accepts again in time': Math.max(...told.gaps) <= most,
+          'accepts again in time': Math.max(...told.gaps) <= 3 * factor,
         },
         told.violations,
+        factor,
       ),
     ]
   },
@@ -91,9 +92,10 @@ export const killedAll: Block = {
         `${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra, first send after ${Math.max(...seconds).toFixed(1)} s, all up after ${Math.max(...ups).toFixed(1)} s`,
         {
           'none lost': counts.lost === 0,
-          'first send in time': seconds.every((one, at) => one <= Math.max(10, (ups[at] ?? 0) + 5)),
+          'first send in time': seconds.every((one, at) => one <= 10 * factorOf(10, (ups[at] ?? 0) + 5)),
         },
         told.violations,
+        factorOf(10, Math.max(...ups) + 5),
       ),
     ]
   },

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fill } from '../../bench/support/fill.ts'
 import { type Answer, newKey, type Sender } from '../support/client.ts'
 import type { House, Story } from '../support/house.ts'
-import { type Block, percentile, type Verdict, verdict } from '../support/promise.ts'
+import { type Block, factorOf, percentile, type Verdict, verdict } from '../support/promise.ts'
 
 const PATIENT = { HERALD_LEASE_SECONDS: '15' }
 
@@ -31,7 +31,7 @@ async function middle<T>(measure: () => Promise<T>, holds: (one: T) => boolean, 
 
 /** What a code takes on a quiet machine with two cores; a machine that takes longer by itself is allowed longer. */
 const QUIET_P95_MS = 20
-const slownessOf = (base: Spread) => Math.max(1, base.p95 / QUIET_P95_MS)
+const slownessOf = (base: Spread) => factorOf(QUIET_P95_MS, base.p95)
 
 /** From the answer to the caller until it is at the sink. */
 async function toSink(story: Story, codes: readonly Answer[]): Promise<number[]> {
@@ -82,6 +82,7 @@ export const codesBesideBulk: Block = {
           'max in time': codes.max <= 2_000 * slow,
         },
         told.violations,
+        slow,
       ),
       verdict(
         'L4',
@@ -93,13 +94,16 @@ export const codesBesideBulk: Block = {
           'the event loop is free': loop.p99 <= loopBound(idle),
           'codes are accepted': accepts.p99 <= 250 * slow,
         },
+        [],
+        Math.max(slow, loopBound(idle) / LOOP_MS),
       ),
     ]
   },
 }
 
 /** Ten idle times, at least the 50 ms of the promise: a look goes over HTTP and waits for the processor, too. */
-const loopBound = (idle: Spread) => Math.max(50, 10 * idle.p99)
+const LOOP_MS = 50
+const loopBound = (idle: Spread) => LOOP_MS * factorOf(LOOP_MS, 10 * idle.p99)
 
 /** Asks whether it is alive, again and again, until `end`: that needs the event loop and nothing else. */
 async function probing(story: Story, end: Promise<unknown>): Promise<number[]> {
@@ -193,6 +197,7 @@ export const besideAnother: Block = {
         `${took.map(ms => `${ms} ms`).join(', ')}`,
         { 'in time': percentile(took, 0.5) <= 2_000 * slow, 'the crowd was still there': isCrowded },
         told.violations,
+        slow,
       ),
       verdict(
         'L5',
@@ -205,6 +210,8 @@ export const besideAnother: Block = {
           '99 % in time': scheduled.late.p99 <= (due > 1_000 ? 30_000 : 2_000) * slow,
           'the last in time': scheduled.late.max <= 30_000 * slow,
         },
+        [],
+        slow,
       ),
     ]
   },
@@ -380,7 +387,7 @@ type Many = {
 }
 
 function judgedMany(stored: number, { empty, full, busy, listed, alone, beside }: Many): Verdict[] {
-  const slow = Math.max(1, empty.at / 50)
+  const slow = factorOf(50, empty.at)
   return [
     verdict(
       'L2',
@@ -398,6 +405,8 @@ function judgedMany(stored: number, { empty, full, busy, listed, alone, beside }
       'p95 ≤ 50 ms; p95 of accepts ≤ 2 × (or + 50 ms)',
       `${listed.count} lists: ${shown(listed)}; accepts at 200/s: p95 ${alone} ms alone, ${beside} ms beside 50 who list every two seconds (medians of 3)`,
       { 'lists in time': listed.p95 <= 50 * slow, accepts: beside <= Math.max(2 * alone, alone + 50) },
+      [],
+      slow,
     ),
     verdict(
       'L7',
@@ -405,6 +414,8 @@ function judgedMany(stored: number, { empty, full, busy, listed, alone, beside }
       `p95 ≤ 100 ms${slow > 1 ? ` × ${slow.toFixed(1)}` : ''}`,
       `${busy.count} accepted at ${busy.rate.toFixed(0)}/s: ${shown(busy)}`,
       { 'p95 in time': busy.p95 <= 100 * slow, 'as many as that': busy.rate >= 900 },
+      [],
+      slow,
     ),
   ]
 }

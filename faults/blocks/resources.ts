@@ -98,6 +98,7 @@ async function fillDisk(house: House, disk: { fill(): void; free(): void }): Pro
   ]
 }
 
+const SLACK = 5
 const SLOW = { short: { connections: 100, header: 2, body: 3 }, long: { connections: 500, header: 10, body: 30 } }
 
 export const slowCallers: Block = {
@@ -127,7 +128,7 @@ export const slowCallers: Block = {
       return { base: Math.max(base, await threeTimes()), beside, ends }
     })
     // Node looks once a second, and a busy machine takes its time.
-    const slack = 5 + told.base / 50
+    const slack = SLACK + told.base / 50
     const limitOf = (drip: Drip) => (drip === 'body' ? body : header) + slack
     const late = told.ends.filter(one => one.seconds > limitOf(one.drip))
     const wordless = told.ends.filter(
@@ -148,6 +149,7 @@ export const slowCallers: Block = {
           'others were served': told.counts.refused === 0,
         },
         [...told.violations, ...wordless.slice(0, 1).map(one => JSON.stringify(one))],
+        (header + slack) / (header + SLACK),
       ),
     ]
   },
@@ -248,6 +250,7 @@ export const frozenDatabase: Block = {
           'processes stayed up': told.stayed,
         },
         told.violations,
+        Math.max((limit + slack) / (limit + 1), (2 + slack) / 3),
       ),
     ]
   },

@@ -102,7 +102,8 @@ function intro(runs: Record<Length, Kept>): string {
 
 What Herald promises when things break, and what the last runs measured. Made by \`npm run faults -- --report\` from the
 figures kept in \`faults/results\`; do not edit. Times are of a machine with two cores that does other work beside; counts
-of what was lost or sent twice are absolute on any machine. A figure that was measured later than its run says when. \`npm run faults -- --seed N\` repeats a run.
+of what was lost or sent twice are absolute on any machine. Where a bound of time scales with the slowness of the machine, the
+factor is printed (“bounds × 1.40”), and above 3 the promise counts as broken. A figure that was measured later than its run says when. \`npm run faults -- --seed N\` repeats a run.
 
 | run | date | commit | seed | took | promises | totals |
 |---|---|---|---|---|---|---|
