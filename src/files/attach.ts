@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Values } from '../rendering/placeholders.ts'
 import { type Contents, type FileObject, filesOf } from './file.ts'
 import { cleanName } from './name.ts'
-import { judge } from './types.ts'
+import type { FileThread } from './thread.ts'
 
 export type GivenFile = {
   key: string
@@ -47,10 +47,13 @@ export function valuesWith(values: Values, files: readonly GivenFile[], address:
 export type TypedFile = GivenFile & { mediaType: string }
 
 /** Every file with its type, or the type of the first that may not be sent. */
-export function typed(files: readonly GivenFile[]): { ok: true; files: TypedFile[] } | { ok: false; type: string } {
+export async function typed(
+  { judge }: Pick<FileThread, 'judge'>,
+  files: readonly GivenFile[],
+): Promise<{ ok: true; files: TypedFile[] } | { ok: false; type: string }> {
   const judged: TypedFile[] = []
   for (const file of files) {
-    const judgement = judge(file.name, file.content)
+    const judgement = await judge(file.name, file.content)
     if (!judgement.ok) return judgement
     const name = file.name === '' ? `file.${judgement.extension}` : file.name
     judged.push({ ...file, name, mediaType: judgement.mediaType })

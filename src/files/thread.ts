@@ -1,24 +1,29 @@
-// The service's side of the file thread: large bodies are parsed and decoded there, and contents are looked through there by the
-// embedded scanner, while the event loop goes on answering others. A thread that does not answer is ended and replaced.
+// The service's side of the file thread: large bodies are parsed and decoded there, and contents are judged by their type and
+// looked through by the embedded scanner, while the event loop goes on answering others. A thread that does not answer is ended and replaced.
 import { Worker } from 'node:worker_threads'
 import { type Kind, Refusal } from '../core/refusal.ts'
 import type { Contents } from './file.ts'
 import { findSignature } from './signatures.ts'
+import { type Judgement, judge } from './types.ts'
 
 export type Ask =
   | { id: number; kind: 'read'; body: Uint8Array; withFiles: boolean }
   | { id: number; kind: 'find'; content: Uint8Array }
+  | { id: number; kind: 'judge'; name: string; content: Uint8Array }
 
 export type Answer =
   | { id: number; kind: 'read'; value: unknown; contents: readonly (readonly [string, Uint8Array | null])[] }
   | { id: number; kind: 'refused'; refusal: Kind; messages: readonly string[] }
   | { id: number; kind: 'found'; name: string | null }
+  | { id: number; kind: 'judged'; judgement: Judgement }
   | { id: number; kind: 'failed' }
 
 export type FileThread = {
   /** The parsed body, and the contents of its files, which are no longer in it. Takes the buffer away from the caller. */
   read(body: Buffer, withFiles: boolean): Promise<{ value: unknown; contents: Contents }>
   findSignature(content: Buffer): Promise<string | null>
+  /** What kind of file it is (types.ts). */
+  judge(name: string, content: Buffer): Promise<Judgement>
   stop(): Promise<void>
 }
 
@@ -85,6 +90,12 @@ export function createFileThread(): FileThread {
       const answer = await ask({ id: ++last, kind: 'find', content: shared(content) }, [])
       if (answer.kind !== 'found') throw new Error('the file thread could not look through a file')
       return answer.name
+    },
+    async judge(name, content) {
+      if (content.length < SMALL) return judge(name, content)
+      const answer = await ask({ id: ++last, kind: 'judge', name, content: shared(content) }, [])
+      if (answer.kind !== 'judged') throw new Error('the file thread could not tell the type of a file')
+      return answer.judgement
     },
     async stop() {
       await worker?.terminate()

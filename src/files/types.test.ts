@@ -75,6 +75,13 @@ const WRONG: readonly (readonly [string, Buffer, string])[] = [
   ['HTML', bytes('<!DOCTYPE html><script>alert(1)</script>'), 'text/html'],
   ['HTML behind a mark and a comment', bytes('\xef\xbb\xbf\n<!-- x --><HTML>'), 'text/html'],
   ['HTML in UTF-16', Buffer.from('\ufeff<html>', 'utf16le'), 'text/html'],
+  ['HTML behind 4 kB of spaces', bytes(`${' '.repeat(4_096)}<html><script>alert(1)</script>`), 'text/html'],
+  ['HTML behind a megabyte of lines', bytes(`${'\r\n\t'.repeat(350_000)}<!DOCTYPE html>`), 'text/html'],
+  ['HTML behind long comments', bytes(`<!--${'x'.repeat(5_000)}-->\n<!-- --><script>alert(1)</script>`), 'text/html'],
+  ['HTML behind the shortest comment', bytes('<!--><script>alert(1)</script>'), 'text/html'],
+  ['HTML behind a comment that ends oddly', bytes('<!-- --!><script>alert(1)</script>'), 'text/html'],
+  ['HTML behind 4 kB of spaces in UTF-16', Buffer.from(`\ufeff${' '.repeat(4_096)}<html>`, 'utf16le'), 'text/html'],
+  ['SVG behind 4 kB of spaces', bytes(`${' '.repeat(4_096)}<svg onload="alert(1)"/>`), 'image/svg+xml'],
   ['SVG', bytes('<?xml version="1.0"?><svg onload="alert(1)"/>'), 'image/svg+xml'],
   ['a script', bytes('#!/bin/sh\nrm -rf /'), 'text/x-shellscript'],
   ['PHP', bytes('<?php system($_GET[0]);'), 'application/x-httpd-php'],
@@ -122,6 +129,23 @@ describe('S-17 bombs and lies in an archive', () => {
   const lie = (more: Partial<{ size: number; compressed: number; offset: number; name: string; flags: number }>) =>
     docxWith(['word/media/image1.png', 'x'.repeat(100), more])
 
+  const packed = (data: Buffer, more: { size?: number } = {}) =>
+    docxWith(['word/media/image1.png', deflateRawSync(data), { method: 8, size: data.length, ...more }])
+  /** The first member's own header, changed; the directory stays. */
+  const otherSize = (content: Buffer, at: number) => {
+    content.writeUInt16LE(content.readUInt16LE(at) + 1, at)
+    return content
+  }
+
+  test('honest members of any kind are taken, also when their size was written behind them', () => {
+    for (const data of [Buffer.alloc(0), bytes('<w:document/>'), Buffer.alloc(300_000, 'abc'), png()])
+      expect(judge('a.docx', packed(data))).toMatchObject({ ok: true, mediaType: ALLOWED.docx })
+    const streamed = docx()
+    streamed.writeUInt16LE(8, 6)
+    for (const at of [18, 22]) streamed.writeUInt32LE(0, at)
+    expect(judge('a.docx', streamed)).toMatchObject({ ok: true, mediaType: ALLOWED.docx })
+  })
+
   test.each([
     ['a ratio above 100:1', bomb()],
     ['a size of four gigabytes', lie({ size: 0xffff_fffe })],
@@ -131,6 +155,20 @@ describe('S-17 bombs and lies in an archive', () => {
     ['an archive inside', docxWith(['word/embeddings/more.zip', 'x'])],
     ['20,000 entries', archive(Array.from({ length: 20_000 }, (_, n) => [`word/${n}`, '']))],
     ['a directory that ends early', docx().subarray(0, -1)],
+    ['a member that becomes more than both headers say', packed(Buffer.alloc(5_000_000), { size: 60_000 })],
+    ['a member that becomes one byte more', packed(Buffer.alloc(1_000, 'abc'), { size: 999 })],
+    ['a member that becomes less', packed(Buffer.alloc(1_000, 'abc'), { size: 1_001 })],
+    [
+      'bytes behind the end of a member',
+      docxWith(['word/a.xml', Buffer.concat([deflateRawSync(bytes('abc')), bytes('x')]), { method: 8, size: 3 }]),
+    ],
+    [
+      'a member that is cut',
+      docxWith(['word/a.xml', deflateRawSync(Buffer.alloc(1_000, 'abc')).subarray(0, -1), { method: 8, size: 1_000 }]),
+    ],
+    ['a header that says another size than the directory', otherSize(docx(), 22)],
+    ['a header that says another packed size', otherSize(docx(), 18)],
+    ['a header that says another method', otherSize(docx(), 8)],
   ])('%s', (_what, content) => {
     // The best of some tries: a busy machine only ever makes it slower.
     const took = Array.from({ length: 10 }, () => {

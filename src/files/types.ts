@@ -144,11 +144,11 @@ function isText(content: Buffer): boolean {
   return true
 }
 
-// Text that a browser, a shell or an office program would run.
+// Text that a browser, a shell or an office program would run, however much white space and comment stands before it.
 function written(content: Buffer): string | null {
-  const start = textStart(content)
-  if (/^#!\s*\//.test(start)) return 'text/x-shellscript'
-  const markup = start.replace(/<!--.*?-->/gs, '').trimStart()
+  const text = textOf(content)
+  if (/^#!\s*\//.test(text.slice(0, LOOKED_AT))) return 'text/x-shellscript'
+  const markup = markupIn(text).slice(0, LOOKED_AT)
   if (/^<(!doctype\s+html|html|head|body|script|iframe|meta|object|embed)\b/i.test(markup)) return 'text/html'
   if (/^(<\?xml.*?\?>\s*)?(<!doctype[^>]*>\s*)?<svg\b/is.test(markup)) return 'image/svg+xml'
   if (/^<\?xml.*?<\?mso-application\b/is.test(markup)) return 'application/xml'
@@ -156,15 +156,26 @@ function written(content: Buffer): string | null {
   return /^<\?php\b/i.test(markup) ? 'application/x-httpd-php' : null
 }
 
-function textStart(content: Buffer): string {
-  const head = content.subarray(0, LOOKED_AT)
-  if (startsWith(head, '\xff\xfe')) return head.toString('utf16le').slice(1)
-  if (startsWith(head, '\xfe\xff'))
-    return Buffer.from(head.subarray(0, head.length & ~1))
+/** From the first thing that is neither white space nor a comment. */
+function markupIn(text: string): string {
+  let rest = text.trimStart()
+  while (rest.startsWith('<!--')) {
+    const end = /--!?>/g
+    end.lastIndex = 2 // browsers take <!--> for a whole comment
+    if (!end.test(rest)) return rest
+    rest = rest.slice(end.lastIndex).trimStart()
+  }
+  return rest
+}
+
+function textOf(content: Buffer): string {
+  if (startsWith(content, '\xff\xfe')) return content.toString('utf16le').slice(1)
+  if (startsWith(content, '\xfe\xff'))
+    return Buffer.from(content.subarray(0, content.length & ~1))
       .swap16()
       .toString('utf16le')
       .slice(1)
-  return head.toString('latin1').replace(/^\xef\xbb\xbf/, '')
+  return content.toString('latin1').replace(/^\xef\xbb\xbf/, '')
 }
 
 /** OOXML and ODF are archives with a known first room; every other archive is just that. */

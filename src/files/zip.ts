@@ -1,5 +1,6 @@
 // The directory of a ZIP archive, read without inflating anything (APPNOTE 6.3.10; S-17). What contradicts itself is no
-// archive of ours: two programs could read two different things from it.
+// archive of ours: two programs could read two different things from it. Sizes are counted, not believed.
+import { inflatedSize } from './deflate.ts'
 
 export type Entry = { name: string; compressed: number; size: number; method: number; offset: number }
 
@@ -56,7 +57,8 @@ export function readDirectory(content: Buffer): Directory {
     entries.push(entry)
     at = next
   }
-  return at === end && isModest(entries, content.length) ? { ok: true, entries } : NOT_OURS
+  if (at !== end || !isModest(entries, content.length)) return NOT_OURS
+  return entries.every(entry => isTrue(content, entry)) ? { ok: true, entries } : NOT_OURS
 }
 
 /** The entry itself must carry the same name as the directory says. */
@@ -73,8 +75,20 @@ export const dataOf = (content: Buffer, offset: number) =>
 
 const isSafeName = (name: string) => !/^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\u0000/.test(name)
 
-// Entries that lie over each other are how a small archive becomes petabytes; so is a ratio that no document has. Sizes are
-// those of the directory: an archive that lies about them is stopped by whoever unpacks it, and we never do.
+/** Written before the sizes were known: the member's own header may leave them out. */
+const STREAMED = 8
+
+/** The member's own header says what the directory says, and its bytes become what both say. */
+function isTrue(content: Buffer, { offset, method, compressed, size }: Entry): boolean {
+  const isStreamed = (content.readUInt16LE(offset + 6) & STREAMED) !== 0
+  const says = (at: number, value: number) =>
+    content.readUInt32LE(offset + at) === value || (isStreamed && content.readUInt32LE(offset + at) === 0)
+  if (content.readUInt16LE(offset + 8) !== method || !says(18, compressed) || !says(22, size)) return false
+  const at = dataOf(content, offset)
+  return method === 0 || inflatedSize(content.subarray(at, at + compressed), size) === size
+}
+
+// Entries that lie over each other are how a small archive becomes petabytes; so is a ratio that no document has.
 function isModest(entries: readonly Entry[], length: number): boolean {
   const inOrder = [...entries].sort((a, b) => a.offset - b.offset)
   for (let n = 1; n < inOrder.length; n++) {

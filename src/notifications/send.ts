@@ -10,6 +10,7 @@ import { type Keeping, keeping, type ScannedFile } from '../files/keep.ts'
 import { refuse as refuseFile } from '../files/refusals.ts'
 import type { Scanning } from '../files/scanner.ts'
 import type { FileStore } from '../files/store.ts'
+import type { FileThread } from '../files/thread.ts'
 import type { Caller } from '../keys/key.ts'
 import { dayOf, tooMany } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
@@ -40,7 +41,7 @@ export type SendApp = {
   accept: Accept
   simulated: Simulated
   sendingDomain: string
-  files: { scanning: Scanning; store: FileStore }
+  files: { scanning: Scanning; store: FileStore; thread: FileThread }
 }
 
 export type Sent = { body: string; rate: RateAnswer }
@@ -172,7 +173,7 @@ async function scannedFiles(
   given: readonly GivenFile[],
 ): Promise<ScannedFile[] | Refusal> {
   if (!mayHaveFiles) return refuseFile.notAllowed()
-  const known = typed(given)
+  const known = await typed(app.files.thread, given)
   if (!known.ok) return refuseFile.unsupported(known.type)
   const verdicts = await app.files.scanning.within(
     known.files.map(file => file.content),
