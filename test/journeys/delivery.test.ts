@@ -343,6 +343,23 @@ describe('text by any HTTP aggregator', async () => {
     expect(moves?.moves).toEqual(['created', 'sending', 'delivered'])
   })
 
+  test.each([408, 500, 502, 503])(
+    '14.4.12 a provider that takes a message and answers %i: the repeat is marked',
+    async status => {
+      let taken = 0
+      peer.answer(() =>
+        ++taken === 1
+          ? { status, body: 'oops' }
+          : { status: 200, body: JSON.stringify({ messages: [{ id: randomUUID() }] }) },
+      )
+      const id = await text(key, template)
+      await becomes(key, id, 'sending')
+      expect(taken).toBe(2)
+      const [state] = await here.parts.db.sql`select attempts, uncertain from states where id = ${id}`
+      expect(state).toEqual({ attempts: 2, uncertain: true })
+    },
+  )
+
   test('14.4.6 a reference with NUL and worse blocks nothing, and its receipt still finds the message', async () => {
     let n = 0
     peer.answer(() => ({ status: 200, body: JSON.stringify({ messages: [{ id: `a\u0000b\ud800${++n}` }] }) }))

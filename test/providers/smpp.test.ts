@@ -115,6 +115,36 @@ describe('sending', () => {
     expect(server.counts().most).toBe(4)
   })
 
+  test('14.3.8 a message that fails inside keeps no place of its bind', async () => {
+    let isBroken = true
+    const server = await startSmppServer()
+    ends.push(server.stop)
+    const { world, lines } = recordedWorld()
+    const settings: SmppSettings = {
+      ...smppFor(server.port, { binds: 2, window: 1 }),
+      get ids(): SmppSettings['ids'] {
+        if (isBroken) throw new Error('a bug')
+        return 'same'
+      },
+    }
+    const provider = made(settings, world)
+    await vi.waitFor(() => expect(server.bound.size).toBe(2))
+    await provider.probe()
+    // It was written before it failed, so it may have been taken; an adapter answers all the same.
+    for (let n = 0; n < 4; n++)
+      expect(await provider.send(textMessage())).toEqual({
+        kind: 'deferred',
+        detail: 'The message could not be sent',
+        uncertain: true,
+      })
+    expect(lines).toHaveLength(4)
+    isBroken = false
+    server.delay(100)
+    await Promise.all([provider.send(textMessage()), provider.send(textMessage())])
+    // One on each bind, at the same time: as if the others had never been.
+    expect(server.counts().most).toBe(2)
+  })
+
   test('several binds share the work', async () => {
     const { server, provider } = await bound({ binds: 3, window: 2 })
     server.delay(5)

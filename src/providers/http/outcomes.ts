@@ -25,11 +25,10 @@ export function postponed(status: number, headers: Headers, now: number): Deferr
   if (status < 200 || (status >= 300 && status < 400)) return { ...deferred, down: true }
   if (status === 401 || status === 403 || status === 404 || status === 405 || status === 407)
     return { ...deferred, down: true }
-  if (status === 408 || status === 425 || status === 429) return deferred
-  // A gateway that gave up waiting does not know what the provider did.
-  if (status === 504) return { ...deferred, uncertain: true, down: true }
-  if (status === 502 || status === 503) return { ...deferred, down: true }
-  return status >= 500 ? deferred : null
+  if (status === 425 || status === 429) return deferred
+  // The request was read. A server that fails, or gives up waiting for another, may have taken the message before.
+  if (status === 502 || status === 503 || status === 504) return { ...deferred, uncertain: true, down: true }
+  return status >= 500 || status === 408 ? { ...deferred, uncertain: true } : null
 }
 
 /** RFC 9110, 10.2.3: seconds or a date. At most an hour, so that a mistake there does not become a day here. */

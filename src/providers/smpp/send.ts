@@ -63,9 +63,17 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
       const bind = leastBusy(binds)
       if (!bind) return { kind: 'deferred', detail: `Not bound: ${trouble()}`, down: true }
       bind.busy += 1
-      const outcome = await submitAll(bind.session, plan, message.id)
-      bind.busy -= 1
-      return outcome
+      try {
+        return await submitAll(bind.session, plan, message.id)
+      } finally {
+        bind.busy -= 1
+      }
+    } catch (error) {
+      world.warn(
+        { provider: 'smpp', error: error instanceof Error ? error.name : 'unknown' },
+        'A message failed to send',
+      )
+      return { kind: 'deferred', detail: 'The message could not be sent', uncertain: true }
     } finally {
       sending -= 1
     }
