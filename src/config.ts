@@ -178,6 +178,13 @@ const settings = {
     shown: 'none',
     secret: true,
   }),
+  readLimit: setting<number | null>(
+    'HERALD_READ_LIMIT',
+    whole(1, 2_147_483_647),
+    null,
+    'Reads (GET) that one service may make in 60 seconds; more are answered 429. Without it reads are not refused, they take turns.',
+    { shown: 'none' },
+  ),
   bodyBudget: setting(
     'HERALD_BODY_BUDGET',
     whole(8, 65_536),

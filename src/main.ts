@@ -26,6 +26,7 @@ import { createInbox } from './inbox/inbox.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
+import { createReads } from './limits/reads.ts'
 import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
 import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold.ts'
@@ -239,6 +240,8 @@ export async function start(
 
     const bulkThread = createBulkThread()
     stops.push(() => bulkThread.stop())
+    const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
+    metrics.gauge('herald_reads_waiting', 'Reads waiting for their turn.', reads.waiting)
     let draining = false
     const parts: Parts = {
       ...store,
@@ -251,6 +254,7 @@ export async function start(
       doors: [...providers.email, ...providers.text].flatMap(provider => provider.door ?? []),
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
+      reads,
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
       outlet,
       bulkThread,

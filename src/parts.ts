@@ -10,6 +10,7 @@ import type { Files } from './files/place.ts'
 import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
+import type { Reads } from './limits/reads.ts'
 import type { Accept, Outlet } from './notifications/accept.ts'
 import type { RenderLarge } from './notifications/deliver.ts'
 import type { Channel } from './providers/failover.ts'
@@ -49,6 +50,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   doors: readonly Door[]
   hearReceipts: AcceptReceipts
   replays: Replays
+  reads: Reads
   simulated: Simulated
   accept: Accept
   outlet: Outlet

@@ -7,7 +7,8 @@ import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
 import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
 import { inboxMessage, inboxPage } from './inbox/routes.ts'
-import { anyKey, managerKey } from './keys/hook.ts'
+import { anyKey, callerOf, managerKey } from './keys/hook.ts'
+import type { Reads } from './limits/reads.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import type { Parts } from './parts.ts'
 import { receiptDoor } from './receipts/routes.ts'
@@ -49,7 +50,7 @@ function contents(parts: Parts): readonly Line[] {
 
 export function addRoutes(app: FastifyInstance, parts: Parts): void {
   app.decorateRequest('caller', null)
-  for (const line of contents(parts)) addRoute(app, line)
+  for (const line of contents(parts)) addRoute(app, line, parts.reads)
   // Reading and cancelling take any id here, but a send names its kind: anything else is an unknown path, not a wrong method.
   hide(app, 'POST', '/v2/notifications/:kind')
 
@@ -84,7 +85,11 @@ export const openApi = () =>
     ],
   )
 
-function addRoute(app: FastifyInstance, [method, url, who, route]: Line): void {
+/** What is accepted by statements of its own; everything else takes turns by service (contract 22.21). */
+const SENDS = ['/v2/notifications/email', '/v2/notifications/sms', '/v2/notifications/bulk']
+
+function addRoute(app: FastifyInstance, [method, url, who, route]: Line, reads: Reads): void {
+  const isSend = method === 'POST' && SENDS.includes(url)
   app.route({
     method,
     url,
@@ -92,7 +97,13 @@ function addRoute(app: FastifyInstance, [method, url, who, route]: Line): void {
     ...(route.bodyLimit && { bodyLimit: route.bodyLimit }),
     ...(route.config && { config: route.config }),
     async handler(request, reply) {
-      const answer = await route.handler(request, reply)
+      const answer = isSend
+        ? await route.handler(request, reply)
+        : await reads.run(callerOf(request).service.id, method === 'GET', async () => {
+            // Whoever has hung up while waiting is not worked for.
+            if (request.raw.socket.destroyed) throw refuse.unreadable()
+            return route.handler(request, reply)
+          })
       return reply.sent ? reply : reply.code(route.status ?? 200).send(answer)
     },
   })

@@ -1,4 +1,5 @@
 // After a lost connection: ask again until there is an answer or the caller's time is over.
+import { within } from './within.ts'
 
 const SHORTEST_MS = 20
 const LONGEST_MS = 250
@@ -11,25 +12,7 @@ export async function lookUntil(until: number, look: () => Promise<boolean>): Pr
   for (let pause = SHORTEST_MS; ; pause = Math.min(pause * 2, LONGEST_MS)) {
     const left = until - performance.now()
     if (left <= 0) return false
-    if (
-      await within(
-        left,
-        look().catch(() => false),
-      )
-    )
-      return true
+    if (await within(left, look(), 'not found in time').catch(() => false)) return true
     await new Promise(resume => setTimeout(resume, Math.min(pause, Math.max(0, until - performance.now()))))
-  }
-}
-
-async function within(ms: number, work: Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const over = new Promise<boolean>(resolve => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
-  try {
-    return await Promise.race([work, over])
-  } finally {
-    clearTimeout(timer)
   }
 }

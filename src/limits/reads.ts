@@ -1,0 +1,40 @@
+// Reading, and whatever else a service asks that is not a send (contract 22.21): it takes turns by service, with few at the
+// database at the same time, so that no service can take the connections that sends need.
+import type { Id } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
+import type { Sql } from '../db/connect.ts'
+import { createTurns } from '../runtime/turns.ts'
+import { refuse } from './refusals.ts'
+import { countRequest } from './sql.ts'
+
+export type Reads = {
+  /** `counts`: a read, which a limit of the operator counts; a change is not. */
+  run<T>(service: Id, counts: boolean, work: () => Promise<T>): Promise<T>
+  running(): number
+  waiting(): number
+}
+
+/** Of a third of the connections one service has all but one. */
+const SHARE = 3
+
+export function createReads(app: { sql: Sql; connections: number; limit: number | null }): Reads {
+  const atOnce = Math.max(1, Math.floor(app.connections / SHARE))
+  const turns = createTurns({ atOnce, ofOne: Math.max(1, atOnce - 1) })
+  const { limit } = app
+  return {
+    run: (service, counts, work) =>
+      turns.run(service, async () => {
+        if (counts && limit !== null) await count(app.sql, service, limit)
+        return work()
+      }),
+    running: turns.running,
+    waiting: turns.waiting,
+  }
+}
+
+async function count(sql: Sql, service: Id, limit: number): Promise<void> {
+  const { passed, freeInSeconds } = await countRequest(sql, service, 'read', limit)
+  if (passed) return
+  const { kind, messages } = refuse.tooManyReads(limit)
+  throw new Refusal(kind, messages, { 'retry-after': String(Math.max(1, Math.ceil(freeInSeconds))) })
+}
