@@ -53,7 +53,9 @@ export async function accept(
   /** Called with what passed every check, before it is stored. It throws to store nothing. */
   confirm?: (job: NewJob) => Promise<void>,
 ): Promise<AcceptedJob> {
-  const { job, chunks, rate } = await app.bulkThread.alone(thread => examine(app, caller, bytes, thread))
+  const { job, chunks, rate } = await app.bulkThread.examine(caller.service.id, bytes, thread =>
+    examine(app, caller, thread),
+  )
   await confirm?.(job)
   const { service } = caller
   const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
@@ -62,9 +64,9 @@ export async function accept(
 }
 
 /** Steps 4 to 19 of the contract's order; what is left is to store it. */
-async function examine(app: BulkApp, caller: BulkCaller, bytes: Buffer, thread: Examiner) {
+async function examine(app: BulkApp, caller: BulkCaller, thread: Examiner) {
   const { service, key } = caller
-  const head = await thread.read(bytes, app.clock.now())
+  const head = await thread.read(app.clock.now())
   if (!head.ok && head.kind !== 'ValidationError') throw new Refusal(head.kind, head.messages)
   if (service.state === 'suspended') throw refuseSend.suspended()
   if (!head.ok) throw new Refusal(head.kind, head.messages)
@@ -156,12 +158,15 @@ export async function rulesFor(
 
 const ROW_ERRORS = 'Some rows have errors. '
 
-const isFileProblem = ({ step }: Problem) => ['convert', 'missing', 'duplicate', 'many', 'few'].includes(step)
+const isFileProblem = ({ step }: Problem) =>
+  ['convert', 'columns', 'missing', 'duplicate', 'many', 'few'].includes(step)
 
 function refusalOf({ step, detail }: Problem, service: LoadedService): Refusal {
   switch (step) {
     case 'convert':
       return refuse.notRows(detail)
+    case 'columns':
+      return refuse.tooManyColumns()
     case 'missing':
       return refuse.missingHeaders(detail)
     case 'duplicate':

@@ -125,9 +125,8 @@ test('S-15 headers and placeholders may be called anything', () => {
 })
 
 test('S-15 a million columns, in the header or in a row', () => {
-  const wide = `${'x,'.repeat(1_000_000)}email address`
-  const rows = check(`${wide}\n${','.repeat(1_000_000)}a@example.org\n1`)
-  expect(rows.map(row => row.key)).toEqual(['a@example.org', undefined])
+  const wide = sheetOfCsv(`${'x,'.repeat(1_000_000)}email address\na@example.org`)
+  expect(wide.header).toHaveLength(1_001) // enough to be refused
   expect(check(`email address\na@example.org,${','.repeat(1_000_000)}`)[0]?.key).toBe('a@example.org')
 })
 

@@ -62,6 +62,8 @@ export type RowRules = {
   /** False refuses numbers of other countries. */
   international?: boolean
   plan?: PhonePlan
+  /** True once recipients no longer matter. */
+  isDecided?: () => boolean
   text?: TextMeasure
   email?: EmailMeasure
 }
@@ -71,6 +73,9 @@ export function* checkRows(sheet: Sheet, columns: Columns, rules: RowRules): Gen
   let row = 0
   for (const cells of sheet.rows(columns.width)) yield checkRow(cells, ++row, columns, rules, read)
 }
+
+/** A recipient that nobody looked at is no valid one. */
+const unread: Reading = { message: '' }
 
 type Reading = { key: string } | { message: string }
 
@@ -92,7 +97,7 @@ function checkRow(
     if (column.isValue) personalisation[column.key] = value
     if (column.isRecipient) {
       recipient = typeof value === 'string' ? value : null
-      const reading = recipient === null ? undefined : read(recipient)
+      const reading = recipient === null ? undefined : rules.isDecided?.() ? unread : read(recipient)
       if (reading && 'key' in reading) key = reading.key
       else if (reading) errors.push(errorOf(column, 'recipient', reading.message))
       else if (columns.duplicateRecipients.length === 0) errors.push(errorOf(column, 'missing', 'Missing'))

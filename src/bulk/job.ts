@@ -35,7 +35,10 @@ export type Job = {
 }
 
 export const MOST_ROWS = 50_000
+export const MOST_COLUMNS = 1_000
 export const CHUNK_ROWS = 500
+/** Long values make a chunk of fewer rows: each is sealed in one go. */
+export const CHUNK_CHARACTERS = 1_000_000
 export const LONGEST_REFERENCE = 1_000
 const BIG = 200
 

@@ -5,6 +5,9 @@ export const sentences = {
   notRows: ['BadRequestError', 'Error converting to CSV: <iterable expected, not kind>'],
   missingHeaders: ['BadRequestError', 'Missing column headers: <names>'],
   duplicateHeaders: ['BadRequestError', 'Duplicate column headers: <names>'],
+  tooManyColumns: ['BadRequestError', 'Too many columns. Maximum number of columns allowed is 1000'],
+  /** The file takes more time or memory than any file of 50,000 rows needs. */
+  tooMuch: ['RequestEntityTooLarge', 'The data value transmitted exceeds the capacity limit.'],
   tooManyRows: ['BadRequestError', 'Too many rows. Maximum number of rows allowed is 50000'],
   tooFewRows: ['BadRequestError', 'Not enough rows. Minimum number of rows allowed is 1'],
   remaining: [

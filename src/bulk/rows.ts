@@ -5,6 +5,7 @@
 import { decimal } from '../core/number.ts'
 import { isInvisible, isPlainSpace } from '../recipients/strip.ts'
 import { isSpace } from '../rendering/characters.ts'
+import { MOST_COLUMNS } from './job.ts'
 
 export type Sheet = {
   header: string[]
@@ -20,8 +21,8 @@ const comma = 0x2c
 const lf = 0x0a
 const cr = 0x0d
 
-/** A header that is longer still is looked at no further: nobody has so many columns, and each costs memory. */
-const mostColumns = 2 ** 20
+/** A header that is longer still is refused, so it is looked at no further. */
+const mostColumns = MOST_COLUMNS + 1
 
 export function sheetOfCsv(file: string): Sheet {
   const text = withoutEdges(file)

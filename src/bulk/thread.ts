@@ -1,8 +1,11 @@
-// The service's side of the bulk thread: one body at a time, each within its time; a thread that does not answer is ended
-// and replaced.
+// The service's side of the bulk thread. Bodies of several services are in it at the same time and take turns; a service has
+// one in it, and all of them together have a bounded size. A body that uses up its time or the thread's memory is refused; the
+// others are read again by the next thread.
 import { Worker } from 'node:worker_threads'
+import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
 import type { Channel } from '../services/service.ts'
+import { refuse } from './refusals.ts'
 import type { BulkBody } from './schemas.ts'
 
 export type Fields = Omit<BulkBody, 'rows' | 'csv'>
@@ -29,7 +32,18 @@ export type Rules = {
 }
 
 export type Problem = {
-  step: 'convert' | 'missing' | 'duplicate' | 'many' | 'few' | 'not-allowed' | 'long' | 'reference' | 'rows' | 'mixed'
+  step:
+    | 'convert'
+    | 'columns'
+    | 'missing'
+    | 'duplicate'
+    | 'many'
+    | 'few'
+    | 'not-allowed'
+    | 'long'
+    | 'reference'
+    | 'rows'
+    | 'mixed'
   detail: string
 }
 
@@ -44,110 +58,255 @@ export type Checked = {
   chunks: Uint8Array[]
 }
 
-export type Ask = { kind: 'read'; body: Uint8Array; now: number } | { kind: 'check'; rules: Rules } | { kind: 'forget' }
+export type Ask =
+  | { kind: 'read'; job: number; service: Id; body: Uint8Array; now: number }
+  | { kind: 'check'; job: number; service: Id; rules: Rules }
+  | { kind: 'forget'; job: number }
 export type Answer =
-  | { kind: 'head'; head: Head }
-  | ({ kind: 'checked' } & Checked)
-  | { kind: 'failed'; message: string }
+  | { kind: 'head'; job: number; head: Head }
+  | ({ kind: 'checked'; job: number } & Checked)
+  | { kind: 'exhausted'; job: number }
+  | { kind: 'failed'; job: number; message: string }
+
+/** Shared with the thread, so that both know which body is being worked on, and for how many slices work has gone on. */
+export const RUNNING = { job: 0, slices: 1 } as const
 
 /** One body: read once, then checked once or not at all. */
 export type Examiner = {
-  /** The bytes are gone afterwards: they have moved to the thread. */
-  read(body: Buffer, now: number): Promise<Head>
+  read(now: number): Promise<Head>
   check(rules: Rules): Promise<Checked>
 }
 
 export type BulkThread = {
-  /** Runs `work` with the thread to itself; others wait their turn. */
-  alone<T>(work: (thread: Examiner) => Promise<T>): Promise<T>
+  /** Runs `work` with a body of this service, when it is its turn. */
+  examine<T>(service: Id, body: Buffer, work: (thread: Examiner) => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
-const PATIENCE_MS = 20_000
+const MIB = 1024 * 1024
+/** Bodies in the thread at the same time. A parsed body takes up to ten times its size; a larger one has the thread alone. */
+const MOST_BYTES = 96 * MIB
 const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: 1_500 } }
+/** How long one slice may take: parsing 64 MiB takes a second or two and cannot be interrupted. */
+const SLICE_PATIENCE_MS = 20_000
+/** How often a body is read again because the thread was lost to another one. */
+const MOST_THREADS = 5
 
-export function createBulkThread(): BulkThread {
+/** A body on its way: what was asked about it last is asked again when the thread is lost. */
+type Job = {
+  id: number
+  service: Id
+  size: number
+  body: Uint8Array
+  begin(): void
+  head: { now: number; isRead: boolean } | null
+  rules: Rules | null
+  threads: number
+  settle: { resolve(answer: Answer): void; reject(error: Error): void } | null
+}
+
+export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits = LIMITS } = {}): BulkThread {
   let worker: Worker | null = null
-  let turn: Promise<unknown> = Promise.resolve()
+  let lastId = 0
+  let bytes = 0
+  const inside = new Map<number, Job>()
+  const line: Job[] = []
+  /** After memory ran out: these have the thread to themselves, one after the other. */
+  const alone: Job[] = []
+  const running = new Int32Array(new SharedArrayBuffer(8))
+  const idle: (() => void)[] = []
+  let watch: NodeJS.Timeout | null = null
 
   function start(): Worker {
+    running.fill(0)
+    const options = { ...limits, workerData: running }
     const made = import.meta.url.endsWith('.ts')
-      ? startFromSource()
-      : new Worker(new URL('./worker.js', import.meta.url), LIMITS)
+      ? startFromSource(options)
+      : new Worker(new URL('./worker.js', import.meta.url), options)
     made.unref()
+    made.on('message', (answer: Answer) => worker === made && hear(answer))
+    made.on('error', () => lost(made))
+    made.on('exit', () => lost(made))
+    watchOver(made)
     return made
   }
 
-  function ask(message: Ask, transfer: ArrayBuffer[] = []): Promise<Answer> {
-    worker ??= start()
-    const asked = worker
-    return new Promise((resolve, reject) => {
-      const end = (finish: () => void) => {
-        clearTimeout(timer)
-        asked.off('message', hear)
-        asked.off('error', fail)
-        asked.off('exit', exit)
-        finish()
+  // A slice that does not end cannot be talked to.
+  function watchOver(watched: Worker) {
+    let [seen, since] = [-1, 0]
+    if (watch) clearInterval(watch)
+    watch = setInterval(() => {
+      const slices = Atomics.load(running, RUNNING.slices)
+      const isBusy = Atomics.load(running, RUNNING.job) !== 0
+      if (!isBusy || slices !== seen) [seen, since] = [slices, performance.now()]
+      else if (performance.now() - since > slicePatienceMs) {
+        lost(watched, true)
+        void watched.terminate()
       }
-      const hear = (answer: Answer) =>
-        end(() => (answer.kind === 'failed' ? reject(new Error(answer.message)) : resolve(answer)))
-      const broken = (why: string) => {
-        worker = null
-        end(() => reject(new Error(why)))
-      }
-      const fail = () => broken('the bulk thread failed')
-      const exit = () => broken('the bulk thread ended')
-      const timer = setTimeout(() => {
-        void asked.terminate()
-        broken('the bulk thread took too long')
-      }, PATIENCE_MS)
-      asked.on('message', hear)
-      asked.on('error', fail)
-      asked.on('exit', exit)
-      asked.postMessage(message, transfer)
-    })
+    }, slicePatienceMs / 10)
+    watch.unref()
   }
 
-  const examiner: Examiner = {
-    async read(body, now) {
-      const bytes = ownBytes(body)
-      const answer = await ask({ kind: 'read', body: bytes, now }, [bytes.buffer])
+  function hear(answer: Answer) {
+    const job = inside.get(answer.job)
+    const settle = job?.settle
+    if (!job || !settle) return
+    job.settle = null
+    if (answer.kind === 'failed') settle.reject(new Error(answer.message))
+    else if (answer.kind === 'exhausted') settle.reject(refuse.tooMuch())
+    else {
+      if (job.head && answer.kind === 'head') job.head.isRead = true
+      settle.resolve(answer)
+    }
+  }
+
+  // What took too long is known. What took the memory may be another body than the one that asked for the last of it: with
+  // several in the thread, each is read again with the thread to itself.
+  function lost(which: Worker, isStuck = false) {
+    if (worker !== which) return
+    worker = null
+    if (watch) clearInterval(watch)
+    const last = Atomics.load(running, RUNNING.job)
+    const begun = [...inside.values()].filter(job => job.head)
+    const found = inside.get(last)
+    const guilty = isStuck || begun.length === 1 || alone[0] === found ? found : undefined
+    for (const job of begun) if (job.head) job.head.isRead = false
+    if (guilty) refuseJob(guilty, refuse.tooMuch())
+    const others = begun.filter(job => job !== guilty)
+    for (const job of others)
+      if (++job.threads >= MOST_THREADS) refuseJob(job, new Error('the bulk thread was lost too often'))
+    if (guilty === undefined) {
+      others.sort((one, other) => Number(one.id === last) - Number(other.id === last))
+      alone.splice(0, alone.length, ...others)
+    }
+    for (const job of others) if (job.settle) ask(job)
+  }
+
+  function refuseJob(job: Job, why: Error) {
+    job.head = null
+    job.settle?.reject(why)
+    job.settle = null
+  }
+
+  function ask(job: Job) {
+    const { id, service, head, rules, body } = job
+    // Asked again when the others have left.
+    if (!head || (alone[0] && alone[0] !== job)) return
+    worker ??= start()
+    if (!head.isRead) worker.postMessage({ kind: 'read', job: id, service, body, now: head.now } satisfies Ask)
+    if (rules) worker.postMessage({ kind: 'check', job: id, service, rules } satisfies Ask)
+  }
+
+  const asked = (job: Job, kind: 'head' | 'checked') =>
+    new Promise<Answer>((resolve, reject) => {
+      const settle = {
+        reject,
+        // A body that is read again answers twice.
+        resolve(answer: Answer) {
+          if (answer.kind === kind) resolve(answer)
+          else job.settle = settle
+        },
+      }
+      job.settle = settle
+      ask(job)
+    })
+
+  const examinerOf = (job: Job): Examiner => ({
+    async read(now) {
+      job.head = { now, isRead: false }
+      const answer = await asked(job, 'head')
       if (answer.kind !== 'head') throw new Error('the bulk thread answered something else')
       return answer.head
     },
     async check(rules) {
-      const answer = await ask({ kind: 'check', rules })
+      if (!job.head) throw refuse.tooMuch()
+      job.rules = rules
+      const answer = await asked(job, 'checked')
       if (answer.kind !== 'checked') throw new Error('the bulk thread answered something else')
       return answer
     },
+  })
+
+  function admit() {
+    if (alone.length > 0) return
+    for (let at = 0; at < line.length; ) {
+      const next = line[at]
+      if (!next) break
+      const isFree = [...inside.values()].every(job => job.service !== next.service)
+      if (!isFree) {
+        at++
+        continue
+      }
+      // Nobody overtakes a body that only waits for room, or a large one might wait for ever.
+      if (inside.size > 0 && bytes + next.size > MOST_BYTES) break
+      line.splice(at, 1)
+      inside.set(next.id, next)
+      bytes += next.size
+      next.begin()
+    }
+  }
+
+  function leave(job: Job) {
+    inside.delete(job.id)
+    bytes -= job.size
+    // A body that was refused before its rows were looked at is still there, many times its size.
+    worker?.postMessage({ kind: 'forget', job: job.id } satisfies Ask)
+    const at = alone.indexOf(job)
+    if (at >= 0) alone.splice(at, 1)
+    if (at === 0) for (const other of inside.values()) if (other.settle) ask(other)
+    admit()
+    if (inside.size === 0) for (const tell of idle.splice(0)) tell()
   }
 
   return {
-    alone(work) {
-      const mine = turn.then(() => work(examiner))
-      // A body that was refused before its rows were looked at is still there, many times its size.
-      turn = mine.catch(() => worker?.postMessage({ kind: 'forget' } satisfies Ask))
-      return mine
+    async examine(service, body, work) {
+      const job: Job = {
+        id: ++lastId,
+        service,
+        size: body.length,
+        body: new Uint8Array(),
+        begin: () => {},
+        head: null,
+        rules: null,
+        threads: 0,
+        settle: null,
+      }
+      await new Promise<void>(resolve => {
+        job.begin = resolve
+        line.push(job)
+        admit()
+      })
+      try {
+        job.body = await shared(body)
+        return await work(examinerOf(job))
+      } finally {
+        leave(job)
+      }
     },
     async stop() {
-      await turn
+      if (inside.size > 0) await new Promise<void>(resolve => idle.push(resolve))
+      if (watch) clearInterval(watch)
       await worker?.terminate()
     },
   }
 }
 
-// What has memory of its own can be handed over as it is; small bodies share theirs with others.
-function ownBytes(body: Buffer): Uint8Array<ArrayBuffer> {
-  if (body.buffer instanceof ArrayBuffer && body.byteOffset === 0 && body.buffer.byteLength === body.length)
-    return new Uint8Array(body.buffer)
-  return new Uint8Array(body)
+/** Memory that both threads see: it is still there when a thread is lost. Copied in steps, as 64 MiB at once take 30 ms. */
+async function shared(body: Buffer): Promise<Uint8Array> {
+  const own = new Uint8Array(new SharedArrayBuffer(body.length))
+  for (let at = 0; at < body.length; at += STEP_BYTES) {
+    if (at > 0) await new Promise(resume => setImmediate(resume))
+    own.set(body.subarray(at, at + STEP_BYTES), at)
+  }
+  return own
 }
+const STEP_BYTES = 8 * MIB
 
 // Development and tests run the sources, which a thread of Node 20 reads only with the help of tsx.
-function startFromSource(): Worker {
+function startFromSource(options: object): Worker {
   const url = JSON.stringify(new URL('./worker.ts', import.meta.url).href)
   return new Worker(`import('tsx/esm/api').then(({ register }) => { register(); return import(${url}) })`, {
-    ...LIMITS,
+    ...options,
     eval: true,
   })
 }

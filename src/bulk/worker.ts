@@ -1,6 +1,6 @@
 // Runs in a thread of its own: reads a body of up to 64 MiB, checks up to 50,000 rows and cuts them into chunks, while the
-// event loop of the service goes on answering others. One body at a time; the parsed rows never leave the thread.
-import { parentPort } from 'node:worker_threads'
+// event loop of the service goes on answering others. Bodies of several services take turns; parsed rows never leave the thread.
+import { parentPort, workerData } from 'node:worker_threads'
 import { createClock } from '../core/clock.ts'
 import { createIds } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -8,43 +8,93 @@ import { readJson } from '../http/json.ts'
 import { plain, reader, show } from '../http/validation.ts'
 import { scheduleProblem } from '../notifications/schedule.ts'
 import { codePoints } from '../rendering/characters.ts'
-import { type CheckedRow, checkRows, rowErrorsSentence } from './check.ts'
+import { type CheckedRow, checkRows, rowErrorsSentence, type Values } from './check.ts'
 import { matchColumns } from './columns.ts'
-import { CHUNK_ROWS, LONGEST_REFERENCE, MOST_ROWS, type Row } from './job.ts'
+import { CHUNK_CHARACTERS, CHUNK_ROWS, LONGEST_REFERENCE, MOST_COLUMNS, MOST_ROWS, type Row } from './job.ts'
 import { createMeasures } from './measure.ts'
 import { refuse } from './refusals.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
 import { type BulkBody, bulkBody } from './schemas.ts'
-import type { Answer, Ask, Checked, Head, Problem, Rules } from './thread.ts'
+import { type Answer, type Ask, type Checked, type Head, type Problem, RUNNING, type Rules } from './thread.ts'
+import { createTurns, type Sliced } from './turns.ts'
 
-let body: BulkBody | null = null
+/** Time that one body may take of the thread; an honest one of 50,000 rows takes a second or two. */
+const BUDGET_MS = 60_000
+
+/** What was read and waits to be checked, and the time it has used. */
+type Job = { body: BulkBody | null; usedMs: number }
+
+const jobs = new Map<number, Job>()
+const running = workerData as Int32Array
+const now = () => performance.now()
+const turns = createTurns(now)
+let isRunning = false
 
 parentPort?.on('message', (ask: Ask) => {
   if (ask.kind === 'forget') {
-    body = null
+    jobs.delete(ask.job)
     return
   }
+  const begin = () => {
+    Atomics.store(running, RUNNING.job, ask.job)
+    Atomics.add(running, RUNNING.slices, 1)
+  }
+  turns.add({ service: ask.service, begin, work: answering(ask) })
+  if (isRunning) return
+  isRunning = true
+  setImmediate(slice)
+})
+
+// Messages are heard between two slices.
+function slice() {
+  isRunning = turns.run()
+  Atomics.store(running, RUNNING.job, 0)
+  if (isRunning) setImmediate(slice)
+}
+
+function* answering(ask: Exclude<Ask, { kind: 'forget' }>): Sliced<void> {
+  const { job } = ask
+  const known = jobs.get(job) ?? { body: null, usedMs: 0 }
+  jobs.set(job, known)
   let answer: Answer
   try {
-    answer =
-      ask.kind === 'read' ? { kind: 'head', head: read(ask.body, ask.now) } : { kind: 'checked', ...check(ask.rules) }
+    const work = ask.kind === 'read' ? reading(known, ask) : checking(known, ask)
+    for (;;) {
+      const since = now()
+      const step = work.next()
+      known.usedMs += now() - since
+      if (step.done) {
+        answer = step.value
+        break
+      }
+      if (known.usedMs > BUDGET_MS || !jobs.has(job)) {
+        answer = { kind: 'exhausted', job }
+        break
+      }
+      yield
+    }
   } catch (error) {
-    answer = { kind: 'failed', message: error instanceof Error ? error.message : 'unknown' }
+    answer = { kind: 'failed', job, message: error instanceof Error ? error.message : 'unknown' }
   }
   const payloads = answer.kind === 'checked' ? answer.chunks.map(chunk => chunk.buffer as ArrayBuffer) : []
   parentPort?.postMessage(answer, payloads)
-})
+}
 
-function read(bytes: Uint8Array, now: number): Head {
-  body = null
+function* reading(known: Job, ask: Extract<Ask, { kind: 'read' }>): Sliced<Answer> {
+  const { job } = ask
+  known.body = null
+  let body: BulkBody
   try {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    // Memory of its own: what is shared cannot be decoded.
+    const text = Buffer.from(ask.body)
     if (text.length > 2 * MOST_LISTS && hasTooManyLists(text)) throw refuse.tooManyRows()
+    yield
     const parsed = readJson(text, { names: MOST_LISTS, values: Number.POSITIVE_INFINITY })
+    yield
     const readBody = reader<BulkBody>(bulkBody, {
       checks: {
         scheduled_for: (text: string | null) => {
-          const problem = text === null ? null : scheduleProblem(text, now)
+          const problem = text === null ? null : scheduleProblem(text, ask.now)
           return problem === null ? [] : [`scheduled_for ${problem}`]
         },
       },
@@ -52,10 +102,17 @@ function read(bytes: Uint8Array, now: number): Head {
     body = readBody(parsed)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { ok: false, kind: error.kind, messages: error.messages }
+    return { kind: 'head', job, head: { ok: false, kind: error.kind, messages: error.messages } }
   }
+  known.body = body
   const { rows, csv, ...fields } = body
-  return { ok: true, fields, hasRows: rows !== undefined && rows.length > 0, hasCsv: csv !== undefined && csv !== '' }
+  const head = {
+    ok: true,
+    fields,
+    hasRows: rows !== undefined && rows.length > 0,
+    hasCsv: csv !== undefined && csv !== '',
+  }
+  return { kind: 'head', job, head: head as Head }
 }
 
 /**
@@ -85,24 +142,30 @@ function endOfString(text: Buffer, from: number): number {
   }
 }
 
-function check(rules: Rules): Checked {
-  if (!body) throw new Error('nothing was read')
-  const { rows, csv } = body
-  body = null
+function* checking(known: Job, { job, rules }: Extract<Ask, { kind: 'check' }>): Sliced<Answer> {
+  if (!known.body) throw new Error('nothing was read')
+  const { rows, csv } = known.body
+  known.body = null
+  return { kind: 'checked', job, ...(yield* check(rows, csv, rules)) }
+}
+
+function* check(rows: unknown[] | undefined, csv: string | undefined, rules: Rules): Sliced<Checked> {
   const sheet = rows ? sheetOfRows(rows) : ({ ok: true, sheet: sheetOfCsv(csv ?? '') } as const)
   if (!sheet.ok) return refused({ step: 'convert', detail: sheet.problem })
+  yield
+  if (sheet.sheet.header.length > MOST_COLUMNS) return refused({ step: 'columns', detail: '' })
   const columns = matchColumns(sheet.sheet.header, rules.channel, rules.names)
   if (columns.missing.length > 0) return refused({ step: 'missing', detail: columns.missing.join(', ') })
   if (columns.duplicates.length > 0) return refused({ step: 'duplicate', detail: columns.duplicates.join(', ') })
   const { rowCount } = sheet.sheet
   if (rowCount > MOST_ROWS) return refused({ step: 'many', detail: '' })
   if (rowCount < 1) return refused({ step: 'few', detail: '' })
-  return cut(sheet.sheet, columns, rules)
+  return yield* cut(sheet.sheet, columns, rules)
 }
 
 const refused = (problem: Problem): Checked => ({ rowCount: 0, counted: 0, isSimulated: false, problem, chunks: [] })
 
-function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rules): Checked {
+function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rules): Sliced<Checked> {
   const friends = rules.friends && new Set(rules.friends)
   const simulated = new Set(rules.simulated)
   const ids = createIds(createClock(() => rules.dueMicros / 1000))
@@ -114,16 +177,19 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
   let simulatedRows = 0
   const chunks: Uint8Array[] = []
   let open: Row[] = []
+  let characters = 0
   const close = () => {
     chunks.push(copied(JSON.stringify(open)))
     open = []
+    characters = 0
   }
+  // Twenty wrong rows are told, and whoever may not be written to decides before them: from then on a recipient, which may be
+  // slow to read, changes nothing.
+  const isDecided = () => failing.length >= rules.mostErrors && (friends === null || notAllowed)
 
-  for (const row of checkRows(sheet, columns, {
-    type: rules.channel,
-    international: rules.international,
-    ...measures,
-  })) {
+  const rowRules = { type: rules.channel, international: rules.international, isDecided, ...measures }
+  for (const row of checkRows(sheet, columns, rowRules)) {
+    yield
     const isSimulated = row.key !== undefined && simulated.has(row.key)
     if (isSimulated) simulatedRows++
     // A blank or broken recipient is on no list.
@@ -141,7 +207,8 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
       reference: row.reference,
       isSimulated,
     })
-    if (open.length === CHUNK_ROWS) close()
+    characters += lengthOf(row.personalisation)
+    if (open.length === CHUNK_ROWS || characters > CHUNK_CHARACTERS) close()
   }
   if (open.length > 0) close()
 
@@ -165,6 +232,15 @@ function cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rule
     problem,
     chunks: problem ? [] : chunks,
   }
+}
+
+function lengthOf(values: Values): number {
+  let length = 0
+  for (const key in values) {
+    const value = values[key]
+    length += typeof value === 'string' ? value.length : 0
+  }
+  return length
 }
 
 /** As long as the reference of a single message may be (contract 21, 21). */

@@ -20,8 +20,10 @@ export type PhoneRules = { international: boolean; plan?: PhonePlan }
 const defaultPlan = createPhonePlan()
 const isNorthAmerican = createNorthAmericanTest()
 
-// The search costs up to 30 µs a character on hostile text, and nobody's number needs a longer sentence around it.
-const longest = 128
+// The library tries every part of a text that looks like a number, at 30 µs each: 4,000 texts made for it took 13 s. Nobody's
+// number needs a longer sentence around it, or stands behind more wrong ones.
+const longest = 64
+const mostTries = 16
 
 /** An extension is dropped; with `international` false only numbers of the home country are read. */
 export function readPhone(text: string | null, rules: PhoneRules): PhoneReading {
@@ -65,7 +67,8 @@ export function search(text: string, plan: PhonePlan): Found | undefined {
 
 // "Ten digits are required": the metadata also knows Canadian 310-xxxx, which no text message reaches.
 function first(text: string, plan?: PhonePlan) {
-  for (const { number } of searchPhoneNumbersInText(text, plan ? { defaultCountry: plan.region } : {}))
+  const options = { maxTries: mostTries, ...(plan && { defaultCountry: plan.region }) }
+  for (const { number } of searchPhoneNumbersInText(text, options))
     if (number.countryCallingCode !== '1' || number.nationalNumber.length === 10) return number
   return undefined
 }

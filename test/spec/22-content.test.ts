@@ -1,4 +1,4 @@
-// Contract 22, rows 1, 2, 10 and 13: what a message may hold once its values are merged in.
+// Contract 22, rows 1, 2, 10, 13 and 20 (bulk): what a message may hold once its values are merged in.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { EMAIL, emailTemplate, type Key, LIST, SMS, smsTemplate } from '../support/sends.ts'
@@ -205,5 +205,35 @@ describe('§22.13 length of one rendered e-mail', () => {
     }
     expect(seen).toEqual(['4', '3', '2', '1', '0'])
     expect(sizes).toEqual([2, 2, 1])
+  })
+})
+
+describe('§22.20 columns of a bulk job', () => {
+  const wide = (columns: number) => [
+    'email address',
+    'name',
+    ...Array.from({ length: columns - 2 }, (_, at) => `x${at}`),
+  ]
+  const TOO_MANY = 'Too many columns. Maximum number of columns allowed is 1000'
+
+  test('1,000 are accepted, 1,001 are not, by rows and by csv', async () => {
+    const template = await emailTemplate(key)
+    const csv = (columns: number) =>
+      key.post(BULK, { name: 'Wide', template_id: template, csv: `${wide(columns).join(',')}\nann@example.org,Ann` })
+    const row = ['ann@example.org', 'Ann']
+    expect((await bulk(template, [wide(1_000), row])).status).toBe(201)
+    expect((await csv(1_000)).status).toBe(201)
+    refused(await bulk(template, [wide(1_001), row]), TOO_MANY)
+    refused(await csv(1_001), TOO_MANY)
+  })
+
+  test('they are counted before missing and duplicate headers are told', async () => {
+    const many = Array.from({ length: 1_001 }, () => 'name')
+    refused(await bulk(await emailTemplate(key), [many, ['Ann']]), TOO_MANY)
+  })
+
+  test('a row may be longer than the header', async () => {
+    const row = ['ann@example.org', 'Ann', ...Array.from({ length: 5_000 }, () => 'x')]
+    expect((await bulk(await emailTemplate(key), [['email address', 'name'], row])).status).toBe(201)
   })
 })

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { Id } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
+import { createBulkThread, type Examiner, type Rules } from './thread.ts'
+
+const rules: Rules = {
+  channel: 'email',
+  names: ['name'],
+  content: 'Hello ((name))',
+  subject: 'Subject',
+  prefix: null,
+  international: true,
+  friends: null,
+  isTest: false,
+  simulated: [],
+  mostErrors: 20,
+  dueMicros: 1_800_000_000_000_000,
+}
+const service = (name: string) => name as Id
+const TEMPLATE = '207b293c-2ae5-48e8-836d-fcabd60b2153'
+const bodyOf = (rows: unknown[]) => Buffer.from(JSON.stringify({ name: 'Job', template_id: TEMPLATE, rows }))
+const honest = bodyOf([
+  ['email address', 'name'],
+  ['ann@example.org', 'Ann'],
+])
+
+async function whole(thread: Examiner) {
+  const head = await thread.read(1_800_000_000_000)
+  expect(head.ok).toBe(true)
+  return thread.check(rules)
+}
+
+test('a body that takes all the memory is refused, and those of others are read again', async () => {
+  const thread = createBulkThread({ limits: { resourceLimits: { maxOldGenerationSizeMb: 96 } } })
+  const greedy = bodyOf([
+    ['email address', 'name'],
+    ...Array.from({ length: 900_000 }, (_, at) => [`${at}@x.zz`, `n${at}`]),
+  ])
+  const others = ['b', 'c', 'd'].map(name => thread.examine(service(name), honest, whole))
+  const refused = await thread.examine(service('a'), greedy, whole).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(Refusal)
+  expect(refused).toMatchObject({ kind: 'RequestEntityTooLarge' })
+  for (const { problem, rowCount } of await Promise.all(others)) expect([problem, rowCount]).toEqual([null, 1])
+  const after = await thread.examine(service('e'), honest, whole)
+  expect(after.rowCount).toBe(1)
+  await thread.stop()
+}, 60_000)
+
+test('a slice that does not end is ended, and the bodies of others are read again', async () => {
+  const thread = createBulkThread({ slicePatienceMs: 400 })
+  await thread.examine(service('b'), honest, whole) // the thread is up
+  // Parsing it takes a second or more, and cannot be interrupted.
+  const slow = Buffer.concat([Buffer.from('{"rows":[['), Buffer.alloc(60_000_000, '"ab",'), Buffer.from('""]]}')])
+  const stuck = thread.examine(service('a'), slow, whole).catch((error: unknown) => error)
+  const other = await thread.examine(service('b'), honest, whole)
+  expect(other.rowCount).toBe(1)
+  expect(await stuck).toMatchObject({ kind: 'RequestEntityTooLarge' })
+  await thread.stop()
+}, 60_000)
