@@ -3,6 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { CAPTURE, captureProblems, NONE, type Part, PROVIDERS } from './channels.ts'
+import { readEnvFile } from './env-file.ts'
+import { httpSmsSettings } from './providers/http/settings.ts'
+import { smppSettings } from './providers/smpp/settings.ts'
+import { twilioSettings } from './providers/twilio/send.ts'
+import { nearest } from './runtime/near.ts'
 import { CRASH_POINTS, type CrashPoint, readCrashPoints } from './telemetry/crash.ts'
 
 type Reader<T> = (text: string) => T | Problem
@@ -25,6 +30,13 @@ const setting = <T>(
 })
 
 const settings = {
+  envFile: setting<string | null>(
+    'HERALD_ENV_FILE',
+    text,
+    null,
+    'A file with settings, one NAME=value on each line; the environment decides over it. The command line reads the same one.',
+    { shown: '`herald.env` in the working folder, else `/etc/herald/herald.env`' },
+  ),
   dataFolder: setting(
     'HERALD_DATA',
     folder,
@@ -592,30 +604,92 @@ export class ConfigProblems extends Error {
   }
 }
 
-/** `part`: what is about to be started, for what only a start must be told; commands go without. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part): Config {
-  const problems: string[] = []
+/** The environment and the settings file. What stands in the environment decides. */
+export function readSettings(
+  warn: (sentence: string) => void,
+  { env = process.env, part, places }: { env?: NodeJS.ProcessEnv; part?: Part; places?: readonly string[] } = {},
+): Config {
+  const file = readEnvFile(env.HERALD_ENV_FILE, places)
+  if (file === null) return readConfig(env, part)
+  const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
+  const ours = file.lines.filter(({ name }) => name.startsWith('HERALD_') || baseOf(name) === 'DATABASE_URL')
+  const used = ours.filter(({ name }) => !isSet(baseOf(name)))
+  if (file.isOpen && ours.some(({ name }) => secretNames.has(name)))
+    warn(`${file.path} holds secrets, and every user of this machine may read it: chmod o-r ${file.path}`)
+  const config = readConfig({ ...env, ...Object.fromEntries(used.map(({ name, value }) => [name, value])) }, part, {
+    where: new Map(used.map(({ name, line }) => [name, `${file.path} line ${line}`])),
+    problems: file.problems,
+  })
+  return { ...config, envFile: file.path }
+}
+
+type Source = { where: ReadonlyMap<string, string>; problems: readonly string[] }
+const ENVIRONMENT: Source = { where: new Map(), problems: [] }
+
+/**
+ * Settings from variables alone. `part`: what is about to be started, for what only a start must be told; commands go without.
+ * `source`: where variables that are not of the environment stand.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, source = ENVIRONMENT): Config {
+  const problems = [...source.problems]
+  const told: Tell = (name, sentence) => {
+    const where = source.where.get(name) ?? source.where.get(`${name}_FILE`)
+    problems.push(where ? `${where}: ${sentence}` : sentence)
+  }
   const config: Record<string, unknown> = {}
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
   for (const [key, { name, read, fallback }] of Object.entries(settings) as [string, Setting<unknown>][]) {
-    const given = value(env, name, problems)
-    if (given === undefined) {
-      config[key] = fallback
-      continue
-    }
-    const result = read(given)
+    const given = value(env, name, told)
+    const result = given === undefined ? fallback : read(given)
     config[key] = isProblem(result) ? fallback : result
-    if (isProblem(result)) problems.push(`${name} ${result.problem}`)
+    if (isProblem(result)) told(name, `${name} ${result.problem}`)
   }
   for (const name of Object.keys(env))
-    if (name.startsWith('HERALD_') && !known.has(name.replace(/_FILE$/, '')))
-      problems.push(`${name} is not a setting of Herald; docs/settings.md lists them all`)
+    if (name.startsWith('HERALD_') && !known.has(baseOf(name)))
+      told(name, `${name} is not a setting of Herald; ${hint(name)}`)
   const read = config as Config
-  read.emailProviders = providersOf('email', read.emailProviders, isSet, problems)
-  read.textProviders = providersOf('sms', read.textProviders, isSet, problems)
+  read.emailProviders = providersOf('email', read.emailProviders, isSet, told)
+  read.textProviders = providersOf('sms', read.textProviders, isSet, told)
+  problems.push(...combinationProblems(read))
   if (part) problems.push(...captureProblems(read, part))
   if (problems.length > 0) throw new ConfigProblems(problems)
   return read
+}
+
+type Tell = (name: string, sentence: string) => void
+
+function hint(name: string): string {
+  const plain = (text: string) => text.replace(/^HERALD_/, '')
+  const near = nearest([...known].map(plain), plain(baseOf(name)))
+  return near === undefined ? 'docs/settings.md lists them all' : `did you mean HERALD_${near}?`
+}
+
+/** Settings that are fine one by one and do not fit together. */
+function combinationProblems(config: Config): string[] {
+  const { scanner, clamdUrl, fileStore, s3Url, s3Bucket, s3Key, s3Secret } = config
+  const rows: [isWrong: boolean, problem: string][] = [
+    [scanner === 'clamd' && clamdUrl === null, 'HERALD_SCANNER is clamd, but HERALD_CLAMD_URL is not set'],
+    [
+      fileStore === 's3' && !(s3Url && s3Bucket && s3Key && s3Secret),
+      'HERALD_FILE_STORE is s3, but HERALD_S3_URL, HERALD_S3_BUCKET, HERALD_S3_KEY and HERALD_S3_SECRET are not all set',
+    ],
+    [
+      config.sesRegion !== null && !(config.sesUser && config.sesPassword),
+      'HERALD_SES_REGION is set, but HERALD_SES_USER and HERALD_SES_PASSWORD are not both set',
+    ],
+  ]
+  const providers = [() => smppSettings(config), () => twilioSettings(config), () => httpSmsSettings(config)]
+  return [...rows.filter(([isWrong]) => isWrong).map(([, problem]) => problem), ...providers.flatMap(sentenceOf)]
+}
+
+/** The adapters tell what is wrong with their settings by throwing. */
+function sentenceOf(read: () => unknown): string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
 }
 
 /** Providers that are named must be configured; without names, those that are configured are used. */
@@ -623,20 +697,24 @@ function providersOf(
   channel: keyof typeof PROVIDERS,
   named: string[],
   isSet: (setting: string) => boolean,
-  problems: string[],
+  told: Tell,
 ): string[] {
   const list = channel === 'email' ? 'HERALD_EMAIL_PROVIDERS' : 'HERALD_TEXT_PROVIDERS'
   const all = Object.entries<string>(PROVIDERS[channel])
   if (isSet(list)) {
-    const missing = all.filter(([name, setting]) => named.includes(name) && !isSet(setting))
-    problems.push(...missing.map(([name, setting]) => `${list} names ${name}, but ${setting} is not set`))
+    for (const [name, setting] of all)
+      if (named.includes(name) && !isSet(setting)) told(list, `${list} names ${name}, but ${setting} is not set`)
     return named
   }
   const configured = all.filter(([, setting]) => isSet(setting)).map(([name]) => name)
   return configured.length > 0 ? configured : [CAPTURE]
 }
 
-const known = new Set(Object.values(settings).map(setting => setting.name))
+const known = new Set<string>(Object.values(settings).map(setting => setting.name))
+const secretNames = new Set(Object.values(settings).flatMap(setting => ('secret' in setting ? [setting.name] : [])))
+
+/** The setting that a variable gives: HERALD_SECRET_FILE gives HERALD_SECRET. */
+const baseOf = (name: string) => (known.has(name) ? name : name.replace(/_FILE$/, ''))
 
 /** What docs/settings.md shows. */
 export const settingsTable = () =>
@@ -647,16 +725,16 @@ export const settingsTable = () =>
     secret: 'secret' in rest,
   }))
 
-function value(env: NodeJS.ProcessEnv, name: string, problems: string[]): string | undefined {
+function value(env: NodeJS.ProcessEnv, name: string, told: Tell): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
-  if (direct && file) problems.push(`${name} and ${name}_FILE are both set; keep one`)
+  if (direct && file) told(name, `${name} and ${name}_FILE are both set; keep one`)
   if (direct) return direct
   if (!file) return undefined
   try {
     return readFileSync(file, 'utf8').trim()
   } catch {
-    problems.push(`${name}_FILE names ${file}, which cannot be read`)
+    told(name, `${name}_FILE names ${file}, which cannot be read`)
     return undefined
   }
 }

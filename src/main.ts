@@ -1,6 +1,6 @@
 // Builds every part once, in order, passes it down, and stops in reverse.
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -14,11 +14,13 @@ import { createSeal } from './core/seal.ts'
 import { followDatabase } from './db/clock.ts'
 import { type Connection, connect, type Database } from './db/connect.ts'
 import { startEmbedded } from './db/embedded.ts'
+import { choosePlace } from './db/embedded-place.ts'
 import { createListener } from './db/listen.ts'
-import { migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
+import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { makePartitions } from './db/partitions.ts'
-import { checkSeal, secretIn } from './db/seal.ts'
+import { checkSeal, secretFile, secretIn } from './db/seal.ts'
 import { createFilePlace, createProviders, outletOf, startDelivery } from './delivery.ts'
+import { envFilePlaces } from './env-file.ts'
 import { answerOf, faultOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
@@ -54,17 +56,39 @@ export type Running = { address: string; port: number; parts: Parts; stop(): Pro
 
 type Say = (line: string) => void
 
-/** Opens the database, checks that it keeps its word and fits our secret, and brings it up to date. */
-export async function openStore(
+/** Only a start makes a database and its secret. A command without them most likely lacks the settings of the service. */
+export class NothingHere extends Error {
+  constructor(what: string, { envFile }: Config) {
+    const files = envFile
+      ? `the environment and ${envFile}`
+      : `the environment; there is no ${envFilePlaces().join(' or ')}`
+    super(
+      [
+        what,
+        `Only herald start makes one. Settings were looked for in ${files}.`,
+        'Run the command with the settings of the service: DATABASE_URL or HERALD_DATA, and HERALD_SECRET where it is set, or a settings file (HERALD_ENV_FILE).',
+      ].join('\n'),
+    )
+    this.name = 'NothingHere'
+  }
+}
+
+type Opening = { say?: Say; clock?: Clock; log?: Log; signal?: AbortSignal; make?: boolean }
+type Opened = { db: Database; revive(): Promise<void>; stop(): Promise<void> }
+
+/** Opens the database and checks that it keeps its word. `make`: an embedded one that is not there is made. */
+export async function openDatabase(
   config: Config,
-  {
-    say = () => {},
-    migrate: wanted = true,
-    clock = createClock(),
-    log,
-    signal,
-  }: { say?: Say; migrate?: boolean; clock?: Clock; log?: Log; signal?: AbortSignal } = {},
-): Promise<Store> {
+  { say = () => {}, clock = createClock(), log, signal, make = false }: Opening = {},
+): Promise<Opened> {
+  if (!make && !config.databaseUrl) {
+    const place = choosePlace(join(config.dataFolder, 'postgres'), () => {})
+    if (!existsSync(join(place, 'data')))
+      throw new NothingHere(
+        `There is no database in ${place}, where HERALD_DATA and its default ./data lead to.`,
+        config,
+      )
+  }
   const embedded = config.databaseUrl ? null : await startOwn(config, say, signal)
   const servers = embedded ? [embedded] : []
   const connection: Connection = config.databaseUrl
@@ -84,13 +108,35 @@ export async function openStore(
     ])
     return stopping
   }
+  try {
+    await checkDatabase(config, db)
+    await followDatabase(db.sql, clock)
+  } catch (error) {
+    return await failStart(error, stop)
+  }
+  const revive = async () => {
+    if (!embedded) return
+    const server = await startOwn(config, say)
+    // Only slow, not gone: we use it once, not twice.
+    if (servers.some(known => known.pid === server.pid)) await server.stop()
+    else servers.push(server)
+  }
+  return { db, revive, stop }
+}
+
+/** Opens the database, checks that it keeps its word and fits our secret, and brings it up to date. */
+export async function openStore(
+  config: Config,
+  { migrate: wanted = true, ...opening }: Opening & { migrate?: boolean } = {},
+): Promise<Store> {
+  const { say = () => {}, clock = createClock(), signal, make = false } = opening
+  const { db, revive, stop } = await openDatabase(config, { ...opening, clock })
   // Statements under way fail when their database stops; one of somebody else's is left to its own time-out.
   const abort = () => void stop().catch(() => {}) // told by the stop that follows
   signal?.addEventListener('abort', abort)
   try {
     signal?.throwIfAborted()
-    await checkDatabase(config, db)
-    await followDatabase(db.sql, clock)
+    if (!make) await checkMade(config, db)
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
     const seal = createSeal(secrets)
@@ -100,13 +146,6 @@ export async function openStore(
       await makePartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
-    const revive = async () => {
-      if (!embedded) return
-      const server = await startOwn(config, say)
-      // Only slow, not gone: we use it once, not twice.
-      if (servers.some(known => known.pid === server.pid)) await server.stop()
-      else servers.push(server)
-    }
     signal?.throwIfAborted()
     return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }
   } catch (error) {
@@ -114,6 +153,17 @@ export async function openStore(
   } finally {
     signal?.removeEventListener('abort', abort)
   }
+}
+
+async function checkMade(config: Config, db: Database) {
+  const secret = secretFile(config.dataFolder)
+  if (config.sealSecret === null && !existsSync(secret))
+    throw new NothingHere(`There is no sealing secret: HERALD_SECRET is not set, and ${secret} is not there.`, config)
+  if (!(await isMigrated(db.sql)))
+    throw new NothingHere(
+      `The database ${config.databaseUrl ? 'that DATABASE_URL names' : `in ${config.dataFolder}`} is empty: no Herald has started on it.`,
+      config,
+    )
 }
 
 const DATABASE_STOP_MS = 3_000
@@ -158,7 +208,7 @@ export async function start(
   // Before the database: a start that cannot listen changes nothing.
   const port = only === 'engine' ? config.metricsPort : config.port
   if (port) await checkPort(config.host, port)
-  const store = await openStore(config, { say, clock, log, ...(signal && { signal }) })
+  const store = await openStore(config, { say, clock, log, make: true, ...(signal && { signal }) })
   const stops = createStops(signal)
   const stop = stops.run
   try {

@@ -81,7 +81,7 @@ test('a damaged, unfinished or foreign backup is refused, and nothing is left be
   const [data, elsewhere] = [newData(), newData()]
   const folder = join(dirname(data), 'backup')
   expect((await herald(['backup', folder], { HERALD_DATA: data })).err).toMatch(/There is no database in .* yet/)
-  expect((await herald(['service', 'create', 'Permits'], { HERALD_DATA: data })).code).toBe(0)
+  await (await start({ HERALD_DATA: data })).end('SIGTERM')
   expect((await herald(['backup', folder], { HERALD_DATA: data })).code).toBe(0)
   mkdirSync(elsewhere, { mode: 0o711 })
   cpSync(join(data, 'secret'), join(elsewhere, 'secret'))

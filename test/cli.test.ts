@@ -2,7 +2,7 @@
 // a process can show (exit code, streams, signals) is shown by real ones.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,8 @@ import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config.ts'
 import { createSeal } from '../src/core/seal.ts'
 import { connect, type Database } from '../src/db/connect.ts'
+import { secretIn } from '../src/db/seal.ts'
+import { openStore } from '../src/main.ts'
 import { databaseUrl, onServer, poolOptions } from './support/database.ts'
 
 type Place = Record<'DATABASE_URL' | 'HERALD_DATA' | 'HERALD_PORT' | 'HERALD_LOG_LEVEL', string>
@@ -43,9 +45,11 @@ async function place(): Promise<Place> {
   const name = `t_${randomUUID().replaceAll('-', '')}`
   await onServer(inject('server'), `create database ${name} template ${inject('template')}`)
   databases.push(name)
+  const data = folder()
+  secretIn(data)
   return {
     DATABASE_URL: databaseUrl(inject('server'), name),
-    HERALD_DATA: folder(),
+    HERALD_DATA: data,
     HERALD_PORT: '0',
     HERALD_LOG_LEVEL: 'silent',
   }
@@ -527,14 +531,59 @@ describe('as a process', () => {
     expect(out()).toMatch(/Herald has stopped\.\n$/)
   })
 
-  test('without a database anywhere, a command starts the embedded one for its moment', async () => {
+  test('on the embedded database a command starts it for its moment', async () => {
     const own = { HERALD_DATA: folder(), HERALD_LOG_LEVEL: 'silent' }
-    expect(await herald(['doctor'], own)).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('the first start makes it'),
-    })
+    const store = await openStore(readConfig(own), { make: true })
+    await store.stop()
     expect(await herald(['service', 'create', 'Kept'], own)).toMatchObject({ code: 0, err: '' })
     const listed = await herald(['service', 'list', '--json'], own)
     expect(JSON.parse(listed.out).services).toMatchObject([{ name: 'Kept' }])
+  })
+
+  describe('only a start makes a database: any other command says where it looked, and exits with 2', () => {
+    const rest =
+      /Only herald start makes one\. Settings were looked for in the environment; there is no \S+herald\.env or \/etc\/herald\/herald\.env\.\nRun the command with the settings of the service: .*HERALD_ENV_FILE\)\.\n$/
+
+    test.each([['service', 'create', 'Kept'], ['service', 'list'], ['migrate'], ['sample'], ['held'], ['inbox']])(
+      'on an empty folder: %s %s',
+      async (...argv) => {
+        const data = folder()
+        const { code, out, err } = await herald(argv, { HERALD_DATA: join(data, 'data'), HERALD_LOG_LEVEL: 'silent' })
+        expect({ code, out }).toEqual({ code: 2, out: '' })
+        expect(err).toMatch(
+          /^There is no database in \S+\/data\/postgres, where HERALD_DATA and its default \.\/data lead to\.\n/,
+        )
+        expect(err).toMatch(rest)
+        expect(readdirSync(data)).toEqual([])
+      },
+    )
+
+    test('doctor does not make one either', async () => {
+      const data = folder()
+      expect(await herald(['doctor'], { HERALD_DATA: join(data, 'data'), HERALD_LOG_LEVEL: 'silent' })).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('the first start makes it'),
+      })
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    test('an external database without the secret: none is made up', async () => {
+      const data = folder()
+      const { code, err } = await herald(['service', 'list'], { ...env, HERALD_DATA: data })
+      expect(code).toBe(2)
+      expect(err).toMatch(/^There is no sealing secret: HERALD_SECRET is not set, and \S+\/secret is not there\.\n/)
+      expect(readdirSync(data)).toEqual([])
+    })
+
+    test('an external database that is empty', async () => {
+      const name = `t_${randomUUID().replaceAll('-', '')}`
+      await onServer(inject('server'), `create database ${name}`)
+      databases.push(name)
+      const empty = { ...env, DATABASE_URL: databaseUrl(inject('server'), name) }
+      const { code, err } = await herald(['service', 'list'], empty)
+      expect(code).toBe(2)
+      expect(err).toMatch(/^The database that DATABASE_URL names is empty: no Herald has started on it\.\n/)
+      expect(err).toMatch(rest)
+    })
   })
 })

@@ -1,9 +1,9 @@
 // The table of settings: what each takes, that every problem is told at once, and that no secret is told at all.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { ConfigProblems, readConfig, settingsTable } from '../src/config.ts'
+import { ConfigProblems, readConfig, readSettings, settingsTable } from '../src/config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'herald-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -44,8 +44,12 @@ test('an empty setting is one that is not set', () => {
 
 test('a name without a setting is a problem, other programs have theirs', () => {
   expect(problemsOf({ HERALD_PROT: '1', HERALD_PROT_FILE: 'x', PORT: 'x', HERALDRY: 'x' })).toEqual([
-    'HERALD_PROT is not a setting of Herald; docs/settings.md lists them all',
-    'HERALD_PROT_FILE is not a setting of Herald; docs/settings.md lists them all',
+    'HERALD_PROT is not a setting of Herald; did you mean HERALD_PORT?',
+    'HERALD_PROT_FILE is not a setting of Herald; did you mean HERALD_PORT?',
+  ])
+  expect(problemsOf({ HERALD_SMTP: '1', HERALD_NONSENSE: '1' })).toEqual([
+    'HERALD_SMTP is not a setting of Herald; did you mean HERALD_SMTP_URL?',
+    'HERALD_NONSENSE is not a setting of Herald; docs/settings.md lists them all',
   ])
 })
 
@@ -130,6 +134,173 @@ describe('values from files', () => {
       'HERALD_PORT is ""; it must be a whole number from 0 to 65535',
       'HERALD_SECRET and HERALD_SECRET_FILE are both set; keep one',
     ])
+  })
+})
+
+describe('settings that do not fit together', () => {
+  const rows: [string, Record<string, string>, string][] = [
+    [
+      'clamd without its address',
+      { HERALD_SCANNER: 'clamd' },
+      'HERALD_SCANNER is clamd, but HERALD_CLAMD_URL is not set',
+    ],
+    [
+      'a bucket by half',
+      { HERALD_FILE_STORE: 's3', HERALD_S3_BUCKET: 'files' },
+      'HERALD_FILE_STORE is s3, but HERALD_S3_URL, HERALD_S3_BUCKET, HERALD_S3_KEY and HERALD_S3_SECRET are not all set',
+    ],
+    [
+      'SES without its login',
+      { HERALD_SES_REGION: 'eu-west-1' },
+      'HERALD_SES_REGION is set, but HERALD_SES_USER and HERALD_SES_PASSWORD are not both set',
+    ],
+    [
+      'Twilio by half',
+      { HERALD_TWILIO_TOKEN: 'x' },
+      'HERALD_TWILIO_ACCOUNT and HERALD_TWILIO_TOKEN go together; one of them is missing',
+    ],
+    [
+      'SMPP with a wrong address',
+      { HERALD_SMPP_URL: 'http://example.org' },
+      'HERALD_SMPP_URL must be an address like smpp://system_id:password@host:2775, or smpps://',
+    ],
+    [
+      'HTTP without a body',
+      { HERALD_HTTP_SMS_URL: 'http://example.org' },
+      'HERALD_HTTP_SMS_BODY is missing; or set HERALD_HTTP_SMS_FORMAT to query',
+    ],
+  ]
+  test.each(rows)('%s', (_name, env, problem) => {
+    expect(problemsOf(env)).toEqual([problem])
+  })
+
+  test('are told together with all others', () => {
+    const env = {
+      HERALD_PROT: '1',
+      HERALD_PORT: 'x',
+      HERALD_HOST: '0.0.0.0',
+      HERALD_SCANNER: 'clamd',
+      HERALD_SMPP_URL: 'x',
+    }
+    expect(() => readConfig(env, 'all')).toThrow(
+      expect.objectContaining({
+        problems: [
+          'HERALD_PORT is "x"; it must be a whole number from 0 to 65535',
+          'HERALD_PROT is not a setting of Herald; did you mean HERALD_PORT?',
+          'HERALD_SCANNER is clamd, but HERALD_CLAMD_URL is not set',
+          expect.stringMatching(/^HERALD_SMPP_URL must be/),
+          expect.stringMatching(/^there is no provider for e-mails, and HERALD_HOST is 0\.0\.0\.0/),
+        ],
+      }),
+    )
+  })
+})
+
+describe('the settings file', () => {
+  const warnings: string[] = []
+  function read(env: Record<string, string>, places: readonly string[] = []) {
+    warnings.length = 0
+    return readSettings(warning => warnings.push(warning), { env, places })
+  }
+  function problemsIn(path: string): readonly string[] {
+    try {
+      read({ HERALD_ENV_FILE: path })
+    } catch (error) {
+      if (error instanceof ConfigProblems) return error.problems
+      throw error
+    }
+    return []
+  }
+
+  test('is found in the working folder, else in /etc/herald; HERALD_ENV_FILE names another; without any there is none', () => {
+    const [here, there, named] = ['here', 'there', 'named'].map((name, at) =>
+      file(`${name}.env`, `HERALD_PORT=${at + 1}\n`),
+    )
+    const missing = join(folder, 'missing.env')
+    expect(read({}, [missing, there ?? ''])).toMatchObject({ port: 2, envFile: there })
+    expect(read({}, [here ?? '', there ?? ''])).toMatchObject({ port: 1, envFile: here })
+    expect(read({ HERALD_ENV_FILE: named ?? '' }, [here ?? ''])).toMatchObject({ port: 3, envFile: named })
+    expect(read({}, [missing])).toMatchObject({ port: 6011, envFile: null })
+    expect(problemsIn(missing)).toEqual([`${missing} is not there (HERALD_ENV_FILE)`])
+  })
+
+  test('what the environment says decides, whichever variant it uses', () => {
+    const path = file(
+      'both.env',
+      `HERALD_PORT=1\nHERALD_SECRET=${SECRET} of the file\nHERALD_HOST=::1\nHERALD_DATA=/x\n`,
+    )
+    const env = { HERALD_PORT: '2', HERALD_SECRET_FILE: file('own-secret', SECRET), HERALD_HOST: '' }
+    expect(read({ ...env, HERALD_ENV_FILE: path })).toMatchObject({
+      port: 2,
+      sealSecret: SECRET,
+      host: '::1',
+      dataFolder: '/x',
+    })
+  })
+
+  test('is written as a shell and systemd read it', () => {
+    const path = file(
+      'forms.env',
+      [
+        '\ufeff# a comment',
+        '',
+        'export HERALD_PORT=8080   # and why',
+        "HERALD_SMPP_SENDER='it is #1 \\n'",
+        'HERALD_TWILIO_SENDER="a \\"b\\" \\\\ c" # end',
+        'HERALD_HTTP_SMS_SENDER=a#b',
+        'TMPDIR=/run/herald',
+        'HERALD_DATA=',
+        'DATABASE_URL=postgres://u:p@h/d\r',
+      ].join('\n'),
+    )
+    expect(read({ HERALD_ENV_FILE: path })).toMatchObject({
+      port: 8080,
+      smppSender: 'it is #1 \\n',
+      twilioSender: 'a "b" \\ c',
+      httpSmsSender: 'a#b',
+      dataFolder: resolve('data'),
+      databaseUrl: 'postgres://u:p@h/d',
+    })
+  })
+
+  test('every problem names the file and the line', () => {
+    const path = file(
+      'wrong.env',
+      [
+        'HERALD_PORT=x',
+        'nonsense',
+        'HERALD_PROT=1',
+        'HERALD_HOST="open',
+        'HERALD_DATA=/a',
+        'HERALD_DATA=/b',
+        'HERALD_ENV_FILE=other',
+        'HERALD_SECRET_FILE=/nowhere/secret',
+      ].join('\n'),
+    )
+    expect(problemsIn(path)).toEqual([
+      `${path} line 2: it must be NAME=value`,
+      `${path} line 4: the value of HERALD_HOST has a quote that is not closed, or something after it`,
+      `${path} line 6: HERALD_DATA stands on line 5 already`,
+      `${path} line 7: HERALD_ENV_FILE names this file and cannot stand in it`,
+      `${path} line 1: HERALD_PORT is "x"; it must be a whole number from 0 to 65535`,
+      `${path} line 8: HERALD_SECRET_FILE names /nowhere/secret, which cannot be read`,
+      `${path} line 3: HERALD_PROT is not a setting of Herald; did you mean HERALD_PORT?`,
+    ])
+  })
+
+  test('a file with secrets that everybody may read gets a warning, others do not', () => {
+    const secret = file('secret.env', `HERALD_SECRET=${SECRET}\n`)
+    const plain = file('plain.env', 'HERALD_PORT=1\n')
+    const asked = (path: string, mode: number) => {
+      chmodSync(path, mode)
+      read({ HERALD_ENV_FILE: path })
+      return [...warnings]
+    }
+    expect(asked(secret, 0o644)).toEqual([
+      `${secret} holds secrets, and every user of this machine may read it: chmod o-r ${secret}`,
+    ])
+    expect(asked(secret, 0o640)).toEqual([])
+    expect(asked(plain, 0o644)).toEqual([])
   })
 })
 

@@ -163,8 +163,8 @@ describe('files', () => {
     expect(await problems({ ...away, HERALD_CLAMD_URL: `tcp://127.0.0.1:${port}` })).toEqual([
       'Scanner: clamd does not answer: clamd answered something else',
     ])
-    expect(await found('Files', { HERALD_SCANNER: 'clamd' })).toEqual([
-      { ok: false, found: 'The scanner clamd is asked for, but HERALD_CLAMD_URL is not set.' },
+    expect(await found('Settings', { HERALD_SCANNER: 'clamd' })).toEqual([
+      { ok: false, found: 'HERALD_SCANNER is clamd, but HERALD_CLAMD_URL is not set' },
     ])
     const real = await realClamd()
     if (real) {

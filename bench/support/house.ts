@@ -67,7 +67,7 @@ export async function createHouse(): Promise<House> {
   const data = mkdtempSync(join(tmpdir(), 'herald-bench-'))
   chmodSync(data, 0o711) // the server runs as nobody when we are root
   const database = await startEmbedded(join(data, 'postgres'))
-  const store = await openStore(readConfig({ HERALD_DATA: data }))
+  const store = await openStore(readConfig({ HERALD_DATA: data }), { make: true })
   const caller = await makeCaller(store)
   const programs: Running[] = []
   const stop = async () => {

@@ -145,7 +145,7 @@ async function restored(
     await sleep(QUIET_MS)
     const early = sink.arrivals().length
     const saidHeld = /^herald_held 1$/m.test(await (await fetch(`${app.address}/metrics`)).text())
-    const store = await openStore(readConfig(env))
+    const store = await openStore(readConfig(env), { make: true })
     try {
       // What was accepted while the files were copied may be in it or not; what was accepted before must be.
       const services = senders.map(sender => sender.service)

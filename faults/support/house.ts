@@ -90,7 +90,7 @@ export async function createHouse(
     HERALD_HTTP_SMS_RECEIPT_SECRET: RECEIPT_SECRET,
   }
   // The checker asks for more at once than a caller ever does.
-  const store = await openStore(readConfig({ ...common, HERALD_DATABASE_SECONDS: '60' }))
+  const store = await openStore(readConfig({ ...common, HERALD_DATABASE_SECONDS: '60' }), { make: true })
   const totals: Record<string, number> = {}
   const add = (name: string, count: number) => {
     totals[name] = (totals[name] ?? 0) + count

@@ -1,5 +1,6 @@
 // From what was typed to a command and its values, or to a sentence that says what does not fit.
 import { parseArgs } from 'node:util'
+import { nearest } from '../runtime/near.ts'
 import { type Command, type Given, type Option, UsageError } from './command.ts'
 import { usageOf } from './help.ts'
 
@@ -207,24 +208,6 @@ const orList = (words: readonly string[]) =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
 function hint(known: readonly string[], typed: string, say: (near: string) => string): string {
-  const near = known
-    .map(name => ({ name, steps: name.startsWith(typed) && typed.length > 2 ? 0 : distance(name, typed) }))
-    .filter(({ name, steps }) => steps <= Math.max(1, Math.floor(name.length / 3)))
-    .sort((a, b) => a.steps - b.steps)[0]
-  return near ? ` Did you mean ${say(near.name)}?` : ''
-}
-
-/** Letters to add, drop or change (Levenshtein), neighbours swapped counting as one step. */
-function distance(a: string, b: string): number {
-  const rows = [...Array(a.length + 1)].map((_, i) => [i, ...Array<number>(b.length).fill(0)])
-  const at = (i: number, j: number) => rows[i]?.[j] ?? 0
-  for (let j = 1; j <= b.length; j++) rows[0]?.splice(j, 1, j)
-  for (let i = 1; i <= a.length; i++)
-    for (let j = 1; j <= b.length; j++) {
-      const change = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const steps = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, change, isSwap ? at(i - 2, j - 2) + 1 : change)
-      rows[i]?.splice(j, 1, steps)
-    }
-  return at(a.length, b.length)
+  const near = nearest(known, typed)
+  return near ? ` Did you mean ${say(near)}?` : ''
 }

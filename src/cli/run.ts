@@ -1,7 +1,8 @@
 // One call of the program: what was typed in, what is written and the exit code out.
 import { readFileSync } from 'node:fs'
 import type { Part } from '../channels.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readSettings } from '../config.ts'
+import { NothingHere } from '../main.ts'
 import { type Answer, type Io, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { explained } from './explain.ts'
@@ -13,7 +14,7 @@ export type Streams = { out(text: string): void; err(text: string): void }
 export async function run(
   argv: readonly string[],
   { out, err }: Streams,
-  settings: (part?: Part) => Config = part => readConfig(undefined, part),
+  settings: (part?: Part) => Config = part => readSettings(sentence => err(`${sentence}\n`), part ? { part } : {}),
 ): Promise<0 | 1 | 2> {
   const typed = read(commands, argv)
   let config: Config | undefined
@@ -45,6 +46,7 @@ export async function run(
       return 2
     }
     err(`${explained(error).join('\n')}\n`)
+    if (error instanceof NothingHere) return 2
     if (error instanceof Error && (config?.logLevel === 'debug' || config?.logLevel === 'trace'))
       err(`${error.stack}\n`)
     return 1

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { providersInUse } from '../channels.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
-import { openStore, type Running, start } from '../main.ts'
+import { openDatabase, type Running, start } from '../main.ts'
 import type { Answer, Command, Io } from './command.ts'
 
 export const runCommands: readonly Command[] = [
@@ -43,14 +43,14 @@ export const runCommands: readonly Command[] = [
     noun: 'migrate',
     sentence: 'Bring the database to the shape this version needs; a start does it too.',
     run: async io => {
-      const store = await openStore(io.config(), { migrate: false })
+      const { db, stop } = await openDatabase(io.config())
       try {
-        const steps = await migrate(store.db)
+        const steps = await migrate(db)
         const text =
           steps.length === 0 ? 'The database is up to date.' : steps.map(step => `migrated: ${step}`).join('\n')
         return { text, data: { steps } }
       } finally {
-        await store.stop()
+        await stop()
       }
     },
   },

@@ -73,10 +73,15 @@ async function takePieces(holder: pg.Client, step: Migration) {
   await holder.query('insert into migrations (name, checksum) values ($1, $2)', [step.name, step.checksum])
 }
 
+/** Whether any Herald has ever migrated this database. */
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const [table] = await sql<{ exists: boolean }>`select to_regclass('migrations') is not null as exists`
+  return table?.exists ?? false
+}
+
 /** Steps this version knows and the database has not taken yet. */
 export async function pending(sql: Sql): Promise<string[]> {
-  const [table] = await sql<{ exists: boolean }>`select to_regclass('migrations') is not null as exists`
-  const done = new Set(table?.exists ? (await applied(sql)).map(row => row.name) : [])
+  const done = new Set((await isMigrated(sql)) ? (await applied(sql)).map(row => row.name) : [])
   return migrations()
     .map(step => step.name)
     .filter(name => !done.has(name))

@@ -8,9 +8,11 @@ import type { Sql } from './connect.ts'
 const WORD = 'herald'
 const SHORTEST = 32
 
+export const secretFile = (folder: string) => join(folder, 'secret')
+
 /** The secret of the data folder, made at random on first start, readable only by whom it belongs to. */
 export function secretIn(folder: string): string {
-  const file = join(folder, 'secret')
+  const file = secretFile(folder)
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true, mode: 0o711 })
     const draft = join(folder, `secret.${process.pid}`)

@@ -1,5 +1,6 @@
 // Real processes: a configured provider is used, and an installation that others can reach does not capture by accident.
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { programs } from '../support/program.ts'
 import { smtpServer } from '../support/smtp-server.ts'
@@ -54,6 +55,25 @@ describe('an installation that others can reach', () => {
     expect(program.out()).toContain('E-mails are captured, not sent: the inbox keeps them.')
     expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
   })
+})
+
+test('a settings file serves the service and the command line alike, and its secrets are warned about', async () => {
+  const { DATABASE_URL, HERALD_DATA } = await newDatabase()
+  const path = join(dirname(HERALD_DATA), 'herald.env')
+  writeFileSync(path, `DATABASE_URL=${DATABASE_URL}\nHERALD_DATA=${HERALD_DATA}\nHERALD_TEXT_PROVIDERS=none\n`, {
+    mode: 0o600,
+  })
+  const program = await start({ HERALD_ENV_FILE: path })
+  expect(program.out()).toContain('Text messages are switched off.')
+  expect(await herald(['service', 'create', 'By file'], { HERALD_ENV_FILE: path })).toMatchObject({ code: 0, err: '' })
+  chmodSync(path, 0o644)
+  const { code, out, err } = await herald(['service', 'list', '--json'], { HERALD_ENV_FILE: path })
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: expect.stringMatching(/^\S+herald\.env holds secrets, .*: chmod o-r \S+\n$/),
+  })
+  expect(JSON.parse(out).services.map((service: { name: string }) => service.name)).toContain('By file')
+  await program.end('SIGTERM')
 })
 
 test('a channel that is switched off: no service may send by it, and what was accepted before ends as a failure', async () => {

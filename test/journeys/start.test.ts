@@ -84,8 +84,7 @@ describe('a folder of its own', () => {
     const first = await start({ HERALD_DATA: data })
     const [key = ''] = keysIn(first)
     const other = newData()
-    const stranger = await herald(['service', 'create', 'Elsewhere', '--json'], { HERALD_DATA: other })
-    expect(stranger).toMatchObject({ code: 0, err: '' })
+    await (await start({ HERALD_DATA: other })).end('SIGTERM')
     expect(secretIn(other)).not.toBe(secretIn(data))
 
     const headers = { authorization: `ApiKey-v1 ${key}` }

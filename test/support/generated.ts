@@ -63,10 +63,10 @@ function settings(): string {
   )
   return `# Settings
 
-Settings come from the environment. ${NOTE}
+Settings come from the environment and from a settings file ([running.md](running.md)); the environment decides. ${NOTE}
 
 Each has a variant that ends in \`_FILE\` and names a file to read the value from, for secrets kept by the platform.
-At start every problem is listed at once; \`npx herald doctor\` shows them too.
+Every problem is listed at once, before anything is touched; \`npx herald doctor\` shows them too.
 
 | setting | default | meaning |
 |---|---|---|
