@@ -47,11 +47,13 @@ export const filesOfMessage = (sql: Sql, message: Id) => sql<FileRow>`
   where notification_id = ${message}
   order by position`
 
+/** Not of a message that was cancelled, also before its content is gone. */
 export async function findByToken(sql: Sql, digest: Buffer): Promise<FileRow | null> {
   const [found] = await sql<FileRow>`
     select ${all}
-    from files
-    where token_digest = ${digest}`
+    from files f
+    where token_digest = ${digest}
+      and not exists (select from states s where s.id = f.notification_id and s.status = 'cancelled')`
   return found ?? null
 }
 

@@ -434,6 +434,18 @@ describe('10 retention', () => {
     expect(await looks()).toBe(0)
   })
 
+  test('22.11 the links of a cancelled message answer 404 at once, as after their seven days', async () => {
+    const reply = await sendLink('x', 'x.txt', { scheduled_for: inMinutes(60) })
+    const url = addressIn(reply.body.content.body)
+    expect((await get(url)).status).toBe(200)
+    expect((await key.delete(`${LIST}/${reply.body.id}`)).status).toBe(200)
+    const unknown = `${here.address}/download/${'A'.repeat(43)}`
+    for (const accept of [undefined, 'text/html']) {
+      const [gone, never] = [await get(url, accept), await get(unknown, accept)]
+      expect([gone.status, gone.text]).toEqual([404, never.text])
+    }
+  })
+
   test('a cancelled message leaves no content', async () => {
     const reply = await sendLink('x', 'x.txt', { scheduled_for: inMinutes(60) })
     await key.delete(`${LIST}/${reply.body.id}`)
