@@ -1,10 +1,11 @@
 // The embedded PostgreSQL with real processes: killed, orphaned, shared, closed in. It ends only what it started.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { type Embedded, startEmbedded } from '../src/db/embedded.ts'
@@ -167,7 +168,7 @@ test('a lock and users left by dead processes, or by a recycled process id, are 
   const db = await start(home)
   await db.stop()
   expect(isAlive(db.pid)).toBe(false)
-  expect(contents(home)).toEqual(['data', 'postgres.log', 'users'])
+  expect(contents(home)).toEqual(['data', 'pg_hba.conf', 'pg_ident.conf', 'postgres.log', 'users'])
 })
 
 test('a start that was killed in initdb leaves nothing behind', async () => {
@@ -178,7 +179,7 @@ test('a start that was killed in initdb leaves nothing behind', async () => {
 
   const db = await start(home)
   expect(await ask(db, 'select 1 as one')).toEqual([{ one: 1 }])
-  expect(contents(home)).toEqual(['data', 'postgres.log', 'users'])
+  expect(contents(home)).toEqual(['data', 'pg_hba.conf', 'pg_ident.conf', 'postgres.log', 'users'])
   await db.stop()
 })
 
@@ -297,6 +298,41 @@ test.skipIf(!isRoot)('binaries that nobody can reach, without their links, are c
   await db.leave()
   expect(isAlive(db.pid)).toBe(false)
 })
+
+test.skipIf(!isRoot)(
+  'another process of the user that runs PostgreSQL is not let in, root is; also on an older folder',
+  async () => {
+    const home = newHome()
+    const first = await start(home)
+    await ask(first, 'create table kept as select 42 as answer')
+    expect(await knockAs(65_534, first.host)).toMatch(/^E.*Peer authentication failed for user "herald"/s)
+    expect(await knockAs(0, first.host)).toMatch(/^R/)
+    await first.stop()
+
+    // Made by a Herald that let everybody in who could reach the socket.
+    for (const name of ['pg_hba.conf', 'pg_ident.conf']) fs.rmSync(path.join(home, name))
+    fs.writeFileSync(path.join(home, 'data/pg_hba.conf'), 'local all all trust\n')
+    const second = await start(home)
+    expect(await ask(second, 'select answer from kept')).toEqual([{ answer: 42 }])
+    expect(await knockAs(65_534, second.host)).toMatch(/^E/)
+    await second.stop()
+  },
+)
+
+/** The server's first answer to a client of this user that wants to be herald: R lets it in, E does not. */
+async function knockAs(uid: number, host: string): Promise<string> {
+  const script = `
+    const words = Buffer.from('user\\0herald\\0database\\0postgres\\0\\0')
+    const hello = Buffer.alloc(8)
+    hello.writeInt32BE(8 + words.length)
+    hello.writeInt32BE(196608, 4)
+    const socket = require('net').connect(${JSON.stringify(path.join(host, '.s.PGSQL.5432'))})
+    socket.write(Buffer.concat([hello, words]))
+    socket.once('data', data => { console.log(data.toString('latin1')); socket.destroy() })
+    socket.once('error', error => console.log(error.code))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { uid, gid: uid, cwd: '/', env: {} })
+  return stdout
+}
 
 async function start(home: string, options?: Parameters<typeof startEmbedded>[1]): Promise<Embedded> {
   homes.add(home)

@@ -13,7 +13,7 @@ type User = { uid: number; gid: number }
 /** The user the server runs as; undefined: the user we are. */
 export type Owner = User | undefined
 
-/** The role that owns everything; whoever can enter the socket's folder is let in as it. */
+/** The role that owns everything; root and whoever the folder belongs to are let in as it. */
 export const user = 'herald'
 export const childEnv = { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' }
 const nobody = { uid: 65534, gid: 65534 } // there on every system, and initdb wants a user with an entry in /etc/passwd
@@ -76,6 +76,52 @@ export function prepareSocketFolder(place: string, owner: Owner): string {
   // Left from a crash: the caller made sure that no server runs here, and no other's socket can be in this folder.
   for (const left of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) fs.rmSync(path.join(folder, left), { force: true })
   return folder
+}
+
+/**
+ * Who may connect, by the user of the process at the other end of the socket (peer authentication). The server may run as a user
+ * that others run as, too: nobody. The files lie beside the data, in a folder that is not that user's, and are written anew at
+ * each start, so that folders made before have them as well.
+ */
+export async function writeAccess(place: string): Promise<Record<'hba_file' | 'ident_file', string>> {
+  const uids = new Set([0, process.getuid?.() ?? 0, fs.statSync(place).uid])
+  const names = await Promise.all([...uids].map(nameOf))
+  // A user without a name is one that no other process has, but also one that PostgreSQL cannot tell from others.
+  const mine = names[[...uids].indexOf(process.getuid?.() ?? 0)]
+  const method = mine === undefined ? 'trust' : 'peer map=herald'
+  const files = { hba_file: path.join(place, 'pg_hba.conf'), ident_file: path.join(place, 'pg_ident.conf') }
+  const known = names.filter(name => name !== undefined)
+  put(files.hba_file, [`local all ${user} ${method}`])
+  put(
+    files.ident_file,
+    known.map(name => `herald "${name}" ${user}`),
+  )
+  return files
+}
+
+async function nameOf(uid: number): Promise<string | undefined> {
+  if (uid === process.getuid?.()) {
+    try {
+      return os.userInfo().username
+    } catch {
+      return undefined // no entry in /etc/passwd
+    }
+  }
+  try {
+    return (await promisify(execFile)('id', ['-nu', String(uid)], { env: childEnv })).stdout.trim()
+  } catch {
+    return undefined // no entry, or no such program
+  }
+}
+
+/** Renamed into its place, so that nobody reads half of it; the server's user must be able to read it. */
+function put(file: string, lines: readonly string[]): void {
+  fs.rmSync(`${file}.new`, { force: true })
+  const fresh = fs.openSync(`${file}.new`, 'wx') // never through a link that somebody has put there
+  fs.writeFileSync(fresh, `${lines.join('\n')}\n`)
+  fs.fchmodSync(fresh, 0o644)
+  fs.closeSync(fresh)
+  fs.renameSync(`${file}.new`, file)
 }
 
 export function refuseForeignFolder(folder: string, owner: Owner): void {

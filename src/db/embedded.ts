@@ -17,6 +17,7 @@ import {
   refuseForeignFolder,
   refuseOtherVersion,
   user,
+  writeAccess,
 } from './embedded-place.ts'
 
 export type Embedded = {
@@ -199,7 +200,8 @@ async function launch(
   const { bin, major } = await binaries(place, owner)
   if (!fs.existsSync(data)) await makeCluster(bin, data, owner)
   refuseOtherVersion(data, major)
-  const all = { unix_socket_directories: prepareSocketFolder(place, owner), ...defaults, ...settings }
+  const socket = { unix_socket_directories: prepareSocketFolder(place, owner) }
+  const all = { ...socket, ...(await writeAccess(place)), ...defaults, ...settings }
   const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = fs.constants
   const output = fs.openSync(log, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600) // a pipe would die with us
