@@ -201,7 +201,7 @@ const settings = {
     'HERALD_BODY_BUDGET',
     whole(8, 65_536),
     64,
-    'Mebibytes of request bodies that may be in memory at the same time; larger ones wait for their share before they are read.',
+    'Mebibytes of request bodies that may be in memory at the same time, shared by the services that send them; one body more is read beyond it, so that a large one can always be finished.',
   ),
   leaseSeconds: setting(
     'HERALD_LEASE_SECONDS',
@@ -226,7 +226,7 @@ const settings = {
     'HERALD_REQUEST_SECONDS',
     whole(1, 600),
     30,
-    'How long a caller may take to send a whole request.',
+    'How long a caller may take to send a whole request; a body that brings less than 1 KiB a second over a third of this time is ended earlier.',
   ),
   headerSeconds: setting(
     'HERALD_HEADER_SECONDS',

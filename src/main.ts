@@ -329,6 +329,7 @@ export async function start(
       ...config,
       log,
       answered: answeredBy(parts),
+      ownerOf: serviceOf,
     })
     boundConnections(server.app.server, parts)
     addRoutes(server.app, parts)

@@ -1,7 +1,7 @@
 import { readId } from '../core/id.ts'
+import { BODY } from '../http/bodies.ts'
 import { address, type Links } from '../http/links.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
-import { BODY } from '../http/server.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
 import { rateHeaders } from '../limits/rate.ts'

@@ -1,4 +1,5 @@
 // Refusal → status and body. Anything else is a fault: logged here, told to the caller only as such.
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Kind, Refusal } from '../core/refusal.ts'
 import { refuse } from './refusals.ts'
@@ -58,10 +59,25 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(envelope('Exception', ['Internal server error'], 500))
 }
 
+// A request too broken to become one: answered on the bare socket.
+export function answerOnSocket(error: { code?: string }, socket: Socket) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+  const [status, reason, body] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large', envelope('BadRequestError', refuse.unreadable().messages, 431)]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout', envelope('BadRequestError', refuse.unreadable().messages, 408)]
+        : [400, 'Bad Request', worded(refuse.unreadable()).body]
+  // Gone for good: what comes in after a no must not be taken for a request after all.
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
+}
+
 // The framework's own complaints about a request, in the interface's words.
 function frameworkRefusal(error: unknown): Refusal | null {
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse.tooLarge()
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refuse.notJson()
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || statusCode === 414)
     return refuse.unknownPath()

@@ -11,38 +11,33 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { Refusal } from '../core/refusal.ts'
-import { createBudget } from './budget.ts'
-import { envelope, sendError, worded } from './errors.ts'
-import { readJson } from './json.ts'
+import { BODY, type BodyOptions, readBodies } from './bodies.ts'
+import { answerOnSocket, sendError } from './errors.ts'
 import { refuse } from './refusals.ts'
 
-export type ServerOptions = {
+export type ServerOptions = BodyOptions & {
   log: FastifyBaseLogger
   trustedProxies: readonly string[]
   corsOrigins: readonly string[]
-  requestSeconds: number
   headerSeconds: number
   keepAliveSeconds: number
   noticeSeconds: number
   drainSeconds: number
-  /** Mebibytes of bodies in memory at the same time. */
-  bodyBudget: number
   /** Told about every answer: for the request log and the metrics. */
   answered(request: FastifyRequest, reply: FastifyReply): void
 }
 
 export type HttpServer = { app: FastifyInstance; drain(): Promise<void> }
 
-const MIB = 1024 * 1024
-/** Caps on bodies (contract 1.3). */
-export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
+/** How long a body may be held back; then Node itself cuts the connection. */
+const HELD_SECONDS = 300
 
 export function createServer(options: ServerOptions): HttpServer {
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     bodyLimit: BODY.other,
-    requestTimeout: (options.requestSeconds + WAIT_SECONDS) * 1000,
+    requestTimeout: (options.requestSeconds + HELD_SECONDS) * 1000,
     keepAliveTimeout: options.keepAliveSeconds * 1000,
     http: {
       headersTimeout: options.headerSeconds * 1000,
@@ -54,12 +49,12 @@ export function createServer(options: ServerOptions): HttpServer {
     routerOptions: { maxParamLength: 1_000 },
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: answerOnSocket,
     onProtoPoisoning: 'ignore',
   })
 
   // Without a listener Node would hang up on the method CONNECT without a word.
-  app.server.on('connect', (_request, socket: net.Socket) => answerBrokenRequest({}, socket))
+  app.server.on('connect', (_request, socket: net.Socket) => answerOnSocket({}, socket))
 
   let draining = false
   const answerUnknown = createUnknown(app)
@@ -92,8 +87,7 @@ export function createServer(options: ServerOptions): HttpServer {
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   // A body of DELETE is ignored like one of GET, whatever its size and type (contract 22.6).
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
-  readBodies(app)
-  boundBodies(app, options)
+  readBodies(app, options)
 
   return {
     app,
@@ -126,98 +120,12 @@ function allowOrigin(origins: readonly string[], { headers }: FastifyRequest, re
   reply.header('access-control-allow-methods', 'GET,PUT,POST,PATCH,DELETE')
 }
 
-// The content type is checked here and not by the framework, whose per-type parsing has been bypassed before.
-const JSON_TYPE = /^\s*application\/(?:json|[^\s;/]+\+json)\s*(?:;|$)/i
-
-function readBodies(app: FastifyInstance) {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
-    const isJson = JSON_TYPE.test(type) && encoding === 'identity'
-    const isFine = isJson || !takesBody(request) || request.routeOptions.config.anyType
-    done(isFine ? null : refuse.notJson(), payload)
-  })
-  app.addHook('preValidation', (request, _reply, done) => {
-    try {
-      if (!takesBody(request)) request.body = undefined
-      else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
-      done()
-    } catch (error) {
-      done(error as Error)
-    }
-  })
-}
-
-/** Smaller bodies are not worth the waiting. */
-const SMALL_BODY = 256 * 1024
-/** How long a body may wait for its share; then Node itself cuts the connection. */
-const WAIT_SECONDS = 300
-
-// After the caller is known, before the body is read. Only from then on does the caller's time run, and the share is given
-// back when there is an answer: a caller who has hung up may have left a body that is still being worked on.
-function boundBodies(app: FastifyInstance, { bodyBudget, requestSeconds }: ServerOptions) {
-  const budget = createBudget(bodyBudget * MIB)
-  const shares = new WeakMap<FastifyRequest, () => void>()
-  // One look around now and then instead of a timer for each body: most are there before it could start.
-  const reading = new Map<IncomingMessage, number>()
-  const sweep = setInterval(cutLate, Math.min(1_000, requestSeconds * 250))
-  sweep.unref()
-  app.addHook('onClose', async () => clearInterval(sweep))
-
-  function cutLate() {
-    const latest = performance.now() - requestSeconds * 1000
-    for (const [raw, since] of reading) {
-      if (raw.complete || raw.destroyed) reading.delete(raw)
-      else if (since < latest) answerBrokenRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, raw.socket)
-    }
-  }
-
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const { raw, headers } = request
-    const { 'content-length': length, 'transfer-encoding': encoding } = headers
-    if (!takesBody(request) || (length === undefined && encoding === undefined)) return done(null, payload)
-    const limit = request.routeOptions.bodyLimit ?? BODY.other
-    // Without a length a body may become as large as is allowed.
-    const wanted = length === undefined ? limit : Math.min(Number(length), limit)
-    const read = () => {
-      reading.set(raw, performance.now())
-      done(raw.destroyed ? refuse.unreadable() : null, payload)
-    }
-    if (wanted <= SMALL_BODY) return read()
-    void budget.take(wanted).then(giveBack => {
-      shares.set(request, giveBack)
-      read()
-    })
-  })
-  app.addHook('preValidation', (request, _reply, done) => {
-    reading.delete(request.raw)
-    done()
-  })
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    shares.get(request)?.()
-    done(null, payload)
-  })
-}
-
-const takesBody = (request: FastifyRequest) =>
-  (request.method === 'POST' || request.method === 'PATCH') && !request.is404
-
-function parsed(body: unknown): unknown {
-  if (!Buffer.isBuffer(body) || body.length === 0) throw refuse.unreadable()
-  return readJson(body)
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** The id of what a request made, for the request log. */
     made: string | null
   }
   interface FastifyContextConfig {
-    /** The route reads the bytes itself (bulk: off the event loop). */
-    rawBody?: boolean
-    /** The route takes bodies of any type (receipts: each provider has its own). */
-    anyType?: boolean
     /** Takes the path away from a method although another method has it (POST /v2/notifications/anything). */
     hidden?: boolean
   }
@@ -249,22 +157,6 @@ function createUnknown(app: FastifyInstance) {
 
 const patternOf = (url: string) =>
   new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z_]+/g, '[^/]+')}$`)
-
-// A request too broken to become one: answered on the bare socket.
-function answerBrokenRequest(error: { code?: string }, socket: net.Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-  const [status, reason, body] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'Request Header Fields Too Large', envelope('BadRequestError', refuse.unreadable().messages, 431)]
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? [408, 'Request Timeout', envelope('BadRequestError', refuse.unreadable().messages, 408)]
-        : [400, 'Bad Request', worded(refuse.unreadable()).body]
-  // Gone for good: what comes in after a no must not be taken for a request after all.
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
-  )
-}
 
 // http.Server.close() would drop idle keep-alive sockets that a caller is about to use: only the listening handle is
 // closed, every answer from now on says `Connection: close`, and what is still open after the cap is cut.

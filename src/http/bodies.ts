@@ -1,0 +1,214 @@
+// Bodies: which are read, how large and how slow they may be, and how much memory each caller may fill. The caller is known
+// before the first byte is read (keys/hook.ts).
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { answerOnSocket } from './errors.ts'
+import { readJson } from './json.ts'
+import { refuse } from './refusals.ts'
+import { createShares, type Share } from './shares.ts'
+
+const MIB = 1024 * 1024
+/** Caps on bodies (contract 1.3). */
+export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
+
+export type BodyOptions = {
+  requestSeconds: number
+  /** Mebibytes of bodies in memory at the same time. */
+  bodyBudget: number
+  /** Who shares the budget: the service of the caller, once it is known. */
+  ownerOf(request: FastifyRequest): string | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads the bytes itself (bulk: off the event loop). */
+    rawBody?: boolean
+    /** The route takes bodies of any type (receipts: each provider has its own). */
+    anyType?: boolean
+  }
+}
+
+// The content type is checked here and not by the framework, whose per-type parsing has been bypassed before.
+const JSON_TYPE = /^\s*application\/(?:json|[^\s;/]+\+json)\s*(?:;|$)/i
+
+export function readBodies(app: FastifyInstance, options: BodyOptions) {
+  const collect = createCollector(app, options)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (request, payload, done) => collect(request, payload, done))
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
+    const isJson = JSON_TYPE.test(type) && encoding === 'identity'
+    const isFine = isJson || !takesBody(request) || request.routeOptions.config.anyType
+    done(isFine ? null : refuse.notJson(), payload)
+  })
+  app.addHook('preValidation', (request, _reply, done) => {
+    try {
+      if (!takesBody(request)) request.body = undefined
+      else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+const takesBody = (request: FastifyRequest) =>
+  (request.method === 'POST' || request.method === 'PATCH') && !request.is404
+
+function parsed(body: unknown): unknown {
+  if (!Buffer.isBuffer(body) || body.length === 0) throw refuse.unreadable()
+  return readJson(body)
+}
+
+/** Bodies up to this size are not worth the counting. */
+const UNCHARGED = 16 * 1024
+/** Charged ahead of what has arrived: so much comes at once from a socket that is read. */
+const PIECE = 64 * 1024
+
+type Done = (error: Error | null, body?: Buffer) => void
+
+function createCollector(app: FastifyInstance, options: BodyOptions) {
+  const shares = createShares(options.bodyBudget * MIB)
+  const open = new WeakMap<FastifyRequest, Share>()
+  const pace = createPace(app, options.requestSeconds)
+  // Given back when there is an answer: a caller who has hung up may have left a body that is still being worked on.
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    open.get(request)?.close()
+    done(null, payload)
+  })
+
+  return (request: FastifyRequest, payload: Readable, done: Done) => {
+    const { raw } = request
+    const limit = request.routeOptions.bodyLimit ?? BODY.other
+    const announced = request.headers['content-length'] === undefined ? null : Number(request.headers['content-length'])
+    if (announced !== null && announced > limit) return done(refuse.tooLarge())
+    const gathered = createGathering(announced)
+    const progress = pace.follow(raw)
+    const share =
+      announced !== null && announced <= UNCHARGED ? null : shares.open(options.ownerOf(request) ?? request.ip)
+    if (share) open.set(request, share)
+    let charged = 0
+
+    const readOn = () => {
+      const ahead = Math.min(gathered.length() + PIECE, announced ?? limit)
+      const more = Math.max(0, ahead - charged)
+      charged += more
+      if (!share || share.add(more, goOn)) return payload.resume()
+      progress.hold()
+      payload.pause()
+    }
+    const goOn = () => {
+      progress.goOn()
+      payload.resume()
+    }
+    const take = (chunk: Buffer) => {
+      gathered.add(chunk)
+      if (gathered.length() > limit) end(refuse.tooLarge())
+      else if (share) readOn()
+    }
+    const end = (error: Error | null) => {
+      payload.off('data', take).off('end', finish).off('error', fail).off('close', fail)
+      pace.forget(raw)
+      if (error) share?.close()
+      done(error, error ? undefined : gathered.whole())
+    }
+    const finish = () => end(null)
+    const fail = () => end(refuse.unreadable())
+    payload.on('end', finish).on('error', fail).on('close', fail).on('data', take)
+    readOn()
+  }
+}
+
+/** One buffer that grows with what arrives: joining 64 MiB at the end would hold the event loop for some 30 ms. */
+function createGathering(announced: number | null) {
+  let buffer = Buffer.alloc(0)
+  let length = 0
+
+  function grow(needed: number) {
+    const wanted = Math.max(needed, 2 * buffer.length, PIECE)
+    const size = announced === null ? wanted : Math.min(wanted, Math.max(needed, announced))
+    // Not from the pool: what has memory of its own can be handed to a thread as it is.
+    const larger = size < PIECE ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size)
+    buffer.copy(larger, 0, 0, length)
+    buffer = larger
+  }
+
+  return {
+    add(chunk: Buffer) {
+      if (length + chunk.length > buffer.length) grow(length + chunk.length)
+      chunk.copy(buffer, length)
+      length += chunk.length
+    },
+    length: () => length,
+    whole: () => (length === buffer.length ? buffer : buffer.subarray(0, length)),
+  }
+}
+
+/** A body that brings less than this in a second, over a third of its time, is too slow. */
+const SLOWEST = 1024
+
+type Progress = { since: number; from: number; bytes: number; heldAt: number | null; isAnswered: boolean }
+
+// One look around now and then instead of a timer for each body: most are there before it could start.
+function createPace(app: FastifyInstance, requestSeconds: number) {
+  const windowMs = (requestSeconds * 1000) / 3
+  const followed = new Map<IncomingMessage, Progress>()
+  const sweep = setInterval(cutSlow, Math.min(1_000, requestSeconds * 250))
+  sweep.unref()
+  app.addHook('onClose', async () => clearInterval(sweep))
+  // What was answered before its body was read (a wrong key, a GET with a body) is read to nowhere, at the same pace.
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    if (!raw.complete && !raw.destroyed) follow(raw).isAnswered = true
+    done()
+  })
+
+  function follow(raw: IncomingMessage): Progress {
+    const now = performance.now()
+    const progress = { since: now, from: now, bytes: raw.socket.bytesRead, heldAt: null, isAnswered: false }
+    followed.set(raw, progress)
+    return progress
+  }
+
+  function cutSlow() {
+    const now = performance.now()
+    for (const [raw, progress] of followed) {
+      if (raw.complete || raw.destroyed) followed.delete(raw)
+      else if (progress.heldAt === null && isSlow(raw, progress, now)) {
+        followed.delete(raw)
+        if (progress.isAnswered) raw.socket.destroy()
+        else answerOnSocket({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, raw.socket)
+      }
+    }
+  }
+
+  function isSlow(raw: IncomingMessage, progress: Progress, now: number): boolean {
+    if (now - progress.since > requestSeconds * 1000) return true
+    if (now - progress.from < windowMs) return false
+    const { bytesRead } = raw.socket
+    if (bytesRead - progress.bytes < (SLOWEST * (now - progress.from)) / 1000) return true
+    progress.from = now
+    progress.bytes = bytesRead
+    return false
+  }
+
+  return {
+    follow(raw: IncomingMessage) {
+      const progress = follow(raw)
+      return {
+        /** Held back by us: its time stands still. */
+        hold() {
+          progress.heldAt = performance.now()
+        },
+        goOn() {
+          if (progress.heldAt === null) return
+          const heldMs = performance.now() - progress.heldAt
+          progress.since += heldMs
+          progress.from += heldMs
+          progress.heldAt = null
+        },
+      }
+    },
+    forget: (raw: IncomingMessage) => followed.delete(raw),
+  }
+}

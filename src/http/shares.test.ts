@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { createShares } from './shares.ts'
+
+const never = () => {
+  throw new Error('nobody was held back')
+}
+
+test('an owner may hold as much as is free, so there is room for the next', () => {
+  const shares = createShares(120)
+  // The first body over the threshold is the one that is read beyond it.
+  const beyond = shares.open('a')
+  expect(beyond.add(100, never)).toBe(true)
+  const [one, two, three] = [shares.open('a'), shares.open('b'), shares.open('c')]
+  expect(one.add(60, never)).toBe(true)
+  expect(one.add(1, () => {})).toBe(false)
+  expect(two.add(29, never)).toBe(true)
+  expect(two.add(2, () => {})).toBe(false)
+  expect(three.add(10, never)).toBe(true)
+  expect(shares.inUse()).toBe(202)
+})
+
+test('one body is read to its end however large, and owners take turns at it', () => {
+  const shares = createShares(10)
+  const order: string[] = []
+  const first = shares.open('a')
+  expect(first.add(1_000, never)).toBe(true)
+  expect(first.add(1_000, never)).toBe(true)
+  const again = shares.open('a')
+  expect(again.add(6, () => order.push('a again'))).toBe(false)
+  const other = shares.open('b')
+  expect(other.add(6, () => order.push('b'))).toBe(false)
+  first.close()
+  expect(order[0]).toBe('b')
+  expect(other.add(1_000, never)).toBe(true)
+})
+
+test('who is held back goes on when something was given back, those who hold least first', () => {
+  const shares = createShares(100)
+  const beyond = shares.open('x')
+  beyond.add(200, never)
+  const order: string[] = []
+  const [large, full] = [shares.open('large'), shares.open('full')]
+  full.add(45, never)
+  expect(large.add(40, () => order.push('large'))).toBe(false)
+  const small = shares.open('small')
+  expect(small.add(16, () => order.push('small'))).toBe(false)
+  full.close()
+  expect(order).toEqual(['small', 'large'])
+})
+
+test('a share is given back once, however often it is said, and charges nothing afterwards', () => {
+  const shares = createShares(10)
+  const one = shares.open('a')
+  one.add(4, never)
+  one.close()
+  one.close()
+  expect(one.add(4, never)).toBe(true)
+  expect(shares.inUse()).toBe(0)
+})

@@ -1,0 +1,105 @@
+// Memory for bodies that are being read or worked on, shared by those who send them. A body is charged as it arrives, not for
+// what it announces. An owner may hold as much as is free (the dynamic threshold of switches with shared memory), so
+// one owner gets half, two get a third each, and there is always room for the next. One body at a time is read beyond that, so
+// that a large one can always be finished; owners take turns at it.
+
+export type Share = {
+  /** Charges bytes that have arrived. False: nothing more may be read until `resume` is called. */
+  add(bytes: number, resume: () => void): boolean
+  /** Gives everything back; may be called more than once. */
+  close(): void
+}
+
+export type Shares = {
+  open(owner: string): Share
+  /** Bytes that are charged, the one body beyond the threshold included. */
+  inUse(): number
+}
+
+type Owner = { name: string; held: number; open: number; lastTurn: number }
+type Entry = { owner: Owner; held: number; isOpen: boolean; resume: (() => void) | null }
+
+export function createShares(most: number): Shares {
+  const owners = new Map<string, Owner>()
+  const waiting = new Set<Entry>()
+  let used = 0
+  let turns = 0
+  let extra: Entry | null = null
+
+  const fits = ({ owner }: Entry) => owner.held <= most - used
+
+  function charge(entry: Entry, bytes: number) {
+    entry.held += bytes
+    if (entry === extra) return
+    entry.owner.held += bytes
+    used += bytes
+  }
+
+  function wake(entry: Entry) {
+    const { resume } = entry
+    waiting.delete(entry)
+    entry.resume = null
+    resume?.()
+  }
+
+  function takeTurn(entry: Entry) {
+    used -= entry.held
+    entry.owner.held -= entry.held
+    entry.owner.lastTurn = ++turns
+    extra = entry
+    wake(entry)
+  }
+
+  function settle() {
+    wakeThoseThatFit()
+    if (extra || waiting.size === 0) return
+    takeTurn(least(waiting, ({ owner }) => owner.lastTurn))
+    wakeThoseThatFit()
+  }
+
+  /** Whoever holds least goes on first. */
+  function wakeThoseThatFit() {
+    if (waiting.size === 0 || used >= most) return
+    for (const entry of [...waiting].sort((one, other) => one.owner.held - other.owner.held || one.held - other.held))
+      if (fits(entry)) wake(entry)
+  }
+
+  return {
+    open(name) {
+      const owner = owners.get(name) ?? { name, held: 0, open: 0, lastTurn: 0 }
+      owners.set(name, owner)
+      owner.open++
+      const entry: Entry = { owner, held: 0, isOpen: true, resume: null }
+      return {
+        add(bytes, resume) {
+          if (!entry.isOpen) return true
+          charge(entry, bytes)
+          if (entry === extra || fits(entry)) return true
+          if (!extra) {
+            takeTurn(entry)
+            return true
+          }
+          entry.resume = resume
+          waiting.add(entry)
+          return false
+        },
+        close() {
+          if (!entry.isOpen) return
+          entry.isOpen = false
+          waiting.delete(entry)
+          if (entry === extra) extra = null
+          else charge(entry, -entry.held)
+          if (--owner.open === 0) owners.delete(name)
+          settle()
+        },
+      }
+    },
+    inUse: () => used + (extra?.held ?? 0),
+  }
+}
+
+function least<T>(entries: Iterable<T>, by: (entry: T) => number): T {
+  const [first, ...rest] = entries
+  if (first === undefined) throw new Error('the least of nothing')
+  return rest.reduce((one, other) => (by(other) < by(one) ? other : one), first)
+}
