@@ -411,7 +411,10 @@ describe('providers, by a real handshake', () => {
     ])
   }, 60_000)
 
-  test('captured, not sent', async () => {
+  test('captured, not sent; where others can reach it, a start would refuse', async () => {
+    expect(await found('Settings', { HERALD_HOST: '0.0.0.0' })).toEqual([
+      { ok: false, found: expect.stringContaining('there is no provider for e-mails, and HERALD_HOST is 0.0.0.0') },
+    ])
     for (const name of ['Provider of e-mails', 'Provider of text messages'])
       expect((await found(name))[0]?.found).toMatch(/^none: captured, not sent/)
   })

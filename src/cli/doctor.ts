@@ -1,6 +1,7 @@
 // Looks for trouble and says in plain words what to do. It changes nothing that a start would not.
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { captureProblems } from '../channels.ts'
 import { type Config, ConfigProblems } from '../config.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
@@ -63,7 +64,7 @@ async function examine(io: Io): Promise<Check[]> {
   const { checks, instance } = await checkDatabase(config, answer)
   return [
     node,
-    fine('Settings', 'all are understood'),
+    settingsOf(config),
     ...(await attempted('Disk', async () => [checkDisk(config)])),
     ...checks,
     checkSendingDomain(config),
@@ -94,6 +95,13 @@ function checkSettings(io: Io): { config: Config } | { problem: Check } {
     if (!(error instanceof ConfigProblems)) throw error
     return { problem: trouble('Settings', error.problems.join('; '), 'Correct them; docs/settings.md explains each.') }
   }
+}
+
+/** What a start would refuse although each setting is understood. */
+function settingsOf(config: Config): Check {
+  const problems = captureProblems(config, 'all')
+  if (problems.length === 0) return fine('Settings', 'all are understood')
+  return trouble('Settings', problems.join('; '), 'Until then herald start refuses; docs/settings.md explains each.')
 }
 
 const SMALLEST_FREE = 500 * 1024 * 1024
