@@ -34,7 +34,7 @@ export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Lea
       make: db.client,
       async prepare(client) {
         leadsFrom = Number.POSITIVE_INFINITY
-        await client.query(`set idle_session_timeout = ${sessionMs}`)
+        await client.query(`select set_config('idle_session_timeout', $1, false)`, [String(sessionMs)])
         await heartbeat(client)
       },
       heartbeat,
