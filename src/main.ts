@@ -29,6 +29,7 @@ import { createAuthenticate } from './keys/authenticate.ts'
 import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { createReads } from './limits/reads.ts'
+import { dropFutureRequests } from './limits/sql.ts'
 import { createAccept, type Outlet } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
 import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold.ts'
@@ -46,7 +47,7 @@ import { createSimulated } from './services/simulated.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
 import { boundConnections } from './telemetry/descriptors.ts'
 import { createLog, createRequestLog, type Log } from './telemetry/log.ts'
-import { createMetrics } from './telemetry/metrics.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
@@ -244,9 +245,10 @@ export async function start(
     const metrics = createMetrics()
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
+    const follower = createFollower(db, clock, log, metrics)
     // A database of our own that was killed is started again by whoever misses it.
     const readiness = createReadiness(() =>
-      followDatabase(db.sql, clock).catch(async error => {
+      follower.follow().catch(async error => {
         await store.revive()
         throw error
       }),
@@ -310,7 +312,13 @@ export async function start(
       bulkThread,
       renderThread,
       files,
-      accept: createAccept({ db, clock, outlet, patienceSeconds: config.databaseSeconds - 0.5 }),
+      accept: createAccept({
+        db,
+        clock,
+        outlet,
+        patienceSeconds: config.databaseSeconds - 0.5,
+        followClock: follower.follow,
+      }),
       links: createLinks(config.baseUrl),
       sendingDomain: config.sendingDomain,
       readiness,
@@ -368,6 +376,28 @@ function aboutOf(config: Config, instance: string | null): About {
     instance: instance ?? '',
     providers: Object.fromEntries(channels.map(({ channel, providers }) => [channel, providers])),
     details: channels.map(({ sentence }) => sentence),
+  }
+}
+
+// The clock of the database was set: ours follows at once, ids of the new time get their partitions, and requests that were
+// counted in what is now the future leave the rate limits.
+function createFollower(db: Database, clock: Clock, log: Log, metrics: Metrics) {
+  let steps = 0
+  let isSettled = true
+  metrics.gauge('herald_clock_steps', 'How often the clock of the database was set by more than 2 s.', () => steps)
+  return {
+    async follow() {
+      const step = await followDatabase(db.sql, clock)
+      if (step !== 0) {
+        steps++
+        isSettled = false
+        log.warn({ seconds: Math.round(step / 100) / 10 }, 'the clock of the database was set: ours follows it')
+      }
+      if (isSettled) return
+      await makePartitions(db, clock)
+      await dropFutureRequests(db.sql)
+      isSettled = true
+    },
   }
 }
 

@@ -40,6 +40,7 @@ const WANTED = {
   'scan pending (F9)': 'herald_scan_oldest_seconds',
   'partitions ahead (T1)': 'herald_partitions_ahead_days',
   'chores are done': 'herald_leader',
+  'the database clock was set (T1)': 'herald_clock_steps',
   'errors in the log': 'herald_faults_total',
   'callers refused at the limit of open files': 'herald_connections_refused_total',
 }

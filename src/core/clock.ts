@@ -1,13 +1,20 @@
 // The only place that reads the time. Ids carry the time, order the pages and choose the day's partition, so the
-// process clock is corrected towards the database's and never runs backwards.
+// process clock follows the database's. Small corrections never make it run backwards: it stands still until the database has
+// caught up. When the database's clock was set by more than STEP_MS, ours is set too, back as well as forward.
+
+/** The most that our clock may be ahead of the database's. */
+export const STEP_MS = 2_000
 
 export type Clock = {
-  /** Microseconds since 1970, never less than any value returned before. */
+  /** Microseconds since 1970, never less than any value returned before the last step. */
   micros(): number
   /** Milliseconds since 1970, whole. */
   now(): number
-  /** What the database's clock showed, in milliseconds since 1970, at some moment of the last `travelMs`. */
-  follow(databaseMs: number, travelMs?: number): void
+  /**
+   * What the database's clock showed, in milliseconds since 1970, at some moment of the last `travelMs`. Returns by how much
+   * our clock was set: 0, or a step of more than STEP_MS in either direction.
+   */
+  follow(databaseMs: number, travelMs?: number): number
 }
 
 /** `read` gives milliseconds since 1970 with a fraction; tests hand in their own. */
@@ -26,7 +33,18 @@ export function createClock(read: () => number = systemMillis): Clock {
     follow(databaseMs, travelMs = 0) {
       const least = databaseMs - read()
       const most = least + travelMs
+      const before = offset
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most)
+      const reading = read() + offset
+      if (before === null) {
+        last = 0 // what was read before the first answer was the machine's time
+        return 0
+      }
+      if (offset - before > STEP_MS) return offset - before
+      const ahead = Math.max(last / 1000, read() + before) - reading
+      if (ahead <= STEP_MS) return 0
+      last = Math.floor(reading * 1000)
+      return -ahead
     },
   }
 }

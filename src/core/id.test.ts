@@ -30,6 +30,28 @@ test('the clock never runs backwards, whatever the machine or a correction does'
   expect(clock.now()).toBe(11_000)
 })
 
+test('4.7 small corrections back let the clock stand still; a step of more than 2 s is followed, also by ids', () => {
+  let at = 1_000_000
+  const clock = createClock(() => at)
+  const ids = createIds(clock)
+  expect(clock.follow(5_000_000)).toBe(0)
+  const first = ids.next()
+  expect(clock.follow(4_998_500)).toBe(0)
+  expect(clock.now()).toBe(5_000_000)
+  expect(clock.follow(4_997_500)).toBe(-2_500) // 1 s more, but 2.5 s in all
+  expect(clock.now()).toBe(4_997_500)
+  expect(ids.next() < first).toBe(true)
+
+  at += 1_000
+  expect(clock.follow(4_398_500)).toBe(-600_000)
+  expect(microsOf(ids.next())).toBe(4_398_500_000)
+  const later = ids.next()
+  at += 1
+  expect(ids.next() > later).toBe(true)
+  expect(clock.follow(4_998_501)).toBe(600_000)
+  expect(microsOf(ids.next())).toBe(4_998_501_000)
+})
+
 test('a reading of the database that took long corrects no more than it proves wrong', () => {
   let at = 1_000_000
   const clock = createClock(() => at)

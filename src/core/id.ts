@@ -1,11 +1,11 @@
 // UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the millisecond's fraction, 62 random bits.
 // The id is the clock: it orders pages, names the day's partition and is the creation time to the microsecond.
 import { randomFillSync } from 'node:crypto'
-import type { Clock } from './clock.ts'
+import { type Clock, STEP_MS } from './clock.ts'
 
 export type Id = string & { readonly __id: true }
 
-/** Ids of one process strictly increase, so what was accepted later is listed earlier. */
+/** Ids of one process strictly increase, so what was accepted later is listed earlier; except when the clock was set back. */
 export function createIds(clock: Clock): { next(): Id } {
   // Random digits for 512 ids, and the first two groups for as long as the millisecond lasts.
   const entropy = Buffer.alloc(8 * 512)
@@ -22,7 +22,7 @@ export function createIds(clock: Clock): { next(): Id } {
   return {
     next() {
       const at = split(clock.micros())
-      if (at.millis > millis) {
+      if (at.millis > millis || at.millis < millis - STEP_MS / 2) {
         enter(at.millis)
         fraction = at.fraction
       } else if (at.millis === millis && at.fraction > fraction) {

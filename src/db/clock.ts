@@ -2,11 +2,11 @@
 import type { Clock } from '../core/clock.ts'
 import type { Sql } from './connect.ts'
 
-/** Asked also to see whether the database answers at all. */
-export async function followDatabase(sql: Sql, clock: Clock): Promise<void> {
+/** Asked also to see whether the database answers at all. Returns by how many milliseconds our clock was set, mostly 0. */
+export async function followDatabase(sql: Sql, clock: Clock): Promise<number> {
   const before = performance.now()
   const there = await databaseMillis(sql)
-  clock.follow(there, performance.now() - before)
+  return clock.follow(there, performance.now() - before)
 }
 
 export async function databaseMillis(sql: Sql): Promise<number> {

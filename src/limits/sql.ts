@@ -75,6 +75,19 @@ export const lower = (sql: Sql, { service_id, channel, day }: Counter, surplus: 
     and channel = ${channel}
     and day = ${day}::date`
 
+/** After the database's clock was set back: requests that were counted in what is the future now would stay for too long. */
+export const dropFutureRequests = (sql: Sql) => sql`
+  with dropped as (
+    delete from rate_hits
+    where at > clock_timestamp() + interval '2 seconds'
+    returning service_id, key_type, requests
+  )
+  update rates r
+  set in_window = greatest(0, r.in_window - d.requests)
+  from (select service_id, key_type, sum(requests)::integer as requests from dropped group by service_id, key_type) d
+  where r.service_id = d.service_id
+    and r.key_type = d.key_type`
+
 /** What is used of a day's allowance. */
 export async function usedOf(sql: Sql, service: Id, channel: Channel, day: string): Promise<number> {
   const [row] = await sql<{ used: number }>`

@@ -37,6 +37,8 @@ export function createAccept(app: {
   clock: Clock
   outlet: Outlet
   patienceSeconds: number
+  /** Sets our clock by the database's. */
+  followClock(): Promise<unknown>
 }): Accept {
   const { db, clock } = app
   const { sql } = db
@@ -72,20 +74,36 @@ export function createAccept(app: {
   }
 
   // Contents are written before the statement that counts and reserves, so that nobody waits for its locks meanwhile.
-  const storeWithFiles = ({ asked, files }: WithFiles, { deadline, birth }: Begun) =>
+  const storeWithFiles = ({ asked, files }: WithFiles, begun: Begun) =>
     db.transaction(async sql => {
       await files.put(sql)
-      const decisions = complete([asked], await store(sql, [asked], deadline, birth))
+      const decisions = complete([asked], await store(sql, [asked], begun.deadline, begun.birth))
       if (!isAccepted(decisions[0])) await files.drop(sql)
       return decisions
     })
 
   function begin(asked: readonly Asked[]): Begun {
     crashPoint('before-accept', () => asked.map(one => one.id))
+    const until = performance.now() + patienceMs
     return {
-      until: performance.now() + patienceMs,
-      deadline: fromMicros(clock.micros() + patienceMs * 1000),
+      until,
+      deadline: deadlineAt(until),
       birth: app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))]),
+    }
+  }
+
+  const deadlineAt = (until: number) => fromMicros(clock.micros() + Math.round((until - performance.now()) * 1000))
+
+  // The database came too late by its own clock. When there is time left by our timer, its clock was set forward meanwhile: ours
+  // follows, and the statement, which has stored nothing, is repeated with a deadline of the new time.
+  async function inTime(asked: readonly Asked[], begun: Begun, write: () => Promise<Decision[]>): Promise<Decision[]> {
+    try {
+      return complete(asked, await write())
+    } catch (error) {
+      if (!(error instanceof TooLate) || performance.now() >= begun.until) throw error
+      await app.followClock()
+      begun.deadline = deadlineAt(begun.until)
+      return complete(asked, await write())
     }
   }
 
@@ -101,12 +119,12 @@ export function createAccept(app: {
   }
 
   // What one statement has accepted shares its tickets, so every statement hands on its own.
-  async function handed(asked: readonly Asked[], { birth }: Begun, write: () => Promise<Decision[]>) {
-    const decisions = complete(asked, await write())
+  async function handed(asked: readonly Asked[], begun: Begun, write: () => Promise<Decision[]>) {
+    const decisions = await inTime(asked, begun, write)
     crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
     hand(
       asked.filter((_one, at) => isAccepted(decisions[at])),
-      birth,
+      begun.birth,
     )
     return decisions
   }
@@ -197,9 +215,11 @@ const isWaiting = ({ message }: Asked) => message?.status === 'pending-virus-che
 
 function complete(asked: readonly Asked[], decisions: Decision[]): Decision[] {
   if (decisions.length !== asked.length)
-    throw new Error('the database came to the request too late; nothing was stored')
+    throw new TooLate('the database came to the request too late; nothing was stored')
   return decisions
 }
+
+class TooLate extends Error {}
 
 const isAccepted = (decision: Decision | undefined) => decision?.verdict === 'accepted'
 
