@@ -179,6 +179,29 @@ describe('turns and slots', () => {
     expect(new Set(handled).size).toBe(200)
     for (const { recorded } of both) expect(recorded.length).toBeGreaterThan(0)
   })
+
+  test('14.3.7 a message of a service does not wait behind hundreds of its own that came before it', async () => {
+    const service = queue.id()
+    await queue.put({ lane: 'a', service, subjects: 300 })
+    await queue.put({ lane: 'a', service, subjects: 300 })
+    const order: Id[] = []
+    const { engine, recorded } = engineWith(
+      async id => {
+        order.push(id)
+        await sleep(2)
+        return done()
+      },
+      { slots: 1 },
+    )
+    await until(() => order.length > 20)
+    const code = await queue.put({ lane: 'a', service })
+    const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${code}`
+    const before = order.length
+    engine.wake('a')
+    await until(() => order.includes(row?.subjects[0] as Id))
+    expect(order.indexOf(row?.subjects[0] as Id) - before).toBeLessThan(60)
+    await until(() => recorded.length === 601)
+  })
 })
 
 describe('leases', () => {

@@ -197,10 +197,19 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     else turns.set(run.ticket.service_id, [run])
   }
 
+  // Every other turn of a service goes to the run that has least to do, so that a message that came alone does not wait for all that
+  // was due before it; the others to the oldest, so that it ends.
+  let turn = 0
+  function inTurn(line: readonly Run<Item>[]): Run<Item> | undefined {
+    const [oldest] = line
+    if (!oldest || turn++ % 2 === 0) return oldest
+    return line.reduce((least, run) => (run.items.length < least.items.length ? run : least), oldest)
+  }
+
   /** The next item in turn: the service that was served goes to the end. A suspect that must wait holds up nobody. */
   function next(): { run: Run<Item>; id: Id; item: Item } | null {
     for (const [service, line] of turns) {
-      const run = line.find(mayBegin)
+      const run = inTurn(line.filter(mayBegin))
       const entry = run?.items.shift()
       if (!run || !entry) continue
       turns.delete(service)

@@ -6,64 +6,105 @@ import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
 /** Tickets one service may get in one take while others wait too. */
 const PER_SERVICE = 4
 
+/** A ticket names so many at most. */
+const MOST_SUBJECTS = 500
+/** A ticket with so few subjects is small; its array takes fewer bytes than this, which is known without reading it. */
+const SMALL = 4
+const SMALL_BYTES = 100
+/** Small tickets merged at a time: about as many messages as a take gives to one service. */
+const MOST_MERGED = PER_SERVICE * MOST_SUBJECTS
+
 export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): Taker {
+  /** By lane: services that had more small tickets due than one take gives. */
+  const crowds = new Map<string, Set<Id>>()
+
+  // A scheduled message has a ticket of its own, so that it can be cancelled. When thousands are due at the same moment, they
+  // would be taken a few at a time; merged, they are taken like the rows of a bulk.
+  async function mergeCrowds(lane: string, held: ReadonlyMap<Id, number>) {
+    for (const service of crowds.get(lane) ?? []) {
+      if ((held.get(service) ?? 0) >= MOST_OF_ONE) continue
+      const merged = await merge(sql, lane, service)
+      if (merged < MOST_MERGED) crowds.get(lane)?.delete(service)
+    }
+  }
+
+  function noteCrowds(lane: string, tickets: readonly Ticket[]) {
+    const small = new Map<Id, number>()
+    for (const { service_id, subjects } of tickets)
+      if (subjects.length <= SMALL) small.set(service_id, (small.get(service_id) ?? 0) + 1)
+    for (const [service, count] of small) {
+      if (count < PER_SERVICE) continue
+      const known = crowds.get(lane)
+      if (known) known.add(service)
+      else crowds.set(lane, new Set([service]))
+    }
+  }
+
+  // Services are found by leaping through the index from one to the next, so a service with a million waiting messages
+  // costs no more to pass by than one with a single message.
+  const take = (lane: string, most: number, which: 'usual' | 'suspects', held: ReadonlyMap<Id, number>) => sql<Ticket>`
+    with recursive waiting as (
+      (select service_id
+       from tickets
+       where lane = ${lane} and owner is null
+       order by service_id
+       limit 1)
+      union all
+      select next.service_id
+      from waiting
+      cross join lateral (
+        select service_id
+        from tickets
+        where lane = ${lane} and owner is null and service_id > waiting.service_id
+        order by service_id
+        limit 1
+      ) next
+    ),
+    picked as (
+      select due.id
+      from waiting
+      left join unnest(${[...held.keys()]}::uuid[], ${[...held.values()]}::integer[]) as h (service_id, held)
+        on h.service_id = waiting.service_id
+      cross join lateral (
+        select id, due_at, row_number() over (order by due_at) + coalesce(h.held, 0) as rank
+        from (select id, due_at
+              from tickets
+              where lane = ${lane}
+                and service_id = waiting.service_id
+                and owner is null
+                and due_at <= clock_timestamp()
+                and (takes >= ${SUSPECT_TAKES}) = ${which === 'suspects'}
+              order by due_at
+              limit ${PER_SERVICE}) first
+      ) due
+      where due.rank <= ${MOST_OF_ONE}
+      order by due.rank, due.due_at
+      limit ${most}
+    ),
+    locked as (
+      select t.id
+      from tickets t
+      join picked p on p.id = t.id
+      where t.owner is null
+      for update of t skip locked
+    )
+    update tickets t
+    set owner = ${owner},
+        leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
+        takes = takes + 1
+    from locked
+    where t.id = locked.id
+      and t.owner is null
+    returning t.id, t.lane, t.service_id, t.subjects, t.attempts, t.takes`
+
   return {
-    // Services are found by leaping through the index from one to the next, so a service with a million waiting messages
-    // costs no more to pass by than one with a single message.
-    take: (lane, most, which, held = new Map()) => sql<Ticket>`
-      with recursive waiting as (
-        (select service_id
-         from tickets
-         where lane = ${lane} and owner is null
-         order by service_id
-         limit 1)
-        union all
-        select next.service_id
-        from waiting
-        cross join lateral (
-          select service_id
-          from tickets
-          where lane = ${lane} and owner is null and service_id > waiting.service_id
-          order by service_id
-          limit 1
-        ) next
-      ),
-      picked as (
-        select due.id
-        from waiting
-        left join unnest(${[...held.keys()]}::uuid[], ${[...held.values()]}::integer[]) as h (service_id, held)
-          on h.service_id = waiting.service_id
-        cross join lateral (
-          select id, due_at, row_number() over (order by due_at) + coalesce(h.held, 0) as rank
-          from (select id, due_at
-                from tickets
-                where lane = ${lane}
-                  and service_id = waiting.service_id
-                  and owner is null
-                  and due_at <= clock_timestamp()
-                  and (takes >= ${SUSPECT_TAKES}) = ${which === 'suspects'}
-                order by due_at
-                limit ${PER_SERVICE}) first
-        ) due
-        where due.rank <= ${MOST_OF_ONE}
-        order by due.rank, due.due_at
-        limit ${most}
-      ),
-      locked as (
-        select t.id
-        from tickets t
-        join picked p on p.id = t.id
-        where t.owner is null
-        for update of t skip locked
-      )
-      update tickets t
-      set owner = ${owner},
-          leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
-          takes = takes + 1
-      from locked
-      where t.id = locked.id
-        and t.owner is null
-      returning t.id, t.lane, t.service_id, t.subjects, t.attempts, t.takes`,
+    async take(lane, most, which, held = new Map()) {
+      if (which === 'suspects') return take(lane, most, which, held)
+      if (crowds.size > 0) await mergeCrowds(lane, held)
+      const tickets = await take(lane, most, which, held)
+      noteCrowds(lane, tickets)
+      return tickets
+    },
 
     async renew(ids) {
       const kept = await sql<{ id: Id }>`
@@ -113,4 +154,43 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
       return new Map(rows.map(row => [row.lane, row.ms]))
     },
   }
+}
+
+/** Only tickets that nobody has taken or tried yet, or tried as often as each other: nothing that is known of them is lost. */
+async function merge(sql: Sql, lane: string, service: Id): Promise<number> {
+  const [told] = await sql<{ merged: number }>`
+    with small as materialized (
+      select id
+      from tickets
+      where lane = ${lane}
+        and service_id = ${service}
+        and owner is null
+        and due_at <= clock_timestamp()
+        and takes = 0
+        and pg_column_size(subjects) < ${SMALL_BYTES}
+      order by due_at
+      limit ${MOST_MERGED}
+      for update skip locked
+    ),
+    gone as (
+      delete from tickets t
+      using small
+      where t.id = small.id
+        and t.owner is null
+      returning t.subjects, t.due_at, t.attempts
+    ),
+    placed as (
+      select subject, due_at, attempts,
+             (row_number() over (partition by attempts order by due_at, subject) - 1) / ${MOST_SUBJECTS} as place
+      from gone
+      cross join lateral unnest(subjects) as subject
+    ),
+    merged as (
+      insert into tickets (id, lane, service_id, subjects, due_at, attempts)
+      select gen_random_uuid(), ${lane}, ${service}, array_agg(subject order by subject), min(due_at), attempts
+      from placed
+      group by attempts, place
+    )
+    select count(*)::integer as merged from gone`
+  return told?.merged ?? 0
 }

@@ -7,6 +7,8 @@ export type TakerHouse = {
   /** A taker of another owner each time, on the same queue. */
   taker(leaseSeconds: number): Taker
   put(ticket: { lane: string; service?: Id; subjects?: number; dueInMs?: number; takes?: number }): Promise<Id>
+  /** Tickets of one subject each. */
+  putMany(tickets: { lane: string; service: Id; count: number; dueInMs?: number; takes?: number }): Promise<void>
   id(): Id
   takesOf(id: Id): Promise<number>
 }
@@ -43,6 +45,47 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       const single = await house.put({ lane: 'a' })
 
       expect(ids(await house.taker(30).take('a', 16, 'usual'))).toContain(single)
+    })
+
+    test('14.3.7 many small tickets of one service that are due are taken together', async () => {
+      const house = await open()
+      const [crowd, quiet] = [house.id(), house.id()]
+      await house.putMany({ lane: 'a', service: crowd, count: 1_500 })
+      await house.putMany({ lane: 'a', service: crowd, count: 20, dueInMs: 60_000 })
+      await house.putMany({ lane: 'b', service: crowd, count: 20 })
+      await house.put({ lane: 'a', service: quiet })
+      const taker = house.taker(30)
+
+      const held = new Map<Id, number>()
+      const subjects: Id[] = []
+      for (let round = 0; round < 4; round++)
+        for (const ticket of await taker.take('a', 16, 'usual', held)) {
+          held.set(ticket.service_id, (held.get(ticket.service_id) ?? 0) + 1)
+          expect(ticket.subjects.length).toBeLessThanOrEqual(500)
+          subjects.push(...ticket.subjects)
+        }
+
+      // Nothing twice, nothing early, nothing of another lane; and no more tickets held than a service may hold.
+      expect(subjects).toHaveLength(1_501)
+      expect(new Set(subjects).size).toBe(1_501)
+      expect(held.get(crowd)).toBeLessThanOrEqual(12)
+      expect(held.get(quiet)).toBe(1)
+    })
+
+    test('14.3.7 tickets that were tried or lost before keep what is known of them', async () => {
+      const house = await open()
+      const service = house.id()
+      await house.putMany({ lane: 'a', service, count: 100 })
+      await house.putMany({ lane: 'a', service, count: 100, takes: 1 })
+      const taker = house.taker(30)
+      const takes: number[] = []
+      for (let round = 0, got = 1; got > 0 && round < 100; round++) {
+        const tickets = await taker.take('a', 16, 'usual')
+        got = tickets.length
+        for (const ticket of tickets) takes.push(...ticket.subjects.map(() => ticket.takes))
+      }
+      expect(takes.filter(one => one === 1)).toHaveLength(100)
+      expect(takes.filter(one => one === 2)).toHaveLength(100)
     })
 
     test('the ticket carries its subjects, and its takes are counted', async () => {

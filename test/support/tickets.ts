@@ -33,6 +33,13 @@ export async function ticketQueue(): Promise<Queue> {
         values (${id}, ${lane}, ${service}, ${all}::uuid[], clock_timestamp() + make_interval(secs => ${dueInMs / 1000}), ${takes})`
       return id
     },
+    async putMany({ lane, service, count, dueInMs = 0, takes = 0 }) {
+      const all = Array.from({ length: count }, () => ids.next())
+      await db.sql`
+        insert into tickets (id, lane, service_id, subjects, due_at, takes)
+        select id, ${lane}, ${service}, array[id], clock_timestamp() + make_interval(secs => ${dueInMs / 1000}), ${takes}
+        from unnest(${all}::uuid[]) as id`
+    },
     async takesOf(id) {
       const [row] = await db.sql<{ takes: number }>`select takes from tickets where id = ${id}`
       return row?.takes ?? -1

@@ -1,0 +1,140 @@
+// Single messages that are all due at the same moment, beside a bulk of as many: how soon the last one has reached a mail server,
+// and what a one-time code of the same service feels meanwhile.
+// npm run bench -- scheduled [--messages 30000] [--repeats 3] [--profile FOLDER]
+import { setTimeout as sleep } from 'node:timers/promises'
+import { now } from './support/clock.ts'
+import { createHouse, type House, type Running } from './support/house.ts'
+import { load, percentile, request } from './support/load.ts'
+import { type Mail, mailYardstick, source, startMail } from './support/mail.ts'
+import { of } from './support/measure.ts'
+import { sizes } from './support/options.ts'
+import { figure, print, table } from './support/report.ts'
+import { ask, people, personalisation } from './support/requests.ts'
+
+const { messages, repeats, profile } = sizes({ messages: 30_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
+
+/** So long after they are told their time, they are due. */
+const BEFORE_MS = 3_000
+
+const house = await createHouse()
+const mail = await startMail()
+const running = await house.start({ mail: mail.port, profile })
+try {
+  await bench(house, running, mail)
+} finally {
+  await running.stop()
+  mail.stop()
+  await house.stop()
+}
+
+type Round = { bulk: number; scheduled: number; codeP95: number; codeMax: number }
+
+async function bench(house: House, running: Running, mail: Mail) {
+  const perSecond = await mailYardstick(mail, messages / 2)
+  await bulkSeconds(house, running, mail) // the machine code of the first seconds is not that of the others
+  const rounds: Round[] = []
+  for (let round = 0; round < repeats; round++) {
+    await house.settle()
+    const bulk = await bulkSeconds(house, running, mail)
+    await schedule(house, running)
+    await house.settle()
+    rounds.push({ bulk, ...(await scheduledSeconds(house, running, mail)) })
+  }
+  const [bulk, scheduled] = [of(rounds, 'bulk'), of(rounds, 'scheduled')]
+  table(
+    [`${messages} e-mails to ${mail.name}`, 'seconds', '/s'],
+    [
+      ['as a bulk, from the request to the last one', bulk, messages / bulk],
+      ['scheduled one by one for the same moment, from then to the last one', scheduled, messages / scheduled],
+      [`${source()} to the same mail server`, messages / perSecond, perSecond],
+    ],
+  )
+  table(
+    ['one-time codes meanwhile', 'p95 ms', 'max ms'],
+    [['accepted to sent', of(rounds, 'codeP95'), of(rounds, 'codeMax')]],
+  )
+  print([
+    figure('scheduled_delivered', scheduled, 's', bulk),
+    figure('scheduled_code_p95', of(rounds, 'codeP95'), 'ms', 1),
+  ])
+}
+
+async function bulkSeconds(house: House, running: Running, mail: Mail): Promise<number> {
+  const body = JSON.stringify({ name: 'bulk', template_id: house.templates.email, rows: people(messages, 'email') })
+  mail.reset()
+  const began = now()
+  await ask(house, running, 'POST', '/v2/notifications/bulk', body)
+  return ((await mail.received(messages)) - began) / 1000
+}
+
+/** Accepted for tomorrow: on a slow machine the first would be due before the last is accepted. */
+async function schedule(house: House, { address }: Running): Promise<void> {
+  const scheduled_for = new Date(Date.now() + 24 * 3_600_000).toISOString()
+  const headers = { authorization: `ApiKey-v1 ${house.key}` }
+  const requests = Array.from({ length: messages }, (_, n) =>
+    request(
+      'POST',
+      '/v2/notifications/email',
+      headers,
+      JSON.stringify({
+        email_address: `person.${n}@example.org`,
+        template_id: house.templates.email,
+        personalisation: personalisation(n),
+        scheduled_for,
+      }),
+    ),
+  )
+  const { statuses } = await load({
+    addresses: [address],
+    requests,
+    connections: 64,
+    seconds: 120,
+    once: true,
+    warmUp: 0,
+  })
+  if (statuses['201'] !== messages) throw new Error(`not all were accepted: ${JSON.stringify(statuses)}`)
+}
+
+async function scheduledSeconds(house: House, running: Running, mail: Mail): Promise<Omit<Round, 'bulk'>> {
+  const { sql } = house.store.db
+  const begin = now() + BEFORE_MS
+  const client = house.store.db.client() // outside the pool: no time-out
+  await client.connect()
+  await client.query(
+    `with due as (select clock_timestamp() + make_interval(secs => $1) as at),
+     told as (update notifications n set scheduled_for = due.at from due where n.id in (select id from tickets))
+     update tickets set due_at = due.at from due`,
+    [(begin - now()) / 1000],
+  )
+  await client.end()
+  mail.reset()
+  let isDone = false
+  const codes = sendCodes(house, running, () => isDone)
+  await sleep(Math.max(0, begin - now()))
+  const scheduled = ((await mail.received(messages)) - begin) / 1000
+  isDone = true
+  const ids = await codes
+  const times = await sql<{ ms: number }>`
+    select extract(epoch from sent_at - uuid_time(id))::float8 * 1000 as ms from states where id = any (${ids}::uuid[]) and sent_at is not null`
+  const ms = times.map(row => row.ms)
+  return { scheduled, codeP95: percentile(ms, 0.95), codeMax: Math.max(...ms) }
+}
+
+/** Ten a second, by the same service. */
+async function sendCodes(house: House, running: Running, isDone: () => boolean): Promise<string[]> {
+  const ids: Promise<string>[] = []
+  for (let n = 0; !isDone(); n++) {
+    const body = {
+      email_address: `code.${n}@example.org`,
+      template_id: house.templates.code,
+      personalisation: personalisation(n),
+    }
+    ids.push(
+      ask(house, running, 'POST', '/v2/notifications/email', JSON.stringify(body)).then(
+        text => (JSON.parse(text) as { id: string }).id,
+      ),
+    )
+    await sleep(100)
+  }
+  return Promise.all(ids)
+}
