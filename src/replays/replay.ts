@@ -46,11 +46,11 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
       // Answers stored by a version that did not know key types are found by the header alone; they last a day.
       const keys = [...seal.digests(scoped), ...seal.digests(header)]
       const keyDigest = seal.digest(scoped)
-      const requestDigest = createHash('sha256').update(`${route}\n`).update(body).digest()
       const name = service + keyDigest.toString('hex')
       if (underWay.has(name)) throw refuse.inProgress()
       underWay.add(name)
       try {
+        const requestDigest = await digestOf(route, body)
         const before = await stored(service, keys, requestDigest)
         if (before) return { ...before, replayed: true }
         await forget(sql, service, keys)
@@ -67,6 +67,18 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
       }
     },
   }
+}
+
+/** Hashed at once: some 5 ms. */
+const PIECE_BYTES = 4 * 1024 * 1024
+
+async function digestOf(route: string, body: Buffer): Promise<Buffer> {
+  const hash = createHash('sha256').update(`${route}\n`)
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    if (at > 0) await new Promise(resume => setImmediate(resume))
+    hash.update(body.subarray(at, at + PIECE_BYTES))
+  }
+  return hash.digest()
 }
 
 /** Thrown by whoever tried to store an answer for a key that has one. */

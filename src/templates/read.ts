@@ -2,7 +2,7 @@ import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Channel } from '../services/service.ts'
 import { refuse } from './refusals.ts'
-import { find, findVersion, listLive, type TemplateRow, type VersionRow } from './sql.ts'
+import { find, findLive, findVersion, listLive, listLiveIds, type TemplateRow, type VersionRow } from './sql.ts'
 
 export async function read(sql: Sql, service: Id, id: Id): Promise<TemplateRow> {
   const template = await find(sql, service, id)
@@ -19,4 +19,15 @@ export async function readVersion(sql: Sql, service: Id, id: Id, version: number
   return found
 }
 
-export const list = (sql: Sql, service: Id, type: Channel | null): Promise<VersionRow[]> => listLive(sql, service, type)
+/** Templates that are read at once: of the longest, some 2.5 MB. */
+const PAGE = 50
+
+/** Templates that are not archived, by name, a page at a time. */
+export async function* list(sql: Sql, service: Id, type: Channel | null): AsyncGenerator<VersionRow[]> {
+  const first = await listLive(sql, service, type, PAGE)
+  yield first
+  if (first.length < PAGE) return
+  const isShown = new Set(first.map(({ id }) => id))
+  const ids = (await listLiveIds(sql, service, type)).map(({ id }) => id).filter(id => !isShown.has(id))
+  for (let at = 0; at < ids.length; at += PAGE) yield await findLive(sql, service, ids.slice(at, at + PAGE))
+}

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
+import { longList } from '../http/list.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader, show } from '../http/validation.ts'
@@ -117,9 +118,10 @@ export function templateRoutes(app: App) {
     example: shape.examples.listTemplates,
     query: shape.listQuery,
     reply: shape.listReply,
-    async handler(request) {
+    handler(request, reply) {
       const { type = null } = readList(queryOf(request))
-      return { templates: (await list(sql, callerOf(request).service.id, type)).map(presentVersion) }
+      reply.type('application/json')
+      return longList('templates', list(sql, callerOf(request).service.id, type), presentVersion)
     },
   }
 

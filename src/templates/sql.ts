@@ -138,14 +138,35 @@ export async function findVersion(sql: Sql, service: Id, id: Id, version: number
 }
 
 /** By name in code-point order, then type: the "C" collation compares bytes of UTF-8, which is the same order. */
-export const listLive = (sql: Sql, service: Id, type: Channel | null) => sql<VersionRow>`
+export const listLive = (sql: Sql, service: Id, type: Channel | null, most: number) => sql<VersionRow>`
   select t.id, t.type, v.version, v.name, v.content, v.subject, v.literal_values, t.created_by, t.created_at, v.made_at
   from templates t
   join template_versions v on v.template_id = t.id and v.version = t.version
   where t.service_id = ${service}
     and not t.archived
     and (${type}::text is null or t.type = ${type})
+  order by v.name collate "C", t.type, t.id
+  limit ${most}`
+
+/** All of them in the same order, without their texts. */
+export const listLiveIds = (sql: Sql, service: Id, type: Channel | null) => sql<{ id: Id }>`
+  select t.id
+  from templates t
+  join template_versions v on v.template_id = t.id and v.version = t.version
+  where t.service_id = ${service}
+    and not t.archived
+    and (${type}::text is null or t.type = ${type})
   order by v.name collate "C", t.type, t.id`
+
+/** Those that are still there, in the order of the ids. */
+export const findLive = (sql: Sql, service: Id, ids: readonly Id[]) => sql<VersionRow>`
+  select t.id, t.type, v.version, v.name, v.content, v.subject, v.literal_values, t.created_by, t.created_at, v.made_at
+  from unnest(${ids}::uuid[]) with ordinality as wanted (id, ord)
+  join templates t on t.id = wanted.id
+  join template_versions v on v.template_id = t.id and v.version = t.version
+  where t.service_id = ${service}
+    and not t.archived
+  order by wanted.ord`
 
 export type HeadRow = { id: Id; type: Channel; version: number; archived: boolean; pace: Category['lane'] }
 

@@ -46,9 +46,19 @@ export async function addedPause(usual: () => Promise<unknown>, hostile: () => P
   return Math.min(...added)
 }
 
-/** Posts one body again and again from a thread of its own, so that its work is not counted as the service's. */
-export async function createCaller(port: number, path: string, key: string, body: string) {
-  const worker = new Worker(CALLER, { eval: true, workerData: { port, path, key, body: Buffer.from(body) } })
+/**
+ * Asks the same again and again from a thread of its own, so that its work is not counted as the service's: posts the body, or
+ * gets when there is none.
+ */
+export async function createCaller(
+  port: number,
+  path: string,
+  key: string,
+  body: string | null,
+  headers: Record<string, string> = {},
+) {
+  const workerData = { port, path, key, body: body === null ? null : Buffer.from(body), headers }
+  const worker = new Worker(CALLER, { eval: true, workerData })
   return {
     ask: () =>
       new Promise<number>((resolve, reject) => {
@@ -61,13 +71,15 @@ export async function createCaller(port: number, path: string, key: string, body
 }
 
 const CALLER = `
-  const { parentPort, workerData: { port, path, key, body } } = require('node:worker_threads')
+  const { parentPort, workerData } = require('node:worker_threads')
   const http = require('node:http')
+  const { port, path, key, body } = workerData
+  const headers = { authorization: 'ApiKey-v1 ' + key, ...workerData.headers }
+  if (body) Object.assign(headers, { 'content-type': 'application/json', 'content-length': body.length })
   parentPort.on('message', () => {
-    const headers = { authorization: 'ApiKey-v1 ' + key, 'content-type': 'application/json', 'content-length': body.length }
-    const request = http.request({ port, path, method: 'POST', headers }, answer => {
+    const request = http.request({ port, path, method: body ? 'POST' : 'GET', headers }, answer => {
       answer.resume()
       answer.on('end', () => parentPort.postMessage(answer.statusCode))
     })
-    request.end(body)
+    request.end(body ?? undefined)
   })`
