@@ -93,9 +93,9 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
 export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
   const { config, db, ids } = store
   const { services, templates, files, renderThread, hold, metrics, log } = given
-  const onFault = (error: unknown, sentence: string) => {
+  const onFault = (error: unknown, sentence: string, fields?: Record<string, unknown>) => {
     metrics.faults.inc()
-    log.error({ error: faultOf(error) }, sentence)
+    log.error({ error: faultOf(error), ...fields }, sentence)
   }
   const onChange = (provider: string, isUp: boolean, detail: string) =>
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
@@ -136,6 +136,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     owner,
     random: Math.random,
     wake: lane => engine.wake(lane),
+    onFault,
   }
   const taker = heldBy(hold, createPostgresTaker(db.sql, owner, config.leaseSeconds))
   const engine = createEngine({

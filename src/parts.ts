@@ -78,4 +78,6 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   random(): number
   /** Tells a lane that something is due. */
   wake(lane: string): void
+  /** For the log and its metric: what went wrong, in a fixed sentence, and ids. */
+  onFault(error: unknown, sentence: string, fields?: Record<string, unknown>): void
 }

@@ -1,13 +1,15 @@
 // Chores that must hold whatever ended half-way before them: days that are dropped, and counters that are set right.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { DAYS_AGO, KINDS, SERVICES } from '../faults/support/expired.ts'
+import { purgeRows } from '../src/bulk/forget.ts'
 import { createClock } from '../src/core/clock.ts'
 import { dropPartitions, makePartitions } from '../src/db/partitions.ts'
 import { choresOf } from '../src/lanes.ts'
 import { recount } from '../src/limits/recount.ts'
 import type { EngineParts } from '../src/parts.ts'
 import { inSteps, runSteps } from '../src/runtime/steps.ts'
+import { emailTemplate, type Key } from './support/sends.ts'
 import { CATEGORY, type World, world } from './support/world.ts'
 
 const DAY = 86_400_000_000
@@ -62,6 +64,64 @@ describe('days past every retention', () => {
   }
 })
 
+describe('days that are missing', () => {
+  test('4.8 processes that start together without partitions: one makes them, the others wait', async () => {
+    const { db, clock } = here.parts
+    const longAgo = { ...clock, micros: () => clock.micros() - 60 * DAY }
+    const pools = Array.from({ length: 12 }, () => db.separate({ size: 1, name: 'herald-test', statementSeconds: 30 }))
+    try {
+      const made = await Promise.all(pools.map(pool => makePartitions(pool, longAgo)))
+      expect(made.flat().length).toBe(10)
+      expect(new Set(made.flat()).size).toBe(10)
+    } finally {
+      for (const pool of pools) await pool.stop()
+      await dropPartitions(db, clock.micros() - 40 * DAY)
+    }
+  })
+})
+
+describe('4.9 a bulk job that was due while no process ran', () => {
+  let engine: World
+  beforeAll(async () => {
+    engine = await world({}, { engine: true })
+  })
+
+  const scheduled = async () => {
+    const key = await (await engine.service()).key()
+    const template_id = await emailTemplate(key)
+    const due = Date.now() + 95.9 * 3_600_000
+    const rows = [['email address', 'name'], ...Array.from({ length: 3 }, (_, n) => [`a${n}@example.org`, 'A'])]
+    const job = { name: 'Late', template_id, rows, scheduled_for: new Date(due).toISOString() }
+    const reply = await key.post('/v2/notifications/bulk', job)
+    expect(reply.status).toBe(201)
+    return { key, id: reply.body.data.id as string, due }
+  }
+  const statusOf = async (key: Key, id: string) => (await key.get(`/v2/notifications/bulk/${id}`)).body.data.job_status
+
+  test('its messages get the partition of the day it was due', async () => {
+    const { db } = engine.parts
+    const { key, id, due } = await scheduled()
+    // As after days without a process: nobody made the day's partitions, and the time has come.
+    const day = new Date(due).toISOString().slice(0, 10).replaceAll('-', '')
+    await db.script(`drop table if exists notifications_${day}; drop table if exists states_${day}`)
+    await db.sql`update tickets set due_at = now() where lane = 'spread'`
+    await vi.waitUntil(async () => !['pending', 'in progress'].includes(await statusOf(key, id)), 20_000)
+    expect(await statusOf(key, id)).toBe('finished')
+    expect(await db.sql`select from states where job_id = ${id}`).toHaveLength(3)
+  })
+
+  test('one whose rows are purged says error, and the log says which', async () => {
+    const { key, id } = await scheduled()
+    const told: unknown[] = []
+    const { clock } = engine.parts
+    const later = { ...clock, micros: () => clock.micros() + 12 * DAY }
+    const onFault = (_error: unknown, sentence: string, { job }: { job: string }) => told.push([sentence, job])
+    await runSteps(purgeRows({ ...engine.parts, clock: later, onFault }))
+    expect(told).toEqual([['rows of a bulk job were purged that never became messages', id]])
+    expect(await statusOf(key, id)).toBe('error')
+  })
+})
+
 describe('3.4 purges work in bounded steps', () => {
   const COUNT = 25_000
   const MOST = 10_000
@@ -79,7 +139,7 @@ describe('3.4 purges work in bounded steps', () => {
       const sizes: number[] = []
       let before = await count()
       expect(before).toBe(COUNT)
-      const chore = choresOf(here.parts as unknown as EngineParts).find(one => one.name === name)
+      const chore = choresOf({ ...here.parts, onFault() {} } as unknown as EngineParts).find(one => one.name === name)
       if (!chore) throw new Error(`no chore is called ${name}`)
       for (const steps = chore.steps(); ; ) {
         const { done } = await steps.next()

@@ -9,7 +9,18 @@ const DAY_MICROS = 86_400_000_000
 /** Four days until a job is due, and seven more, as long as a message. */
 const LONGEST_DAYS = 11
 
-export function purgeRows({ db, clock }: { db: Pick<Database, 'sql'>; clock: Clock }) {
+type App = {
+  db: Pick<Database, 'sql'>
+  clock: Clock
+  onFault(error: unknown, sentence: string, fields: { job: Id }): void
+}
+
+export function purgeRows({ db, clock, onFault }: App) {
   const before = floorOf(clock.micros() - LONGEST_DAYS * DAY_MICROS)
-  return inSteps<Id>((after, most) => purgeChunks(db.sql, before, after, most))
+  return inSteps<Id>(async (after, most) => {
+    const step = await purgeChunks(db.sql, before, after, most)
+    for (const job of step.jobs)
+      onFault(new Error('its time is over'), 'rows of a bulk job were purged that never became messages', { job })
+    return step
+  })
 }

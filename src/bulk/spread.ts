@@ -2,7 +2,8 @@
 // nothing to resume.
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
-import { isDatabaseError, type Sql } from '../db/connect.ts'
+import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
+import { hasNoPartition, makePartitionsOf } from '../db/partitions.ts'
 import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
 import { sealPersonal } from '../notifications/notification.ts'
@@ -14,12 +15,14 @@ import { type Chunk, loadChunks, type SpreadRow, stall, stop, spread as store } 
 
 export type SpreadApp = {
   sql: Sql
+  db: Database
   seal: Seal
   ids: { next(): Id }
   services: Services
   owner: Id
   /** Tells the lanes that have something due now. */
   wake(lane: string): void
+  onFault(error: unknown, sentence: string, fields?: Record<string, unknown>): void
 }
 
 /** Rows are null when the chunk could not be prepared, time and again. */
@@ -68,12 +71,21 @@ async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
   const isStopped = result?.isOrphan === true && (await stop(app.sql, result.chunk.job_id))
   const chunk = isStopped ? null : (result?.chunk ?? null)
   const rows = isStopped ? [] : (result?.rows ?? [])
-  if (chunk && result?.rows === null) return setBack(app, entry, chunk)
+  if (chunk && result?.rows === null) return setBack(app, entry, chunk, new Error('a chunk cannot be prepared'))
+  const write = () => store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], travelOn(app, entry))
   try {
-    await store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], travelOn(app, entry))
+    await write().catch(async error => {
+      // Ids carry the time a job was due, a day for which nobody made a partition if no process was running then.
+      if (!hasNoPartition(error)) throw error
+      await makePartitionsOf(
+        app.db,
+        rows.map(row => row.id),
+      )
+      await write()
+    })
   } catch (error) {
     // What the database will never take must not hold up the chunks of everybody else.
-    if (chunk && isDatabaseError(error) && NEVER.test(error.code ?? '')) return setBack(app, entry, chunk)
+    if (chunk && isDatabaseError(error) && NEVER.test(error.code ?? '')) return setBack(app, entry, chunk, error)
     throw error
   }
   if (chunk) crashPoint('mid-chunk', () => [chunk.id, chunk.job_id])
@@ -84,8 +96,13 @@ async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
 const NEVER = /^(22|23|54)/
 const STALLED_SECONDS = 1_800
 
-const setBack = (app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk) =>
-  stall(app.sql, app.owner, [{ id: ticket.id, takes: ticket.takes }], chunk.job_id, [
+/** The job says `error`, and the log says why. */
+function setBack(app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk, error: unknown) {
+  app.onFault(error, 'a chunk of a bulk job cannot become messages: it is tried again in half an hour', {
+    job: chunk.job_id,
+    chunk: chunk.id,
+  })
+  return stall(app.sql, app.owner, [{ id: ticket.id, takes: ticket.takes }], chunk.job_id, [
     {
       from: ticket.id,
       ticket: app.ids.next(),
@@ -97,3 +114,4 @@ const setBack = (app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk) =>
       takes: 0,
     },
   ])
+}

@@ -165,9 +165,14 @@ const forgetStopped = part`
       where id in (select id from forgotten)
     )`
 
-/** Chunks of jobs of before, oldest first. Tickets that name them find nothing to do. */
-export async function purgeChunks(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
-  const [step] = await sql<Step<Id>>`
+/** Chunks of jobs of before, oldest first. Their jobs say `error`; tickets that name the chunks find nothing to do. */
+export async function purgeChunks(
+  sql: Sql,
+  before: Id,
+  after: Id | null,
+  most: number,
+): Promise<Step<Id> & { jobs: Id[] }> {
+  const [step] = await sql<Step<Id> & { jobs: Id[] }>`
     with old as materialized (
       select id, job_id
       from chunks
@@ -180,10 +185,18 @@ export async function purgeChunks(sql: Sql, before: Id, after: Id | null, most: 
       delete from chunks c
       using old
       where c.id = old.id
+    ),
+    ended as (
+      update jobs
+      set status = 'error',
+          updated_at = clock_timestamp()
+      where id in (select job_id from old)
+        and status in ('pending', 'in progress')
     )
-    select count(*)::integer as found, (select job_id from old order by job_id desc limit 1) as last
+    select count(*)::integer as found, (select job_id from old order by job_id desc limit 1) as last,
+           coalesce(array_agg(distinct job_id), '{}') as jobs
     from old`
-  return step ?? { found: 0, last: null }
+  return step ?? { found: 0, last: null, jobs: [] }
 }
 
 export type Chunk = {

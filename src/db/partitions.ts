@@ -1,34 +1,71 @@
 // One partition a day for the tables that the id divides: the coming days are made ahead, expired ones are dropped whole.
 import { type Clock, fromMicros } from '../core/clock.ts'
-import { floorOf } from '../core/id.ts'
+import { floorOf, type Id, microsOf } from '../core/id.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import type { Database, Sql } from './connect.ts'
+import { type Database, isDatabaseError, type Sql } from './connect.ts'
 
 const TABLES = ['notifications', 'states'] as const
 const DAY = 86_400_000_000 // microseconds
 /** Ids are made now, but a clock may be corrected backwards over midnight: yesterday must be there too. */
 const BEHIND = 1
 const AHEAD = 3
+const LOCK = 6011_0004
+/** Making the partitions of all days takes less than a second; whoever waits this long reports that somebody hangs. */
+const WAIT_SECONDS = 30
 
-/** Returns the names that were made now. A partition is built beside its table and attached, which no reader has to wait for. */
-export async function makePartitions(db: Database, clock: Clock): Promise<string[]> {
-  const known = new Set((await existing(db)).map(row => row.name))
+/** The days around now. Returns the names that were made now. */
+export function makePartitions(db: Database, clock: Clock): Promise<string[]> {
   const today = Math.floor(clock.micros() / DAY)
-  const made: string[] = []
-  for (let day = today - BEHIND; day <= today + AHEAD; day++)
-    for (const table of TABLES) {
-      const name = `${table}_${nameOf(day)}`
-      if (known.has(name)) continue
-      await db.script(
-        `begin; set local lock_timeout = '2s';
-         create table ${name} (like ${table} including all);
-         alter table ${table} attach partition ${name} for values from ('${floorOf(day * DAY)}') to ('${floorOf((day + 1) * DAY)}');
-         commit`,
-      )
-      made.push(name)
-    }
-  return made
+  return makeDays(
+    db,
+    Array.from({ length: BEHIND + 1 + AHEAD }, (_, at) => today - BEHIND + at),
+  )
 }
+
+/** The days of these ids, which may have been made for a time long past when the service was down then. */
+export const makePartitionsOf = (db: Database, ids: readonly Id[]): Promise<string[]> =>
+  makeDays(db, [...new Set(ids.map(id => Math.floor(microsOf(id) / DAY)))])
+
+/** PostgreSQL's words for a row whose day has no partition. */
+export const hasNoPartition = (error: unknown): boolean =>
+  isDatabaseError(error) && error.code === '23514' && error.constraint === undefined
+
+async function makeDays(db: Database, days: readonly number[]): Promise<string[]> {
+  if ((await missing(db, days)).length === 0) return []
+  // Several processes may find the same days missing, as when they start together: one makes them, the others wait and find them.
+  const holder = db.client()
+  await holder.connect()
+  try {
+    await holder.query(`set lock_timeout = '${WAIT_SECONDS}s'`)
+    await holder.query('select pg_advisory_lock($1)', [LOCK])
+    const made: string[] = []
+    for (const one of await missing(db, days)) {
+      await make(db, one)
+      made.push(one.name)
+    }
+    return made
+  } finally {
+    await holder.end()
+  }
+}
+
+type Partition = { table: string; day: number; name: string }
+
+async function missing(db: Database, days: readonly number[]): Promise<Partition[]> {
+  const known = new Set((await existing(db)).map(row => row.name))
+  return days
+    .flatMap(day => TABLES.map(table => ({ table, day, name: `${table}_${nameOf(day)}` })))
+    .filter(({ name }) => !known.has(name))
+}
+
+/** A partition is built beside its table and attached, which no reader has to wait for. */
+const make = (db: Database, { table, day, name }: Partition) =>
+  db.script(
+    `begin; set local lock_timeout = '2s';
+     create table ${name} (like ${table} including all);
+     alter table ${table} attach partition ${name} for values from ('${floorOf(day * DAY)}') to ('${floorOf((day + 1) * DAY)}');
+     commit`,
+  )
 
 /** Drops the days before the one that holds `micros`; also what an earlier try, ended half-way, has detached or begun to. */
 export async function dropPartitions(db: Database, micros: number): Promise<string[]> {

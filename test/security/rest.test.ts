@@ -124,7 +124,7 @@ describe('S-32', () => {
 })
 
 describe('S-31', () => {
-  const engineParts = () => here.parts as unknown as EngineParts
+  const engineParts = () => ({ ...here.parts, onFault() {} }) as unknown as EngineParts
   const rows = async () => {
     const tables = await dump()
     return Object.fromEntries(
