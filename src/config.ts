@@ -7,6 +7,7 @@ import { readEnvFile } from './env-file.ts'
 import { httpSmsSettings } from './providers/http/settings.ts'
 import { smppSettings } from './providers/smpp/settings.ts'
 import { twilioSettings } from './providers/twilio/send.ts'
+import { isCountry } from './recipients/plans.ts'
 import { nearest } from './runtime/near.ts'
 import { CRASH_POINTS, type CrashPoint, readCrashPoints } from './telemetry/crash.ts'
 
@@ -124,6 +125,19 @@ const settings = {
     domain,
     'herald.example',
     'Domain of the addresses that e-mails are sent from.',
+  ),
+  homeCountry: setting(
+    'HERALD_HOME_COUNTRY',
+    country,
+    'CA',
+    'Home country of phone numbers (ISO 3166, two capital letters): numbers without a country code are read in it, and its numbers are not international. A service can have its own.',
+  ),
+  smsSender: setting<string | null>(
+    'HERALD_SMS_SENDER',
+    text,
+    null,
+    'Sender of text messages whose service has none. Without it the provider chooses, and answers show the name of the service, cut to 11 characters.',
+    { shown: 'none' },
   ),
   simulatedRecipients: setting(
     'HERALD_SIMULATED_RECIPIENTS',
@@ -794,6 +808,9 @@ function domain(given: string): string | Problem {
   return /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(given)
     ? given
     : { problem: `is "${given}"; it must be a domain name in small letters, like mail.example.org` }
+}
+function country(given: string): string | Problem {
+  return isCountry(given) ? given : { problem: `is "${given}"; it must be a country like CA or FR` }
 }
 function oneOf<const T extends string>(...choices: T[]): Reader<T> {
   return given =>

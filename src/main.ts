@@ -36,6 +36,7 @@ import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold
 import { measureQueue } from './queue/measure.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { createAcceptReceipts } from './receipts/accept.ts'
+import { homePlan } from './recipients/plans.ts'
 import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
@@ -216,10 +217,8 @@ export async function start(
     stops.push(store.stop)
     const { db, seal } = store
     const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
-    const services = createServices(db.sql, clock, {
-      email: isOff(config.emailProviders),
-      sms: isOff(config.textProviders),
-    })
+    const off = { email: isOff(config.emailProviders), sms: isOff(config.textProviders) }
+    const services = createServices(db.sql, clock, { ...config, off })
     const authenticate = createAuthenticate({
       sql: db.sql,
       clock,
@@ -307,7 +306,7 @@ export async function start(
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
       reads,
-      simulated: createSimulated(config.sendingDomain, config.simulatedRecipients),
+      simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
       outlet,
       bulkThread,
       renderThread,

@@ -148,6 +148,7 @@ export async function rulesFor(
     subject: version.type === 'email' ? version.source.subject : null,
     prefix: service.sms_prefix ? service.name : null,
     international: service.may_send_international,
+    homeCountry: service.home_country,
     friends: friendsFor(service, key.key_type),
     isTest: key.key_type === 'test',
     simulated: app.simulated.all,

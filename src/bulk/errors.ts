@@ -1,4 +1,5 @@
 // Everything that is wrong with a file, row by row: for a person who wants to mend it. The interface tells the first twenty.
+import { homePlan } from '../recipients/plans.ts'
 import { smsLimit } from '../rendering/sms.ts'
 import { type CellError, type CheckedRow, checkRows, whatIsWrong } from './check.ts'
 import { matchColumns, recipientHeaders } from './columns.ts'
@@ -27,6 +28,7 @@ export function errorsOf(file: string, rules: Rules): FileError[] {
   for (const row of checkRows(sheet, columns, {
     type: rules.channel,
     international: rules.international,
+    plan: homePlan(rules.homeCountry),
     ...createMeasures(rules),
   })) {
     for (const error of row.errors)

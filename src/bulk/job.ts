@@ -59,4 +59,6 @@ export type Row = {
   values: Record<string, unknown>
   reference: string | null
   isSimulated: boolean
+  /** Text messages only. Rows kept by earlier versions do not tell; home was North America then. */
+  isInternational?: boolean
 }

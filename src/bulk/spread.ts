@@ -6,7 +6,7 @@ import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
 import { hasNoPartition, makePartitionsOf } from '../db/partitions.ts'
 import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
-import { sealPersonal } from '../notifications/notification.ts'
+import { personalTo, sealPersonal } from '../notifications/notification.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
@@ -48,13 +48,13 @@ export function spread(app: SpreadApp): Work<Chunk, Prepared> {
 
 function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
   const rows = JSON.parse(seal.open(chunk.sealed).toString('utf8')) as Row[]
-  return rows.map(({ id, row, to, key, values, reference, isSimulated }) => ({
+  return rows.map(({ id, row, to, key, values, reference, isSimulated, isInternational }) => ({
     id,
     row,
     reference,
     lane: isSimulated ? 'simulation' : chunk.lane,
-    is_international: chunk.channel === 'sms' && !key.startsWith('+1'),
-    sealed: sealPersonal(seal, { to, values }),
+    is_international: chunk.channel === 'sms' && (isInternational ?? !key.startsWith('+1')),
+    sealed: sealPersonal(seal, personalTo(chunk.channel, key, to, values)),
   }))
 }
 

@@ -10,6 +10,7 @@ const rules: Rules = {
   subject: 'Subject',
   prefix: null,
   international: true,
+  homeCountry: 'CA',
   friends: null,
   isTest: false,
   simulated: [],

@@ -22,6 +22,7 @@ export type Rules = {
   subject: string | null
   prefix: string | null
   international: boolean
+  homeCountry: string
   /** Normal forms of those who may be written to; null: anyone. */
   friends: readonly string[] | null
   isTest: boolean

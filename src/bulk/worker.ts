@@ -7,6 +7,7 @@ import { Refusal } from '../core/refusal.ts'
 import { readJson } from '../http/json.ts'
 import { plain, reader, show } from '../http/validation.ts'
 import { scheduleProblem } from '../notifications/schedule.ts'
+import { homePlan } from '../recipients/plans.ts'
 import { codePoints } from '../rendering/characters.ts'
 import { type CheckedRow, checkRows, rowErrorsSentence, type Values } from './check.ts'
 import { matchColumns } from './columns.ts'
@@ -187,7 +188,8 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   // slow to read, changes nothing.
   const isDecided = () => failing.length >= rules.mostErrors && (friends === null || notAllowed)
 
-  const rowRules = { type: rules.channel, international: rules.international, isDecided, ...measures }
+  const plan = homePlan(rules.homeCountry)
+  const rowRules = { type: rules.channel, international: rules.international, plan, isDecided, ...measures }
   for (const row of checkRows(sheet, columns, rowRules)) {
     yield
     const isSimulated = row.key !== undefined && simulated.has(row.key)
@@ -206,6 +208,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
       values: row.personalisation,
       reference: row.reference,
       isSimulated,
+      ...(rules.channel === 'sms' && { isInternational: !row.key.startsWith(`+${plan.homeCode}`) }),
     })
     characters += lengthOf(row.personalisation)
     if (open.length === CHUNK_ROWS || characters > CHUNK_CHARACTERS) close()

@@ -52,7 +52,7 @@ export const inboxOf = ({ config, db: { sql }, clock, seal }: Store): Inbox =>
   createInbox({
     sql,
     seal,
-    services: createServices(sql, clock),
+    services: createServices(sql, clock, config),
     templates: createTemplates(sql, clock),
     // Nobody else waits for a command.
     renderThread: { email: async (template, values) => compileEmail(template).render(values) },

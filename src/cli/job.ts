@@ -28,9 +28,11 @@ import { openStore } from '../main.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { isFinal, type Status } from '../notifications/status.ts'
 import type { Store } from '../parts.ts'
+import { homePlan } from '../recipients/plans.ts'
 import { find, idStart } from '../services/find.ts'
+import { createServices } from '../services/load.ts'
 import { createSimulated } from '../services/simulated.ts'
-import { type LoadedService, load } from '../services/sql.ts'
+import type { LoadedService } from '../services/sql.ts'
 import { createTemplates } from '../templates/cache.ts'
 import { find as findTemplate } from '../templates/sql.ts'
 import { agrees, isAtTerminal } from './ask.ts'
@@ -252,14 +254,18 @@ async function callerFor(store: Store, given: Given) {
   const template = readId(given.text('template'))
   if (!template) throw new UsageError(`--template takes the id of a template, not "${given.text('template')}".`)
   const owner = await serviceOfTemplate(sql, template)
-  const service = owner && (await load(sql, owner))
+  const service = owner && (await createServices(sql, store.clock, store.config).get(owner))
   if (!service) throw refuseSend.templateNotFound()
   const type = given.maybe('key-type') as keyof typeof STORED | undefined
   const caller: BulkCaller = { service, key: { id: null, name: null, key_type: STORED[type ?? 'live'] } }
   const app: Omit<BulkApp, 'bulkThread'> = {
     ...store,
     templates: createTemplates(sql, store.clock),
-    simulated: createSimulated(store.config.sendingDomain, store.config.simulatedRecipients),
+    simulated: createSimulated(
+      store.config.sendingDomain,
+      store.config.simulatedRecipients,
+      homePlan(store.config.homeCountry),
+    ),
     // Nothing is sent from here; whoever does is told once the job is on disk.
     outlet: { birth: () => null, hand() {} },
   }
@@ -291,7 +297,7 @@ async function jobNamed(store: Store, text: string): Promise<{ job: ShownJob; se
     throw new UsageError(
       `Several jobs begin with ${text}: ${[found, ...others].map(one => `${one.id} (${firstLine(one.name)})`).join(', ')}.`,
     )
-  const service = await load(store.db.sql, found.service_id)
+  const service = await createServices(store.db.sql, store.clock, store.config).get(found.service_id)
   if (!service) throw refuse.notFound()
   return { job: await known(store, found.service_id, found.id), service }
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import { change } from '../services/change.ts'
 import { create } from '../services/create.ts'
 import { find } from '../services/find.ts'
@@ -51,7 +52,7 @@ export const serviceCommands: readonly Command[] = [
       })
       const next = `Make a key for it: herald key create ${service.id} --name NAME --type test`
       return {
-        ...shown(service, store.config.sendingDomain),
+        ...shown(service, store.config),
         text: `Made the service "${service.name}" (${service.mode}), id ${service.id}.\n${next}`,
       }
     }),
@@ -78,7 +79,7 @@ export const serviceCommands: readonly Command[] = [
     verb: 'show',
     args: [SERVICE],
     sentence: 'Show a service with its limits and permissions.',
-    run: withStore(async (store, given) => shown(await find(store, given.text('SERVICE')), store.config.sendingDomain)),
+    run: withStore(async (store, given) => shown(await find(store, given.text('SERVICE')), store.config)),
   },
   {
     noun: 'service',
@@ -116,6 +117,12 @@ export const serviceCommands: readonly Command[] = [
         sentence: "Put the service's name in front of text messages.",
       },
       { name: 'mailbox', value: 'MAILBOX', sentence: 'Part before the @ of the address e-mails are sent from.' },
+      {
+        name: 'home-country',
+        value: 'COUNTRY',
+        sentence:
+          'Country of phone numbers without a country code, like CA; its numbers are not international. `default` takes the one of the installation.',
+      },
       { name: 'email-retention-days', value: 'DAYS', number: true, sentence: 'How long e-mails are kept, 1 to 365.' },
       {
         name: 'sms-retention-days',
@@ -133,7 +140,7 @@ export const serviceCommands: readonly Command[] = [
     run: withStore(async (store, given) => {
       const changes = changesFrom(given)
       const { id } = await find(store, given.text('SERVICE'))
-      return shown(await change(store, id, changes), store.config.sendingDomain)
+      return shown(await change(store, id, changes), store.config)
     }),
   },
 ]
@@ -145,10 +152,12 @@ function changesFrom(given: Given): Changes {
   const mode = given.maybe('mode')
   const state = given.maybe('state')
   const prefix = given.maybe('prefix')
+  const country = given.maybe('home-country')
   if (name !== undefined) changes.name = name
   if (mailbox !== undefined) changes.mailbox = mailbox
   if (mode === 'trial' || mode === 'live') changes.mode = mode
   if (state === 'active' || state === 'suspended' || state === 'archived') changes.state = state
+  if (country !== undefined) changes.home_country = country === 'default' ? null : country.toUpperCase()
   if (prefix !== undefined) changes.sms_prefix = prefix === 'on'
   for (const what of permissionsFrom(given, 'allow')) changes[permissions[what]] = true
   for (const what of permissionsFrom(given, 'forbid')) {
@@ -187,7 +196,7 @@ function permissionsFrom(given: Given, option: 'allow' | 'forbid'): Permission[]
     })
 }
 
-function shown(service: ShownService, domain: string): Answer {
+function shown(service: ShownService, { sendingDomain, homeCountry }: Config): Answer {
   const own = (is: number, set: number | null) => (set === null ? `${is} (default)` : is)
   const may = permissionNames.filter(name => service[permissions[name]])
   const text = facts([
@@ -197,7 +206,8 @@ function shown(service: ShownService, domain: string): Answer {
     ['mode', service.mode],
     ['may send', may.join(', ') || 'nothing'],
     ['name in front of texts', service.sms_prefix],
-    ['sends e-mails from', `${service.mailbox}@${domain}`],
+    ['sends e-mails from', `${service.mailbox}@${sendingDomain}`],
+    ['home country', service.home_country ?? `${homeCountry} (default)`],
     ['e-mails a day', own(dailyLimit(service, 'email'), service.email_daily_limit)],
     ['text messages a day', own(dailyLimit(service, 'sms'), service.sms_daily_limit)],
     ['requests a minute', own(rateLimit(service), service.rate_limit)],

@@ -1,6 +1,6 @@
 // UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the millisecond's fraction, 62 random bits.
 // The id is the clock: it orders pages, names the day's partition and is the creation time to the microsecond.
-import { randomFillSync } from 'node:crypto'
+import { randomFillSync, randomUUID } from 'node:crypto'
 import { type Clock, STEP_MS } from './clock.ts'
 
 export type Id = string & { readonly __id: true }
@@ -46,6 +46,9 @@ export function createIds(clock: Clock): { next(): Id } {
     },
   }
 }
+
+/** Version 4, for what has no time: published clients check the ids of services (contract 22.19). */
+export const randomId = () => randomUUID() as Id
 
 const VARIANTS = ['8', '9', 'a', 'b'] as const
 

@@ -12,7 +12,8 @@ import type { Channel as Providers } from '../providers/failover.ts'
 import type { Attachment, EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
-import { readPhone } from '../recipients/phone.ts'
+import { homePlan } from '../recipients/plans.ts'
+import { recipientKey } from '../recipients/recipient.ts'
 import type { Email, EmailTemplate } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail } from '../rendering/thread.ts'
@@ -247,14 +248,14 @@ function sendText(app: DeliverApp, item: Item, service: LoadedService, urgent: b
 export function textOf(
   item: Pick<Item, 'id' | 'sender_id' | 'version'>,
   service: LoadedService,
-  { to, values }: Personal,
+  { to, values, e164 }: Personal,
 ): TextMessage {
   if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
   const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
-  const phone = readPhone(to, { international: true })
-  if (!phone.ok) throw new Error('a number that was accepted cannot be read')
-  const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? null
-  return { id: item.id, to: phone.e164, from, text, encoding, parts: fragments }
+  const number = e164 ?? recipientKey(to, 'sms', homePlan(service.home_country))
+  if (number === undefined) throw new Error('a number that was accepted cannot be read')
+  const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? service.default_sender
+  return { id: item.id, to: number, from, text, encoding, parts: fragments }
 }
 
 /** Writes what became of messages, settles their tickets, and lets what was deferred travel on together. */

@@ -24,11 +24,21 @@ export type Notification = {
 }
 
 /** What is personal in a message: whom it goes to, as written by the caller, and the values. Kept only sealed. */
-export type Personal = { to: string; values: Values }
+export type Personal = {
+  to: string
+  values: Values
+  /** The number in E.164 where it was written in another way: it may be read differently when the home country changes. */
+  e164?: string
+}
 
-export const sealPersonal = (seal: Seal, { to, values }: Personal) => seal.seal(JSON.stringify([to, values]))
+export const sealPersonal = (seal: Seal, { to, values, e164 }: Personal) =>
+  seal.seal(JSON.stringify(e164 === undefined ? [to, values] : [to, values, e164]))
+
+/** The personal part of a message to a recipient in its normal form. */
+export const personalTo = (channel: Channel, key: string, to: string, values: Values): Personal =>
+  channel === 'email' || key === to ? { to, values } : { to, values, e164: key }
 
 export function openPersonal(seal: Seal, sealed: Buffer): Personal {
-  const [to, values] = JSON.parse(seal.open(sealed).toString('utf8')) as [string, Values]
-  return { to, values }
+  const [to, values, e164] = JSON.parse(seal.open(sealed).toString('utf8')) as [string, Values, string?]
+  return e164 === undefined ? { to, values } : { to, values, e164 }
 }

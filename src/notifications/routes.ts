@@ -15,6 +15,7 @@ import { callerOf } from '../keys/hook.ts'
 import { rateHeaders } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
+import { homePlan, type PhonePlan } from '../recipients/plans.ts'
 import { itemProblem } from '../rendering/values.ts'
 import { answerOnce } from '../replays/hook.ts'
 import type { Replays } from '../replays/replay.ts'
@@ -42,7 +43,8 @@ const LARGE = 256 * 1024
 
 export function notificationRoutes(app: App) {
   const sql = app.db.sql
-  const readBody = { email: emailReader(app.clock), sms: smsReader(app.clock) }
+  const readEmailBody = emailReader(app.clock)
+  const readSmsBody = smsReaders(app.clock)
 
   function parse(bytes: Buffer, channel: Channel): { value: unknown; contents: Contents } {
     const value = readJson(bytes)
@@ -59,7 +61,8 @@ export function notificationRoutes(app: App) {
     return answerOnce(app.replays, request, reply, async (bytes, replay) => {
       const isLarge = bytes.length > LARGE
       const { value, contents } = isLarge ? await parseLarge(bytes, channel) : parse(bytes, channel)
-      const input = readBody[channel](value, contents)
+      const input =
+        channel === 'email' ? readEmailBody(value, contents) : readSmsBody(caller.service.home_country)(value, contents)
       const { body, rate } = await send(app, caller, channel, input, { base: app.links.base(request), replay })
       reply.headers(rateHeaders(rate))
       return { status: 201, body }
@@ -160,11 +163,21 @@ function emailReader(clock: Clock): (body: unknown, contents: Contents) => shape
   }
 }
 
-function smsReader(clock: Clock): (body: unknown, contents: Contents) => shape.SendInput {
+/** One for each home country of phone numbers. */
+function smsReaders(clock: Clock) {
+  const readers = new Map<string, ReturnType<typeof smsReader>>()
+  return (country: string) => {
+    const known = readers.get(country) ?? smsReader(clock, homePlan(country))
+    readers.set(country, known)
+    return known
+  }
+}
+
+function smsReader(clock: Clock, plan: PhonePlan): (body: unknown, contents: Contents) => shape.SendInput {
   const read = reader<shape.SmsBody>(shape.smsBody, {
     checks: {
       phone_number: (text: string) => {
-        const phone = readPhone(text, { international: true })
+        const phone = readPhone(text, { international: true, plan })
         return phone.ok ? [] : [`phone_number ${phone.problem}`]
       },
       personalisation: (values: Record<string, unknown>) =>

@@ -16,17 +16,18 @@ import { dayOf, tooMany } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
+import { homePlan } from '../recipients/plans.ts'
 import { strip } from '../recipients/strip.ts'
 import { storable } from '../rendering/values.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { mayReceive } from '../services/allowed.ts'
-import { chooseReplyTo, chooseSender } from '../services/senders.ts'
+import { chooseReplyTo, chooseSender, fromNumber } from '../services/senders.ts'
 import { type Channel, dailyLimit, maySend, rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
 import type { Head, Templates } from '../templates/cache.ts'
 import type { Accept } from './accept.ts'
 import { laneOf } from './lane.ts'
-import { sealPersonal } from './notification.ts'
+import { personalTo, sealPersonal } from './notification.ts'
 import { presentSent, type SentMessage } from './present.ts'
 import { refuse } from './refusals.ts'
 import { readMoment } from './schedule.ts'
@@ -105,7 +106,7 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   if (template.type !== channel) return early(refuse.wrongType(template.type, channel))
   if (template.archived) return early(refuse.templateDeleted())
   if (channel === 'sms' && Object.values(input.personalisation).some(isFile)) return early(refuse.filesByEmailOnly())
-  const recipient = readRecipient(channel, input.to)
+  const recipient = readRecipient(channel, input.to, service.home_country)
   const isSmokeTest = app.simulated.isSmokeTest(recipient.key)
   const given = channel === 'email' ? givenFiles(input.personalisation, input.contents) : []
   const values = valuesWith(storable(input.personalisation), given, token =>
@@ -142,7 +143,10 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
     reference: input.reference,
     content:
       content.subject === undefined
-        ? { body: content.body, from_number: origin.origin && 'sender' in origin.origin ? origin.origin.sender : null }
+        ? {
+            body: content.body,
+            from_number: fromNumber(service, origin.origin && 'sender' in origin.origin ? origin.origin : null),
+          }
         : { subject: content.subject, body: content.body, from_email: `${service.mailbox}@${app.sendingDomain}` },
     template_id: template.id,
     template_version: template.version,
@@ -188,12 +192,12 @@ const early = (refusal: Refusal): Draft => ({ refusal, daily: 'none' })
 type Recipient = { key: string; international: boolean }
 
 // The shape of the body was checked before: what cannot be read here is a fault of ours.
-function readRecipient(channel: Channel, text: string): Recipient {
+function readRecipient(channel: Channel, text: string, country: string): Recipient {
   if (channel === 'email') {
     const email = readEmail(text)
     if (email.ok) return { key: email.normalised, international: false }
   } else {
-    const phone = readPhone(text, { international: true })
+    const phone = readPhone(text, { international: true, plan: homePlan(country) })
     if (phone.ok) return { key: phone.e164, international: phone.international }
   }
   throw new Error('a recipient that was checked cannot be read')
@@ -211,7 +215,7 @@ function message(
   sender: Id | null,
 ): NewMessage {
   const due = input.scheduled_for === null ? null : readMoment(input.scheduled_for)
-  const personal = { to: strip(input.to), values: input.personalisation }
+  const personal = personalTo(template.type, recipient.key, strip(input.to), input.personalisation)
   return {
     status: 'created',
     template_id: template.id,

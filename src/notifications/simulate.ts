@@ -32,12 +32,13 @@ export function simulate(app: App): Work<Due, Written> {
       return new Map(rows.map((row): [Id, Due] => [row.id, row]))
     },
     async handle(item) {
-      if (!isActive(await app.services.get(item.service_id))) return { kind: 'done', result: failed(NOT_ACTIVE) }
-      const { to, values } = openPersonal(app.seal, item.sealed)
+      const service = await app.services.get(item.service_id)
+      if (!isActive(service)) return { kind: 'done', result: failed(NOT_ACTIVE) }
+      const { to, values, e164 } = openPersonal(app.seal, item.sealed)
       const { compiled } = await app.templates.version(item.template_id, item.template_version)
       // As with any other key (contract 22.2).
       if (compiled.isBlank(values)) return { kind: 'done', result: failed('empty message') }
-      const status = FAILURES.get(recipientKey(to, item.channel) ?? '') ?? 'delivered'
+      const status = FAILURES.get(e164 ?? recipientKey(to, item.channel) ?? '') ?? 'delivered'
       return { kind: 'done', result: ended(status) }
     },
     setAside: () => ended('delivered'),

@@ -1,6 +1,6 @@
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { checkDays, checkLimit, mailboxOf, nameFrom } from './checks.ts'
+import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom } from './checks.ts'
 import { refuse } from './refusals.ts'
 import { type Changes, isNameTaken, type ShownService, change as write } from './sql.ts'
 
@@ -20,6 +20,7 @@ function checked(wanted: Changes): Changes {
   if (wanted.rate_limit !== undefined) checkLimit(wanted.rate_limit, 'limit of requests per minute')
   if (wanted.email_retention_days !== undefined) checkDays(wanted.email_retention_days, 'retention of e-mails')
   if (wanted.sms_retention_days !== undefined) checkDays(wanted.sms_retention_days, 'retention of text messages')
+  if (wanted.home_country !== undefined) checkCountry(wanted.home_country)
   return {
     ...wanted,
     ...(wanted.name !== undefined && { name: nameFrom(wanted.name) }),

@@ -1,6 +1,7 @@
 // What may be written into a service and the lists around it: the text as it is kept, or a refusal.
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
+import { isCountry, type PhonePlan } from '../recipients/plans.ts'
 import { refuse } from './refusals.ts'
 
 const LONGEST_NAME = 255
@@ -27,25 +28,31 @@ export function emailFrom(text: string): string {
   return email.address
 }
 
-export function phoneFrom(text: string): string {
-  const phone = readPhone(text, { international: true })
+export function phoneFrom(text: string, plan: PhonePlan): string {
+  const phone = readPhone(text, { international: true, plan })
   if (!phone.ok) throw refuse.notPhone(text)
   return phone.e164
 }
 
-export function senderFrom(text: string): string {
+/** A phone number as E.164, so that one number is one sender; short codes and names as typed (contract 22.18). */
+export function senderFrom(text: string, plan: PhonePlan): string {
   const sender = text.trim()
-  if (/^[A-Za-z0-9]{1,11}$/.test(sender)) return sender
-  const phone = readPhone(sender, { international: true })
-  if (!phone.ok) throw refuse.notSender(text)
+  if (/^[A-Za-z0-9]{1,11}$/.test(sender) && /[A-Za-z]/.test(sender)) return sender
+  const phone = readPhone(sender, { international: true, plan })
+  if (phone.ok) return phone.e164
+  if (/^\d{3,8}$/.test(sender)) return sender
+  throw refuse.notSender(text)
+}
+
+export function recipientFrom(text: string, plan: PhonePlan): string {
+  if (text.includes('@')) return emailFrom(text)
+  const phone = readPhone(text, { international: true, plan })
+  if (!phone.ok) throw refuse.notRecipient(text)
   return phone.e164
 }
 
-export function recipientFrom(text: string): string {
-  if (text.includes('@')) return emailFrom(text)
-  const phone = readPhone(text, { international: true })
-  if (!phone.ok) throw refuse.notRecipient(text)
-  return phone.e164
+export function checkCountry(country: string | null): void {
+  if (country !== null && !isCountry(country)) throw refuse.notCountry(country)
 }
 
 export function checkLimit(limit: number | null, what: string): void {

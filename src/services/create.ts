@@ -1,4 +1,4 @@
-import type { Id } from '../core/id.ts'
+import { randomId } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { mailboxOf, nameFrom } from './checks.ts'
 import { refuse } from './refusals.ts'
@@ -8,10 +8,10 @@ import { add, type ShownService } from './sql.ts'
 export type NewService = { name: string; mode?: Service['mode']; mailbox?: string }
 
 /** A new service is in trial mode unless said otherwise, and sends from a mailbox made of its name. */
-export async function create(app: { db: { sql: Sql }; ids: { next(): Id } }, input: NewService): Promise<ShownService> {
+export async function create(app: { db: { sql: Sql } }, input: NewService): Promise<ShownService> {
   const name = nameFrom(input.name)
   const mailbox = input.mailbox === undefined ? mailboxFrom(name) : mailboxOf(input.mailbox)
-  const added = await add(app.db.sql, { id: app.ids.next(), name, mode: input.mode ?? 'trial', mailbox })
+  const added = await add(app.db.sql, { id: randomId(), name, mode: input.mode ?? 'trial', mailbox })
   if (!added) throw refuse.serviceNameTaken(name)
   return added
 }

@@ -3,19 +3,26 @@ import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Cache, createCache } from '../db/cache.ts'
 import type { Sql } from '../db/connect.ts'
-import { type LoadedService, load } from './sql.ts'
+import { type LoadedService, load, type StoredService } from './sql.ts'
 
 export type Services = Cache<Id, LoadedService | null>
 
-type Off = { email: boolean; sms: boolean }
+/** What the installation decides for every service. */
+export type Installation = {
+  /** Channels that are switched off. */
+  off?: { email: boolean; sms: boolean }
+  homeCountry?: string
+  smsSender?: string | null
+}
 
-/** No service may send by a channel that the installation has switched off. */
-export const createServices = (sql: Sql, clock: Clock, off: Off = { email: false, sms: false }): Services =>
-  createCache(clock, async (id: Id) => permitted(await load(sql, id), off), { ownerOf: id => id })
+export const createServices = (sql: Sql, clock: Clock, installation: Installation = {}): Services =>
+  createCache(clock, async (id: Id) => within(installation, await load(sql, id)), { ownerOf: id => id })
 
-const permitted = (service: LoadedService | null, off: Off) =>
+const within = ({ off, homeCountry = 'CA', smsSender = null }: Installation, service: StoredService | null) =>
   service && {
     ...service,
-    may_send_email: service.may_send_email && !off.email,
-    may_send_sms: service.may_send_sms && !off.sms,
+    may_send_email: service.may_send_email && !off?.email,
+    may_send_sms: service.may_send_sms && !off?.sms,
+    home_country: service.home_country ?? homeCountry,
+    default_sender: smsSender,
   }

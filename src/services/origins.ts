@@ -1,8 +1,10 @@
 // Where messages say they come from: reply-to addresses and text senders. One of each may be the default.
 import type { Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
+import type { PhonePlan } from '../recipients/plans.ts'
 import { emailFrom, senderFrom } from './checks.ts'
 import { narrowed } from './find.ts'
+import { type HomeApp, planOf } from './home.ts'
 import { refuse } from './refusals.ts'
 import {
   addOrigin as add,
@@ -15,21 +17,21 @@ import {
   type OriginKind,
 } from './sql.ts'
 
-type App = { db: Pick<Database, 'sql' | 'transaction'> }
+type App = HomeApp & { db: Pick<Database, 'sql' | 'transaction'> }
 
 const kinds = {
-  'reply-to': { read: emailFrom, taken: refuse.replyToTaken, unknown: refuse.unknownReplyTo },
+  'reply-to': { read: (text: string) => emailFrom(text), taken: refuse.replyToTaken, unknown: refuse.unknownReplyTo },
   sender: { read: senderFrom, taken: refuse.senderTaken, unknown: refuse.unknownSender },
 } satisfies Record<OriginKind, object>
 
 /** The first one becomes the default. With `makeDefault`, one that is there already may be named too. */
-export function addOrigin(
+export async function addOrigin(
   app: App & { ids: { next(): Id } },
   kind: OriginKind,
   service: Id,
   input: { value: string; makeDefault: boolean },
 ): Promise<Omit<Origin, 'created_at'>> {
-  const value = kinds[kind].read(input.value)
+  const value = kinds[kind].read(input.value, await planOf(app, service))
   return app.db.transaction(async sql => {
     await hold(sql, service)
     const others = await listOrigins(sql, kind, service)
@@ -50,7 +52,7 @@ export function addOrigin(
 /** By id or by its value. Nothing takes the place of a default that goes. */
 export async function dropOrigin(app: App, kind: OriginKind, service: Id, text: string): Promise<Origin> {
   const all = await listOrigins(app.db.sql, kind, service)
-  const wanted = spellings(kind, text)
+  const wanted = spellings(kind, text, await planOf(app, service))
   const [origin, another] = narrowed(all, text, origin => wanted.includes(origin.value.toLowerCase()))
   if (another) throw refuse.severalEntries(text)
   if (!origin || (await archiveOrigin(app.db.sql, kind, service, origin.id)).length === 0)
@@ -58,9 +60,9 @@ export async function dropOrigin(app: App, kind: OriginKind, service: Id, text: 
   return origin
 }
 
-function spellings(kind: OriginKind, text: string): string[] {
+function spellings(kind: OriginKind, text: string, plan: PhonePlan): string[] {
   try {
-    return [text.toLowerCase(), kinds[kind].read(text).toLowerCase()]
+    return [text.toLowerCase(), kinds[kind].read(text, plan).toLowerCase()]
   } catch {
     return [text.toLowerCase()] // an id, or nothing we could have kept
   }

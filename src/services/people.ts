@@ -3,13 +3,14 @@ import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { emailFrom, nameFrom, phoneFrom } from './checks.ts'
 import { narrowed } from './find.ts'
+import { type HomeApp, planOf } from './home.ts'
 import { refuse } from './refusals.ts'
 import { listUsers, removeUser, type User, addUser as write } from './sql.ts'
 
 type App = { db: { sql: Sql } }
 
 export async function addUser(
-  app: App & { ids: { next(): Id } },
+  app: HomeApp & { ids: { next(): Id } },
   service: Id,
   input: { name: string; email_address: string; phone_number?: string },
 ): Promise<User> {
@@ -18,7 +19,7 @@ export async function addUser(
     service_id: service,
     name: nameFrom(input.name),
     email_address: emailFrom(input.email_address),
-    phone_number: input.phone_number === undefined ? null : phoneFrom(input.phone_number),
+    phone_number: input.phone_number === undefined ? null : phoneFrom(input.phone_number, await planOf(app, service)),
   }
   const added = await write(app.db.sql, user)
   if (!added) throw refuse.userTaken(user.email_address)

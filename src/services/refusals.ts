@@ -24,8 +24,9 @@ export const sentences = {
   ],
   notSender: [
     'ValidationError',
-    '"<text>" is not a text sender. It must be 1 to 11 letters and digits, or a phone number.',
+    '"<text>" is not a text sender. It must be a name of 1 to 11 letters and digits, a short code of 3 to 8 digits, or a phone number.',
   ],
+  notCountry: ['ValidationError', '"<text>" is not a country. Write two capital letters, like CA or FR.'],
   notRecipient: ['ValidationError', '"<text>" is neither an e-mail address nor a phone number.'],
   userTaken: ['BadRequestError', '"<email>" is already a team member of this service.'],
   replyToTaken: ['BadRequestError', '"<email>" is already a reply-to address of this service.'],

@@ -1,20 +1,20 @@
 // Recipients beside the team who may be written to in trial mode and with team keys.
 import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
 import { safelistForm } from '../recipients/recipient.ts'
 import { recipientFrom } from './checks.ts'
 import { narrowed } from './find.ts'
+import { type HomeApp, planOf } from './home.ts'
 import { refuse } from './refusals.ts'
 import { addToSafelist as add, listSafelist, removeFromSafelist, type SafelistEntry } from './sql.ts'
 
-type App = { db: { sql: Sql } }
+type App = HomeApp
 
 export async function addToSafelist(
   app: App & { ids: { next(): Id } },
   service: Id,
   text: string,
 ): Promise<SafelistEntry> {
-  const recipient = recipientFrom(text)
+  const recipient = recipientFrom(text, await planOf(app, service))
   const added = await add(app.db.sql, { id: app.ids.next(), service_id: service, recipient })
   if (!added) throw refuse.safelistTaken(recipient)
   return added
@@ -23,8 +23,9 @@ export async function addToSafelist(
 /** By id or by the recipient, however spelled. */
 export async function dropFromSafelist(app: App, service: Id, text: string): Promise<SafelistEntry> {
   const all = await listSafelist(app.db.sql, service)
-  const wanted = safelistForm(text)
-  const [entry, another] = narrowed(all, text, entry => safelistForm(entry.recipient) === wanted)
+  const plan = await planOf(app, service)
+  const wanted = safelistForm(text, plan)
+  const [entry, another] = narrowed(all, text, entry => safelistForm(entry.recipient, plan) === wanted)
   if (another) throw refuse.severalEntries(text)
   if (!entry || (await removeFromSafelist(app.db.sql, service, entry.id)).length === 0)
     throw refuse.unknownSafelist(text)

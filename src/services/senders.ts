@@ -17,3 +17,13 @@ function choose<T extends { id: Id; is_default: boolean }>(all: readonly T[], gi
   const origin = all.find(one => one.id === id)
   return origin ? { ok: true, origin } : { ok: false }
 }
+
+/** The sender that answers show: the one chosen, the installation's, or the name of the service (contract 22.16). */
+export const fromNumber = (service: LoadedService, chosen: Sender | null): string | null =>
+  chosen?.sender ?? service.default_sender ?? nameAsSender(service.name)
+
+/** Phones show up to 11 letters, digits and spaces, one of them a letter. */
+function nameAsSender(name: string): string | null {
+  const short = name.trim().slice(0, 11).trimEnd()
+  return /^[A-Za-z0-9 ]+$/.test(short) && /[A-Za-z]/.test(short) ? short : null
+}

@@ -19,6 +19,8 @@ export type Service = {
   rate_limit: number | null
   email_retention_days: number
   sms_retention_days: number
+  /** Of phone numbers; null: the installation's. */
+  home_country: string | null
 }
 
 /** Limits of a service that sets none of its own (contract 15). */

@@ -9,16 +9,22 @@ export type Sender = { id: Id; sender: string; is_default: boolean }
 
 /** A service with all that the accept path asks of it. */
 export type LoadedService = Service & {
+  /** Its own or the installation's. */
+  home_country: string
+  /** The installation's sender, for a service that has none. */
+  default_sender: string | null
   reply_tos: readonly ReplyTo[]
   senders: readonly Sender[]
   /** Addresses and numbers of team members and of the safelist, as they were written. */
   friends: readonly string[]
 }
 
-export async function load(sql: Sql, id: Id): Promise<LoadedService | null> {
-  const [service] = await sql<LoadedService>`
+export type StoredService = Omit<LoadedService, 'home_country' | 'default_sender'> & Pick<Service, 'home_country'>
+
+export async function load(sql: Sql, id: Id): Promise<StoredService | null> {
+  const [service] = await sql<StoredService>`
     select id, name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
-           email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days,
+           email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, home_country,
            coalesce((select json_agg(json_build_object('id', id, 'email_address', email_address, 'is_default', is_default)
                                      order by created_at, id)
                      from reply_tos where service_id = services.id and not archived), '[]') as reply_tos,
@@ -42,7 +48,8 @@ export type ShownService = Service & { created_at: Timestamp; updated_at: Timest
 
 const shown = part`
   id, name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
-  email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, created_at, updated_at`
+  email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, home_country,
+  created_at, updated_at`
 
 export async function isEmpty(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ empty: boolean }>`select not exists (select from services) as empty`
@@ -87,10 +94,11 @@ export async function change(sql: Sql, id: Id, changes: Changes): Promise<ShownS
     with changed as (
       update services
       set (name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
-           email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, updated_at)
+           email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, home_country,
+           updated_at)
         = (select n.name, n.state, n.mode, n.may_send_email, n.may_send_sms, n.may_send_international, n.may_send_files,
                   n.sms_prefix, n.mailbox, n.email_daily_limit, n.sms_daily_limit, n.rate_limit, n.email_retention_days,
-                  n.sms_retention_days, now()
+                  n.sms_retention_days, n.home_country, now()
            from jsonb_populate_record(services, ${JSON.stringify(changes)}::jsonb) as n)
       where id = ${id}
       returning ${shown}
@@ -104,6 +112,12 @@ export async function isNameTaken(sql: Sql, name: string, exceptFor: Id): Promis
   const [row] = await sql<{ taken: boolean }>`
     select exists (select from services where name = ${name} and state <> 'archived' and id <> ${exceptFor}) as taken`
   return row?.taken ?? false
+}
+
+/** Null when the service has none of its own, or is not there. */
+export async function homeCountryOf(sql: Sql, id: Id): Promise<string | null> {
+  const [row] = await sql<{ home_country: string | null }>`select home_country from services where id = ${id}`
+  return row?.home_country ?? null
 }
 
 /** Whoever changes what may exist only once in a service (a default) does so one after the other. */

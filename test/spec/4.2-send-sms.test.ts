@@ -72,7 +72,7 @@ describe('5.1, 7, 21.3 from_number', () => {
     expect(await from(caller, id, { sms_sender_id: second.id.toUpperCase() })).toBe('+16135550111')
   })
 
-  test('null only if the service has no sender', async () => {
+  test('22.16 null only if the service has no sender and its name cannot be one', async () => {
     expect(await from(key, fixed)).toBe(null)
   })
 
