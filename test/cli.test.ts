@@ -239,8 +239,11 @@ describe('services', () => {
     expect(await failed(1, 'service', 'set', id, '--name', ' ')).toBe('The name must not be empty.')
     expect(await failed(1, 'service', 'show', 'Nowhere')).toMatch(/^There is no service "Nowhere". Give its exact name/)
     expect(await failed(1, 'service', 'show', id.slice(0, 7))).toMatch(/^There is no service/)
+    await db.sql`
+      insert into services (id, name, mailbox)
+      values (${`${id.slice(0, 8)}-0000-4000-8000-000000000000`}, 'Refusing as well', 'refusing')`
     expect(await failed(1, 'service', 'show', id.slice(0, 8))).toMatch(
-      /fits more than one service. Give the id .*Refusing too/,
+      /fits more than one service. Give the id .*Refusing as well/,
     )
     for (const wrong of ['UPPER', 'a b', '.a', 'a..b', 'x'.repeat(65)])
       expect(await failed(1, 'service', 'set', id, '--mailbox', wrong)).toMatch(/is not a mailbox/)
