@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createBulkThread } from './bulk/thread.ts'
 import { captureProblems, isOff, providersInUse } from './channels.ts'
-import { makeFirstSample, sampleText } from './cli/sample.ts'
+import { makeFirstSample, type Sample, type SampleKeys } from './cli/sample.ts'
 import { type Config, ConfigProblems } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
@@ -53,8 +53,8 @@ import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 
-/** `address` is the public one; `port` is where it listens. */
-export type Running = { address: string; port: number; parts: Parts; stop(): Promise<void> }
+/** `address` is the public one; `port` is where it listens; `sample` is what was made for a newcomer just now. */
+export type Running = { address: string; port: number; parts: Parts; sample: Sample | null; stop(): Promise<void> }
 
 type Say = (line: string) => void
 
@@ -199,8 +199,9 @@ export async function start(
     only,
     say = () => {},
     clock = createClock(),
+    sampleKeys = 'test',
     signal,
-  }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock; signal?: AbortSignal } = {},
+  }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock; sampleKeys?: SampleKeys; signal?: AbortSignal } = {},
 ): Promise<Running> {
   const problems = captureProblems(config, only ?? 'all')
   if (problems.length > 0) throw new ConfigProblems(problems)
@@ -329,7 +330,7 @@ export async function start(
         const watch = await createWatch({ host: config.host, port: config.metricsPort }, parts)
         stops.push(() => watch.stop())
       }
-      return { address: '', port: 0, parts, stop }
+      return { address: '', port: 0, parts, sample: null, stop }
     }
 
     const server = createServer({
@@ -347,10 +348,10 @@ export async function start(
     await server.app.listen({ host: config.host, port: config.port })
     const { port } = server.app.server.address() as AddressInfo
     const address = config.baseUrl ?? addressOf(config.host, port)
-    const sample = await makeFirstSample(store)
-    if (sample) say(sampleText(sample, address))
+    // A database of somebody's own gets no service that nobody asked for.
+    const sample = config.databaseUrl ? null : await makeFirstSample(store, sampleKeys)
     signal?.throwIfAborted()
-    return { address, port, parts, stop }
+    return { address, port, parts, sample, stop }
   } catch (error) {
     return await failStart(error, stop)
   }

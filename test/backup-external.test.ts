@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
+import { makeSample } from '../src/cli/sample.ts'
 import { readConfig } from '../src/config.ts'
 import { start } from '../src/main.ts'
 import { EMAIL } from './support/sends.ts'
@@ -82,11 +83,11 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     tool('initdb', '-D', data, '-U', 'herald', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8')
     sockets = launch(data, 's1')
     tool('createdb', '-h', sockets, '-U', 'herald', 'herald')
-    const said: string[] = []
-    const original = await start(readConfig(settings(urlOf(sockets, 'herald'))), { say: line => said.push(line) })
-    const key = /live key +(\S+)/.exec(said.join('\n'))?.[1] ?? ''
+    const original = await start(readConfig(settings(urlOf(sockets, 'herald'))))
+    const { keys, templates } = await makeSample(original.parts, 'all')
+    const key = keys.live ?? ''
     const caller = callerWith(original.address, key)
-    const template = /e-mail template +(\S+)/.exec(said.join('\n'))?.[1] ?? ''
+    const template = templates.email.id
     const ids: string[] = []
     for (let n = 0; n < 10; n++) {
       const reply = await caller.post(EMAIL, body(template))

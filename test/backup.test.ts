@@ -4,13 +4,9 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { programs } from './support/program.ts'
 
-const { newData, herald, start } = programs()
+const { newData, herald, start, sample: sampleOn } = programs()
 
 type Sample = { key: string; template: string }
-const sampleIn = (text: string): Sample => ({
-  key: /live key +(\S+)/.exec(text)?.[1] ?? '',
-  template: /e-mail template +(\S+)/.exec(text)?.[1] ?? '',
-})
 
 async function send(address: string, { key, template }: Sample): Promise<string> {
   const reply = await fetch(`${address}/v2/notifications/email`, {
@@ -31,7 +27,8 @@ test('a backup of a working service is restored elsewhere, opens, and sends noth
   const [data, elsewhere] = [newData(), newData()]
   const folder = join(dirname(data), 'backup')
   const service = await start({ HERALD_DATA: data })
-  const sample = sampleIn(service.out())
+  const { keys, templates } = await sampleOn({ HERALD_DATA: data })
+  const sample = { key: keys.live, template: templates.email.id }
   const before: string[] = []
   for (let n = 0; n < 20; n++) before.push(await send(service.address, sample))
 

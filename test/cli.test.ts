@@ -402,6 +402,15 @@ describe('the lists around a service', () => {
       ]),
     )
     expect(await said('sample')).toMatch(/"Sample service 2" \(live\).*test key +herald-.*\ncurl -sS [^\n]*'\n/s)
+    // A key is shown when it is made and never again: what may not be shown is not made.
+    expect(Object.keys(sample.keys)).toEqual(['test'])
+    expect((await json('key', 'list', sample.service.id)).keys).toMatchObject([{ type: 'test' }])
+    expect(await said('sample')).toMatch(/live key +only on a terminal, or by: herald sample --show-keys\n/)
+    expect(Object.keys((await json('sample', '--show-keys')).keys)).toEqual(['test', 'team', 'live'])
+    const terminal: string[] = []
+    const streams = { out: (text: string) => void terminal.push(text), err() {}, isTerminal: true }
+    expect(await run(['sample'], streams, () => readConfig(env))).toBe(0)
+    expect(terminal.join('')).toMatch(/test key +herald-.*team key +herald-.*live key +herald-/s)
     const { id } = sample.service
     expect((await json('folder', 'list', id)).folders).toMatchObject([{ name: 'First steps', templates: 2 }])
     expect(await said('folder', 'list', id)).toMatch(/First steps +2 /)
@@ -500,7 +509,7 @@ describe('as a process', () => {
     })
   })
 
-  test('start shows a sample once whose line answers 2xx; commands reach the running service; SIGTERM stops it', async () => {
+  test('the line of a sample answers 2xx; commands reach the running service; SIGTERM stops it', async () => {
     const own = await place()
     const child = launch(['start'], own)
     const [out, err] = [listenTo(child.stdout), listenTo(child.stderr)]
@@ -510,12 +519,11 @@ describe('as a process', () => {
       child.once('close', () => resolve())
     })
     expect(err()).not.toMatch(/error|^\s+at /im)
-    const line = out()
-      .split('\n')
-      .find(line => line.startsWith('curl '))
+    const port = new URL(/Herald listens on (\S+)/.exec(out())?.[1] ?? '').port
+    const sample = JSON.parse((await herald(['sample', '--show-keys', '--json'], { ...own, HERALD_PORT: port })).out)
     const [, url = '', authorization = '', body = ''] =
       /^curl -sS '([^']+)' -H 'Authorization: ([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(
-        line ?? '',
+        sample.curl,
       ) ?? []
     const paste = (key = authorization) =>
       fetch(url, { method: 'POST', headers: { authorization: key, 'content-type': 'application/json' }, body })
@@ -524,7 +532,7 @@ describe('as a process', () => {
       status: 201,
       text: expect.stringContaining('Ada'),
     })
-    const keys = [...out().matchAll(/(?:test|team|live) key +(\S+)/g)].map(([, key]) => `ApiKey-v1 ${key}`)
+    const keys = Object.values(sample.keys).map(key => `ApiKey-v1 ${key}`)
     expect(await Promise.all(keys.map(async key => (await paste(key)).status))).toEqual([201, 201, 201])
 
     const listed = JSON.parse((await herald(['key', 'list', 'Sample service', '--json'], own)).out).keys as Json[]

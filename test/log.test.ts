@@ -17,7 +17,9 @@ type Line = { msg: string; method: string; route: string; status: number; id?: s
 
 test('a 201 line has the id of what was made, a 4xx line the error and our sentence, and no line anything of the caller', async () => {
   const env = await newDatabase()
-  const { keys } = JSON.parse((await herald(['sample', '--json'], env)).out) as { keys: { live: string } }
+  const { keys } = JSON.parse((await herald(['sample', '--show-keys', '--json'], env)).out) as {
+    keys: { live: string }
+  }
   const program = await start({ ...env, HERALD_LOG_LEVEL: 'info' })
   const key = callerWith(program.address, keys.live)
   const email = await emailTemplate(key)

@@ -40,6 +40,8 @@ export type Io = {
   /** Says something now that is not the answer: goes to stderr when the answer must stand alone on stdout. */
   say(line: string): void
   answer(answer: Answer): void
+  /** Whether a person reads the answer on a terminal, and no program or log file. */
+  isTerminal: boolean
 }
 
 /** The arguments and options of one call, already checked against the command's row. */

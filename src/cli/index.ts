@@ -9,6 +9,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await run(process.argv.slice(2), {
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
+  isTerminal: process.stdout.isTTY,
 })
 
 // Nothing of ours should still be open. What is, e.g. a statement that never ends, does not keep an ended command alive.

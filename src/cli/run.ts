@@ -9,11 +9,12 @@ import { explained } from './explain.ts'
 import { described, help, usageOf } from './help.ts'
 import { read } from './parse.ts'
 
-export type Streams = { out(text: string): void; err(text: string): void }
+/** `isTerminal`: what is written to `out` is read by a person. */
+export type Streams = { out(text: string): void; err(text: string): void; isTerminal?: boolean }
 
 export async function run(
   argv: readonly string[],
-  { out, err }: Streams,
+  { out, err, isTerminal = false }: Streams,
   settings: (part?: Part) => Config = part => readSettings(sentence => err(`${sentence}\n`), part ? { part } : {}),
 ): Promise<0 | 1 | 2> {
   const typed = read(commands, argv)
@@ -23,6 +24,7 @@ export async function run(
     config: part => (config ??= settings(part)),
     say: line => (typed.isJson ? err : out)(`${line}\n`),
     answer: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
+    isTerminal: isTerminal && !typed.isJson,
   }
   try {
     const call = typed.call()

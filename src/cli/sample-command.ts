@@ -6,16 +6,23 @@ import { curlLine, makeSample, sampleText } from './sample.ts'
 export const sampleCommands: readonly Command[] = [
   {
     noun: 'sample',
+    options: [
+      {
+        name: 'show-keys',
+        sentence: 'Make and show the team key and the live key too. On a terminal they always are.',
+      },
+    ],
     sentence: 'Make one more sample service, with keys, templates and a line to paste.',
-    more: 'The first start on an empty database makes one by itself.',
-    run: withStore(async store => {
-      const sample = await makeSample(store)
-      const address = addressIn(store.config)
-      return {
-        text: `${sampleText(sample, address)}\nThe line works while the service runs: herald start`,
-        data: { ...sample, curl: curlLine(sample, address) },
-      }
-    }),
+    more: 'The first start on an empty embedded database makes one by itself; on a database of your own only this command does.',
+    run: (io, given) =>
+      withStore(async store => {
+        const sample = await makeSample(store, given.has('show-keys') || io.isTerminal ? 'all' : 'test')
+        const address = addressIn(store.config)
+        return {
+          text: `${sampleText(sample, address)}\nThe line works while the service runs: herald start`,
+          data: { ...sample, curl: curlLine(sample, address) },
+        }
+      })(io, given),
   },
 ]
 

@@ -21,7 +21,8 @@ type Named = { id: Id; name: string }
 
 export type Sample = {
   service: Named & { mode: ShownService['mode'] }
-  keys: { test: string; team: string; live: string }
+  /** A key can be shown only when it is made, so those that are not to be shown are not made. */
+  keys: { test: string; team?: string; live?: string }
   user: Named & { email_address: string; phone_number: string | null }
   templates: { email: Named; sms: Named }
   reply_to: { id: Id; email_address: string }
@@ -32,14 +33,18 @@ export type Sample = {
 
 const GENERAL_COMMUNICATION = '207b293c-2ae5-48e8-836d-fcabd60b2153'
 
+/** Which keys are made: that of tests, which sends nothing, or all of them. */
+export type SampleKeys = 'test' | 'all'
+
 /** All of it or nothing: half a sample would keep the next start from making a whole one. */
-export const makeSample = (app: App): Promise<Sample> => app.db.transaction(sql => build(within(app, sql)))
+export const makeSample = (app: App, keys: SampleKeys): Promise<Sample> =>
+  app.db.transaction(sql => build(within(app, sql), keys))
 
 /** Null when somebody else has made a service meanwhile: two processes may start on one empty database. */
-export const makeFirstSample = (app: App): Promise<Sample | null> =>
+export const makeFirstSample = (app: App, keys: SampleKeys): Promise<Sample | null> =>
   app.db.transaction(async sql => {
     await holdFirst(sql)
-    return (await isEmpty(sql)) ? await build(within(app, sql)) : null
+    return (await isEmpty(sql)) ? await build(within(app, sql), keys) : null
   })
 
 // The verbs begin transactions of their own; here they become part of ours.
@@ -48,7 +53,7 @@ const within = (app: App, sql: Database['sql']): App => ({
   db: { ...app.db, sql, transaction: work => work(sql) },
 })
 
-async function build(app: App): Promise<Sample> {
+async function build(app: App, wanted: SampleKeys): Promise<Sample> {
   const service = await createService(app, { name: await freeName(app), mode: 'live' })
   const user = await addUser(app, service.id, {
     name: 'Sam Sample',
@@ -59,8 +64,10 @@ async function build(app: App): Promise<Sample> {
     (await createKey(app, service, { name, key_type: type, manage_templates: true })).key
   const keys = {
     test: await key('test', 'sample test'),
-    team: await key('team', 'sample team'),
-    live: await key('normal', 'sample live'),
+    ...(wanted === 'all' && {
+      team: await key('team', 'sample team'),
+      live: await key('normal', 'sample live'),
+    }),
   }
   const replyTo = await addOrigin(app, 'reply-to', service.id, { value: 'replies@example.org', makeDefault: true })
   const sender = await addOrigin(app, 'sender', service.id, { value: 'Herald', makeDefault: true })
@@ -104,17 +111,19 @@ async function freeName(app: App): Promise<string> {
   }
 }
 
+const NOT_SHOWN = 'only on a terminal, or by: herald sample --show-keys'
+
 export function sampleText(sample: Sample, address: string): string {
   const { service, keys, user, templates } = sample
   return [
     '',
-    `A sample service is ready: "${service.name}" (${service.mode}). Its keys are shown this once; keep them if you need them.`,
+    `A sample service is ready: "${service.name}" (${service.mode}). Keys are shown this once; keep them if you need them.`,
     '',
     facts([
       ['  service id', service.id],
       ['  test key', keys.test],
-      ['  team key', keys.team],
-      ['  live key', keys.live],
+      ['  team key', keys.team ?? NOT_SHOWN],
+      ['  live key', keys.live ?? NOT_SHOWN],
       ['  e-mail template', `${templates.email.id}  ${templates.email.name}`],
       ['  text template', `${templates.sms.id}  ${templates.sms.name}`],
       ['  team member', `${user.id}  ${user.name}, ${user.email_address}, ${user.phone_number}`],

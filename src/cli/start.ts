@@ -6,6 +6,7 @@ import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
 import { openDatabase, type Running, start } from '../main.ts'
 import type { Answer, Command, Io } from './command.ts'
+import { curlLine, sampleText } from './sample.ts'
 
 export const runCommands: readonly Command[] = [
   {
@@ -19,7 +20,7 @@ export const runCommands: readonly Command[] = [
       },
     ],
     sentence: 'Run the service until Ctrl-C or SIGTERM.',
-    more: 'It starts the database, brings it up to date and, when it is empty, makes a sample service and shows how to call it. With --json the address is one line, {"address": …}, among those of the log, which are JSON too.',
+    more: 'It starts the database and brings it up to date. On an empty embedded database it makes a sample service and shows how to call it; its team and live keys are made and shown on a terminal only. The last lines say which provider each channel uses. With --json stdout has one line, {"address": …, "providers": …}, and before it {"sample": …} when one was made; the log is on stderr.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, given) => {
       const signal = firstSignal(io)
@@ -28,10 +29,17 @@ export const runCommands: readonly Command[] = [
       const only = wanted === 'http' || wanted === 'engine' ? wanted : undefined
       const config = io.config(only ?? 'all')
       const running = await startUnlessAsked(signal, () =>
-        start(config, { ...(only && { only }), say: io.say, signal }),
+        start(config, { ...(only && { only }), say: io.say, signal, sampleKeys: io.isTerminal ? 'all' : 'test' }),
       )
       if (running) {
-        io.answer(banner(running))
+        const { sample, address } = running
+        // Not by `say`, which goes into the stream of the log with --json.
+        if (sample)
+          io.answer({
+            text: sampleText(sample, address),
+            data: { sample: { ...sample, curl: curlLine(sample, address) } },
+          })
+        io.answer(banner(running, io.isTerminal))
         if (!signal.aborted) await once(signal, 'abort')
         await running.stop()
       }
@@ -57,9 +65,9 @@ export const runCommands: readonly Command[] = [
 ]
 
 /** What runs now: which provider each channel uses, where messages that were not sent can be seen, and the address. */
-function banner({ address, port, parts: { config, seal } }: Running): Answer {
+function banner({ address, port, parts: { config, seal } }: Running, isTerminal: boolean): Answer {
   const channels = providersInUse(config)
-  const link = process.stdout.isTTY ? inboxLink(seal, { host: config.host, port }) : null
+  const link = isTerminal ? inboxLink(seal, { host: config.host, port }) : null
   const lines = [
     ...channels.map(({ sentence }) => sentence),
     ...(address === ''

@@ -8,9 +8,7 @@ import { callerWith } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-const { newDatabase, start } = programs()
-const keyOf = (out: string) => /live key +(\S+)/.exec(out)?.[1] ?? ''
-const testKeyOf = (out: string) => /test key +(\S+)/.exec(out)?.[1] ?? ''
+const { newDatabase, start, sample } = programs()
 const file = (content: string, method: string, filename = 'canary-name.txt') => ({
   file: Buffer.from(content).toString('base64'),
   filename,
@@ -21,8 +19,9 @@ test('S-20, S-30 no token, name or content in the log; HERALD_SCANNER=none is wa
   const settings = { ...(await newDatabase()), HERALD_LOG_LEVEL: 'trace', HERALD_SCANNER: 'none' }
   const program = await start(settings)
   await program.hasSaid('files are not scanned for viruses')
-  const template = await emailTemplate(callerWith(program.address, keyOf(program.out())), '((link))', 'A file')
-  const reply = await callerWith(program.address, testKeyOf(program.out())).post(EMAIL, {
+  const { keys } = await sample(settings)
+  const template = await emailTemplate(callerWith(program.address, keys.live), '((link))', 'A file')
+  const reply = await callerWith(program.address, keys.test).post(EMAIL, {
     email_address: 'simon@example.org',
     template_id: template,
     // Large enough for the thread.
@@ -56,8 +55,9 @@ test('R18 killed while a file waits for the scanner: held over the end of the pr
     HERALD_LEASE_SECONDS: '1',
   }
   const program = await start(settings)
-  const testing = testKeyOf(program.out())
-  const template = await emailTemplate(callerWith(program.address, keyOf(program.out())), 'Hello', 'News')
+  const { keys } = await sample(settings)
+  const testing = keys.test
+  const template = await emailTemplate(callerWith(program.address, keys.live), 'Hello', 'News')
   const key = callerWith(program.address, testing)
   const post = (content: string) =>
     key.post(EMAIL, {

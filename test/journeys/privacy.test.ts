@@ -66,7 +66,7 @@ const routes = Object.entries(openApi().paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
 
-const { newData, start } = programs()
+const { newData, start, sample } = programs()
 let program: Program
 let data: string
 let ids: Ids
@@ -77,10 +77,10 @@ const statuses = new Map<string, Set<number>>()
 beforeAll(async () => {
   data = newData()
   program = await start({ HERALD_DATA: data, HERALD_LOG_LEVEL: 'trace' })
-  keys = [...program.out().matchAll(/(?:test|team|live) key +(\S+)/g)].map(([, key]) => String(key))
-  const idOf = (kind: string) => new RegExp(`${kind} template +(\\S+)`).exec(program.out())?.[1] ?? ''
-  const [email, sms] = [idOf('e-mail'), idOf('text')]
-  const made = async (path: string, body: object) => {
+  const made = await sample({ HERALD_DATA: data })
+  keys = [made.keys.test, made.keys.team, made.keys.live]
+  const [email, sms] = [made.templates.email.id, made.templates.sms.id]
+  const idOf = async (path: string, body: object) => {
     const headers = { authorization: `ApiKey-v1 ${keys[0]}` }
     const reply = await call(program.address, 'POST', path, { body, headers })
     return String(reply.body.id ?? reply.body.data.id)
@@ -89,9 +89,9 @@ beforeAll(async () => {
   ids = {
     email,
     sms,
-    doomed: await made('/v2/manage-template', { ...template, template_type: 'sms' }),
-    message: await made('/v2/notifications/sms', { ...sending, phone_number: PHONE, template_id: sms, ...later }),
-    job: await made('/v2/notifications/bulk', {
+    doomed: await idOf('/v2/manage-template', { ...template, template_type: 'sms' }),
+    message: await idOf('/v2/notifications/sms', { ...sending, phone_number: PHONE, template_id: sms, ...later }),
+    job: await idOf('/v2/notifications/bulk', {
       name: `${WORD}-job`,
       template_id: sms,
       csv: `phone number,name\n${PHONE},${WORD}-value`,

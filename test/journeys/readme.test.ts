@@ -12,7 +12,7 @@ const blocks = (mark: string) =>
     ([, script]) => String(script),
   )
 
-const { newDatabase, start } = programs()
+const { newDatabase, start, sample } = programs()
 let env: Env
 let program: Program
 
@@ -31,8 +31,8 @@ async function typed(script: string, more: Env): Promise<string> {
 }
 
 test.skipIf(!hasCurl())('the tour by curl', async () => {
-  const found = (name: string) => new RegExp(`${name} +(\\S+)`).exec(program.out())?.[1] ?? ''
-  const tour = { HERALD: program.address, KEY: found('test key'), TEMPLATE: found('e-mail template') }
+  const { keys, templates } = await sample(env)
+  const tour = { HERALD: program.address, KEY: keys.test, TEMPLATE: templates.email.id }
   const [look = '', change = '', send = '', ask = '', ...more] = blocks('tour')
   expect(more).toEqual([])
   expect(await typed(look, tour)).toMatch(/"templates":.*"subject":"Hello Ada"/s)

@@ -1,5 +1,5 @@
 // From an empty folder to the last signal: real processes of the built program.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import http from 'node:http'
@@ -8,14 +8,15 @@ import { join } from 'node:path'
 import { describe, expect, inject, test, vi } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { onServer } from '../support/database.ts'
-import { type Env, hasCurl, isAlive, type Program, postgresOf, programs } from '../support/program.ts'
+import { type Env, hasCurl, hasScript, isAlive, type Program, postgresOf, programs } from '../support/program.ts'
 import { call } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 120_000 }) // several starts and stops in one test
 
-const { newData, newDatabase, herald, start } = programs()
+const { newData, newDatabase, herald, start, begin, sample } = programs()
 const curlLine = ({ out }: Program) => /^curl .*$/m.exec(out())?.[0] ?? ''
-const keysIn = ({ out }: Program) => [...out().matchAll(/(?:test|team|live) key +(\S+)/g)].map(([, key]) => String(key))
+const keysIn = ({ out }: Program) =>
+  [...out().matchAll(/(?:test|team|live) key +(herald-\S+)/g)].map(([, key]) => String(key))
 const secretIn = (data: string) => readFileSync(join(data, 'secret'), 'utf8').trim()
 
 /** The signed token of the client libraries. */
@@ -57,7 +58,13 @@ describe('a folder of its own', () => {
   test('the first start shows a sample whose line works, the next start finds everything and shows nothing', async () => {
     const data = newData()
     const first = await start({ HERALD_DATA: data })
-    expect(keysIn(first)).toHaveLength(3)
+    // No terminal, so the output may end in a log: the key that sends nothing is all there is.
+    expect(keysIn(first)).toHaveLength(1)
+    expect(first.out()).toMatch(/test key +herald-/)
+    expect(first.out()).toMatch(/live key +only on a terminal, or by: herald sample --show-keys\n/)
+    expect(first.err()).toBe('')
+    const listed = await herald(['key', 'list', 'Sample service', '--json'], { HERALD_DATA: data })
+    expect(JSON.parse(listed.out).keys).toMatchObject([{ type: 'test' }])
     expect(await paste(curlLine(first))).toMatchObject({ content: { subject: 'Hello Ada' } })
     for (const key of keysIn(first)) expect(await templatesBy(first, key)).toEqual(BOTH)
     expect(statSync(join(data, 'secret')).mode & 0o777).toBe(0o600)
@@ -125,9 +132,59 @@ describe('a folder of its own', () => {
   })
 })
 
+describe('the sample', () => {
+  test('is not made on a database of somebody else', async () => {
+    const env = await newDatabase()
+    const program = await start(env)
+    expect(program.out()).not.toMatch(/sample|key|curl/)
+    expect(JSON.parse((await herald(['service', 'list', '--json'], env)).out).services).toEqual([])
+    await program.end('SIGTERM')
+  })
+
+  test('with --json is one line on stdout, and nothing of it is in the stream of the log', async () => {
+    const data = newData()
+    const program = begin({ HERALD_DATA: data, HERALD_LOG_LEVEL: 'trace' }, '--json')
+    await program.hasSaid('"address"')
+    const [made, running] = program
+      .out()
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(Object.keys(made.sample.keys)).toEqual(['test'])
+    expect(await paste(made.sample.curl)).toMatchObject({ content: { subject: 'Hello Ada' } })
+    expect(running).toEqual({
+      address: expect.stringMatching(/^http:/),
+      providers: { email: ['capture'], sms: ['capture'] },
+    })
+    const { err } = await program.end('SIGTERM')
+    expect(err).not.toMatch(/curl|Sample service|herald-/)
+  })
+
+  test.skipIf(!hasScript)('on a terminal shows every key', async () => {
+    const { PATH = '', HOME = '', TMPDIR } = process.env
+    const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
+    const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_DATA: newData() }
+    const child = spawn('script', argv, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    let out = ''
+    child.stdout.on('data', text => {
+      out += String(text)
+    })
+    const closed = new Promise(resolve => child.once('close', resolve))
+    try {
+      await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
+    } finally {
+      child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
+    }
+    expect(await closed).toBe(0)
+    const keys = [...out.matchAll(/(test|team|live) key +(herald-\S+)/g)]
+    expect(keys.map(([, kind]) => kind)).toEqual(['test', 'team', 'live'])
+  })
+})
+
 test('a key made by the command line works at once in the running service, in both schemes', async () => {
   const env = await newDatabase()
   const program = await start(env)
+  await sample(env)
   const argv = ['key', 'create', 'Sample service', '--name', 'A & B', '--type', 'live', '--json']
   const { code, out, err } = await herald(argv, env)
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -168,7 +225,7 @@ describe('a start that must not be', () => {
     const env = await newDatabase()
     const [old, next] = ['the first secret of 32 characters..', 'the next secret of 32 characters...']
     const first = await start({ ...env, HERALD_SECRET: old })
-    const [key = ''] = keysIn(first)
+    const key = (await sample({ ...env, HERALD_SECRET: old })).keys.live
     await first.end('SIGTERM')
 
     const refused = await herald(['start'], { ...env, HERALD_SECRET: next })
@@ -201,7 +258,8 @@ describe('a start that must not be', () => {
       err: expect.stringMatching(/^This database may lose messages .*: synchronous_commit is off\. .*\n$/),
     })
     const allowed = await start({ ...env, HERALD_ALLOW_UNSAFE_DATABASE: 'true' })
-    expect(await templatesBy(allowed, String(keysIn(allowed)[0]))).toEqual(BOTH)
+    const { keys } = await sample({ ...env, HERALD_ALLOW_UNSAFE_DATABASE: 'true' })
+    expect(await templatesBy(allowed, keys.test)).toEqual(BOTH)
     await allowed.end('SIGTERM')
 
     const data = newData()
@@ -237,10 +295,12 @@ test('an embedded PostgreSQL that is killed under the service is started again, 
 
 describe('a stop', () => {
   test('answers what is under way and tells the caller to hang up', async () => {
-    const program = await start(await newDatabase())
-    const [key = ''] = keysIn(program)
-    const { port, pathname } = new URL(/'(http[^']+)'/.exec(curlLine(program))?.[1] ?? '')
-    const body = / -d '([^']+)'$/.exec(curlLine(program))?.[1] ?? ''
+    const env = await newDatabase()
+    const program = await start(env)
+    const { keys, curl } = await sample(env, program)
+    const key = keys.test
+    const { port, pathname } = new URL(/'(http[^']+)'/.exec(curl)?.[1] ?? '')
+    const body = / -d '([^']+)'$/.exec(curl)?.[1] ?? ''
     const socket = net.connect(Number(port), '127.0.0.1')
     const received = collect(socket)
     // The answer to `Expect` tells that the request has begun on the other side.
@@ -264,8 +324,9 @@ describe('a stop', () => {
   })
 
   test('fails no request of fifty callers that keep their connections busy', async () => {
-    const program = await start(await newDatabase())
-    const [key = ''] = keysIn(program)
+    const env = await newDatabase()
+    const program = await start(env)
+    const key = (await sample(env)).keys.test
     let answered = 0
     let stopped: Promise<{ code: number | null; seconds: number }> | undefined
     const caller = async () => {

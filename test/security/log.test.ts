@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 const WORD = 'canary'
 const ADDRESS = `${WORD}@example.net`
 const SECRET = 'shared-secret-of-32-characters-at-least'
-const { newDatabase, start } = programs()
+const { newDatabase, start, sample } = programs()
 
 type Replies = Parameters<typeof scene>[0]
 /** What a mail server may say at each step; the last lets letters through. */
@@ -44,8 +44,9 @@ test('S-30 what providers, scanners and strangers say is not in the log', async 
   let given: Given = { status: 200, body: '' }
   const aggregator = await startHttpPeer(() => given)
   const scanner = await scannerPeer('error')
+  const database = await newDatabase()
   const program = await start({
-    ...(await newDatabase()),
+    ...database,
     HERALD_LOG_LEVEL: 'trace',
     HERALD_EMAIL_PROVIDERS: 'smtp',
     HERALD_SMTP_URL: `smtp://127.0.0.1:${relay.port}`,
@@ -58,7 +59,7 @@ test('S-30 what providers, scanners and strangers say is not in the log', async 
     HERALD_SCANNER: 'clamd',
     HERALD_CLAMD_URL: scanner.url,
   })
-  const key = callerWith(program.address, /live key +(\S+)/.exec(program.out())?.[1] ?? '')
+  const key = callerWith(program.address, (await sample(database)).keys.live)
   const grown = (count: () => number, work: () => Promise<unknown>) => {
     const before = count()
     return work().then(() => vi.waitFor(() => expect(count()).toBeGreaterThan(before), { timeout: 60_000 }))

@@ -6,9 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 import { birthOf } from '../../src/db/embedded-lock.ts'
+import { secretIn } from '../../src/db/seal.ts'
 import { databaseUrl, onServer } from './database.ts'
 
 export type Env = Record<string, string>
+export type Sample = {
+  keys: { test: string; team: string; live: string }
+  templates: { email: { id: string }; sms: { id: string } }
+  curl: string
+}
 export type Said = { code: number | null; out: string; err: string }
 export type Program = {
   pid: number
@@ -47,12 +53,14 @@ export function programs() {
     return join(folder, 'data')
   }
 
-  /** An empty database on the server of the tests: quicker than an embedded one where that is not the point. */
+  /** An empty database on the server of the tests, with its secret: quicker than an embedded one where that is not the point. */
   async function newDatabase(): Promise<{ HERALD_DATA: string; DATABASE_URL: string; name: string }> {
     const name = `t_${randomUUID().replaceAll('-', '')}`
     await onServer(inject('server'), `create database ${name} template ${inject('template')}`)
     databases.push(name)
-    return { HERALD_DATA: newData(), DATABASE_URL: databaseUrl(inject('server'), name), name }
+    const data = newData()
+    secretIn(data) // commands make none
+    return { HERALD_DATA: data, DATABASE_URL: databaseUrl(inject('server'), name), name }
   }
 
   function launch(argv: readonly string[], env: Env) {
@@ -73,6 +81,14 @@ export function programs() {
 
   /** One command to its end. */
   const herald = (argv: readonly string[], env: Env): Promise<Said> => launch(argv, env).closed
+
+  /** A sample service with all its keys; the line to paste is for the program, if one is given. */
+  async function sample(env: Env, program?: { address: string }): Promise<Sample> {
+    const port: Env = program ? { HERALD_PORT: new URL(program.address).port } : {}
+    const { code, out, err } = await herald(['sample', '--show-keys', '--json'], { ...env, ...port })
+    if (code !== 0) throw new Error(`there is no sample: ${err}`)
+    return JSON.parse(out)
+  }
 
   /** `herald start` until it listens. */
   async function start(env: Env, ...argv: string[]): Promise<Program> {
@@ -106,7 +122,7 @@ export function programs() {
     }
   }
 
-  return { newData, newDatabase, herald, start, begin }
+  return { newData, newDatabase, herald, start, begin, sample }
 }
 
 function textOf(stream: NodeJS.ReadableStream) {
