@@ -22,6 +22,10 @@ type Options = {
   failures?: number
   /** What can never be loaded. */
   broken?: Id[]
+  /** Nothing is written any more. */
+  isDead?(): boolean
+  /** What was recorded before: nothing is left to be done of it. */
+  gone?: ReadonlySet<Id>
 }
 
 let queue: Queue
@@ -38,7 +42,16 @@ const done = (result = 'done'): Handled<string> => ({ kind: 'done', result })
 /** An engine of its own; what it has recorded can be looked at, in order. */
 function engineWith(
   handle: Handle,
-  { slots = 4, kept, lanes = ['a'], leaseSeconds = 30, failures = 0, broken = [] }: Options = {},
+  {
+    slots = 4,
+    kept,
+    lanes = ['a'],
+    leaseSeconds = 30,
+    failures = 0,
+    broken = [],
+    isDead = () => false,
+    gone = new Set(),
+  }: Options = {},
 ) {
   const owner = queue.newOwner()
   const recorded: { id: Id; result: string }[] = []
@@ -46,7 +59,7 @@ function engineWith(
   let left = failures
   const work: Work<Id, string> = {
     async load(tickets) {
-      const ids = tickets.flatMap(ticket => ticket.subjects)
+      const ids = tickets.flatMap(ticket => ticket.subjects).filter(id => !gone.has(id))
       if (ids.some(id => broken.includes(id))) throw new Error('a row that cannot be read')
       return new Map(ids.map(id => [id, id]))
     },
@@ -57,6 +70,7 @@ function engineWith(
   }
   const write = async (entries: readonly Entry<string>[]) => {
     if (left-- > 0) throw new Error('the database is away')
+    if (isDead()) return
     const held = [...new Map(entries.map(({ ticket }) => [ticket.id, ticket])).values()]
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => travelOn({ ids: { next: queue.id } }, entry))
@@ -370,9 +384,81 @@ describe('poison', () => {
     expect(handled).toHaveLength(3)
   })
 
-  test('a suspect is handled one subject at a time, each recorded before the next; others go on beside it', async () => {
-    await queue.put({ lane: 'a', subjects: 5, takes: 2 })
-    await queue.put({ lane: 'a', subjects: 5, takes: 3 })
+  test.each([
+    [3, [64, 64, 22]],
+    [4, [8, 8, 8, 8, 8, 8, 8, 8, 64, 22]],
+    [5, [1, 1, 1, 1, 1, 1, 1, 1, 8, 8, 8, 8, 8, 8, 8, 64, 22]],
+  ])(
+    '14.4.11 taken %i times, a suspect is handled in groups, each recorded before the next begins',
+    async (takes, groups) => {
+      await queue.put({ lane: 'a', subjects: 150, takes: takes - 1 })
+      const seen: number[] = []
+      let [begun, running, early] = [0, 0, 0]
+      const { recorded } = engineWith(
+        async () => {
+          if (running === 0) seen.push(0)
+          if (running === 0 && recorded.length < begun) early++
+          seen.push((seen.pop() ?? 0) + 1)
+          running++
+          begun++
+          await sleep(20)
+          running--
+          return done()
+        },
+        { slots: 200 },
+      )
+      await until(() => recorded.length === 150, 20)
+      // Once those among which it must be have passed, the others go on in larger groups.
+      expect(seen).toEqual(groups)
+      expect(early).toBe(0)
+    },
+  )
+
+  test.each([0, 64, 499])(
+    '14.4.11 the one of 500 that ends the process (number %i) is found by five deaths, and nobody else is set aside',
+    async guilty => {
+      const id = await queue.put({ lane: 'a', subjects: 500 })
+      const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${id}`
+      const killer = row?.subjects[guilty] as Id
+      const recorded: { id: Id; result: string }[] = []
+      const gone = new Set<Id>()
+      let deaths = 0
+      for (let isOver = false; !isOver; ) {
+        // A process that has ended neither goes on nor writes: what it was doing stays as it is.
+        let isDead = false
+        let bury = () => {}
+        const buried = new Promise<void>(resolve => {
+          bury = resolve
+        })
+        const life = engineWith(
+          async one => {
+            isDead ||= one === killer
+            if (!isDead) await sleep(1)
+            if (isDead) await buried
+            return done()
+          },
+          { slots: 100, isDead: () => isDead, gone },
+        )
+        await until(async () => isDead || (await queue.left()) === 0, 20)
+        isOver = !isDead
+        recorded.push(...life.recorded)
+        for (const one of life.recorded) gone.add(one.id)
+        if (isDead) deaths++
+        await queue.db.sql`update tickets set owner = ${queue.newOwner()} where owner is not null`
+        const stopped = life.engine.stop()
+        bury()
+        await stopped
+        await queue.db.sql`update tickets set owner = null, leased_until = null`
+      }
+      expect(deaths).toBe(5)
+      expect(recorded.filter(one => one.result === 'set aside').map(one => one.id)).toEqual([killer])
+      expect(new Set(recorded.map(one => one.id)).size).toBe(500)
+    },
+  )
+
+  test('one suspect is handled at a time; others go on beside it', async () => {
+    await queue.put({ lane: 'a', subjects: 5, takes: 4 })
+    await queue.put({ lane: 'a', subjects: 5, takes: 4 })
     await queue.put({ lane: 'a', subjects: 30 })
     let suspects = 0
     let most = 0
@@ -393,7 +479,7 @@ describe('poison', () => {
   })
 
   test('what a suspect was told to do later is not blamed for what those behind it do', async () => {
-    const id = await queue.put({ lane: 'a', subjects: 3, takes: 3 })
+    const id = await queue.put({ lane: 'a', subjects: 3, takes: 4 })
     const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${id}`
     const [first, second, third] = row?.subjects ?? []
     const begun: Id[] = []
@@ -411,7 +497,7 @@ describe('poison', () => {
 
     const left = await queue.db.sql`select subjects, attempts, takes from tickets order by attempts`
     expect(left).toEqual([
-      { subjects: [second, third], attempts: 0, takes: 4 },
+      { subjects: [second, third], attempts: 0, takes: 5 },
       { subjects: [first], attempts: 1, takes: 0 },
     ])
     release()

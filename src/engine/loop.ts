@@ -66,12 +66,13 @@ export type LaneLoop = {
 }
 
 /**
- * A ticket that lost its owner twice is suspect: a process holds one such ticket at a time and handles it one subject at a
- * time, each recorded before the next begins. What is deferred leaves the ticket at once. So when the process ends again, it is
- * the first open subject that ends it, and after five takes that one is set aside. What throws, or cannot be loaded, is set
- * aside after as many tries.
+ * A ticket that lost its owner twice is suspect: a process holds one such ticket at a time and handles it in groups, each recorded
+ * before the next begins. So when the process ends again, the subject that ends it is in the first open group, and with the next
+ * take those are handled in smaller groups: of 64, of 8, one by one. A ticket names 500 at most, so after five takes it is the
+ * first open subject, and is set aside. What throws, or cannot be loaded, is set aside after as many tries.
  */
 const MOST_TAKES = 5
+const GROUPS = [64, 8, 1] as const
 const THROWN_SECONDS = 5
 const UNSEEN_SECONDS = 1_800
 /** Tickets held in memory beyond those being handled. */
@@ -86,6 +87,11 @@ type Run<Item> = {
   open: number
   again: Later[]
   leasedUntil: number
+  /** Of a suspect: subjects of the group that is being handled, those of them that are not recorded yet, and those of all groups
+   * before it. */
+  group: number
+  unrecorded: number
+  passed: number
 }
 
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): LaneLoop {
@@ -95,7 +101,6 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   const turns = new Map<Id, Run<Item>[]>()
   const runs = new Map<Id, Run<Item>>()
   let inFlight = 0
-  let suspectsInFlight = 0
   let recording = 0
   let loading = 0
   const opening = new Set<Ticket>()
@@ -165,7 +170,10 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       const item = items.get(id)
       return item === undefined ? [] : [[id, item]]
     })
-    const run: Run<Item> = { ticket, items: mine, open: mine.length, again: [], leasedUntil }
+    const run: Run<Item> = {
+      ...{ ticket, items: mine, open: mine.length, again: [], leasedUntil },
+      ...{ group: 0, unrecorded: 0, passed: 0 },
+    }
     runs.set(ticket.id, run)
     for (const id of broken) putOff(run, id)
     if (mine.length === 0) settle(run, null, null)
@@ -221,7 +229,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   }
 
   const isSuspect = (ticket: Ticket) => ticket.takes > SUSPECT_TAKES
-  const mayBegin = (run: Run<Item>) => !isSuspect(run.ticket) || suspectsInFlight === 0
+  const mayBegin = (run: Run<Item>) => !isSuspect(run.ticket) || run.group < groupOf(run)
 
   const isDrained = () => inFlight === 0 && loading === 0 && recording === 0 && !taking
   const mayBeginAnother = () => (share ? share.mayBegin() : recorder.unrecorded() < 2 * slots)
@@ -240,7 +248,10 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       }
       inFlight++
       share?.began()
-      if (isSuspect(turn.run.ticket)) suspectsInFlight++
+      if (isSuspect(turn.run.ticket)) {
+        turn.run.group++
+        turn.run.unrecorded++
+      }
       void handle(turn)
     }
     if (mayHaveMore && !taking && runs.size + loading < MOST_HELD && isRested()) void takeMore()
@@ -278,7 +289,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     const free = () => {
       inFlight--
       share?.answered()
-      if (isSuspect(run.ticket)) suspectsInFlight--
+      if (isSuspect(run.ticket) && --run.unrecorded === 0) endGroup(run)
     }
     if (handled.kind === 'wait') pauseUntil(run, id, item, handled.until)
     // Only a suspect waits for its own result: the others are bounded by what may be unrecorded.
@@ -292,13 +303,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     const wasEmpty = run.items.length === 0
     run.items.unshift([id, item])
     if (wasEmpty) enqueue(run)
-    // It got an answer, so it is no poison; and one that only waits must not be blamed for an end that comes meanwhile.
-    for (const one of [...runs.values()].filter(
-      one => isSuspect(one.ticket) && (one === run || suspectsInFlight === 0),
-    )) {
-      abandon(one)
-      taker.giveBack([one.ticket.id]).catch(error => onFault(error, 'a ticket is left until its lease ends'))
-    }
+    // A suspect that only waits must not be blamed for an end that comes meanwhile. This one goes when its group has ended.
+    for (const one of [...runs.values()].filter(one => isSuspect(one.ticket) && one.unrecorded === 0)) release(one)
     if (paused) return
     paused = true
     const resume = () => {
@@ -313,20 +319,33 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     run.open--
     if (handled.kind === 'again') {
       run.again.push({ id, delaySeconds: handled.delaySeconds, attempts: ticket.attempts + 1, takes: 0 })
-      if (isSuspect(ticket)) partFrom(run)
     }
     if (run.open === 0) settle(run, id, handled.result, then)
     else if (handled.result !== null) write({ ticket, id, result: handled.result, settle: null }, then)
     else then?.()
   }
 
-  // It got an answer, so it is no poison; and if it stayed in front of those behind it, it would be blamed for what they do.
-  // They go on as suspect as they were: this take is not counted twice.
+  function endGroup(run: Run<Item>) {
+    run.passed += run.group
+    run.group = 0
+    if (runs.get(run.ticket.id) !== run || run.open === 0) return
+    if (paused) release(run)
+    else if (run.again.length > 0) partFrom(run)
+  }
+
+  // What was deferred got an answer, so it is no poison; if it stayed in front of those behind it, it would be blamed for what they
+  // do. They go on as suspect as they were: this take is not counted twice.
   function partFrom(run: Run<Item>) {
     const { attempts, takes } = run.ticket
     for (const [id] of run.items.splice(0)) run.again.push({ id, delaySeconds: 0, attempts, takes: takes - 1 })
     run.open = 0
     unline(run)
+    settle(run, null, null)
+  }
+
+  function release(run: Run<Item>) {
+    abandon(run)
+    taker.giveBack([run.ticket.id]).catch(error => onFault(error, 'a ticket is left until its lease ends'))
   }
 
   function settle(run: Run<Item>, id: Id | null, result: Result | null, then?: () => void) {
@@ -441,4 +460,11 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         await taker.giveBack(rest).catch(error => onFault(error, 'tickets are left until their lease ends'))
     },
   }
+}
+
+/** How many of a suspect are handled at the same time: among those of the group that the last owner did not finish, fewer. */
+function groupOf({ ticket, passed }: Pick<Run<unknown>, 'ticket' | 'passed'>): number {
+  const step = Math.min(ticket.takes - SUSPECT_TAKES, GROUPS.length) - 1
+  const closer = GROUPS.findLast((_size, at) => at > 0 && at <= step && passed < (GROUPS[at - 1] ?? 0))
+  return closer ?? GROUPS[0]
 }

@@ -10,7 +10,7 @@ import { isFile } from '../files/file.ts'
 import { cleanLine, cleanRef } from '../providers/clean.ts'
 import type { Channel as Providers } from '../providers/failover.ts'
 import type { Attachment, EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
-import type { Ticket } from '../queue/port.ts'
+import { SUSPECT_TAKES, type Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { recipientKey } from '../recipients/recipient.ts'
@@ -24,7 +24,7 @@ import { crashPoint } from '../telemetry/crash.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
 import { type Fresh, freshOf } from './fresh.ts'
 import { openPersonal, type Personal } from './notification.ts'
-import { due, markUncertain, type Result, record } from './sql.ts'
+import { due, handingOver, markHandingOver, markUncertain, type Result, record } from './sql.ts'
 import { NOT_ACTIVE } from './status.ts'
 
 export type DeliverApp = {
@@ -56,6 +56,8 @@ type Item = Pick<
   service: LoadedService | null
   version: Compiled
   downs: number
+  /** An owner that ended had begun to hand it over. */
+  mayBeOut: boolean
 }
 type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
 
@@ -74,7 +76,14 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       if (retaken.length > 0) await markUncertain(app.sql, retaken)
       const ids = others.flatMap(ticket => ticket.subjects)
       const read = ids.length > 0 ? await due(app.sql, ids) : []
-      return itemsOf(app, [...fresh, ...read.map(row => ({ ...row, personal: null }))])
+      const suspects = others.filter(isSuspect).flatMap(ticket => ticket.subjects)
+      const begun = suspects.length > 0 ? await handingOver(app.sql, suspects) : []
+      const items = await itemsOf(app, [...fresh, ...read.map(row => ({ ...row, personal: null }))])
+      for (const { id } of begun) {
+        const item = items.get(id)
+        if (item) item.mayBeOut = true
+      }
+      return items
     },
 
     async handle(item, ticket) {
@@ -82,10 +91,12 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       if (!isActive(service)) return refused(null, NOT_ACTIVE)
       crashPoint('before-send', () => [item.id])
       const isUrgent = ticket.lane.endsWith('-high')
+      // Where owners have ended, it is known of each message whether it may have left.
+      const sending = isSuspect(ticket) ? { ...app, ...marking(app, item.id) } : app
       const answer =
         item.channel === 'email'
-          ? await sendEmail(app, item, service, isUrgent)
-          : await sendText(app, item, service, isUrgent)
+          ? await sendEmail(sending, item, service, isUrgent)
+          : await sendText(sending, item, service, isUrgent)
       if (answer.kind === 'wait' && ++item.downs < MOST_DOWNS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
       const provider = answer.kind === 'wait' ? null : answer.provider
@@ -102,7 +113,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       }
     },
 
-    setAside: () => SET_ASIDE,
+    setAside: item => (item.mayBeOut ? MAYBE_SENT : SET_ASIDE),
     setAsideUnseen: () => SET_ASIDE,
     unrecordable: written => ({ ...written, ref: null, response: null, detail: null, diagnosis: null }),
   }
@@ -122,15 +133,25 @@ async function itemsOf(app: DeliverApp, rows: readonly Fresh[]): Promise<Map<Id,
     versions.set(name, version)
     const service = services.get(service_id) ?? null
     const carried = { id, channel, sender_id, scheduled_for, is_international, sealed, personal }
-    items.set(id, { ...carried, service, version, downs: 0 })
+    items.set(id, { ...carried, service, version, downs: 0, mayBeOut: false })
   }
   return items
 }
+
+const isSuspect = ({ takes }: Ticket) => takes > SUSPECT_TAKES
+
+/** The providers, told of a message only after it is written down that it may be theirs. */
+const marking = ({ sql, email, text }: DeliverApp, id: Id): Pick<DeliverApp, 'email' | 'text'> => ({
+  email: { ...email, send: (...given) => markHandingOver(sql, id).then(() => email.send(...given)) },
+  text: { ...text, send: (...given) => markHandingOver(sql, id).then(() => text.send(...given)) },
+})
 
 const NOTHING: Written = {
   ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
   ...{ response: null, detail: null, diagnosis: null },
 }
+/** It may have arrived: it waits for news as long as any other (contract 6.3). */
+const MAYBE_SENT: Written = { ...NOTHING, status: 'sending', moves: ['sending'], uncertain: true }
 const SET_ASIDE: Written = {
   ...NOTHING,
   status: 'technical-failure',

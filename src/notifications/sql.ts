@@ -453,6 +453,22 @@ export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
     and id between ${lowest(ids)} and ${highest(ids)}
     and status = 'created'`
 
+/** Until it is recorded what became of it. Only for messages whose earlier owners have ended: it costs a statement each. */
+export const HANDING_OVER = 'handing over'
+export const markHandingOver = (sql: Sql, id: Id) => sql`
+  update states
+  set failure_detail = ${HANDING_OVER}
+  where id = ${id}
+    and status = 'created'`
+
+/** Those of which the last owner had begun a hand-over. */
+export const handingOver = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id }>`
+  select id
+  from states
+  where id = any (${ids}::uuid[])
+    and id between ${lowest(ids)} and ${highest(ids)}
+    and failure_detail = ${HANDING_OVER}`
+
 /** Ids carry their time, and the day's partition follows from it: with both ends known, the planner passes by all other days. */
 export function lowest(ids: readonly Id[]): Id {
   let low = LAST

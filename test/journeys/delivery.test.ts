@@ -8,6 +8,8 @@ import { run } from '../../src/cli/run.ts'
 import type { Id } from '../../src/core/id.ts'
 import type { Database } from '../../src/db/connect.ts'
 import { historyOf } from '../../src/notifications/history.ts'
+import { markHandingOver } from '../../src/notifications/sql.ts'
+import { createReturnPaths } from '../../src/providers/smtp/verp.ts'
 import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, SMS, smsTemplate } from '../support/sends.ts'
 import { receiptText, startSmppServer } from '../support/smpp-server.ts'
@@ -131,6 +133,54 @@ describe('e-mail by SMTP', async () => {
     expect(kept).toMatchObject({ attempts: 1, moves: ['created', 'sending', 'permanent-failure'] })
     expect(kept?.diagnosis).toMatch(/^\d{3} .*no such user here$/)
     expect(await rawState(here.parts.db, id)).not.toContain('no such user')
+  })
+
+  test('14.4.11 after five deaths, what may have been handed over ends sending; what was not, as a technical failure', async () => {
+    const { sql } = here.parts.db
+    const at = new Date(Date.now() + 3_600_000).toISOString()
+    const send = async () =>
+      (
+        await key.post(EMAIL, {
+          email_address: 'ada@example.net',
+          template_id: template,
+          personalisation: { name: 'Ada' },
+          scheduled_for: at,
+        })
+      ).body.id as Id
+    const [out, kept] = [await send(), await send()]
+    // As five owners left them that ended without a word: of the first a hand-over was begun.
+    await markHandingOver(sql, out)
+    await sql`update tickets set takes = 5, due_at = now() where id = any (${[out, kept]}::uuid[])`
+    await becomes(key, out, 'sending')
+    await becomes(key, kept, 'technical-failure')
+    expect((await statusOf(key, kept)).provider_response).toBe('set aside after repeated faults')
+    expect(await historyOf(here.parts, out)).toMatchObject({ uncertain: true, detail: null, provider: null })
+    expect(relay.letters.some(one => one.raw.includes(out) || one.raw.includes(kept))).toBe(false)
+    // News still counts.
+    const report = readFileSync('test/providers/bounces/postfix-unknown-user.eml', 'utf8')
+    const path = createReturnPaths('bounces.example.org', here.parts.secrets).of(out)
+    expect(await deliverMail(bouncePort, path, report)).toMatch(/^250/)
+    await becomes(key, out, 'permanent-failure')
+  })
+
+  test('14.4.11 a message whose owners have ended three times is marked before it is handed over', async () => {
+    const { sql } = here.parts.db
+    const sent = await key.post(EMAIL, {
+      email_address: 'ada@example.net',
+      template_id: template,
+      personalisation: { name: 'Ada' },
+      scheduled_for: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+    const id = sent.body.id as Id
+    let seen: unknown
+    relay.state.onData = async () => {
+      seen = (await historyOf(here.parts, id))?.detail
+    }
+    await sql`update tickets set takes = 2, due_at = now() where id = ${id}`
+    await becomes(key, id, 'delivered')
+    delete relay.state.onData
+    expect(seen).toBe('handing over')
+    expect((await historyOf(here.parts, id))?.detail).toBe(null)
   })
 
   test('6.5 "not now" is tried again, and arrives once', async () => {

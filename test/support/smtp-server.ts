@@ -26,7 +26,10 @@ export async function smtpServer(
   options: SMTPServerOptions & { mode?: Mode; login?: { user: string; pass: string } } = {},
 ) {
   const letters: Letter[] = []
-  const state = { mode: options.mode ?? {}, connections: 0 }
+  const state: { mode: Mode; connections: number; onData?: () => Promise<void> } = {
+    mode: options.mode ?? {},
+    connections: 0,
+  }
   const waiting: { count: number; resolve(): void }[] = []
   const { login, mode: _mode, ...rest } = options
   const refusal = (no: { code: number; words: string }) => Object.assign(new Error(no.words), { responseCode: no.code })
@@ -52,7 +55,8 @@ export async function smtpServer(
     onData(stream, session, done) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => {
+      stream.on('end', async () => {
+        await state.onData?.()
         if (state.mode.end) return done(refusal(state.mode.end))
         const from = session.envelope.mailFrom
         letters.push({
