@@ -251,7 +251,7 @@ test.skipIf(!isRoot)(
     const said: string[] = []
     const first = await start(home, { say: line => said.push(line) })
     expect(first.home).toMatch(/^\/var\/lib\/herald\/postgres-[0-9a-f]{10}$/)
-    expect(said).toEqual([expect.stringContaining(first.home)])
+    expect(said[0]).toContain(first.home) // a busy machine says more: that it is still starting
     await ask(first, 'create table kept as select 42 as answer')
     await first.stop()
 
