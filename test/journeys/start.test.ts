@@ -1,13 +1,14 @@
 // From an empty folder to the last signal: real processes of the built program.
 import { execFileSync, spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
 import { join } from 'node:path'
+import pg from 'pg'
 import { describe, expect, inject, test, vi } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
-import { onServer } from '../support/database.ts'
+import { databaseUrl, onServer } from '../support/database.ts'
 import { type Env, hasCurl, hasScript, isAlive, type Program, postgresOf, programs } from '../support/program.ts'
 import { call } from '../support/world.ts'
 
@@ -219,6 +220,38 @@ describe('a start that must not be', () => {
       '  - HERALD_FOO is not a setting of Herald; docs/settings.md lists them all',
     ])
     expect(existsSync(data)).toBe(false)
+  })
+
+  test('tells also what does not fit together, before the database is opened or migrated', async () => {
+    const name = `t_${randomUUID().replaceAll('-', '')}`
+    await onServer(inject('server'), `create database ${name}`)
+    const url = databaseUrl(inject('server'), name)
+    try {
+      const { code, out, err } = await herald(['start'], {
+        DATABASE_URL: url,
+        HERALD_DATA: newData(),
+        HERALD_HOST: '0.0.0.0',
+        HERALD_PROT: '80',
+        HERALD_EMAIL_PROVIDERS: 'smtp',
+        HERALD_HTTP_SMS_URL: 'http://127.0.0.1/sms',
+        HERALD_SCANNER: 'clamd',
+      })
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err.trimEnd().split('\n')).toEqual([
+        'Herald cannot start with these settings:',
+        '  - HERALD_PROT is not a setting of Herald; did you mean HERALD_PORT?',
+        '  - HERALD_EMAIL_PROVIDERS names smtp, but HERALD_SMTP_URL is not set',
+        '  - HERALD_SCANNER is clamd, but HERALD_CLAMD_URL is not set',
+        '  - HERALD_HTTP_SMS_BODY is missing; or set HERALD_HTTP_SMS_FORMAT to query',
+      ])
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const { rows } = await client.query(`select relname from pg_class where relnamespace = 'public'::regnamespace`)
+      await client.end()
+      expect(rows).toEqual([])
+    } finally {
+      await onServer(inject('server'), `drop database ${name} with (force)`)
+    }
   })
 
   test('refuses a secret that the data was not sealed with, and rotates to one when told the old', async () => {
