@@ -53,10 +53,12 @@ export function captureProblems(config: Placed, part: Part): string[] {
   if (reason === null) return []
   return providersInUse(config)
     .filter(({ providers }) => providers.includes(CAPTURE))
-    .map(({ channel }) => {
+    .map(({ channel, providers }) => {
       const [what, list] =
         channel === 'email' ? ['e-mails', 'HERALD_EMAIL_PROVIDERS'] : ['text messages', 'HERALD_TEXT_PROVIDERS']
       const settings = Object.values(PROVIDERS[channel])
+      if (providers.length > 1)
+        return `${list} names ${CAPTURE} beside others, which marks ${what} delivered that nobody gets, and ${reason}: leave it out, or set HERALD_CAPTURE=1 for a trial`
       return (
         `there is no provider for ${what}, and ${reason}: set ${settings.join(' or ')},` +
         ` or ${list}=${NONE} to switch ${what} off, or HERALD_CAPTURE=1 for a trial that sends nothing`
