@@ -1,5 +1,5 @@
 // Table of contents: every URL and who may call it.
-import type { FastifyInstance, HTTPMethods, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify'
 import { bulkRoutes } from './bulk/routes.ts'
 import { downloadFile } from './files/routes.ts'
 import { apiReference } from './http/docs.ts'
@@ -85,11 +85,24 @@ export const openApi = () =>
     ],
   )
 
-/** What is accepted by statements of its own; everything else takes turns by service (contract 22.21). */
-const SENDS = ['/v2/notifications/email', '/v2/notifications/sms', '/v2/notifications/bulk']
+type Turn = (request: FastifyRequest, work: () => Promise<unknown>) => Promise<unknown>
+
+/** Sends go first; everything else takes turns by service (contract 22.21). */
+function turnOf(method: HTTPMethods, url: string, reads: Reads): Turn {
+  if (method === 'POST' && url === '/v2/notifications/bulk') return (_request, work) => work()
+  if (method === 'POST' && SINGLE_SENDS.includes(url)) return (_request, work) => reads.besides(work)
+  return (request, work) =>
+    reads.run(callerOf(request).service.id, method === 'GET', () => {
+      // Whoever has hung up while waiting is not worked for.
+      if (request.raw.socket.destroyed) throw refuse.unreadable()
+      return work()
+    })
+}
+
+const SINGLE_SENDS = ['/v2/notifications/email', '/v2/notifications/sms']
 
 function addRoute(app: FastifyInstance, [method, url, who, route]: Line, reads: Reads): void {
-  const isSend = method === 'POST' && SENDS.includes(url)
+  const turn = turnOf(method, url, reads)
   app.route({
     method,
     url,
@@ -97,13 +110,7 @@ function addRoute(app: FastifyInstance, [method, url, who, route]: Line, reads: 
     ...(route.bodyLimit && { bodyLimit: route.bodyLimit }),
     ...(route.config && { config: route.config }),
     async handler(request, reply) {
-      const answer = isSend
-        ? await route.handler(request, reply)
-        : await reads.run(callerOf(request).service.id, method === 'GET', async () => {
-            // Whoever has hung up while waiting is not worked for.
-            if (request.raw.socket.destroyed) throw refuse.unreadable()
-            return route.handler(request, reply)
-          })
+      const answer = await turn(request, async () => route.handler(request, reply))
       return reply.sent ? reply : reply.code(route.status ?? 200).send(answer)
     },
   })

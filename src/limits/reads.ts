@@ -10,23 +10,60 @@ import { countRequest } from './sql.ts'
 export type Reads = {
   /** `counts`: a read, which a limit of the operator counts; a change is not. */
   run<T>(service: Id, counts: boolean, work: () => Promise<T>): Promise<T>
+  /** Single sends go first: while one is under way, reads stand still for a moment. */
+  besides<T>(send: () => Promise<T>): Promise<T>
+  /** Between two pieces of a read: lets everybody else have the event loop, sends above all. */
+  giveWay(): Promise<void>
   running(): number
   waiting(): number
 }
 
 /** Of a third of the connections one service has all but one. */
 const SHARE = 3
+/** A process that always has a send under way must answer reads, too. */
+const LONGEST_WAIT_MS = 25
 
 export function createReads(app: { sql: Sql; connections: number; limit: number | null }): Reads {
   const atOnce = Math.max(1, Math.floor(app.connections / SHARE))
   const turns = createTurns({ atOnce, ofOne: Math.max(1, atOnce - 1) })
   const { limit } = app
+  const standing = new Set<() => void>()
+  let sending = 0
+
+  function goOn() {
+    for (const resume of standing) resume()
+  }
+
+  const giveWay = () =>
+    new Promise<void>(resolve => {
+      setImmediate(() => {
+        if (sending === 0) return resolve()
+        const resume = () => {
+          clearTimeout(timer)
+          standing.delete(resume)
+          resolve()
+        }
+        const timer = setTimeout(resume, LONGEST_WAIT_MS)
+        standing.add(resume)
+      })
+    })
+
   return {
     run: (service, counts, work) =>
       turns.run(service, async () => {
+        await giveWay()
         if (counts && limit !== null) await count(app.sql, service, limit)
         return work()
       }),
+    async besides(send) {
+      sending++
+      try {
+        return await send()
+      } finally {
+        if (--sending === 0) goOn()
+      }
+    },
+    giveWay,
     running: turns.running,
     waiting: turns.waiting,
   }

@@ -3,6 +3,7 @@ import { floorOf, type Id, isTimed, microsOf, readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Caller } from '../keys/key.ts'
+import type { Reads } from '../limits/reads.ts'
 import type { Channel, Service } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
 import { presentNotification } from './present.ts'
@@ -11,7 +12,7 @@ import type { ListQuery } from './schemas.ts'
 import { exists, find, page } from './sql.ts'
 import { statusesOf } from './status.ts'
 
-type App = { sql: Sql; clock: Clock; seal: Seal; templates: Templates }
+type App = { sql: Sql; clock: Clock; seal: Seal; templates: Templates; reads: Pick<Reads, 'giveWay'> }
 
 const PAGE = 250
 const DAY_MICROS = 86_400_000_000
@@ -30,7 +31,7 @@ export async function read(app: App, service: Service, id: Id) {
 const PAGE_CHARACTERS = 4_000_000
 const PAGE_BYTES = 16 * 1024 * 1024
 /** Rendering a page lets other requests have a turn after so long. */
-const TURN_MS = 10
+const TURN_MS = 2
 
 /** A page of messages; `json` has one text for each message. */
 export type ListPage = { json: string[]; last: Id | null }
@@ -67,7 +68,7 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
     shown.json.push(json)
     shown.last = one.id
     if (performance.now() - turn < TURN_MS) continue
-    await new Promise(resume => setImmediate(resume))
+    await app.reads.giveWay()
     turn = performance.now()
   }
   return shown

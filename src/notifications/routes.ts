@@ -13,6 +13,7 @@ import { idParam, queryOf, type Route } from '../http/route.ts'
 import { invalid, plain, reader, show } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
 import { rateHeaders } from '../limits/rate.ts'
+import type { Reads } from '../limits/reads.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
 import { homePlan, type PhonePlan } from '../recipients/plans.ts'
@@ -35,6 +36,7 @@ type App = SendApp & {
   templates: Templates
   links: Links
   replays: Replays
+  reads: Reads
   files: { thread: FileThread }
 }
 

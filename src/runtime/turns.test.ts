@@ -14,36 +14,55 @@ function createWork(turns: ReturnType<typeof createTurns>) {
           ends.set(name, () => resolve(name))
         }),
     )
-  const end = async (name: string) => {
-    ends.get(name)?.()
-    await new Promise(resume => setImmediate(resume))
-  }
-  return { begun, add, end }
+  const end = (name: string) => ends.get(name)?.()
+  const began = (name: string) => expect.poll(() => begun.includes(name)).toBe(true)
+  return { begun, add, end, began }
 }
 
 test('one owner with many waiting does not hold up another: turns go round', async () => {
   const turns = createTurns({ atOnce: 1, ofOne: 1 })
-  const { begun, add, end } = createWork(turns)
-  const all = [...['a1', 'a2', 'a3', 'a4'].map(name => add('a', name)), add('b', 'b1'), add('c', 'c1'), add('b', 'b2')]
+  const begun: string[] = []
+  const add = (name: string) =>
+    turns.run(name.charAt(0), async () => {
+      begun.push(name)
+      await new Promise(resume => setTimeout(resume, 30))
+    })
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(add)
   expect([turns.running(), turns.waiting()]).toEqual([1, 6])
-  await end('none')
-  for (const name of ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']) await end(name)
-  expect(await Promise.all(all)).toHaveLength(7)
-  expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+  await Promise.all(all)
+  expect(begun.indexOf('b1')).toBe(1) // while a rests
+  expect(begun.indexOf('c1')).toBeLessThanOrEqual(3)
+  expect(begun.filter(name => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a4'])
   expect([turns.running(), turns.waiting()]).toEqual([0, 0])
 })
 
 test('one owner never has all places: another begins at once', async () => {
   const turns = createTurns({ atOnce: 3, ofOne: 2 })
-  const { begun, add, end } = createWork(turns)
+  const { begun, add, end, began } = createWork(turns)
   const all = ['a1', 'a2', 'a3'].map(name => add('a', name))
-  await end('none')
-  expect(begun).toEqual(['a1', 'a2'])
+  await began('a2')
+  expect([turns.running(), turns.waiting()]).toEqual([2, 1])
   all.push(add('b', 'b1'))
-  await end('none')
+  await began('b1')
   expect(begun).toEqual(['a1', 'a2', 'b1'])
-  for (const name of ['a1', 'a3', 'a2', 'b1']) await end(name)
+  for (const name of ['a1', 'a3', 'a2', 'b1']) {
+    await began(name)
+    end(name)
+  }
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1'])
+})
+
+test('an owner with more waiting rests as long as long work took; short work and single requests do not', async () => {
+  const turns = createTurns({ atOnce: 2, ofOne: 1 })
+  const took = 60
+  const work = () => new Promise<number>(resolve => setTimeout(() => resolve(performance.now()), took))
+  const since = performance.now()
+  const [first, second] = await Promise.all([turns.run('a', work), turns.run('a', work)])
+  expect(first - since).toBeLessThan(second - since - 2 * took + 10)
+  const alone = performance.now()
+  await turns.run('b', async () => {})
+  await turns.run('b', async () => {})
+  expect(performance.now() - alone).toBeLessThan(took)
 })
 
 test('work that fails gives its place back, and its caller is told', async () => {

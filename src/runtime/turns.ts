@@ -8,7 +8,15 @@ export type Turns = {
   waiting(): number
 }
 
-/** One owner has at most `ofOne` running, so that another's first never waits for it alone. */
+const LONGEST_REST_MS = 250
+/** Shorter pieces hold nobody up. */
+const LONG_MS = 20
+
+/**
+ * One owner has at most `ofOne` running, so that another's first never waits for it alone. An owner that has more waiting when
+ * a long piece ends rests for as long as that piece took: a loop of long requests gets half of the time it could have. Others
+ * may use its place meanwhile.
+ */
 export function createTurns({ atOnce, ofOne }: { atOnce: number; ofOne: number }): Turns {
   /** Owners in the order of their turns: whoever has had one goes to the end. */
   const queues = new Map<string, (() => void)[]>()
@@ -21,18 +29,30 @@ export function createTurns({ atOnce, ofOne }: { atOnce: number; ofOne: number }
       if (running >= atOnce) return
       if ((runningOf.get(owner) ?? 0) >= ofOne) continue
       queues.delete(owner)
-      const begin = queue.shift()
+      const first = queue.shift()
       if (queue.length > 0) queues.set(owner, queue)
       waiting--
-      begin?.()
+      first?.()
     }
   }
 
-  function begun(owner: string, change: 1 | -1) {
-    running += change
-    const now = (runningOf.get(owner) ?? 0) + change
-    if (now === 0) runningOf.delete(owner)
-    else runningOf.set(owner, now)
+  function begin(owner: string) {
+    running++
+    runningOf.set(owner, (runningOf.get(owner) ?? 0) + 1)
+  }
+
+  function end(owner: string, tookMs: number) {
+    running--
+    if (queues.has(owner) && tookMs > LONG_MS) setTimeout(rested, Math.min(tookMs, LONGEST_REST_MS), owner)
+    else rested(owner)
+    next()
+  }
+
+  function rested(owner: string) {
+    const left = (runningOf.get(owner) ?? 1) - 1
+    if (left === 0) runningOf.delete(owner)
+    else runningOf.set(owner, left)
+    next()
   }
 
   return {
@@ -40,18 +60,18 @@ export function createTurns({ atOnce, ofOne }: { atOnce: number; ofOne: number }
       await new Promise<void>(resolve => {
         const queue = queues.get(owner) ?? []
         queue.push(() => {
-          begun(owner, 1)
+          begin(owner)
           resolve()
         })
         queues.set(owner, queue)
         waiting++
         next()
       })
+      const since = performance.now()
       try {
         return await work()
       } finally {
-        begun(owner, -1)
-        next()
+        end(owner, performance.now() - since)
       }
     },
     running: () => running,
