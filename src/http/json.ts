@@ -75,6 +75,7 @@ function scan(text: string, bounds: Bounds): Scanned {
   let end = 0
   for (let at = 0; at < text.length; at++) {
     const c = text.charCodeAt(at)
+    if (c <= SPACE) continue
     if (c === QUOTE) {
       start = at + 1
       end = at = endOfString(text, start)
