@@ -68,8 +68,8 @@ export type LaneLoop = {
 /**
  * A ticket that lost its owner twice is suspect: a process holds one such ticket at a time and handles it in groups, each recorded
  * before the next begins. So when the process ends again, the subject that ends it is in the first open group, and with the next
- * take those are handled in smaller groups: of 64, of 8, one by one. A ticket names 500 at most, so after five takes it is the
- * first open subject, and is set aside. What throws, or cannot be loaded, is set aside after as many tries.
+ * take those are handled in smaller groups: of 64, of 8, one by one. After five takes it is the first open subject, and is set
+ * aside. What throws, or cannot be loaded, is set aside after as many tries.
  */
 const MOST_TAKES = 5
 const GROUPS = [64, 8, 1] as const
