@@ -15,7 +15,7 @@ export type Work<Item, Result> = {
   setAside(item: Item): Result
   /** The same for what could not even be loaded; where nothing can be said of it, it is tried again, rarely. */
   setAsideUnseen?(): Result
-  /** What is recorded instead of a result that the database refuses for its data. Absent: nothing. */
+  /** What is recorded instead of a result that the database refuses for its data. Absent: the ticket is left to its lease. */
   unrecordable?(result: Result): Result
 }
 

@@ -49,7 +49,8 @@ type Writing<Result> = {
 
 /**
  * One result that the database refuses for its data does not hold up the others: the batch is split by halves, in order, because
- * what settles a ticket comes after its results. The refused one is recorded without what came with it, or only settled.
+ * what settles a ticket comes after its results. The refused one is recorded without what came with it, or only settled; where
+ * the work knows no such record, it is left: when its lease ends it is taken again, and after five takes it is set aside.
  */
 async function record<Result>(entries: readonly Entry<Result>[], spec: Writing<Result>, context: LaneContext) {
   const write = async (batch: readonly Entry<Result>[]) => {
@@ -75,7 +76,15 @@ async function recordAlone<Result>(
   { onFault }: LaneContext,
 ): Promise<readonly Entry<Result>[]> {
   const spare = entry.result === null ? null : (work.unrecordable?.(entry.result) ?? null)
-  const tries = [entry, ...(spare === null ? [] : [{ ...entry, result: spare }]), { ...entry, result: null }]
+  const tries = [
+    entry,
+    ...(spare === null
+      ? []
+      : [
+          { ...entry, result: spare },
+          { ...entry, result: null },
+        ]),
+  ]
   for (const one of tries)
     try {
       return await write([one])
@@ -86,7 +95,7 @@ async function recordAlone<Result>(
   return tries
 }
 
-const REFUSED = 'a result was refused by the database; it is recorded without what came with it'
+const REFUSED = 'a result was refused by the database; it is recorded without what came with it, or left'
 
 // What a provider has taken must not be forgotten because the database is away: results wait in memory until it is back.
 // Only a stop does not wait for ever. What is refused for its data would be refused again.
