@@ -14,7 +14,7 @@ import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/res
 import { migration, rollingRestart } from './blocks/restarts.ts'
 import { scannerFaults } from './blocks/scanner.ts'
 import { soak } from './blocks/soak.ts'
-import { summerTime, wrongClock } from './blocks/time.ts'
+import { databaseClock, summerTime, wrongClock } from './blocks/time.ts'
 import { createHouse } from './support/house.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
@@ -53,6 +53,7 @@ const BLOCKS: Record<string, Block> = {
   S3: migration,
   S4: lifetimes,
   T1: wrongClock,
+  T1b: databaseClock,
   T2: summerTime,
   C5: soak,
 }

@@ -62,7 +62,7 @@ const settings = {
     'HERALD_DATABASE_CONNECTIONS',
     whole(2, 500),
     10,
-    'Connections to the database held by one process.',
+    'Connections to the database that one process uses to serve and to send. It holds two more, to listen and to lead, and the leader up to two for maintenance.',
   ),
   databaseSeconds: setting(
     'HERALD_DATABASE_SECONDS',

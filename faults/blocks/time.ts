@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Id, microsOf } from '../../src/core/id.ts'
-import { type Answer, createClient, type Sender } from '../support/client.ts'
+import { type Answer, type Client, createClient, type Sender } from '../support/client.ts'
+import { fakeDatabaseClock } from '../support/fake-database-clock.ts'
 import type { App, Env } from '../support/herald.ts'
 import type { House, Story } from '../support/house.ts'
 import { type Block, verdict } from '../support/promise.ts'
@@ -43,6 +44,72 @@ export const wrongClock: Block = {
       ),
     ]
   },
+}
+
+/** How far ids may be from the database's time once a process has had time to notice a step: it looks every two seconds. */
+const SETTLED_MS = 2_000
+const NOTICE_MS = 4_000
+
+export const databaseClock: Block = {
+  name: "the database's clock is set",
+  async run(house) {
+    const steps = [-600, 600] // back by ten minutes, forward by twenty, and back to where it was
+    const told = await house.story(
+      { apps: 0, env: { HERALD_LEASE_SECONDS: '15' } },
+      async ({ app, client, senders }) => {
+        const apps = [await app({}), await app({})]
+        const clock = await fakeDatabaseClock(house.store.db)
+        const tokens: number[] = []
+        const off: number[] = []
+        try {
+          await settle(apps, client, senders)
+          for (const seconds of [...steps, 0]) {
+            await clock.set(seconds)
+            const since = Date.now()
+            for (let n = 0; Date.now() < since + 8_000; n++) {
+              const answer = await client.send({ sender: senders[n % 2] as Sender })
+              const there = Date.now() + seconds * 1000
+              if (Date.now() < since + NOTICE_MS) continue
+              off.push(Math.abs(millisOf(answer) - there))
+              if (n % 10 === 0) tokens.push(await showToken(apps[n % 2] as App, senders[0] as Sender, there))
+              await sleep(20)
+            }
+          }
+        } finally {
+          await clock.reset()
+        }
+        await settle(apps, client, senders)
+        return { tokens, off: Math.max(...off), failed: client.answers.filter(answer => answer.status !== 201).length }
+      },
+    )
+    const { counts, tokens, failed } = told
+    return [
+      verdict(
+        'T1 database',
+        `the database's clock is set back by 10 min, forward by 20 and back by 10 while running`,
+        'followed within 4 s: ids within 2 s of it, tokens taken; no request fails, lost 0, extra 0',
+        `${counts.accepted} accepted, ${failed} failed, ids off by ${told.off.toFixed(0)} ms at most, ${tokens.filter(status => status === 200).length} of ${tokens.length} tokens taken, ${counts.lost} lost, ${counts.extra} extra`,
+        {
+          'ids follow': told.off <= SETTLED_MS,
+          'tokens are taken': tokens.length > 0 && tokens.every(status => status === 200),
+          'no request failed': failed === 0,
+          'none lost': counts.lost === 0,
+          'no extra': counts.extra === 0,
+        },
+        told.violations,
+      ),
+    ]
+  },
+}
+
+/** Until both processes have connections of the clock that counts now. */
+async function settle(apps: readonly App[], client: Client, senders: readonly Sender[]) {
+  for (const { address } of apps)
+    for (const until = performance.now() + 20_000; ; await sleep(100)) {
+      const reply = await client.ask('GET', '/v2/notifications', { address, key: (senders[0] as Sender).key })
+      if (reply.status === 200) break
+      if (performance.now() > until) throw new Error('not ready again')
+    }
 }
 
 /** Zones, and moments at which their clocks are changed: forward, back, and back by half an hour. */
@@ -127,10 +194,10 @@ async function drive(app: App, at: number, sender: Sender, millis: number): Prom
   return { answers: client.answers, tokens }
 }
 
-/** Signed now, by a caller whose clock is right. */
-async function showToken(app: App, sender: Sender): Promise<number> {
+/** Signed now, or at the time given, by a caller whose clock is right. */
+async function showToken(app: App, sender: Sender, now = Date.now()): Promise<number> {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: sender.service, iat: Math.floor(Date.now() / 1000) })}`
+  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: sender.service, iat: Math.floor(now / 1000) })}`
   const signature = createHmac('sha256', sender.key.slice(-36)).update(signed).digest('base64url')
   const headers = { authorization: `Bearer ${signed}.${signature}`, connection: 'close' }
   const reply = await fetch(`${app.address}/v2/notifications`, { headers })

@@ -195,7 +195,11 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of('S3', 'a migration under load', '0 failed requests'),
       of('S4', 'every connection of a process hangs: one process leads again', '≤ 10 s'),
       of('S5', 'SIGTERM while a provider is down', '≤ 10 s'),
-      of('T1', 'the process has a wrong clock, or it is set while running', 'no effect'),
+      of(
+        'T1',
+        'the process has a wrong clock, or it is set while running; the database has its clock set',
+        'no effect; followed',
+      ),
       of('T2', 'time zones and summer time', 'no effect'),
       of('B1', 'backup and restore', 'the checker finds nothing'),
       of('B2', 'a restored copy sends nothing by surprise', '0 sends before an operator says so'),
