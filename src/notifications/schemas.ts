@@ -10,7 +10,8 @@ const reference = {
 const personalisation = {
   type: 'object',
   additionalProperties: true,
-  description: 'Placeholder name to value; for e-mails a value may be a file: {file, filename, sending_method}.',
+  description:
+    'Placeholder name to value: a string, a number, a boolean, or a list of strings and numbers; for e-mails also a file: {file, filename, sending_method}. At most 1,000 names, 3 levels and 51,200 characters, files not counted.',
 } as const
 const scheduledFor = {
   type: ['string', 'null'],
