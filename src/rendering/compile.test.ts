@@ -162,6 +162,20 @@ const value = fc.oneof(
   ),
   fc.constantFrom<unknown>(['one', 'two'], [], null, 'a\nb', '((b))', 'https://example.com', 'a_b', '- x', '# x', 1e21),
   fc.string({ unit: fc.constantFrom(...'aZ9é -.,:/s'), minLength: 1, maxLength: 6 }),
+  fc.string({ unit: fc.constantFrom(..."as9жЖ李ا '’-.ªʼㅤ𠮷K"), minLength: 1, maxLength: 6 }),
+  fc.constantFrom<unknown>(
+    "O'Brien",
+    'O’Brien',
+    "D'Arcy O'Neil",
+    'Анна',
+    '李',
+    '王小明',
+    "l'été",
+    "a's",
+    "x'y'z",
+    'Łukasz',
+    'محمد',
+  ),
 )
 const values = fc.record({ a: value, b: value, c: value, d: value }, { requiredKeys: ['a', 'b'] })
 
@@ -218,7 +232,21 @@ describe('the short way is the long way', () => {
     }
     const shortcut = createShortcut(parts, rendererOf({}))
     expect(shortcut(keyed({ name: 'Renée Dupont', day: '12 May 2031', id: 'AB-12' }))).not.toBeNull()
-    expect(shortcut(keyed({ name: "O'Hara", day: '12 May', id: '1' }))).toBeNull()
+    for (const name of [
+      "O'Hara",
+      'O’Hara',
+      "D'Arcy O'Neil",
+      'Анна Каренина',
+      '李',
+      '王小明',
+      'Łukasz',
+      'Ελένη',
+      'محمد',
+    ])
+      expect(shortcut(keyed({ name, day: '12 May', id: '1' })), name).not.toBeNull()
+    for (const name of ["Anna's", "O'", "'t", "a''b", 'a_b', '😀', 'x\u0301'])
+      expect(shortcut(keyed({ name, day: '12 May', id: '1' })), name).toBeNull()
+    expect(shortcut(keyed({ name: 'Ann', day: '12 May', id: 'é' }))).toBeNull()
     expect(shortcut(keyed({ name: '', day: '12 May', id: '1' }))).toBeNull()
     expect(shortcut(keyed({ name: 'x y', day: '12 May', id: 'a b' }))).toBeNull()
   })

@@ -6,16 +6,31 @@
 import { dropTags } from './markdown.ts'
 import type { Parts } from './placeholders.ts'
 
-/** What a place asks of a value beyond being plain: to start with a letter and be no single one, to hold no space. */
-export type Demand = { readonly isStart: boolean; readonly isTight: boolean }
+/**
+ * What a place asks of a value beyond being plain: to start with a letter and be no single one, to hold no space, to hold no
+ * apostrophe.
+ */
+export type Demand = { readonly isStart: boolean; readonly isTight: boolean; readonly isQuiet: boolean }
 
-// Latin letters and digits, with single separators only between them: no character in here, at any of the places that
-// pass, means anything to escaping, Markdown or typography.
-const plain = /^[A-Za-z0-9À-ÖØ-öø-ÿ]+(?:(?:[ \-./:]|[.,] )[A-Za-z0-9À-ÖØ-öø-ÿ]+)*$/
+// Letters and digits, with single separators only between them: no character in here, at any of the places that pass, means
+// anything to escaping, Markdown or typography, which ask whether a character is a letter and not which one. Latin has a pattern
+// of its own because it is tested faster.
+const latin = /^[A-Za-z0-9À-ÖØ-öø-ÿ]+(?:(?:[ \-./:]|[.,] )[A-Za-z0-9À-ÖØ-öø-ÿ]+)*$/
+const letters = /^[\p{L}0-9]+(?:(?:[ \-./:]|[.,] )[\p{L}0-9]+)*$/u
+// An apostrophe between two letters becomes ’ or stays as it is, depending on its place alone; before a last s it would depend
+// on what follows.
+const apostrophes = /^[\p{L}0-9]+(?:(?:[ \-./:]|[.,] |(?<=\p{L})['’](?=\p{L})(?!s))[\p{L}0-9]+)*$/u
+const surrogate = /[\ud800-\udfff]/
+
+function isPlain(value: string, demand: Demand): boolean {
+  if (latin.test(value)) return true
+  return (demand.isQuiet ? letters : apostrophes).test(value) && !surrogate.test(value)
+}
+
 const tight = /^[A-Za-z0-9]+(?:[-./:][A-Za-z0-9]+)*$/
 
 export function suits(value: string, demand: Demand): boolean {
-  if (!(demand.isTight ? tight : plain).test(value) || /gov\.uk/i.test(value)) return false
+  if (!(demand.isTight ? tight.test(value) : isPlain(value, demand)) || /gov\.uk/i.test(value)) return false
   return !demand.isStart || (value.length > 1 && !/^[0-9]/.test(value))
 }
 
@@ -64,7 +79,9 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
     before.endsWith('://') ||
     after.includes('://')
   if (isHazard) return null
-  if (!isBody) return { isStart: false, isTight: false }
+  // In what may be an address quotes stay straight, and where it ends depends on the value.
+  const isQuiet = /@/.test(before + after)
+  if (!isBody) return { isStart: false, isTight: false, isQuiet }
   // A target whose scheme is still open, or which has come to its title, reads the value.
   if (target !== -1) {
     const link = text.slice(target, at)
@@ -73,6 +90,7 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
   return {
     isStart: /^[\s^•*+\-#\d.\ue000]*$/.test(dropTags(line)),
     isTight: target !== -1 || before.includes('://'),
+    isQuiet,
   }
 }
 

@@ -13,10 +13,16 @@ export type Template = { readonly subject: Parts; readonly content: Parts }
 /** Renders parts without conditionals, all values given. The preheader is not cut yet. */
 export type RenderInFull = (template: Template, values: Keyed) => Outputs
 
-/** Output with holes: a text, then the number of a value, a text, and so on. */
-type Holed = { readonly texts: readonly string[]; readonly holes: readonly number[] }
+/** Output with holes: a text, then the number of a value, a text, and so on; `curls` says where an apostrophe becomes ’. */
+type Holed = {
+  readonly texts: readonly string[]
+  readonly holes: readonly number[]
+  readonly curls: readonly boolean[]
+}
 
 type Prepared = { readonly [output in keyof Outputs]: Holed } & {
+  /** Whether it tells what becomes of an apostrophe. */
+  readonly mayQuote: boolean
   readonly keys: readonly string[]
   readonly demands: readonly Demand[]
 }
@@ -27,8 +33,19 @@ const mostPrepared = 64
 export function createShortcut(template: Template, render: RenderInFull): (values: Keyed) => Outputs | null {
   const slots = [...template.subject, ...template.content].filter(part => typeof part !== 'string')
   const conditions = [...new Set(slots.filter(slot => slot.text !== null).map(slot => slot.key))]
-  // One preparation for every set of conditions that hold, made when it is first met.
+  // One preparation for every set of conditions that hold, made when it is first met, and another for values with apostrophes.
   const prepared = new Map<string, Prepared | null>()
+  const preparedFor = (holding: string, mayQuote: boolean): Prepared | null => {
+    const name = holding + (mayQuote ? "'" : '')
+    const known = prepared.get(name)
+    if (known !== undefined) return known
+    if (prepared.size >= mostPrepared) return null
+    const holds = new Set(conditions.filter((_, index) => holding[index] === '1'))
+    const settled = { subject: settle(template.subject, holds), content: settle(template.content, holds) }
+    const made = prepareFor(settled, render, mayQuote)
+    prepared.set(name, made)
+    return made
+  }
 
   return values => {
     if (conditions.length > mostConditions) return null
@@ -38,14 +55,12 @@ export function createShortcut(template: Template, render: RenderInFull): (value
       if (value == null) return null
       holding += shows(value) ? '1' : '0'
     }
-    let ready = prepared.get(holding)
-    if (ready === undefined) {
-      if (prepared.size >= mostPrepared) return null
-      const holds = new Set(conditions.filter((_, index) => holding[index] === '1'))
-      ready = prepareFor({ subject: settle(template.subject, holds), content: settle(template.content, holds) }, render)
-      prepared.set(holding, ready)
-    }
-    return ready === null ? null : fillIn(ready, values)
+    const ready = preparedFor(holding, false)
+    const filled = ready && fillIn(ready, values)
+    if (filled !== 'has apostrophes') return filled
+    const quoting = preparedFor(holding, true)
+    const quoted = quoting && fillIn(quoting, values)
+    return quoted === 'has apostrophes' ? null : quoted
   }
 }
 
@@ -61,7 +76,7 @@ function settle(parts: Parts, holds: ReadonlySet<string>): Parts {
   return settled
 }
 
-function prepareFor(template: Template, render: RenderInFull): Prepared | null {
+function prepareFor(template: Template, render: RenderInFull, mayQuote: boolean): Prepared | null {
   const inSubject = demandsOf(template.subject, false)
   const inContent = demandsOf(template.content, true)
   const isTaken = [...template.subject, ...template.content].some(
@@ -73,55 +88,78 @@ function prepareFor(template: Template, render: RenderInFull): Prepared | null {
   const all = [...inSubject, ...inContent]
   const demands = keys.map(key => {
     const own = all.filter((_, index) => slots[index]?.key === key)
-    return { isStart: own.some(demand => demand.isStart), isTight: own.some(demand => demand.isTight) }
+    return {
+      isStart: own.some(demand => demand.isStart),
+      isTight: own.some(demand => demand.isTight),
+      isQuiet: own.some(demand => demand.isQuiet),
+    }
   })
-  const outputs = render(template, new Map(keys.map((key, index) => [key, standIn(index)])))
-  return {
-    keys,
-    demands,
-    subject: cutAtHoles(outputs.subject),
-    text: cutAtHoles(outputs.text),
-    title: cutAtHoles(outputs.title),
-    preheader: firstWords(cutAtHoles(outputs.preheader)),
-    body: cutAtHoles(outputs.body),
-  }
+  const outputs = render(
+    template,
+    new Map(keys.map((key, index) => [key, standIn(index, mayQuote && mayHoldQuote(demands[index]))])),
+  )
+  // A stand-in that something has changed otherwise cannot be told from the text around it.
+  const subject = cutAtHoles(outputs.subject)
+  const text = cutAtHoles(outputs.text)
+  const title = cutAtHoles(outputs.title)
+  const preheader = cutAtHoles(outputs.preheader)
+  const body = cutAtHoles(outputs.body)
+  const isWhole = [subject, text, title, preheader, body].every(({ texts }) => !texts.some(part => part.includes(mark)))
+  return isWhole ? { mayQuote, keys, demands, subject, text, title, preheader: firstWords(preheader), body } : null
 }
 
-// A stand-in is a word like any other: letters only, more than one, not an s.
+// A stand-in is a word like any other: letters, more than one, not an s. An apostrophe in it shows what
+// becomes of one.
 const mark = 'zq'
+const hole = `${mark}([bcdf]+)(['’]?)${mark}`
 
-function standIn(index: number): string {
+const mayHoldQuote = (demand: Demand | undefined) => !demand?.isTight && !demand?.isQuiet
+
+function standIn(index: number, mayQuote: boolean): string {
   const digits = [...index.toString(4)].map(digit => 'bcdf'.charAt(Number(digit)))
-  return `${mark}${digits.join('')}${mark}`
+  return `${mark}${digits.join('')}${mayQuote ? "'" : ''}${mark}`
 }
 
 function cutAtHoles(output: string): Holed {
-  const pieces = output.split(new RegExp(`${mark}([bcdf]+)${mark}`))
-  const holes = pieces.filter((_, index) => index % 2 === 1)
+  const pieces = output.split(new RegExp(hole))
+  const numbers = pieces.filter((_, index) => index % 3 === 1)
   return {
-    texts: pieces.filter((_, index) => index % 2 === 0),
-    holes: holes.map(hole => Number.parseInt([...hole].map(char => 'bcdf'.indexOf(char)).join(''), 4)),
+    texts: pieces.filter((_, index) => index % 3 === 0),
+    holes: numbers.map(number => Number.parseInt([...number].map(char => 'bcdf'.indexOf(char)).join(''), 4)),
+    curls: pieces.filter((_, index) => index % 3 === 2).map(quote => quote === '’'),
   }
 }
 
 /** As much of a preheader as can be kept, whatever its values are; a character may be two units long. */
-function firstWords({ texts, holes }: Holed): Holed {
+function firstWords({ texts, holes, curls }: Holed): Holed {
   let length = 0
   const enough = texts.findIndex(text => {
     length += text.length
     return length > 2 * preheaderLimit
   })
-  return enough === -1 ? { texts, holes } : { texts: texts.slice(0, enough + 1), holes: holes.slice(0, enough) }
+  if (enough === -1) return { texts, holes, curls }
+  return { texts: texts.slice(0, enough + 1), holes: holes.slice(0, enough), curls: curls.slice(0, enough) }
 }
 
-function fillIn(ready: Prepared, values: Keyed): Outputs | null {
-  const found: string[] = []
+/** The values as they are written, and with curly apostrophes. */
+type Words = { readonly straight: readonly string[]; readonly curly: readonly string[] }
+
+function fillIn(ready: Prepared, values: Keyed): Outputs | 'has apostrophes' | null {
+  const straight: string[] = []
+  // The same list, until a value has an apostrophe.
+  let curly = straight
   for (let i = 0; i < ready.keys.length; i++) {
     const value = wordOf(values.get(ready.keys[i] ?? ''))
     const demand = ready.demands[i]
     if (value === null || demand === undefined || !suits(value, demand)) return null
-    found.push(value)
+    if (value.includes("'")) {
+      if (!ready.mayQuote) return 'has apostrophes'
+      if (curly === straight) curly = [...straight]
+      curly.push(value.replaceAll("'", '’'))
+    } else if (curly !== straight) curly.push(value)
+    straight.push(value)
   }
+  const found: Words = { straight, curly }
   return {
     subject: join(ready.subject, found),
     text: join(ready.text, found),
@@ -137,8 +175,11 @@ function wordOf(value: unknown): string | null {
   return typeof value === 'number' && Math.abs(value) < 1e15 ? String(value) : null
 }
 
-function join({ texts, holes }: Holed, values: readonly string[]): string {
+function join({ texts, holes, curls }: Holed, { straight, curly }: Words): string {
   let out = texts[0] ?? ''
-  for (let i = 0; i < holes.length; i++) out += (values[holes[i] ?? 0] ?? '') + (texts[i + 1] ?? '')
+  for (let i = 0; i < holes.length; i++) {
+    const words = curls[i] ? curly : straight
+    out += (words[holes[i] ?? 0] ?? '') + (texts[i + 1] ?? '')
+  }
   return out
 }
