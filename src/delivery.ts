@@ -28,6 +28,7 @@ import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import { stopAll, stopTogether } from './runtime/stops.ts'
+import { within } from './runtime/within.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
@@ -159,7 +160,14 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane),
     stop: () =>
       stopAll([
-        chores.stop,
+        () => {
+          const ended = chores.stop()
+          // A step under way may end by itself; what it does is done again if it cannot.
+          return within(CHORES_END_MS, ended, 'a chore does not end').catch(() => {
+            choreDb.interrupt()
+            return ended
+          })
+        },
         leader.stop,
         choreDb.stop,
         async () => {
@@ -181,6 +189,7 @@ export const codeIn = (detail: string): string | null =>
   /^request failed: ([A-Z_]{3,40})$/.exec(detail)?.[1] ??
   null
 
+const CHORES_END_MS = 1_000
 /** A step of a chore is short; only a database in trouble takes this long. */
 const CHORE_SECONDS = 60
 

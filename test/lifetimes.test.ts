@@ -177,6 +177,24 @@ describe('failover', () => {
   })
 })
 
+test('a statement that the database does not end is interrupted, so that a stop need not wait for it', async () => {
+  const { db, relay } = await line()
+  const chores = db.separate({ size: 1, name: 'herald-test', statementSeconds: 60 })
+  ends.push(chores.stop)
+  await chores.sql`select 1`
+  relay.set({ isSilent: true })
+  const asked = chores.sql`select 1`.then(
+    () => 'answered',
+    () => 'failed',
+  )
+  await sleep(50)
+  const since = performance.now()
+  chores.interrupt()
+  expect(await asked).toBe('failed')
+  expect(performance.now() - since).toBeLessThan(1_000)
+  relay.set({ isSilent: false })
+})
+
 describe('periodic work', () => {
   test('runs do not overlap, a failed run is followed by the next, and none begins after stop', async () => {
     let [running, most, runs, faults] = [0, 0, 0, 0]

@@ -21,6 +21,8 @@ export type Database = {
   separate(options: Pick<PoolOptions, 'size' | 'name' | 'statementSeconds'>): Database
   /** Connections in use, idle and waited for. */
   load(): { total: number; idle: number; waiting: number }
+  /** Ends the connections that are in use: their statements fail at once, whatever the server does. */
+  interrupt(): void
   stop(): Promise<void>
 }
 
@@ -41,6 +43,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   const settings = clientSettings(connection, options)
   let stopped = false
   let isSilent = false
+  const inUse = new Set<pg.PoolClient>()
   let pool = open()
 
   function open(): pg.Pool {
@@ -78,10 +81,12 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (isSilent) throw new Error('the database does not answer')
     const client = await pool.connect()
+    inUse.add(client)
     // A connection that breaks says so twice: to the statement that waits, and as an event that would end the process.
     const heard = () => {}
     client.on('error', heard)
     const release = (broken: boolean) => {
+      inUse.delete(client)
       client.off('error', heard)
       client.release(broken)
     }
@@ -132,6 +137,9 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     },
     separate: others => connect(connection, { ...options, ...others }),
     load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    interrupt() {
+      for (const client of inUse) void client.end() // with a statement under way, it closes the socket
+    },
     stop() {
       stopped = true
       return pool.end()
