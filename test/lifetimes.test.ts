@@ -66,7 +66,7 @@ describe('leader', () => {
     ends.push(async () => clearInterval(watch))
     // The server is not told that the line is dead: only its own time-out of the session frees the lock.
     expect(first.relay.strand()).toBe(1)
-    await until(second.leader.isLeader, 5)
+    await until(second.leader.isLeader)
     expect(both).toBe(0)
     expect(first.leader.isLeader()).toBe(false)
   })
