@@ -1,17 +1,15 @@
 // Issue: one tenant's large content must not hold up everybody else (contract 22.13). The event loop of the whole service is
 // watched from inside while one caller sends, lists and reads what is largest.
-import { existsSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
+import { longestHold } from './support/held.ts'
 import { EMAIL, emailTemplate, type Key, LIST } from './support/sends.ts'
 import { type World, world } from './support/world.ts'
 
 const UNLIMITED = 10_000_000
 /** No request may hold the event loop longer. */
 const MOST_MS = 50
-/** The first run compiles code and fills caches: the best of so many runs counts. */
-const RUNS = 3
 
 let here: World
 let maker: Key
@@ -41,31 +39,6 @@ function quietly(by: Key, method: string, path: string, body?: Buffer): Promise<
     request.on('error', reject)
     request.end(body)
   })
-}
-
-/** Milliseconds this thread has run. A busy machine makes it wait, which is not what is measured here. */
-function ranMs(): number {
-  const schedule = '/proc/thread-self/schedstat'
-  return existsSync(schedule) ? Number(readFileSync(schedule, 'utf8').split(' ', 1)[0]) / 1e6 : performance.now()
-}
-
-/** The longest time the loop was held while `work` ran: the least of several runs. */
-async function longestHold(work: () => Promise<unknown>): Promise<number> {
-  const found: number[] = []
-  for (let run = 0; run < RUNS; run++) {
-    let [last, longest] = [ranMs(), 0]
-    const tick = setInterval(() => {
-      const now = ranMs()
-      longest = Math.max(longest, now - last)
-      last = now
-    }, 1)
-    await work()
-    await new Promise(resume => setTimeout(resume, 20))
-    clearInterval(tick)
-    found.push(longest)
-  }
-  console.log(`longest holds in ms: ${found.map(ms => ms.toFixed(1)).join(' ')}`)
-  return Math.min(...found)
 }
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))

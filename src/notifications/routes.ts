@@ -8,6 +8,7 @@ import { type Contents, isFile, shapeProblems } from '../files/file.ts'
 import type { FileThread } from '../files/thread.ts'
 import { BODY } from '../http/bodies.ts'
 import { fromPortable, readJson } from '../http/json.ts'
+import { sendJson } from '../http/large.ts'
 import { address, type Links } from '../http/links.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { invalid, plain, reader, show } from '../http/validation.ts'
@@ -103,7 +104,10 @@ export function notificationRoutes(app: App) {
     example: shape.examples.getOne,
     ids: { notification_id: 'id' },
     reply: shape.notificationReply,
-    handler: request => read({ ...app, sql }, callerOf(request).service, idParam(request, 'notification_id')),
+    async handler(request, reply) {
+      const found = await read({ ...app, sql }, callerOf(request).service, idParam(request, 'notification_id'))
+      return sendJson(reply, JSON.stringify(found))
+    },
   }
 
   const listAll: Route = {
@@ -116,8 +120,7 @@ export function notificationRoutes(app: App) {
       const query = readList(queryOf(request, ['status', 'template_type']))
       const { json, last } = await list({ ...app, sql }, callerOf(request), query)
       const links = { current: pageAddress(query, query.older_than), ...(last && { next: pageAddress(query, last) }) }
-      reply.type('application/json')
-      return `{"notifications":[${json.join(',')}],"links":${JSON.stringify(links)}}`
+      return sendJson(reply, `{"notifications":[${json.join(',')}],"links":${JSON.stringify(links)}}`)
     },
   }
 

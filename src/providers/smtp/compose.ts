@@ -2,7 +2,7 @@
 // take ten times as long (stack 4.1), and because every character of a header must be one we chose.
 import type { Attachment, EmailMessage } from '../port.ts'
 import { type Address, readAddress } from './address.ts'
-import { base64Lines, encodeText } from './encode.ts'
+import { base64Lines, type Encoded, encodeLong, encodeText, LONG } from './encode.ts'
 import { dateHeader, mailboxHeader, parameter, textHeader } from './headers.ts'
 
 export type Composed = { from: Address; to: Address; headers: string[]; body: string }
@@ -11,8 +11,22 @@ export type Refused = { refused: string }
 const MESSAGE_ID = /^<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,200}@[A-Za-z0-9.-]{1,253}>$/
 const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]{1,100}\/[A-Za-z0-9!#$&^_.+-]{1,100}$/
 
+export const isLong = ({ text, html }: EmailMessage) => text.length + html.length >= LONG
+
+/** Text and HTML of a long message, encoded with turns for others in between. */
+export async function encodedLong({ text, html }: EmailMessage): Promise<Bodies> {
+  return { text: await encodeLong(text), html: await encodeLong(html) }
+}
+
+type Bodies = { text: Encoded; html: Encoded }
+
 /** Never throws; what may not be sent is refused in words that hold nothing of the message. */
-export function compose(message: EmailMessage, at: number, extra: readonly string[] = []): Composed | Refused {
+export function compose(
+  message: EmailMessage,
+  at: number,
+  extra: readonly string[] = [],
+  encoded: Bodies | null = null,
+): Composed | Refused {
   const from = readAddress(message.from.address)
   if (!from || from.needsUtf8) return { refused: 'The sender address is not valid' }
   const to = readAddress(message.to)
@@ -23,7 +37,7 @@ export function compose(message: EmailMessage, at: number, extra: readonly strin
   if (replyTo?.needsUtf8 && !to.needsUtf8) return { refused: 'The reply-to address is not valid' }
   if (!MESSAGE_ID.test(message.messageId)) return { refused: 'The Message-ID is not valid' }
 
-  const content = body(message)
+  const content = body(message, encoded ?? { text: encodeText(message.text), html: encodeText(message.html) })
   const headers = [
     mailboxHeader('From', message.from.name, from.wire),
     `To: ${to.wire}`,
@@ -42,10 +56,10 @@ export function compose(message: EmailMessage, at: number, extra: readonly strin
 
 type Part = { headers: string[]; body: string }
 
-function body(message: EmailMessage): Part {
+function body(message: EmailMessage, encoded: Bodies): Part {
   const alternatives = multipart('alternative', `=_${message.id}_a`, [
-    text('text/plain', message.text),
-    text('text/html', message.html),
+    text('text/plain', encoded.text),
+    text('text/html', encoded.html),
   ])
   if (message.attachments.length === 0) return alternatives
   return multipart('mixed', `=_${message.id}_m`, [alternatives, ...message.attachments.map(attached)])
@@ -60,8 +74,7 @@ function multipart(kind: string, boundary: string, parts: readonly Part[]): Part
   }
 }
 
-function text(mediaType: string, content: string): Part {
-  const { encoding, body } = encodeText(content)
+function text(mediaType: string, { encoding, body }: Encoded): Part {
   return {
     headers: [`Content-Type: ${mediaType}; charset=UTF-8`, `Content-Transfer-Encoding: ${encoding}`],
     body,

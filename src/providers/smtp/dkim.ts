@@ -1,5 +1,6 @@
 // DKIM signatures (RFC 6376), relaxed/relaxed, with RSA (rsa-sha256) or Ed25519 (RFC 8463).
 import { createHash, createPrivateKey, type KeyObject, sign as signSync } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 export type DkimSettings = {
@@ -37,7 +38,7 @@ export function createSigner({ domain, selector, privateKey }: DkimSettings): Si
   return async (headers, body, at) => {
     const present = named(headers)
     const names = SIGNED.filter(name => present.has(name))
-    const bodyHash = createHash('sha256').update(relaxedBody(body), 'utf8').digest('base64')
+    const bodyHash = await relaxedHash(body)
     const unsigned =
       `DKIM-Signature: v=1; a=${kind}-sha256; c=relaxed/relaxed; d=${domain}; s=${selector};\r\n` +
       ` t=${Math.floor(at / 1000)}; h=${names.join(':')}:from;\r\n bh=${bodyHash};\r\n b=`
@@ -63,9 +64,32 @@ function relaxedHeader(header: string): string {
   return `${header.slice(0, colon).toLowerCase()}:${value.replace(/[\t ]+/g, ' ').trim()}`
 }
 
+const PIECE = 256 * 1024
+
+/** The hash of the relaxed body. A long one is read in pieces of whole lines, and others have a turn between two of them. */
+async function relaxedHash(body: string): Promise<string> {
+  const hash = createHash('sha256')
+  if (body.length <= PIECE) return hash.update(relaxedBody(body), 'utf8').digest('base64')
+  // Empty lines only count when something follows them.
+  let empty = ''
+  for (let at = 0; at < body.length; ) {
+    const line = body.lastIndexOf('\r\n', at + PIECE)
+    const end = at + PIECE >= body.length ? body.length : line >= at ? line + 2 : body.length
+    const piece = relaxedLines(body.slice(at, end)).replace(/ $/, '')
+    const lines = piece.replace(/(?:\r\n)+$/, '')
+    if (lines !== '') hash.update(empty + lines, 'utf8')
+    empty = lines === '' ? empty + piece : piece.slice(lines.length)
+    at = end
+    await turn()
+  }
+  return hash.update('\r\n', 'utf8').digest('base64')
+}
+
+const relaxedLines = (text: string) => text.replace(/[\t ]+/g, ' ').replace(/ \r\n/g, '\r\n')
+
 /** RFC 6376, 3.4.4: spaces at line ends go, runs of spaces become one, empty lines at the end go. */
 function relaxedBody(body: string): string {
-  const collapsed = body.replace(/[\t ]+/g, ' ').replace(/ \r\n/g, '\r\n')
+  const collapsed = relaxedLines(body)
   const end = collapsed.replace(/ $/, '').replace(/(?:\r\n)+$/, '')
   return end === '' ? '' : `${end}\r\n`
 }

@@ -1,7 +1,7 @@
 // E-mail over SMTP to any relay: compose, sign, hand over, translate the answer.
 import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../port.ts'
 import { createBounceReceiver } from './bounces/receiver.ts'
-import { type Composed, compose } from './compose.ts'
+import { type Composed, compose, encodedLong, isLong } from './compose.ts'
 import { createSigner, type DkimSettings } from './dkim.ts'
 import { createPool, type PoolSettings } from './pool.ts'
 import { cleaned, outcomeOf } from './replies.ts'
@@ -66,7 +66,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
 
   async function send(message: EmailMessage, urgent: boolean): Promise<Outcome> {
     const at = world.now()
-    const composed = compose(message, at, settings.headers)
+    const composed = compose(message, at, settings.headers, isLong(message) ? await encodedLong(message) : null)
     if ('refused' in composed) return { kind: 'rejected', detail: composed.refused }
     const envelope = {
       from: settings.returnPath(message) ?? composed.from.wire,
