@@ -7,6 +7,7 @@ import { inputs } from './blocks/inputs.ts'
 import { lifetimes } from './blocks/lifetimes.ts'
 import { races } from './blocks/limits.ts'
 import { besideAnother, codesBesideBulk, largeBodies, muchThatWaits } from './blocks/load.ts'
+import { neighbours } from './blocks/neighbours.ts'
 import { crashPoints, deadWorker, frozen, killed, killedBulk, noFault, poison, purge } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider, smppFaults } from './blocks/providers.ts'
 import { purges } from './blocks/purges.ts'
@@ -40,6 +41,7 @@ const BLOCKS: Record<string, Block> = {
   A1: races,
   L1: codesBesideBulk,
   L3: besideAnother,
+  N: neighbours,
   C1: largeBodies,
   L2: muchThatWaits,
   C4: inputs,

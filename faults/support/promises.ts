@@ -121,6 +121,41 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       ),
       of('L6', 'a list of 250 out of 5,000,000', 'p95 ≤ 50 ms'),
       of('L7', 'one service that sends 1,000 a second', 'p95 ≤ 100 ms'),
+      of(
+        'N1',
+        'a hostile tenant lists messages of the largest size',
+        'accepts of others p99 ≤ 250 ms, no error, lost 0',
+      ),
+      of(
+        'N1b',
+        'a hostile tenant sends what would be rendered to 400 MB',
+        'accepts of others p99 ≤ 250 ms, no error, lost 0',
+      ),
+      of(
+        'N3',
+        'a hostile tenant drips bodies of 67 MB',
+        '400 kB mails of others p99 ≤ 2 × (or + 50 ms), no error, lost 0',
+      ),
+      of('N4', 'a hostile tenant sends 1,500,000 names', 'accepts of others p99 ≤ 250 ms, no error, lost 0'),
+      of(
+        'N4b',
+        'a hostile tenant sends odd phone numbers',
+        'accepts of others p99 ≤ 250 ms, bulks ≤ 5 s, no error, lost 0',
+      ),
+      of(
+        'N4c',
+        'a hostile tenant sends bulks of 50 MB',
+        'accepts of others p99 ≤ 250 ms, bulks ≤ 5 s, no error, lost 0',
+      ),
+      of(
+        'N5',
+        'a hostile tenant reads in a loop on 300 connections',
+        'accepts of others p95 ≤ 2 × (or + 50 ms), no error, lost 0',
+        by(
+          'test/spec/22-reads.test.ts',
+          '§22.21 reads that hang in the database hold up neither sends nor the reads of another service',
+        ),
+      ),
     ],
   },
   {

@@ -1,0 +1,243 @@
+// One hostile tenant beside an honest one: whatever the one sends, the other is accepted and delivered as if it were alone. Each
+// attack is measured against the same minute without it, and a miss is measured again: the middle of three counts.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fill } from '../../bench/support/fill.ts'
+import { load } from '../../src/services/sql.ts'
+import { create as createTemplate } from '../../src/templates/create.ts'
+import type { Sender } from '../support/client.ts'
+import { type Attack, attackWith } from '../support/hostile.ts'
+import { CATEGORY, type House, type Story } from '../support/house.ts'
+import { type Block, factorOf, percentile, type Verdict, verdict } from '../support/promise.ts'
+
+/** A pool of the default size, and a lease that a busy machine does not lose. */
+const ENV = { HERALD_LEASE_SECONDS: '15', HERALD_DATABASE_CONNECTIONS: '10' }
+const PER_SECOND = 50
+const BASE_SECONDS = 2
+const ATTACK_SECONDS = 4
+/** Whoever has no answer by then counts as not accepted. */
+const GIVE_UP_MS = 15_000
+/** Twice a baseline below this is within the noise of a machine that also runs the attack (as in L6). */
+const NOISE_MS = 50
+
+type Case = {
+  id: string
+  promise: string
+  what: Attack['what']
+  connections: number
+  share: 0.95 | 0.99
+  /** Twice what the honest one needs alone, or so many milliseconds on a machine that is quiet without the attack. */
+  bound: 'twice' | number
+  /** What the honest one sends: small messages, mails of 400 kB, or small messages and a bulk of ten rows each second. */
+  honest: 'small' | 'large' | 'bulk'
+  prepare?(house: House, hostile: Sender): Promise<Partial<Attack>>
+}
+
+export const CASES: readonly Case[] = [
+  {
+    id: 'N1',
+    promise: 'messages of the largest allowed size, listed again and again',
+    what: 'list',
+    connections: 4,
+    share: 0.99,
+    bound: 250,
+    honest: 'small',
+    prepare: largestMessages,
+  },
+  {
+    id: 'N1b',
+    promise: 'one e-mail that would be rendered to 400 MB',
+    what: 'rendered',
+    connections: 4,
+    share: 0.99,
+    bound: 250,
+    honest: 'small',
+    prepare: async (house, hostile) => ({ template: await templateOf(house, hostile, '((a))'.repeat(8_000)) }),
+  },
+  {
+    id: 'N3',
+    promise: 'four bodies of 67 MB that drip a byte a second',
+    what: 'drip',
+    connections: 4,
+    share: 0.99,
+    bound: 'twice',
+    honest: 'large',
+  },
+  {
+    id: 'N4',
+    promise: '200,000 and 1,500,000 names in one request',
+    what: 'keys',
+    connections: 2,
+    share: 0.99,
+    bound: 250,
+    honest: 'small',
+  },
+  {
+    id: 'N4b',
+    promise: 'bulks of 4,000 odd phone numbers',
+    what: 'phones',
+    connections: 4,
+    share: 0.99,
+    bound: 250,
+    honest: 'bulk',
+    prepare: async (_house, hostile) => ({ template: hostile.templates.sms }),
+  },
+  {
+    id: 'N4c',
+    promise: 'bulks of 50 MB with 2,500,000 rows or 25,000,000 columns',
+    what: 'bulk',
+    connections: 2,
+    share: 0.99,
+    bound: 250,
+    honest: 'bulk',
+  },
+  {
+    id: 'N5',
+    promise: 'lists and reads in a loop on 300 connections',
+    what: 'list',
+    connections: 300,
+    share: 0.95,
+    bound: 'twice',
+    honest: 'small',
+    prepare: async (house, hostile) => {
+      const one = { store: house.store, service: hostile.service, templates: hostile.templates }
+      await fill(one, { from: 0, to: 2_000, days: 0.01, status: 'delivered' })
+      return { key: hostile.key }
+    },
+  },
+]
+
+export const neighbours: Block = {
+  name: 'a hostile tenant beside an honest one',
+  async run(house) {
+    const verdicts: Verdict[] = []
+    for (const one of CASES) verdicts.push(await tried(house, one))
+    return verdicts
+  },
+}
+
+export async function tried(house: House, one: Case): Promise<Verdict> {
+  const told = await house.story({ apps: 1, services: 1, env: ENV }, async story => {
+    const [honest] = story.senders as [Sender]
+    const hostile = await story.sender({ isOutside: true })
+    const attack: Attack = {
+      what: one.what,
+      connections: one.connections,
+      address: story.apps[0]?.address ?? '',
+      key: hostile.testKey,
+      template: hostile.templates.email,
+      ...(await one.prepare?.(house, hostile)),
+    }
+    await sends(story, honest, one, 1) // warm
+    const rounds = [await round(story, honest, one, attack)]
+    for (let again = 0; again < 2 && !holds(one, rounds[0] as Round); again++)
+      rounds.push(await round(story, honest, one, attack))
+    const middle = rounds.sort((a, b) => a.beside - b.beside)[Math.floor(rounds.length / 2)] as Round
+    // What the hostile one left behind is only in the way now.
+    await house.store.db.sql`delete from tickets where service_id = ${hostile.service}`
+    await story.drained()
+    const answers = story.client.answers.filter(answer => answer.sender === honest)
+    const arrived = new Set(story.arrivals().map(arrival => arrival.id))
+    return { middle, answers, arrived: answers.filter(answer => arrived.has(answer.id ?? '')).length }
+  })
+  const { middle, answers, arrived } = told
+  const accepted = answers.filter(answer => answer.status === 201).length
+  const name = `p${one.share * 100}`
+  const most = one.bound === 'twice' ? `2 × alone (or + ${NOISE_MS} ms)` : `${one.bound} ms`
+  const bulks = middle.bulk === null ? '' : `, bulks of ten rows after ${middle.bulk.toFixed(0)} ms at most`
+  return verdict(
+    one.id,
+    `a hostile tenant beside an honest one: ${one.promise}`,
+    `accepts ${name} ≤ ${most}, no error, lost 0${middle.bulk === null ? '' : `, bulks ≤ ${BULK_MS / 1000} s`}`,
+    `${name} ${middle.beside.toFixed(0)} ms beside ${middle.alone.toFixed(0)} ms alone, slowest ${middle.slowest.toFixed(0)} ms${bulks}; ${accepted} of ${answers.length} accepted, ${arrived} arrived; the hostile one was answered ${shown(middle.hostile)}`,
+    {
+      'accepts in time': middle.beside <= boundOf(one, middle),
+      'no error': accepted === answers.length,
+      'all arrived': arrived === accepted,
+      'bulks are accepted in time': (middle.bulk ?? 0) <= BULK_MS,
+      'the hostile one was at it': one.what === 'drip' || Object.keys(middle.hostile).length > 0,
+    },
+    told.violations,
+    one.bound === 'twice' ? undefined : factorOf(QUIET_P99_MS, middle.alone),
+  )
+}
+
+const BULK_MS = 5_000
+
+type Round = { alone: number; beside: number; slowest: number; bulk: number | null; hostile: Record<string, number> }
+
+/** What accepts take alone, p99, on a quiet machine with two cores. */
+const QUIET_P99_MS = 40
+
+function boundOf({ bound }: Case, { alone }: Round): number {
+  return bound === 'twice' ? Math.max(2 * alone, alone + NOISE_MS) : bound * factorOf(QUIET_P99_MS, alone)
+}
+
+const holds = (one: Case, round: Round) => round.beside <= boundOf(one, round) && (round.bulk ?? 0) <= BULK_MS
+
+const shown = (statuses: Record<string, number>) =>
+  Object.entries(statuses)
+    .map(([status, times]) => `${times} × ${status === '0' ? 'nothing' : status}`)
+    .join(', ') || 'nothing yet'
+
+async function round(story: Story, honest: Sender, one: Case, attack: Attack): Promise<Round> {
+  const alone = await sends(story, honest, one, BASE_SECONDS)
+  const hostile = await attackWith(attack)
+  try {
+    await sleep(1_000)
+    const beside = await sends(story, honest, one, ATTACK_SECONDS)
+    await sleep(300)
+    return {
+      alone: percentile(alone.took, one.share),
+      beside: percentile(beside.took, one.share),
+      slowest: Math.max(...beside.took),
+      bulk: one.honest === 'bulk' ? Math.max(...beside.bulks) : null,
+      hostile: hostile.answered(),
+    }
+  } finally {
+    await hostile.stop()
+    // The next baseline begins when nothing of the attack is left to do.
+    await story.client.ask('GET', '/health/live')
+    await sleep(500)
+  }
+}
+
+const LARGE_FILE = Buffer.alloc(300_000, 'text ').toString('base64')
+
+async function sends(story: Story, sender: Sender, one: Case, seconds: number) {
+  const isLarge = one.honest === 'large'
+  const perSecond = isLarge ? PER_SECOND / 5 : PER_SECOND
+  const doc = { file: LARGE_FILE, filename: 'a.txt', sending_method: 'attach' }
+  const values = isLarge ? { values: { doc } } : {}
+  const bulks = one.honest === 'bulk' ? bulkEachSecond(story, sender, seconds) : Promise.resolve([])
+  const answers = await story.client.load(perSecond * seconds, perSecond, () => ({ sender, ...values }))
+  return { took: answers.map(answer => answer.answeredAt - answer.sentAt), bulks: await bulks }
+}
+
+async function bulkEachSecond(story: Story, sender: Sender, seconds: number): Promise<number[]> {
+  const took: Promise<number>[] = []
+  for (let n = 0; n < seconds; n++) {
+    const job = story.client.bulk({ sender, count: 10 })
+    const accepted = job.then(({ status, answeredAt, sentAt }) => (status === 201 ? answeredAt - sentAt : Infinity))
+    took.push(Promise.race([accepted, sleep(GIVE_UP_MS).then(() => Infinity)]))
+    await sleep(1_000)
+  }
+  return Promise.all(took)
+}
+
+/** A page of messages that are rendered to 1.96 million characters each, the most that is allowed (contract 22.13). */
+async function largestMessages(house: House, hostile: Sender): Promise<Partial<Attack>> {
+  const template = await templateOf(house, hostile, '((a))'.repeat(49))
+  const templates = { ...hostile.templates, email: template }
+  const one = { store: house.store, service: hostile.service, templates }
+  await fill(one, { from: 0, to: 250, days: 0.01, status: 'delivered', values: { a: 'x'.repeat(40_000) } })
+  return { key: hostile.key, template }
+}
+
+async function templateOf(house: House, { service }: Sender, content: string) {
+  const app = { ...house.store, sql: house.store.db.sql }
+  const owner = await load(app.sql, service)
+  if (!owner) throw new Error('the hostile service is gone')
+  const shape = { name: 'Hostile', template_type: 'email' as const, subject: 'Hostile', content }
+  const author = { service: owner, createdBy: 'faults' }
+  return (await createTemplate(app, author, { ...shape, template_category_id: CATEGORY.general })).id
+}

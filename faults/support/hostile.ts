@@ -1,0 +1,45 @@
+// The harness's handle on a hostile tenant.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { endsWithUs } from './children.ts'
+
+export type Attack = {
+  what: 'list' | 'drip' | 'keys' | 'rendered' | 'phones' | 'bulk'
+  address: string
+  key: string
+  template: string
+  connections: number
+}
+
+export type Hostile = {
+  /** How often it was answered with which status; 0: the connection was cut. */
+  answered(): Record<string, number>
+  stop(): Promise<void>
+}
+
+/** Resolves when it has begun. */
+export async function attackWith(attack: Attack): Promise<Hostile> {
+  const script = fileURLToPath(new URL('./hostile-process.ts', import.meta.url))
+  const child = endsWithUs(
+    spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(attack)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  )
+  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  let answered: Record<string, number> = {}
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`the hostile tenant ended with ${code}`)))
+    createInterface(child.stdout).on('line', line => {
+      if (line === 'begun') resolve()
+      else answered = JSON.parse(line) as Record<string, number>
+    })
+  })
+  return {
+    answered: () => answered,
+    async stop() {
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
