@@ -27,25 +27,38 @@ export function createReads(app: { sql: Sql; connections: number; limit: number 
   const atOnce = Math.max(1, Math.floor(app.connections / SHARE))
   const turns = createTurns({ atOnce, ofOne: Math.max(1, atOnce - 1) })
   const { limit } = app
-  const standing = new Set<() => void>()
+  const standing: { since: number; resume(): void }[] = []
   let sending = 0
+  let isLooking = false
 
-  function goOn() {
-    for (const resume of standing) resume()
+  // One read goes on in each turn of the event loop, so that their pieces do not add up to a long one.
+  function look() {
+    isLooking = false
+    const [first] = standing
+    if (!first) return
+    const waited = performance.now() - first.since
+    if (sending > 0 && waited < LONGEST_WAIT_MS) return lookAgain(LONGEST_WAIT_MS - waited)
+    standing.shift()
+    first.resume()
+    lookSoon()
   }
 
+  function lookSoon() {
+    if (isLooking || standing.length === 0) return
+    isLooking = true
+    setImmediate(look)
+  }
+
+  function lookAgain(ms: number) {
+    clearTimeout(timer)
+    timer = setTimeout(lookSoon, ms)
+  }
+  let timer: NodeJS.Timeout | undefined
+
   const giveWay = () =>
-    new Promise<void>(resolve => {
-      setImmediate(() => {
-        if (sending === 0) return resolve()
-        const resume = () => {
-          clearTimeout(timer)
-          standing.delete(resume)
-          resolve()
-        }
-        const timer = setTimeout(resume, LONGEST_WAIT_MS)
-        standing.add(resume)
-      })
+    new Promise<void>(resume => {
+      standing.push({ since: performance.now(), resume })
+      lookSoon()
     })
 
   return {
@@ -60,7 +73,7 @@ export function createReads(app: { sql: Sql; connections: number; limit: number 
       try {
         return await send()
       } finally {
-        if (--sending === 0) goOn()
+        if (--sending === 0) lookSoon()
       }
     },
     giveWay,
