@@ -217,7 +217,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   /** The next item in turn: the service that was served goes to the end. A suspect that must wait holds up nobody. */
   function next(): { run: Run<Item>; id: Id; item: Item } | null {
     for (const [service, line] of turns) {
-      const run = inTurn(line.filter(mayBegin))
+      const run = line.length === 1 ? line.find(mayBegin) : inTurn(line.filter(mayBegin))
       const entry = run?.items.shift()
       if (!run || !entry) continue
       turns.delete(service)

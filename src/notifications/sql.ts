@@ -496,7 +496,7 @@ export type Result = {
   /** What the provider will call the message, where it will speak of it again. */
   ref: string | null
   response: string | null
-  /** Of a permanent failure: what kind, and the provider's words, sealed. */
+  /** Of a permanent failure: what kind, in words of our own, and the provider's words, sealed. */
   detail: string | null
   diagnosis: Buffer | null
   uncertain: boolean
@@ -542,7 +542,7 @@ export const record = (
     from unnest(${bare(results.map(r => r.id))}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
                 ${bare(results.map(r => r.status))}::text[], ${bare(results.map(r => r.moves.join('/')))}::text[],
                 ${bare(results.map(r => r.provider))}::text[], ${results.map(r => r.ref)}::text[],
-                ${results.map(r => r.response)}::text[], ${results.map(r => r.detail)}::text[],
+                ${results.map(r => r.response)}::text[], ${bare(results.map(r => r.detail))}::text[],
                 ${bytes(results.map(r => r.diagnosis))}::bytea[], ${bare(results.map(r => r.uncertain))}::boolean[])
          as r (id, ticket, status, moves, provider, ref, response, detail, diagnosis, uncertain)
     join held on held.id = r.ticket
