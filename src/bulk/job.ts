@@ -60,5 +60,5 @@ export type Row = {
   reference: string | null
   isSimulated: boolean
   /** Text messages only. Rows kept by earlier versions do not tell; home was North America then. */
-  isInternational?: boolean
+  isInternational?: boolean | undefined
 }

@@ -3,7 +3,7 @@
 import { codePoints } from '../rendering/characters.ts'
 import { unsupported } from '../rendering/gsm.ts'
 import { keyed, parse } from '../rendering/placeholders.ts'
-import { createMergedLength, isOverLimit } from '../rendering/size.ts'
+import { createMergedLength, isOverLimit, renderedLimit } from '../rendering/size.ts'
 import { compileSms, mostUnitsOfCharacter, smsLimit } from '../rendering/sms.ts'
 import type { EmailMeasure, TextMeasure, Value, Values } from './check.ts'
 
@@ -22,12 +22,13 @@ export function createTextMeasure(content: string, prefix: string | null = null)
 
 /** Subject and body after merging against the limit of contract 22.13. */
 export function createEmailMeasure(template: { subject: string; content: string }): EmailMeasure {
-  const lengths = [
-    createMergedLength(parse(template.subject), 'inline'),
-    createMergedLength(parse(template.content), 'markdown'),
-  ]
+  const parts = [parse(template.subject), parse(template.content)] as const
+  const lengths = [createMergedLength(parts[0], 'inline'), createMergedLength(parts[1], 'markdown')]
+  const slots = parts.flat().filter(part => typeof part !== 'string').length
+  const fixed = template.subject.length + template.content.length
   return {
     isTooLarge(values) {
+      if (fixed + slots * longestOf(values) <= renderedLimit) return false
       const found = keyed(values)
       return lengths.some(length => isOverLimit(length, found))
     },
