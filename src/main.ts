@@ -379,7 +379,7 @@ function aboutOf(config: Config, instance: string | null): About {
   }
 }
 
-// The clock of the database was set: ours follows at once, ids of the new time get their partitions, and requests that were
+// The clock of the database was set: ids of the new time get their partitions, then our clock follows, and requests that were
 // counted in what is now the future leave the rate limits.
 function createFollower(db: Database, clock: Clock, log: Log, metrics: Metrics) {
   let steps = 0
@@ -387,14 +387,13 @@ function createFollower(db: Database, clock: Clock, log: Log, metrics: Metrics) 
   metrics.gauge('herald_clock_steps', 'How often the clock of the database was set by more than 2 s.', () => steps)
   return {
     async follow() {
-      const step = await followDatabase(db.sql, clock)
+      const step = await followDatabase(db.sql, clock, there => makePartitions(db, { micros: () => there * 1000 }))
       if (step !== 0) {
         steps++
         isSettled = false
         log.warn({ seconds: Math.round(step / 100) / 10 }, 'the clock of the database was set: ours follows it')
       }
       if (isSettled) return
-      await makePartitions(db, clock)
       await dropFutureRequests(db.sql)
       isSettled = true
     },

@@ -1,12 +1,28 @@
 // Leases, schedules, days and ids go by the database's clock: the process clock follows it.
-import type { Clock } from '../core/clock.ts'
+import { type Clock, STEP_MS } from '../core/clock.ts'
 import type { Sql } from './connect.ts'
 
-/** Asked also to see whether the database answers at all. Returns by how many milliseconds our clock was set, mostly 0. */
-export async function followDatabase(sql: Sql, clock: Clock): Promise<number> {
+/**
+ * Asked also to see whether the database answers at all. Returns by how many milliseconds our clock was set, mostly 0. Before it
+ * is set, `prepare` is called with the new time in milliseconds since 1970.
+ */
+export async function followDatabase(
+  sql: Sql,
+  clock: Clock,
+  prepare: (there: number) => Promise<unknown> = async () => {},
+): Promise<number> {
+  let reading = await timed(sql)
+  if (Math.abs(reading.there - clock.now()) > STEP_MS) {
+    await prepare(reading.there)
+    reading = await timed(sql)
+  }
+  return clock.follow(reading.there, reading.travelMs)
+}
+
+async function timed(sql: Sql) {
   const before = performance.now()
   const there = await databaseMillis(sql)
-  return clock.follow(there, performance.now() - before)
+  return { there, travelMs: performance.now() - before }
 }
 
 export async function databaseMillis(sql: Sql): Promise<number> {
