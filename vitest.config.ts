@@ -7,8 +7,9 @@ export default defineConfig({
     globalSetup: ['test/support/database.ts'],
     setupFiles: ['test/support/refused.ts'],
     pool: 'threads',
-    // Left alone, vitest keeps one processor of two for itself. More than four would want more than the server's 200 places.
-    maxWorkers: Math.min(4, availableParallelism()),
+    // Most files wait for processes and timers: two workers leave two cores half idle. More than four workers would need more
+    // than the server's 200 connections.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

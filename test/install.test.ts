@@ -44,7 +44,7 @@ describe('a Node.js that is too old is refused in one sentence', () => {
 test('what npm test leaves out is run by npm run test:slow, in the gate and by .ci/run', () => {
   const left = [...(scripts.test ?? '').matchAll(/--exclude (\S+)/g)].map(([, file]) => String(file))
   expect(scripts.test).toBe(`vitest run ${left.map(file => `--exclude ${file}`).join(' ')}`)
-  expect(scripts['test:slow']).toBe(`vitest run ${left.join(' ')}`)
+  expect(scripts['test:slow']).toBe(`vitest run --maxWorkers=2 ${left.join(' ')}`)
   for (const file of left) expect(existsSync(file), file).toBe(true)
   expect(scripts.check).toContain('npm test && npm run --silent test:slow')
   expect(readFileSync('.ci/run', 'utf8')).toMatch(/^ {2}tests .* npm run --silent test:slow --$/m)
