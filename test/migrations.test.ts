@@ -1,6 +1,10 @@
 // Migrations run while the version before is still serving (reliability: add first, remove one release later).
-import { describe, expect, test } from 'vitest'
-import { isStepwise, migrations, piecesOf } from '../src/db/migrate.ts'
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, inject, test } from 'vitest'
+import { connect } from '../src/db/connect.ts'
+import { isStepwise, migrate, migrations, piecesOf } from '../src/db/migrate.ts'
+import { databaseUrl, onServer, poolOptions } from './support/database.ts'
 
 /** Says on the line above it why nothing that still runs needs what goes. */
 const SECOND_STEP = /^-- second step: \S/
@@ -107,4 +111,41 @@ describe('the lint itself', () => {
   ])('takes %j', text => {
     expect(problemsOf(text)).toEqual([])
   })
+})
+
+// An autovacuum worker holds such a lock and is cancelled only after it has blocked another one for a second. Requests queue
+// behind the waiting migration, so it must not wait that long (npm run faults, S3).
+test('a migration that waits for a table lock does not hold up requests behind it', async () => {
+  const server = inject('server')
+  const name = `herald_migrations_${process.pid}`
+  await onServer(server, `create database ${name} template ${inject('template')}`)
+  const db = connect({ url: databaseUrl(server, name) }, poolOptions)
+  const holder = db.client()
+  await holder.connect()
+  try {
+    await holder.query('begin; lock table states in share update exclusive mode')
+    const text = '-- A column.\nalter table states add column note text;\n'
+    const checksum = createHash('sha256').update(text).digest('hex')
+    let isDone = false
+    const migrated = migrate(db, [...migrations(), { name: '9999_note.sql', text, checksum }]).finally(() => {
+      isDone = true
+    })
+    const since = performance.now()
+    let slowest = 0
+    while (performance.now() - since < 1_500) {
+      const asked = performance.now()
+      await db.sql`select id from states limit 1`
+      slowest = Math.max(slowest, performance.now() - asked)
+      await sleep(20)
+    }
+    expect(isDone).toBe(false)
+    await holder.query('rollback')
+    expect(await migrated).toEqual(['9999_note.sql'])
+    expect(slowest).toBeGreaterThan(50)
+    expect(slowest).toBeLessThan(700)
+  } finally {
+    await holder.end()
+    await db.stop()
+    await onServer(server, `drop database ${name}`)
+  }
 })

@@ -1,7 +1,7 @@
 // Processes are replaced, stopped while a provider hangs, and the database is migrated, all while callers go on.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrate, migrations } from '../../src/db/migrate.ts'
+import { migrate, migrations, retryLocks } from '../../src/db/migrate.ts'
 import { type Client, createClient, type Sender } from '../support/client.ts'
 import type { App } from '../support/herald.ts'
 import type { House } from '../support/house.ts'
@@ -142,11 +142,11 @@ export const migration: Block = {
       const since = performance.now()
       let isValid = true
       for (let round = 0; round < rounds; round++) {
-        await patiently(() => migrate(house.store.db, [...migrations(), ...STEPS]))
+        await migrate(house.store.db, [...migrations(), ...STEPS])
         const [index] = await house.store.db.sql<{ valid: boolean }>`
           select indisvalid as valid from pg_index where indexrelid = to_regclass('tickets_faults')`
         isValid &&= index?.valid === true
-        await patiently(() => undo(house))
+        await undo(house)
       }
       const seconds = (performance.now() - since) / 1000
       const during = mine.answers.length
@@ -184,21 +184,14 @@ export const migration: Block = {
   },
 }
 
-/** What cannot get its lock in two seconds gives up, so that nobody waits behind it; then it is tried again. */
-async function patiently(work: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries++)
-    try {
-      return void (await work())
-    } catch (error) {
-      if ((error as { code?: string }).code !== '55P03' || tries === 20) throw error
-      await sleep(200)
-    }
-}
-
 /** The next block must find the database that this version made. */
 async function undo(house: House) {
   const { script } = house.store.db
   for (const table of ['tickets', 'states', 'notifications'])
-    await script(`begin; set local lock_timeout = '2s'; alter table ${table} drop column if exists faults_note; commit`)
+    await retryLocks(lockMs =>
+      script(
+        `begin; set local lock_timeout = ${lockMs}; alter table ${table} drop column if exists faults_note; commit`,
+      ),
+    )
   await script(`delete from migrations where name like '99%'`)
 }

@@ -1,6 +1,7 @@
 // Brings a database to the shape this version needs: every numbered file once, in order, under a lock.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { Database, Sql } from './connect.ts'
@@ -45,13 +46,14 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
       )
     const taken: string[] = []
     for (const step of wanted.filter(step => !done.has(step.name))) {
-      if (isStepwise(step)) await takePieces(holder, step)
-      // lock_timeout: waiting for a lock would make every request behind it wait too; better to fail and try again.
-      else
-        await db.script(
-          `begin; set local lock_timeout = '2s'; set local statement_timeout = 0; ${step.text}
-           ; insert into migrations (name, checksum) values ('${step.name}', '${step.checksum}'); commit`,
-        )
+      await retryLocks(lockMs =>
+        isStepwise(step)
+          ? takePieces(holder, step, lockMs)
+          : db.script(
+              `begin; set local lock_timeout = ${lockMs}; set local statement_timeout = 0; ${step.text}
+               ; insert into migrations (name, checksum) values ('${step.name}', '${step.checksum}'); commit`,
+            ),
+      )
       taken.push(step.name)
     }
     return taken
@@ -60,6 +62,29 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
   }
 }
 
+/**
+ * Every request queues behind a statement that waits for a table lock, so an attempt waits only for a moment and is repeated.
+ * The holder is often an autovacuum worker, which PostgreSQL cancels only after it has blocked a lock for one second
+ * (`deadlock_timeout`): the last attempt waits long enough for that.
+ */
+export async function retryLocks(attempt: (lockMs: number) => Promise<unknown>): Promise<void> {
+  for (let attempts = 1; attempts < LOCK_ATTEMPTS; attempts++)
+    try {
+      await attempt(LOCK_MS)
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error
+      await sleep(LOCK_PAUSE_MS)
+    }
+  await attempt(LAST_LOCK_MS)
+}
+
+const LOCK_ATTEMPTS = 30
+const LOCK_MS = 200
+const LOCK_PAUSE_MS = 300
+const LAST_LOCK_MS = 2_000
+const LOCK_NOT_AVAILABLE = '55P03'
+
 // What cannot be, or must not be, one transaction: an index built concurrently, rows filled in chunks. Such a file begins with
 // "-- stepwise", its pieces stand between lines "-- next", and each must bear being done twice, because all are done again
 // when one fails.
@@ -67,8 +92,8 @@ export const isStepwise = ({ text }: Pick<Migration, 'text'>) => text.startsWith
 
 export const piecesOf = ({ text }: Pick<Migration, 'text'>) => text.split(/^-- next$/m)
 
-async function takePieces(holder: pg.Client, step: Migration) {
-  await holder.query(`set lock_timeout = '2s'`)
+async function takePieces(holder: pg.Client, step: Migration, lockMs: number) {
+  await holder.query(`set lock_timeout = ${lockMs}`)
   for (const piece of piecesOf(step)) await holder.query(piece)
   await holder.query('insert into migrations (name, checksum) values ($1, $2)', [step.name, step.checksum])
 }
