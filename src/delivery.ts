@@ -10,7 +10,7 @@ import { createBudget } from './http/budget.ts'
 import { faultOf } from './http/errors.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import { choresOf, lanesOf } from './lanes.ts'
-import type { Outlet } from './notifications/accept.ts'
+import type { Dispatcher } from './notifications/accept.ts'
 import type { EngineParts, Store } from './parts.ts'
 import { type Channel, createFailover } from './providers/failover.ts'
 import { createHttpSms } from './providers/http/send.ts'
@@ -46,7 +46,7 @@ type Given = {
 }
 
 /** Providers that speak to us over HTTP, and so are needed where requests come in even if nothing is sent from there. */
-const DOORED = ['ses', 'twilio', 'http']
+const WEBHOOK_PROVIDERS = ['ses', 'twilio', 'http']
 
 export function createProviders(
   { config, secrets }: Pick<Store, 'config' | 'secrets'>,
@@ -54,7 +54,7 @@ export function createProviders(
   { sends, accept, now }: { sends: boolean; accept: AcceptReceipts; now(): number },
 ): Registry {
   const world: ProviderWorld = { accept, now, warn: (fields, sentence) => log.warn(fields, sentence) }
-  const wanted = (names: readonly string[]) => (sends ? names : names.filter(name => DOORED.includes(name)))
+  const wanted = (names: readonly string[]) => (sends ? names : names.filter(name => WEBHOOK_PROVIDERS.includes(name)))
   return createRegistry(
     { email: wanted(config.emailProviders), text: wanted(config.textProviders) },
     {
@@ -212,18 +212,18 @@ function counted<M>(channel: Channel<M>, count: (outcome: (typeof OUTCOMES)[numb
 }
 
 /** Where accepted messages go: to the engine of this process while it has room, else into the queue with a word to all. */
-export function outletOf(
+export function createDispatcher(
   engine: (Engine & { owner: Id }) | null,
   leaseSeconds: number,
   wakeOthers: (lane: string) => void,
-): Outlet {
+): Dispatcher {
   return {
-    birth: lanes =>
+    initialLease: lanes =>
       engine && lanes.length > 0 && lanes.every(lane => engine.hasRoom(lane))
         ? { owner: engine.owner, leaseSeconds, leasedUntil: performance.now() + leaseSeconds * 1000 }
         : null,
-    hand(tickets, birth) {
-      if (birth && engine) engine.hand(tickets, birth.leasedUntil)
+    hand(tickets, initialLease) {
+      if (initialLease && engine) engine.hand(tickets, initialLease.leasedUntil)
       else for (const { lane } of tickets) engine ? engine.wake(lane) : wakeOthers(lane)
     },
   }

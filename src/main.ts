@@ -19,7 +19,7 @@ import { createListener } from './db/listen.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretFile, secretIn } from './db/seal.ts'
-import { createFilePlace, createProviders, outletOf, startDelivery } from './delivery.ts'
+import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
 import { envFilePlaces } from './env-file.ts'
 import { answerOf, faultOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
@@ -30,7 +30,7 @@ import { serviceOf } from './keys/hook.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { createReads } from './limits/reads.ts'
 import { dropFutureRequests } from './limits/sql.ts'
-import { createAccept, type Outlet } from './notifications/accept.ts'
+import { createAccept, type Dispatcher } from './notifications/accept.ts'
 import type { Parts, Store } from './parts.ts'
 import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold.ts'
 import { measureQueue } from './queue/measure.ts'
@@ -276,18 +276,18 @@ export async function start(
     stops.push(() => files.stop())
     const given = { services, templates, inbox, files, renderThread, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
-    let outlet: Outlet | null = null
+    let dispatcher: Dispatcher | null = null
     const hearReceipts = createAcceptReceipts({
       sql: db.sql,
       ids: store.ids,
       seal: store.seal,
-      outlet: () => outlet,
+      dispatcher: () => dispatcher,
       onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
     })
     const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
     const engine = only === 'http' ? null : startDelivery(store, given, providers)
     stops.push(() => (engine ? engine.stop() : providers.stop()))
-    outlet = outletOf(engine, config.leaseSeconds, createWaker(db.sql, onFault))
+    dispatcher = createDispatcher(engine, config.leaseSeconds, createWaker(db.sql, onFault))
     if (engine) await listener.on(WAKE_CHANNEL, lane => engine.wake(lane))
 
     const bulkThread = createBulkThread()
@@ -303,19 +303,19 @@ export async function start(
       authenticate,
       templates,
       inbox,
-      doors: [...providers.email, ...providers.text].flatMap(provider => provider.door ?? []),
+      webhookEndpoints: [...providers.email, ...providers.text].flatMap(provider => provider.webhook ?? []),
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
       reads,
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
-      outlet,
+      dispatcher,
       bulkThread,
       renderThread,
       files,
       accept: createAccept({
         db,
         clock,
-        outlet,
+        dispatcher,
         patienceSeconds: config.databaseSeconds - 0.5,
         followClock: follower.follow,
       }),

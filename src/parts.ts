@@ -11,10 +11,10 @@ import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
 import type { Reads } from './limits/reads.ts'
-import type { Accept, Outlet } from './notifications/accept.ts'
+import type { Accept, Dispatcher } from './notifications/accept.ts'
 import type { RenderLarge } from './notifications/deliver.ts'
 import type { Channel } from './providers/failover.ts'
-import type { AcceptReceipts, Door, EmailMessage, TextMessage } from './providers/port.ts'
+import type { AcceptReceipts, EmailMessage, TextMessage, WebhookEndpoint } from './providers/port.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
@@ -47,13 +47,13 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   templates: Templates
   inbox: Inbox
   /** Where providers deliver receipts over HTTP, and who stores them. */
-  doors: readonly Door[]
+  webhookEndpoints: readonly WebhookEndpoint[]
   hearReceipts: AcceptReceipts
   replays: Replays
   reads: Reads
   simulated: Simulated
   accept: Accept
-  outlet: Outlet
+  dispatcher: Dispatcher
   bulkThread: BulkThread
   renderThread: RenderThread
   files: Files

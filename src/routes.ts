@@ -11,7 +11,7 @@ import { anyKey, callerOf, managerKey } from './keys/hook.ts'
 import type { Reads } from './limits/reads.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import type { Parts } from './parts.ts'
-import { receiptDoor } from './receipts/routes.ts'
+import { receiptEndpoint } from './receipts/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 
@@ -54,11 +54,11 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   // Reading and cancelling take any id here, but a send names its kind: anything else is an unknown path, not a wrong method.
   hide(app, 'POST', '/v2/notifications/:kind')
 
-  for (const door of parts.doors)
+  for (const webhook of parts.webhookEndpoints)
     app.post(
-      `/receipts/${door.name}`,
+      `/receipts/${webhook.name}`,
       { config: { rawBody: true, anyType: true } },
-      receiptDoor(door, parts.hearReceipts, parts.links.base),
+      receiptEndpoint(webhook, parts.hearReceipts, parts.links.base),
     )
   app.get('/download/:token', downloadFile(parts))
   app.get('/inbox', inboxPage(parts))

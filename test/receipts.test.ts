@@ -52,7 +52,7 @@ test('14.3.5 a receipt that the database refuses does not fail its batch: it is 
     sql: db.sql,
     ids,
     seal: here.parts.seal,
-    outlet: () => ({ birth: () => null, hand: () => {} }),
+    dispatcher: () => ({ initialLease: () => null, hand: () => {} }),
     onFault: (_error, sentence) => faults.push(sentence),
   })
   const receipt = (eventId: string): Receipt => ({

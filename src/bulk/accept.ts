@@ -8,7 +8,7 @@ import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { countRequest, usedOf } from '../limits/sql.ts'
-import type { Outlet } from '../notifications/accept.ts'
+import type { Dispatcher } from '../notifications/accept.ts'
 import { laneOf } from '../notifications/lane.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { readMoment } from '../notifications/schedule.ts'
@@ -33,7 +33,7 @@ export type BulkApp = {
   seal: Seal
   templates: Templates
   simulated: Simulated
-  outlet: Outlet
+  dispatcher: Dispatcher
   bulkThread: BulkThread
 }
 
@@ -220,7 +220,7 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
   // Between a refusal of the statement and our asking why, somebody may have given back what we lack.
   while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
   if (job.scheduled_for === null)
-    app.outlet.hand(
+    app.dispatcher.hand(
       [{ id: job.id, lane: 'spread', service_id: job.service_id, subjects: [], attempts: 0, takes: 0 }],
       null,
     )

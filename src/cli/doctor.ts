@@ -8,7 +8,7 @@ import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
 import { createProviders } from '../delivery.ts'
 import { openStore } from '../main.ts'
-import type { Outlet } from '../notifications/accept.ts'
+import type { Dispatcher } from '../notifications/accept.ts'
 import type { Store } from '../parts.ts'
 import type { Provider } from '../providers/port.ts'
 import { instanceOf } from '../queue/hold.ts'
@@ -204,7 +204,7 @@ async function checkProviders(store: Store): Promise<Check[]> {
   const quiet = { inbox: inboxOf(store), log: createLog('silent') }
   // A receipt that an SMSC gives to our bind is stored, for the service to apply.
   const onFault = (_error: unknown, sentence: string) => createLog(config.logLevel).error(sentence)
-  const accept = createAcceptReceipts({ ...store, sql: store.db.sql, outlet: () => QUEUED, onFault })
+  const accept = createAcceptReceipts({ ...store, sql: store.db.sql, dispatcher: () => QUEUED, onFault })
   try {
     const providers = createProviders(
       // The port of the bounces belongs to the service that runs, and so do all binds but one. The key has a check of its own.
@@ -222,7 +222,7 @@ async function checkProviders(store: Store): Promise<Check[]> {
   }
 }
 
-const QUEUED: Outlet = { birth: () => null, hand() {} }
+const QUEUED: Dispatcher = { initialLease: () => null, hand() {} }
 
 /** What a good answer shows, and what it cannot show. */
 const GREETED: Readonly<Record<string, string>> = {

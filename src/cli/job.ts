@@ -267,7 +267,7 @@ async function callerFor(store: Store, given: Given) {
       homePlan(store.config.homeCountry),
     ),
     // Nothing is sent from here; whoever does is told once the job is on disk.
-    outlet: { birth: () => null, hand() {} },
+    dispatcher: { initialLease: () => null, hand() {} },
   }
   return { app, caller, template }
 }

@@ -1,5 +1,5 @@
 // Who is alive, who may start or stop the database, and who still uses it. Everything is decided by names of files
-// that carry a process id and its birth, so that kill -9, a reboot or a recycled process id never leaves a lie behind.
+// that carry a process id and its start time, so that kill -9, a reboot or a recycled process id never leaves a lie behind.
 // Holds within one machine: processes in two containers cannot see each other, and must not share a home.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -79,15 +79,15 @@ export function hasUsers(folder: string): boolean {
   return entries.some(isLive)
 }
 
-const ownName = () => `${process.pid}.${birthOf(process.pid)}.${randomBytes(6).toString('hex')}`
+const ownName = () => `${process.pid}.${processStartOf(process.pid)}.${randomBytes(6).toString('hex')}`
 
 function isLive(name: string): boolean {
-  const [pid, birth] = name.split('.')
-  return birth !== undefined && birthOf(Number(pid)) === birth
+  const [pid, startedAt] = name.split('.')
+  return startedAt !== undefined && processStartOf(Number(pid)) === startedAt
 }
 
 /** Differs when a process id is given out again; undefined for the dead, and for zombies, which kill(pid, 0) finds. */
-export function birthOf(pid: number): string | undefined {
+export function processStartOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return ps('lstart', pid)?.replace(/\W+/g, '_')
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

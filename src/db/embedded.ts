@@ -5,7 +5,7 @@ import * as fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { birthOf, codeOf, hasUsers, join, ps, withLock } from './embedded-lock.ts'
+import { codeOf, hasUsers, join, processStartOf, ps, withLock } from './embedded-lock.ts'
 import {
   binaries,
   childEnv,
@@ -157,7 +157,7 @@ function postmaster(place: string): Postmaster | undefined {
 
 // After a reboot or in a new container the number in postmaster.pid may be anybody's.
 function isPostgres(pid: number, data: string): boolean {
-  if (!pid || !birthOf(pid)) return false
+  if (!pid || !processStartOf(pid)) return false
   if (process.platform !== 'linux') return ps('command', pid)?.includes(`postgres -D ${data}`) ?? false
   try {
     const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? ''
@@ -228,11 +228,11 @@ async function launch(
 async function shutDown(place: string): Promise<void> {
   const server = postmaster(place)
   if (!server?.isAlive) return
-  const birth = birthOf(server.pid)
+  const initialLease = processStartOf(server.pid)
   signal(server.pid, 'SIGINT') // fast: ends the sessions, writes a checkpoint
   let hasInsisted = false
   // Not until postmaster.pid is gone, but until the process is: it removes that file a moment before its end.
-  for (const since = performance.now(); birthOf(server.pid) === birth; await sleep(10)) {
+  for (const since = performance.now(); processStartOf(server.pid) === initialLease; await sleep(10)) {
     const waited = performance.now() - since
     if (waited > 60_000) throw new Error(`PostgreSQL (process ${server.pid}) does not stop.`)
     if (waited > 30_000 && !hasInsisted) signal(server.pid, 'SIGQUIT') // as a crash: nothing acknowledged is lost

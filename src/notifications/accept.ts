@@ -8,7 +8,7 @@ import { createBatch } from '../engine/batch.ts'
 import { createBusy } from '../engine/busy.ts'
 import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
-import type { Birth } from '../queue/tickets.ts'
+import type { InitialLease } from '../queue/tickets.ts'
 import { lookUntil } from '../runtime/look.ts'
 import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
@@ -29,13 +29,16 @@ const REST = { several: 3, ms: 3, enough: 24, many: 32 }
 /** Megabytes keep a connection busy for a while: most connections stay for others. */
 const WITH_FILES = 3
 
-/** Where accepted messages go: to the engine of this process, held from birth, or into the queue with a word to others. */
-export type Outlet = { birth(lanes: readonly string[]): Birth; hand(tickets: Ticket[], birth: Birth): void }
+/** Where accepted messages go: to the engine of this process, held from initialLease, or into the queue with a word to others. */
+export type Dispatcher = {
+  initialLease(lanes: readonly string[]): InitialLease
+  hand(tickets: Ticket[], initialLease: InitialLease): void
+}
 
 export function createAccept(app: {
   db: Pick<Database, 'sql' | 'transaction'>
   clock: Clock
-  outlet: Outlet
+  dispatcher: Dispatcher
   patienceSeconds: number
   /** Sets our clock by the database's. */
   followClock(): Promise<unknown>
@@ -77,7 +80,7 @@ export function createAccept(app: {
   const storeWithFiles = ({ asked, files }: WithFiles, begun: Begun) =>
     db.transaction(async sql => {
       await files.put(sql)
-      const decisions = complete([asked], await store(sql, [asked], begun.deadline, begun.birth))
+      const decisions = complete([asked], await store(sql, [asked], begun.deadline, begun.initialLease))
       if (!isAccepted(decisions[0])) await files.drop(sql)
       return decisions
     })
@@ -88,7 +91,7 @@ export function createAccept(app: {
     return {
       until,
       deadline: deadlineAt(until),
-      birth: app.outlet.birth([...new Set(asked.flatMap(one => one.message?.lane ?? []))]),
+      initialLease: app.dispatcher.initialLease([...new Set(asked.flatMap(one => one.message?.lane ?? []))]),
     }
   }
 
@@ -111,7 +114,7 @@ export function createAccept(app: {
   // to every key of the group, one after the other.
   async function attempt(asked: readonly Asked[], begun: Begun, tries = asked.length): Promise<Decision[]> {
     try {
-      return await handed(asked, begun, () => store(sql, asked, begun.deadline, begun.birth))
+      return await handed(asked, begun, () => store(sql, asked, begun.deadline, begun.initialLease))
     } catch (error) {
       if (isUniqueViolation(error) && tries > 0) return attempt(asked, begun, tries - 1)
       throw error
@@ -124,15 +127,15 @@ export function createAccept(app: {
     crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
     hand(
       asked.filter((_one, at) => isAccepted(decisions[at])),
-      begun.birth,
+      begun.initialLease,
     )
     return decisions
   }
 
-  function hand(accepted: readonly Asked[], birth: Birth) {
+  function hand(accepted: readonly Asked[], initialLease: InitialLease) {
     const [waiting, ready] = [accepted.filter(isWaiting), accepted.filter(one => !isWaiting(one))]
-    app.outlet.hand(ticketsOf(ready, birth), birth)
-    if (waiting.length > 0) app.outlet.hand(ticketsOf(waiting, null), null)
+    app.dispatcher.hand(ticketsOf(ready, initialLease), initialLease)
+    if (waiting.length > 0) app.dispatcher.hand(ticketsOf(waiting, null), null)
   }
 
   /**
@@ -154,7 +157,7 @@ export function createAccept(app: {
       const ids = new Set(rows.map(row => row.id))
       hand(
         left.filter(one => ids.has(one.id)),
-        begun.birth,
+        begun.initialLease,
       )
       for (const { id } of left) {
         const decision = ids.has(id) ? STORED : refused.get(id)
@@ -183,7 +186,7 @@ export function createAccept(app: {
 }
 
 /** What all attempts for a group of requests have in common; `until` is on the clock of performance.now(). */
-type Begun = { until: number; deadline: Timestamp; birth: Birth }
+type Begun = { until: number; deadline: Timestamp; initialLease: InitialLease }
 
 /** A promise: the answer is looked up, and the batch goes on without it. */
 type Result = Decision | Promise<Decision>
@@ -224,17 +227,17 @@ class TooLate extends Error {}
 const isAccepted = (decision: Decision | undefined) => decision?.verdict === 'accepted'
 
 /** The tickets that the statement has made for messages that are due now: one for each lane and service, by its first id. */
-function ticketsOf(accepted: readonly Asked[], birth: Birth): Ticket[] {
+function ticketsOf(accepted: readonly Asked[], initialLease: InitialLease): Ticket[] {
   const tickets = new Map<string, Ticket>()
   for (const one of accepted) {
     const { id, service_id, message } = one
     if (!message || (message.scheduled_for !== null && !isWaiting(one))) continue
     const lane = isWaiting(one) ? 'scan' : message.lane
     const name = lane + service_id
-    const ticket = tickets.get(name) ?? { id, lane, service_id, subjects: [], attempts: 0, takes: birth ? 1 : 0 }
+    const ticket = tickets.get(name) ?? { id, lane, service_id, subjects: [], attempts: 0, takes: initialLease ? 1 : 0 }
     tickets.set(name, ticket)
     ticket.subjects.push(id)
-    if (birth) keepFresh(ticket, one)
+    if (initialLease) keepFresh(ticket, one)
   }
   for (const ticket of tickets.values()) {
     ticket.subjects.sort()

@@ -3,7 +3,7 @@ import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
-import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
+import { type Again, type InitialLease, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Channel } from '../services/service.ts'
 import type { Notification, Personal } from './notification.ts'
 import type { Status } from './status.ts'
@@ -52,7 +52,7 @@ export async function accept(
   sql: Sql,
   asked: readonly Asked[],
   deadline: Timestamp,
-  birth: Birth,
+  initialLease: InitialLease,
 ): Promise<Decision[]> {
   const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
   const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
@@ -165,7 +165,7 @@ export async function accept(
       from accepted
       where status is not null
     ),
-    ticketed as (${ticketsFor(birth)})
+    ticketed as (${ticketsFor(initialLease)})
     -- One row, whatever the size of the group: a letter for each request, two numbers for each rate.
     select string_agg(case when not in_rate then 'f' when seen then 's' when in_daily then 'a' else 'm' end, '' order by ord)
              as verdicts,

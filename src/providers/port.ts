@@ -72,7 +72,7 @@ export type Receipt = {
 export type AcceptReceipts = (provider: string, receipts: readonly Receipt[]) => Promise<void>
 
 /** A web address at which a provider delivers receipts: POST /receipts/<name>. */
-export type Door = {
+export type WebhookEndpoint = {
   name: string
   /** Checks who speaks and reads what is said. A refusal changes nothing. */
   read(request: {
@@ -89,7 +89,7 @@ type Common = {
   readonly name: string
   /** Whether news comes later. If not, acceptance counts as delivery. */
   readonly reports: boolean
-  readonly door?: Door
+  readonly webhook?: WebhookEndpoint
   /** Parts or messages per second this provider allows; null: as fast as we can. */
   readonly perSecond: number | null
   /** How many messages it takes at the same time; more would wait inside. Absent: any number. */

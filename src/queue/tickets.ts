@@ -3,22 +3,22 @@ import type { Id } from '../core/id.ts'
 import { bare, type Part, part } from '../db/connect.ts'
 
 /**
- * Who delivers what it accepts holds its tickets from birth, so that the normal path has no claim. `leasedUntil` is on the
+ * Who delivers what it accepts holds its tickets from initialLease, so that the normal path has no claim. `leasedUntil` is on the
  * process's own clock, counted from before the statement, so that a process never believes in a lease that has run out.
  */
-export type Birth = { owner: Id; leaseSeconds: number; leasedUntil: number } | null
+export type InitialLease = { owner: Id; leaseSeconds: number; leasedUntil: number } | null
 
 /**
  * The tail of an accepting statement, which has a CTE `due` (ticket, lane, service_id, id, due_at). Messages of one lane and
  * service share a ticket; those with `ticket` set (scheduled ones) have one of their own, under that id.
  */
-export const ticketsFor = (birth: Birth): Part => part`
+export const ticketsFor = (initialLease: InitialLease): Part => part`
   insert into tickets (id, lane, service_id, subjects, due_at, takes, owner, leased_until)
   select coalesce(ticket, (array_agg(id order by id))[1]), lane, service_id, array_agg(id order by id), min(due_at),
-         case when ticket is null and ${birth?.owner ?? null}::uuid is not null then 1 else 0 end,
-         case when ticket is null then ${birth?.owner ?? null}::uuid end,
-         case when ticket is null and ${birth?.owner ?? null}::uuid is not null
-              then clock_timestamp() + make_interval(secs => ${birth?.leaseSeconds ?? 0}) end
+         case when ticket is null and ${initialLease?.owner ?? null}::uuid is not null then 1 else 0 end,
+         case when ticket is null then ${initialLease?.owner ?? null}::uuid end,
+         case when ticket is null and ${initialLease?.owner ?? null}::uuid is not null
+              then clock_timestamp() + make_interval(secs => ${initialLease?.leaseSeconds ?? 0}) end
   from due
   group by ticket, lane, service_id`
 

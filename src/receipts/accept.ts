@@ -5,7 +5,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
 import { createBatch } from '../engine/batch.ts'
-import type { Outlet } from '../notifications/accept.ts'
+import type { Dispatcher } from '../notifications/accept.ts'
 import { cleanLine, cleanRef, cleanTime } from '../providers/clean.ts'
 import type { AcceptReceipts, Receipt } from '../providers/port.ts'
 import { runSplitting } from '../runtime/split.ts'
@@ -23,7 +23,7 @@ export function createAcceptReceipts(app: {
   ids: { next(): Id }
   seal: Seal
   /** Null while the house is being built. */
-  outlet(): Outlet | null
+  dispatcher(): Dispatcher | null
   onFault(error: unknown, sentence: string): void
 }): AcceptReceipts {
   const batch = createBatch<NewReceipt[], undefined>(
@@ -46,17 +46,24 @@ export function createAcceptReceipts(app: {
   }
 
   async function accept(receipts: readonly NewReceipt[]) {
-    const outlet = app.outlet()
-    if (!outlet) throw new Error('still starting')
-    const birth = outlet.birth(['receipt'])
-    const kept = await store(app.sql, receipts, birth)
+    const dispatcher = app.dispatcher()
+    if (!dispatcher) throw new Error('still starting')
+    const initialLease = dispatcher.initialLease(['receipt'])
+    const kept = await store(app.sql, receipts, initialLease)
     const subjects = kept.map(row => row.id)
     crashPoint('after-receipt-stored', () => subjects)
     const [first] = subjects
     if (!first) return
-    const ticket = { id: first, lane: 'receipt', service_id: NOBODY, subjects, attempts: 0, takes: birth ? 1 : 0 }
-    if (birth) keepFresh(ticket, receipts, kept)
-    outlet.hand([ticket], birth)
+    const ticket = {
+      id: first,
+      lane: 'receipt',
+      service_id: NOBODY,
+      subjects,
+      attempts: 0,
+      takes: initialLease ? 1 : 0,
+    }
+    if (initialLease) keepFresh(ticket, receipts, kept)
+    dispatcher.hand([ticket], initialLease)
   }
 
   return (provider, receipts) =>

@@ -1,22 +1,22 @@
 // POST /receipts/<provider>: where providers deliver their news. Each door checks who speaks; a refusal changes nothing.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { envelope } from '../http/errors.ts'
-import type { AcceptReceipts, Door } from '../providers/port.ts'
+import type { AcceptReceipts, WebhookEndpoint } from '../providers/port.ts'
 
-export const receiptDoor =
-  (door: Door, accept: AcceptReceipts, publicAddress: (request: FastifyRequest) => string) =>
+export const receiptEndpoint =
+  (webhook: WebhookEndpoint, accept: AcceptReceipts, publicAddress: (request: FastifyRequest) => string) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    const read = await door.read({ url: publicAddress(request) + request.url, headers: request.headers, body })
+    const read = await webhook.read({ url: publicAddress(request) + request.url, headers: request.headers, body })
     if (!read.ok) {
-      request.log.warn({ provider: door.name, why: read.why }, 'receipts were refused')
+      request.log.warn({ provider: webhook.name, why: read.why }, 'receipts were refused')
       const name = read.status === 400 ? 'BadRequestError' : 'AuthError'
       return reply
         .code(read.status)
         .type('application/json')
         .send(envelope(name, [read.why], read.status))
     }
-    await accept(door.name, read.receipts)
+    await accept(webhook.name, read.receipts)
     return read.answer
       ? reply.code(200).type(read.answer.type).send(read.answer.body)
       : reply.code(200).type('application/json').send('{}')

@@ -4,7 +4,7 @@ import { bare, bytes, part, type Sql } from '../db/connect.ts'
 import { highest, jobCounts, lowest, unpruned } from '../notifications/sql.ts'
 import type { Status } from '../notifications/status.ts'
 import type { Receipt } from '../providers/port.ts'
-import { type Again, type Birth, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
+import { type Again, type InitialLease, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 
@@ -27,7 +27,7 @@ export const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 export type Kept = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_older: boolean }
 
 /** Stores receipts with their ticket. News that is known already changes nothing, and does not come back. */
-export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) => sql<Kept>`
+export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: InitialLease) => sql<Kept>`
   with fresh as (
     insert into receipts (id, provider, event_id, ref, at, result, detail, response, diagnosis)
     select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response, diagnosis
@@ -44,7 +44,7 @@ export const accept = (sql: Sql, receipts: readonly NewReceipt[], birth: Birth) 
     select null::uuid as ticket, 'receipt' as lane, ${NOBODY}::uuid as service_id, id, now() as due_at
     from fresh
   ),
-  ticketed as (${ticketsFor(birth)})
+  ticketed as (${ticketsFor(initialLease)})
   select r.id, ${timeOf} as at, ${messageOf} as notification,
          -- Not "exists", for which the planner would read them all and keep them in a table.
          (select true from receipts o where o.provider = r.provider and o.ref = r.ref limit 1) is true as has_older

@@ -64,7 +64,7 @@ export function emailProviderSuite(name: string, make: () => Promise<EmailPeer>)
       expect(provider.channel).toBe('email')
       expect(provider.name).toMatch(/^[a-z][a-z0-9-]*$/)
       expect(typeof provider.reports).toBe('boolean')
-      if (provider.door) expect(provider.door.name).toMatch(/^[a-z][a-z0-9-]*$/)
+      if (provider.webhook) expect(provider.webhook.name).toMatch(/^[a-z][a-z0-9-]*$/)
     })
 
     test('accepted gives a reference, and the message arrives once, at exactly its recipient', async () => {

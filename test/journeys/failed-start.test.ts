@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, inject, test, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { birthOf } from '../../src/db/embedded-lock.ts'
+import { processStartOf } from '../../src/db/embedded-lock.ts'
 import { start as startHere } from '../../src/main.ts'
 import { databaseUrl, onServer } from '../support/database.ts'
 import { type Env, isAlive, postgresOf, programs } from '../support/program.ts'
@@ -122,7 +122,7 @@ describe('SIGTERM while it starts', () => {
     const data = newData()
     mkdirSync(join(data, 'postgres'), { recursive: true })
     const lock = join(data, 'postgres', 'lock')
-    symlinkSync(`${process.pid}.${birthOf(process.pid)}.test`, lock)
+    symlinkSync(`${process.pid}.${processStartOf(process.pid)}.test`, lock)
     const program = begin({ HERALD_DATA: data })
     await program.hasSaid(`waiting for process ${process.pid}`)
     const { code, out, err, seconds } = await program.end('SIGTERM')

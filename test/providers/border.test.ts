@@ -76,7 +76,7 @@ hostile('http: %s', (_name, words) => {
     const at = String(Date.UTC(2026, 10, 15, 5) / 1000)
     const signature = createHmac('sha256', 'shared-secret-of-32-characters-at-least').update(`${at}.`).update(body)
     const headers = { 'x-signature': signature.digest('hex'), 'x-timestamp': at }
-    const read = await provider.door?.read({ url: '/receipts/http', headers, body })
+    const read = await provider.webhook?.read({ url: '/receipts/http', headers, body })
     if (!read?.ok) return expect.fail('refused')
     expect(read.receipts.map(one => one.ref)).toEqual([outcome.kind === 'accepted' && outcome.ref])
     expectCleanReceipts(read.receipts)

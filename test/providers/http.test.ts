@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { parseJson, readPath, textAt } from '../../src/providers/http/json-path.ts'
-import type { DoorSettings } from '../../src/providers/http/receipts.ts'
+import type { WebhookSettings } from '../../src/providers/http/receipts.ts'
 import { createHttpSms, type HttpSmsSettings } from '../../src/providers/http/send.ts'
 import { type HttpSmsConfig, httpSmsSettings } from '../../src/providers/http/settings.ts'
 import { fill, isSafeAddress } from '../../src/providers/http/template.ts'
@@ -138,17 +138,18 @@ describe('sending', () => {
   })
 })
 
-describe('the door', () => {
+describe('the webhook', () => {
   const now = Date.UTC(2026, 10, 15, 5)
   const secret = 'shared-secret-of-32-characters-at-least'
   const timestamp = String(now / 1000)
-  const made = (some: Partial<DoorSettings> = {}) => {
+  const made = (some: Partial<WebhookSettings> = {}) => {
     const settings = httpFor('http://127.0.0.1:1')
     const recorded = recordedWorld()
-    const door =
-      settings.door && createHttpSms({ ...settings, door: { ...settings.door, ...some } }, recorded.world).door
-    if (!door) throw new Error('no door')
-    return { door, ...recorded }
+    const webhook =
+      settings.webhook &&
+      createHttpSms({ ...settings, webhook: { ...settings.webhook, ...some } }, recorded.world).webhook
+    if (!webhook) throw new Error('no webhook')
+    return { webhook, ...recorded }
   }
   const signed = (body: string, at = timestamp) => ({
     url: '/receipts/http',
@@ -161,14 +162,14 @@ describe('the door', () => {
 
   test('one receipt, found by paths', async () => {
     const body = JSON.stringify({ id: 'm-1', status: 'Delivered', time: '2026-11-15T04:59:00Z', event_id: 'e-1' })
-    expect(await made().door.read(signed(body))).toEqual({
+    expect(await made().webhook.read(signed(body))).toEqual({
       ok: true,
       receipts: [{ ref: 'm-1', eventId: 'e-1', at: now - 60_000, result: 'delivered', detail: null, response: null }],
     })
   })
 
   test('a list, by paths and words of the settings; without an event id its digest', async () => {
-    const { door } = made({
+    const { webhook } = made({
       listPath: ['results'],
       refPath: ['message', 'id'],
       statusPath: ['code'],
@@ -176,7 +177,7 @@ describe('the door', () => {
       words: { '1': 'delivered', '2': 'blocked', '3': 'opted-out', '4': 'ignored', '5': 'temporary-failure' },
     })
     const results = [1, 2, 3, 4, 5].map(code => ({ message: { id: `m${code}` }, code, at: now }))
-    const answer = await door.read(signed(JSON.stringify({ results })))
+    const answer = await webhook.read(signed(JSON.stringify({ results })))
     const receipts = answer.ok ? answer.receipts : []
     expect(receipts.map(({ ref, result, detail }) => [ref, result, detail])).toEqual([
       ['m1', 'delivered', null],
@@ -187,24 +188,26 @@ describe('the door', () => {
     expect(receipts[2]?.response).toBe('Phone number is opted out')
     expect(new Set(receipts.map(({ eventId }) => eventId)).size).toBe(4)
     expect(receipts.every(({ at }) => at === now)).toBe(true)
-    expect(await door.read(signed(JSON.stringify({ results })))).toEqual(answer)
+    expect(await webhook.read(signed(JSON.stringify({ results })))).toEqual(answer)
   })
 
   test('signature in base64 or with its name in front', async () => {
-    const { door } = made()
+    const { webhook } = made()
     const request = signed('{"id":"m","status":"sent"}')
     const octets = Buffer.from(request.headers['x-signature'], 'hex')
     for (const signature of [octets.toString('base64'), `sha256=${octets.toString('hex')}`])
-      expect(await door.read({ ...request, headers: { ...request.headers, 'x-signature': signature } })).toMatchObject({
+      expect(
+        await webhook.read({ ...request, headers: { ...request.headers, 'x-signature': signature } }),
+      ).toMatchObject({
         receipts: [{ result: 'pending' }],
       })
   })
 
   test('F10, S-24: forged, old and malformed news is refused', async () => {
-    const { door } = made()
+    const { webhook } = made()
     const good = signed('{"id":"m","status":"delivered"}')
-    const statusOf = async (request: Parameters<typeof door.read>[0]) => {
-      const answer = await door.read(request)
+    const statusOf = async (request: Parameters<typeof webhook.read>[0]) => {
+      const answer = await webhook.read(request)
       return answer.ok ? 200 : answer.status
     }
     expect(await statusOf(good)).toBe(200)
@@ -221,8 +224,8 @@ describe('the door', () => {
   })
 
   test('an unknown word changes nothing and is told without being repeated', async () => {
-    const { door, lines } = made()
-    expect(await door.read(signed('{"id":"m","status":"toString"}'))).toEqual({ ok: true, receipts: [] })
+    const { webhook, lines } = made()
+    expect(await webhook.read(signed('{"id":"m","status":"toString"}'))).toEqual({ ok: true, receipts: [] })
     expect(lines.join()).toContain('unknown status')
     expect(lines.join()).not.toContain('toString')
   })
@@ -257,13 +260,13 @@ describe('settings', () => {
       refPath: ['data', 'id'],
       rejectStatuses: [400, 422],
       perSecond: 5,
-      door: {
+      webhook: {
         signatureHeader: 'x-signature',
         words: { done: 'delivered', sent: 'ignored', failed: 'permanent-failure' },
       },
     })
     expect(httpSmsSettings({ ...config, httpSmsUrl: null })).toBe(null)
-    expect(httpSmsSettings({ ...config, httpSmsReceiptSecret: null })?.door).toBe(null)
+    expect(httpSmsSettings({ ...config, httpSmsReceiptSecret: null })?.webhook).toBe(null)
     expect(httpSmsSettings({ ...config, httpSmsMethod: 'GET' })?.body).toBe(null)
   })
   test.each([
@@ -291,7 +294,7 @@ test('the table of settings gives every adapter what it needs', () => {
   })
   expect(smppSettings(config)).toMatchObject({ port: 3550, window: 10, binds: 1, perSecond: null, reports: true })
   expect(twilioSettings(config)).toMatchObject({ apiUrl: 'https://api.twilio.com', callbackUrl: null })
-  expect(httpSmsSettings(config)).toMatchObject({ rejectStatuses: [400, 409, 413, 422], door: null })
+  expect(httpSmsSettings(config)).toMatchObject({ rejectStatuses: [400, 409, 413, 422], webhook: null })
   const none = readConfig({})
   expect([smppSettings(none), twilioSettings(none), httpSmsSettings(none)]).toEqual([null, null, null])
 })

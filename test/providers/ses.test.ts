@@ -42,10 +42,10 @@ async function provider(port = 1) {
   const settings = { pool, perSecond: 14, dkim: null, configurationSet: 'herald-events', topics: [topic] }
   const made = createSes(settings, world, fetcher)
   ends.push(made.stop)
-  const door = made.door
-  if (!door) throw new Error('no door')
+  const webhook = made.webhook
+  if (!webhook) throw new Error('no webhook')
   const knock = (body: unknown) =>
-    door.read({
+    webhook.read({
       url: '/receipts/ses',
       headers: {},
       body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
@@ -191,7 +191,7 @@ signed('who is believed', () => {
     ends.push(made.stop)
     const body = Buffer.from(JSON.stringify(sign(notification(delivery))))
     for (let i = 0; i < 5; i++)
-      expect(await made.door?.read({ url: '', headers: {}, body })).toMatchObject({ ok: false, status: 401 })
+      expect(await made.webhook?.read({ url: '', headers: {}, body })).toMatchObject({ ok: false, status: 401 })
     expect(asked).toBe(1)
   })
 

@@ -2,7 +2,7 @@
 // by Twilio's own package, which the product does not use.
 import twilio from 'twilio'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Door } from '../../src/providers/port.ts'
+import type { WebhookEndpoint } from '../../src/providers/port.ts'
 import {
   createTwilio,
   type TwilioConfig,
@@ -55,7 +55,7 @@ describe('what is asked', () => {
       MessagingServiceSid: 'MG1',
     })
     expect(provider.reports).toBe(false)
-    expect(provider.door).toBe(undefined)
+    expect(provider.webhook).toBe(undefined)
   })
 
   test('a redirect is not followed', async () => {
@@ -140,18 +140,18 @@ describe('what an answer means', () => {
   })
 })
 
-describe('the door', () => {
+describe('the webhook', () => {
   const callbackUrl = 'https://notify.example.org/receipts/twilio'
   const fields = { AccountSid: 'AC0123456789', MessageSid: 'SM1', MessageStatus: 'delivered', To: '+16135550123' }
-  const doorOf = (some: Partial<TwilioSettings> = {}): Door => {
-    const { door } = createTwilio(twilioFor('http://127.0.0.1:1', some), recordedWorld().world)
-    if (!door) throw new Error('no door')
-    return door
+  const webhookOf = (some: Partial<TwilioSettings> = {}): WebhookEndpoint => {
+    const { webhook } = createTwilio(twilioFor('http://127.0.0.1:1', some), recordedWorld().world)
+    if (!webhook) throw new Error('no webhook')
+    return webhook
   }
   const theirs = (url: string, form: Record<string, string>) =>
     twilio.getExpectedTwilioSignature('secret-token', url, form)
-  const call = (form: Record<string, string>, signature = theirs(callbackUrl, form), door = doorOf()) =>
-    door.read({
+  const call = (form: Record<string, string>, signature = theirs(callbackUrl, form), webhook = webhookOf()) =>
+    webhook.read({
       url: 'http://evil.example/receipts/twilio',
       headers: { 'x-twilio-signature': signature, host: 'evil.example' },
       body: Buffer.from(new URLSearchParams(form).toString()),
@@ -178,8 +178,8 @@ describe('the door', () => {
     expect(await call(fields, theirs('https://notify.example.org:443/receipts/twilio', fields))).toMatchObject({
       ok: true,
     })
-    const door = doorOf({ callbackUrl: 'https://notify.example.org:8443/receipts/twilio' })
-    expect(await call(fields, theirs(callbackUrl, fields), door)).toMatchObject({ ok: true })
+    const webhook = webhookOf({ callbackUrl: 'https://notify.example.org:8443/receipts/twilio' })
+    expect(await call(fields, theirs(callbackUrl, fields), webhook)).toMatchObject({ ok: true })
   })
 
   test.each([
@@ -226,9 +226,11 @@ describe('the door', () => {
     expect(await call(fields, theirs('http://evil.example/receipts/twilio', fields))).toMatchObject({ status: 401 })
     expect(await call({ ...fields, AccountSid: 'AC9' })).toMatchObject({ ok: false, status: 403 })
     expect(await call({ ...fields, MessageSid: 'a b' })).toMatchObject({ ok: false, status: 400 })
-    expect(await doorOf().read({ url: '/', headers: {}, body: Buffer.alloc(0) })).toMatchObject({ status: 401 })
+    expect(await webhookOf().read({ url: '/', headers: {}, body: Buffer.alloc(0) })).toMatchObject({
+      status: 401,
+    })
     const huge = { url: '/', headers: { 'x-twilio-signature': good }, body: Buffer.alloc(1_000_000, 0x41) }
-    expect(await doorOf().read(huge)).toMatchObject({ status: 400 })
+    expect(await webhookOf().read(huge)).toMatchObject({ status: 400 })
   })
 })
 

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
-import { birthOf } from '../../src/db/embedded-lock.ts'
+import { processStartOf } from '../../src/db/embedded-lock.ts'
 import { secretIn } from '../../src/db/seal.ts'
 import { databaseUrl, onServer } from './database.ts'
 
@@ -160,7 +160,7 @@ export const socketOf = (data: string): string =>
   readFileSync(join(data, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[4] ?? ''
 
 /** Neither dead nor a zombie whose parent has ended before it. */
-export const isAlive = (pid: number): boolean => birthOf(pid) !== undefined
+export const isAlive = (pid: number): boolean => processStartOf(pid) !== undefined
 
 export function hasCurl(): boolean {
   try {

@@ -54,7 +54,7 @@ export const httpFor = (url: string, some: Partial<HttpSmsSettings> = {}): HttpS
   rejectStatuses: [400, 409, 413, 422],
   errorPath: ['error'],
   rejectPattern: null,
-  door: {
+  webhook: {
     secret: 'shared-secret-of-32-characters-at-least',
     signatureHeader: 'x-signature',
     timestampHeader: 'x-timestamp',

@@ -1,7 +1,7 @@
-// The door for receipts of a generic provider: who speaks is proven by a signature, what is said is found by paths.
+// Webhook endpoint for receipts of a generic provider: a signature authenticates it, configured paths read it.
 import { createHash } from 'node:crypto'
 import { cleanRef } from '../clean.ts'
-import type { Door, ProviderWorld, Receipt } from '../port.ts'
+import type { ProviderWorld, Receipt, WebhookEndpoint } from '../port.ts'
 import { type JsonPath, parseJson, textAt, valueAt } from './json-path.ts'
 import { isRecent, isSigned } from './signature.ts'
 
@@ -16,7 +16,7 @@ export type Word =
   | 'opted-out'
   | 'ignored'
 
-export type DoorSettings = {
+export type WebhookSettings = {
   secret: string
   /** Small letters. */
   signatureHeader: string
@@ -66,7 +66,10 @@ export const commonWords: Readonly<Record<string, Word>> = {
 const mostOctets = 1_048_576
 const mostReceipts = 1_000
 
-export function createDoor(settings: DoorSettings, world: Pick<ProviderWorld, 'now' | 'warn'>): Door {
+export function createWebhookEndpoint(
+  settings: WebhookSettings,
+  world: Pick<ProviderWorld, 'now' | 'warn'>,
+): WebhookEndpoint {
   return {
     name: 'http',
     read({ headers, body }) {
@@ -91,7 +94,7 @@ export function createDoor(settings: DoorSettings, world: Pick<ProviderWorld, 'n
   }
 }
 
-function readItem(item: unknown, settings: DoorSettings): Receipt | 'malformed' | 'unknown' | 'ignored' {
+function readItem(item: unknown, settings: WebhookSettings): Receipt | 'malformed' | 'unknown' | 'ignored' {
   const ref = cleanRef(textAt(item, settings.refPath))
   const status = textAt(item, settings.statusPath).toLowerCase()
   if (ref === '' || status === '') return 'malformed'

@@ -7,7 +7,7 @@ import { withoutControls } from '../smpp/alphabet.ts'
 import { createAsker } from './ask.ts'
 import { type JsonPath, parseJson, textAt } from './json-path.ts'
 import { postponed, reason, unreached } from './outcomes.ts'
-import { createDoor, type DoorSettings } from './receipts.ts'
+import { createWebhookEndpoint, type WebhookSettings } from './receipts.ts'
 import { type Format, fill } from './template.ts'
 
 export type HttpSmsSettings = {
@@ -28,7 +28,7 @@ export type HttpSmsSettings = {
   errorPath: JsonPath
   /** An answer that matches refuses for good, whatever its status. */
   rejectPattern: RegExp | null
-  door: DoorSettings | null
+  webhook: WebhookSettings | null
   perSecond: number | null
   timeoutMillis: number
 }
@@ -42,9 +42,9 @@ export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): 
   return {
     name: 'http',
     channel: 'sms',
-    reports: settings.door !== null,
+    reports: settings.webhook !== null,
     perSecond: settings.perSecond,
-    ...(settings.door !== null && { door: createDoor(settings.door, world) }),
+    ...(settings.webhook !== null && { webhook: createWebhookEndpoint(settings.webhook, world) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
       const answer = await asker.ask(requestOf(message, settings), settings.timeoutMillis)

@@ -1,6 +1,6 @@
 // Settings of the generic text provider, from the table in config.ts.
 import { type JsonPath, parseJson, readPath } from './json-path.ts'
-import { commonWords, type DoorSettings, type Word } from './receipts.ts'
+import { commonWords, type WebhookSettings, type Word } from './receipts.ts'
 import type { HttpSmsSettings } from './send.ts'
 import { isSafeAddress } from './template.ts'
 
@@ -50,13 +50,13 @@ export function httpSmsSettings(config: HttpSmsConfig): HttpSmsSettings | null {
     rejectStatuses: config.httpSmsRejectStatuses.map(status),
     errorPath: path('HERALD_HTTP_SMS_ERROR_PATH', config.httpSmsErrorPath ?? ''),
     rejectPattern: pattern(config.httpSmsRejectPattern),
-    door: doorOf(config),
+    webhook: webhookSettingsOf(config),
     perSecond: config.httpSmsPerSecond === 0 ? null : config.httpSmsPerSecond,
     timeoutMillis: 30_000,
   }
 }
 
-function doorOf(config: HttpSmsConfig): DoorSettings | null {
+function webhookSettingsOf(config: HttpSmsConfig): WebhookSettings | null {
   const secret = config.httpSmsReceiptSecret
   if (secret === null) return null
   return {

@@ -1,11 +1,11 @@
-// Amazon SES by its SMTP door: the same protocol as every relay, but it names each message and tells later what became
+// Amazon SES by its SMTP interface: the same protocol as every relay, but it names each message and tells later what became
 // of it. https://docs.aws.amazon.com/ses/latest/dg/send-email-smtp.html
 import type { EmailProvider, ProviderWorld } from '../port.ts'
 import { textHeader } from '../smtp/headers.ts'
 import { createSender, ON_EACH } from '../smtp/send.ts'
-import { createDoor } from './door.ts'
 import type { SesSettings } from './settings.ts'
 import type { Fetch } from './signature.ts'
+import { createWebhookEndpoint } from './webhook.ts'
 
 export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: Fetch = fetch): EmailProvider {
   const sender = createSender({
@@ -23,7 +23,7 @@ export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: 
     channel: 'email',
     name: 'ses',
     reports: true,
-    door: createDoor(settings.topics, world, fetcher),
+    webhook: createWebhookEndpoint(settings.topics, world, fetcher),
     perSecond: settings.perSecond,
     atOnce: settings.pool.connections * ON_EACH,
     ...sender,

@@ -1,14 +1,14 @@
 // Status callbacks of messages. Source: https://www.twilio.com/docs/messaging/guides/track-outbound-message-status
-import type { Door, Receipt } from '../port.ts'
+import type { Receipt, WebhookEndpoint } from '../port.ts'
 import { timeOf } from '../smpp/receipts.ts'
 import { reported } from './errors.ts'
 import { isSigned } from './signature.ts'
 
-export type DoorSettings = { account: string; token: string; callbackUrl: string }
+export type WebhookSettings = { account: string; token: string; callbackUrl: string }
 
 const mostOctets = 65_536
 
-export function createDoor({ account, token, callbackUrl }: DoorSettings): Door {
+export function createWebhookEndpoint({ account, token, callbackUrl }: WebhookSettings): WebhookEndpoint {
   return {
     name: 'twilio',
     read({ headers, body }) {

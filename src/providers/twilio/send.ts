@@ -6,7 +6,7 @@ import { postponed, reason, unreached } from '../http/outcomes.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
 import { answered } from './errors.ts'
-import { createDoor } from './receipts.ts'
+import { createWebhookEndpoint } from './receipts.ts'
 
 export type TwilioSettings = {
   /** Address of the interface, without a path. */
@@ -68,7 +68,7 @@ export function createTwilio(settings: TwilioSettings, world: ProviderWorld): Te
     channel: 'sms',
     reports: callbackUrl !== null,
     perSecond: settings.perSecond,
-    ...(callbackUrl !== null && { door: createDoor({ account, token, callbackUrl }) }),
+    ...(callbackUrl !== null && { webhook: createWebhookEndpoint({ account, token, callbackUrl }) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
       const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }

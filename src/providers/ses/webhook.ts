@@ -1,10 +1,10 @@
 // Where SNS delivers what SES has to tell: POST /receipts/ses. Topic and signature are checked before anything is
 // read, and the only addresses ever fetched are on SNS's own hosts (reliability S-23, S-24).
-import type { Door, ProviderWorld } from '../port.ts'
+import type { ProviderWorld, WebhookEndpoint } from '../port.ts'
 import { readNotification } from './receipts.ts'
 import { createCertificates, type Fetch, isSigned, type SnsMessage, snsAddress } from './signature.ts'
 
-type Answer = Awaited<ReturnType<Door['read']>>
+type Answer = Awaited<ReturnType<WebhookEndpoint['read']>>
 
 const LARGEST = 524_288
 // SNS tries for an hour at most, so what is older was recorded and is being replayed.
@@ -12,11 +12,11 @@ const OLDEST_MS = 2 * 3_600_000
 const SKEW_MS = 300_000
 const CONFIRM_MS = 10_000
 
-export function createDoor(
+export function createWebhookEndpoint(
   topics: readonly string[],
   world: Pick<ProviderWorld, 'now' | 'warn'>,
   fetcher: Fetch,
-): Door {
+): WebhookEndpoint {
   const allowed = new Set(topics)
   const certificates = createCertificates(world.now, fetcher)
 
