@@ -1,4 +1,4 @@
-// A page costs what it shows, not what is stored (issue 4): the statements of notifications/sql.ts are explained with few and
+// A page costs what it shows, not what is stored (issue 4): the statements of notifications/sql/read.ts are explained with few and
 // with many messages stored, and must touch about the same number of pages. Buffers are counted, not milliseconds: they are
 // the same on any machine.
 import type pg from 'pg'
@@ -8,7 +8,7 @@ import { floorOf, type Id } from '../src/core/id.ts'
 import type { Sql } from '../src/db/connect.ts'
 import { makePartitions } from '../src/db/partitions.ts'
 import { testedPage } from '../src/inbox/sql.ts'
-import { find, type Page, page } from '../src/notifications/sql.ts'
+import { find, type Page, page } from '../src/notifications/sql/read.ts'
 import { FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
 import { type World, world } from './support/world.ts'
 

@@ -161,7 +161,7 @@ export const recordVerdicts = (
         was = s.status,
         moves = s.moves || r.status
     from results r
-    -- A list of ids, and a join that PostgreSQL cannot use to leave out partitions: notifications/sql.ts says why.
+    -- A list of ids, and a join that PostgreSQL cannot use to leave out partitions: notifications/sql/bounds.ts says why.
     where s.id = any (${results.map(r => r.id)}::uuid[])
       and (s.id = r.id) is true
       and s.status = 'pending-virus-check'

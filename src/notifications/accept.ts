@@ -13,7 +13,7 @@ import { lookUntil } from '../runtime/look.ts'
 import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
-import { type Asked, type Decision, accept as store, stored } from './sql.ts'
+import { type Asked, type Decision, accept as store, stored } from './sql/accept.ts'
 
 export type Accept = {
   add(asked: Asked): Promise<Decision>

@@ -1,7 +1,7 @@
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
-import { isCancelled, cancel as take } from './sql.ts'
+import { isCancelled, cancel as take } from './sql/cancel.ts'
 
 /** Exactly one wins: the caller who cancels, or the engine that hands over. */
 export async function cancel(app: { sql: Sql }, service: Id, id: Id, key: Id): Promise<void> {

@@ -24,7 +24,7 @@ import { crashPoint } from '../telemetry/crash.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
 import { type Fresh, freshOf } from './fresh.ts'
 import { openPersonal, type Personal } from './notification.ts'
-import { due, handingOver, markHandingOver, markUncertain, type Result, record } from './sql.ts'
+import { due, handingOver, markHandingOver, markUncertain, type Result, record } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
 
 export type DeliverApp = {

@@ -3,7 +3,8 @@
 // ticket that comes from the queue has none.
 import type { Ticket } from '../queue/port.ts'
 import type { Personal } from './notification.ts'
-import type { Asked, Due } from './sql.ts'
+import type { Asked } from './sql/accept.ts'
+import type { Due } from './sql/record.ts'
 
 /** A message that is due, and its personal part where it is known already. */
 export type Fresh = Due & { personal: Personal | null }

@@ -2,7 +2,7 @@
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
-import { history } from './sql.ts'
+import { history } from './sql/read.ts'
 import { describe } from './status.ts'
 
 export async function historyOf({ db, seal }: { db: Pick<Database, 'sql'>; seal: Seal }, id: Id) {

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { inSteps } from '../runtime/steps.ts'
-import { allServices, giveUp, idsIn, openStretches } from './sql.ts'
+import { allServices, giveUp, idsIn, openStretches } from './sql/expire.ts'
 
 const PATIENCE_MICROS = 72 * 3_600_000_000
 const SERVICES_AT_ONCE = 50

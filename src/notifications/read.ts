@@ -9,7 +9,7 @@ import type { Templates } from '../templates/cache.ts'
 import { presentNotification } from './present.ts'
 import { refuse } from './refusals.ts'
 import type { ListQuery } from './schemas.ts'
-import { exists, find, page } from './sql.ts'
+import { exists, find, page } from './sql/read.ts'
 import { statusesOf } from './status.ts'
 
 type App = { sql: Sql; clock: Clock; seal: Seal; templates: Templates; reads: Pick<Reads, 'giveWay'> }

@@ -5,7 +5,7 @@ import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { KEY_TYPES } from '../keys/key.ts'
 import { inSteps } from '../runtime/steps.ts'
-import { idsBefore, longestRetention, remove, retentions } from './sql.ts'
+import { idsBefore, longestRetention, remove, retentions } from './sql/expire.ts'
 
 type App = { db: Pick<Database, 'sql'>; clock: Clock }
 

@@ -32,7 +32,7 @@ import { presentSent, type SentMessage } from './present.ts'
 import { refuse } from './refusals.ts'
 import { readMoment } from './schedule.ts'
 import type { SendInput } from './schemas.ts'
-import type { Asked, NewMessage } from './sql.ts'
+import type { Asked, NewMessage } from './sql/accept.ts'
 
 export type SendApp = {
   clock: Clock

@@ -8,7 +8,7 @@ import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
 import { openPersonal } from './notification.ts'
-import { type Due, due, type Result } from './sql.ts'
+import { type Due, due, type Result } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
 
 type Written = Omit<Result, 'id' | 'ticket' | 'takes'>

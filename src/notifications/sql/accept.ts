@@ -1,0 +1,211 @@
+import type { Timestamp } from '../../core/clock.ts'
+import type { Id } from '../../core/id.ts'
+import { bare, bytes, type Sql } from '../../db/connect.ts'
+import type { KeyType } from '../../keys/key.ts'
+import { type InitialLease, ticketsFor } from '../../queue/tickets.ts'
+import type { Channel } from '../../services/service.ts'
+import type { Personal } from '../notification.ts'
+import type { Status } from '../status.ts'
+
+/** A request that came as far as the limits: what it counts against, and what is stored if they allow it. */
+export type Asked = {
+  id: Id
+  service_id: Id
+  key_id: Id
+  key_type: KeyType
+  rate_limit: number
+  channel: Channel
+  /** reserve: a message of today's allowance. ask: refused anyway, but a used-up allowance is told first. */
+  daily: 'reserve' | 'ask' | 'none'
+  day: string
+  daily_limit: number
+  message: NewMessage | null
+  replay: { key: Buffer; request: Buffer; answer: Buffer } | null
+}
+
+export type NewMessage = {
+  status: Extract<Status, 'created' | 'pending-virus-check'>
+  template_id: Id
+  template_version: number
+  lane: string
+  reference: string | null
+  sender_id: Id | null
+  scheduled_for: Timestamp | null
+  is_international: boolean
+  sealed: Buffer
+  /** What is sealed: not stored, only for whoever sends it at once. */
+  personal: Personal
+}
+
+/** The first thing that speaks against a request, and what is left of its rate. */
+export type Decision = { verdict: 'accepted' | 'too fast' | 'seen' | 'too many'; remaining: number; free_in: number }
+
+/**
+ * Takes a group of requests in one statement and one commit: counts them, reserves their allowance, stores the messages with
+ * their states, tickets and idempotency records. One decision comes back for each, in order; none at all when the statement
+ * was reached only after the deadline, so that an answer of ours never contradicts what happens later.
+ * The rows that pass from step to step are narrow, and rates and allowances are known in them by number: what a message is
+ * made of stays in its array until it is stored.
+ */
+export async function accept(
+  sql: Sql,
+  asked: readonly Asked[],
+  deadline: Timestamp,
+  initialLease: InitialLease,
+): Promise<Decision[]> {
+  const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
+  const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
+  const of = ({ groups }: Numbered, read: (group: Numbered['groups'][number]) => string | number) =>
+    bare(groups.map(read))
+  const rates = numbered(asked, one => one.service_id + one.key_type)
+  const allowances = numbered(asked, one => one.service_id + one.channel + one.day)
+  const [told] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
+    with asked as materialized (
+      select *
+      from unnest(
+        ${all(a => a.id)}::uuid[], ${bare(rates.numbers)}::integer[], ${bare(rates.ranks)}::integer[],
+        ${bare(allowances.numbers)}::integer[], ${all(a => a.daily)}::text[], ${all(a => a.message?.status)}::text[],
+        ${all(a => a.message?.lane)}::text[], ${all(a => a.message?.scheduled_for)}::timestamptz[],
+        ${allBytes(a => a.replay?.key)}::bytea[]
+      ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, replay_key, ord)
+      where (select clock_timestamp() < ${deadline}::timestamptz) -- asked once: all of them or none
+    ),
+    -- Rates and allowances come in the same order everywhere, so that two groups never wait for each other crosswise.
+    rated as materialized (
+      select r.rate, r.service_id, r.key_type, c.passed, c.remaining, c.free_in
+      from unnest(${of(rates, g => g.first.service_id)}::uuid[], ${of(rates, g => g.first.key_type)}::text[],
+                  ${of(rates, g => g.size)}::integer[], ${of(rates, g => g.first.rate_limit)}::integer[])
+           with ordinality as r (service_id, key_type, requests, most, rate)
+      cross join lateral count_requests(r.service_id, r.key_type, r.requests, r.most) c
+      where exists (select from asked)
+    ),
+    counted as materialized (
+      select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.replay_key, r.service_id, r.key_type,
+             a.rank <= r.passed as in_rate,
+             -- Not "exists", for which the planner may read a day of them and keep them in a table.
+             (select true from replays p where p.service_id = r.service_id and p.key_digest = a.replay_key limit 1) is true as seen
+      from asked a
+      join rated r on r.rate = a.rate
+    ),
+    allowances as materialized (
+      select *
+      from unnest(${of(allowances, g => g.first.service_id)}::uuid[], ${of(allowances, g => g.first.channel)}::text[],
+                  ${of(allowances, g => g.first.day)}::date[], ${of(allowances, g => g.first.daily_limit)}::integer[])
+           with ordinality as u (service_id, channel, day, most, allowance)
+    ),
+    reserved as (
+      insert into usage (service_id, channel, day, used, granted, most)
+      select u.service_id, u.channel, u.day, least(g.requests, u.most), least(g.requests, u.most), u.most
+      from allowances u
+      cross join lateral (
+        select count(*)::integer as requests
+        from counted c
+        where c.allowance = u.allowance and c.in_rate and not c.seen and c.daily = 'reserve'
+      ) g
+      where g.requests > 0
+      on conflict (service_id, channel, day) do update
+      set granted = greatest(0, least(excluded.granted, excluded.most - usage.used)),
+          used = usage.used + greatest(0, least(excluded.granted, excluded.most - usage.used)),
+          most = excluded.most
+      returning service_id, channel, day, used, granted
+    ),
+    allowed as materialized (
+      select a.allowance, a.channel, a.most, r.granted, coalesce(r.used, u.used, 0) as used
+      from allowances a
+      left join reserved r on r.service_id = a.service_id and r.channel = a.channel and r.day = a.day
+      left join usage u on u.service_id = a.service_id and u.channel = a.channel and u.day = a.day
+    ),
+    decided as materialized (
+      select c.*, a.channel,
+             case c.daily
+               when 'reserve' then
+                 row_number() over (partition by c.allowance, c.daily, c.in_rate and not c.seen order by c.ord) <= a.granted
+               when 'ask' then a.used < a.most
+               else true
+             end as in_daily
+      from counted c
+      join allowed a on a.allowance = c.allowance
+    ),
+    accepted as materialized (
+      select id, ord, service_id, key_type, channel, status, lane, scheduled_for, replay_key
+      from decided
+      where in_rate and not seen and in_daily
+    ),
+    stored as (
+      insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
+                                 reference, sender_id, scheduled_for, is_international, sealed)
+      select id, service_id, (${all(a => a.key_id)}::uuid[])[ord], key_type, channel, false,
+             (${all(a => a.message?.template_id)}::uuid[])[ord], (${all(a => a.message?.template_version)}::integer[])[ord], lane,
+             (${asked.map(a => a.message?.reference)}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
+             scheduled_for, (${all(a => a.message?.is_international)}::boolean[])[ord],
+             (${allBytes(a => a.message?.sealed)}::bytea[])[ord]
+      from accepted
+      where status is not null
+    ),
+    stated as (
+      insert into states (id, service_id, key_type, channel, in_job, status, moves)
+      select id, service_id, key_type, channel, false, status, array[status]
+      from accepted
+      where status is not null
+    ),
+    remembered as (
+      insert into replays (service_id, key_digest, request_digest, status, answer)
+      select service_id, replay_key, (${allBytes(a => a.replay?.request)}::bytea[])[ord], 201,
+             (${allBytes(a => a.replay?.answer)}::bytea[])[ord]
+      from accepted
+      where replay_key is not null
+      order by service_id, replay_key
+    ),
+    due as (
+      -- What waits for the scanner has a ticket there first, at once; its own lane and time come with the verdict.
+      select case when status = 'pending-virus-check' then gen_random_uuid() when scheduled_for is not null then id end as ticket,
+             case when status = 'pending-virus-check' then 'scan' else lane end as lane, service_id, id,
+             case when status = 'pending-virus-check' then now() else coalesce(scheduled_for, now()) end as due_at
+      from accepted
+      where status is not null
+    ),
+    ticketed as (${ticketsFor(initialLease)})
+    -- One row, whatever the size of the group: a letter for each request, two numbers for each rate.
+    select string_agg(case when not in_rate then 'f' when seen then 's' when in_daily then 'a' else 'm' end, '' order by ord)
+             as verdicts,
+           (select array_agg(remaining order by rate) from rated) as remaining,
+           (select array_agg(free_in order by rate) from rated) as free_in
+    from decided`
+  if (!told?.verdicts) return []
+  const { verdicts, remaining, free_in } = told
+  return asked.map((_one, at) => {
+    const rate = (rates.numbers[at] ?? 0) - 1
+    const verdict = VERDICTS[verdicts.charAt(at) as keyof typeof VERDICTS]
+    return { verdict, remaining: remaining[rate] ?? 0, free_in: free_in[rate] ?? 60 }
+  })
+}
+
+const VERDICTS = { a: 'accepted', f: 'too fast', s: 'seen', m: 'too many' } as const
+
+type Numbered = {
+  groups: { first: Asked; size: number }[]
+  /** Of each request: the number of its group, from 1, and how many of it have come, itself included. */
+  numbers: number[]
+  ranks: number[]
+}
+
+/** Requests that count against the same thing are a group, and groups are in the order of their names. */
+function numbered(asked: readonly Asked[], nameOf: (one: Asked) => string): Numbered {
+  const byName = new Map<string, { first: Asked; size: number; number: number }>()
+  const of = asked.map(one => {
+    const name = nameOf(one)
+    const known = byName.get(name)
+    const group = known ?? { first: one, size: 0, number: 0 }
+    if (!known) byName.set(name, group)
+    return { group, rank: ++group.size }
+  })
+  const groups = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+  groups.forEach((group, at) => {
+    group.number = at + 1
+  })
+  return { groups, numbers: of.map(one => one.group.number), ranks: of.map(one => one.rank) }
+}
+
+/** Which of these ids are stored: asked when the line broke between a commit and its answer. */
+export const stored = (sql: Sql, ids: readonly Id[]) =>
+  sql<{ id: Id }>`select id from notifications where id = any (${ids})`

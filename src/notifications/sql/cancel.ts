@@ -1,0 +1,61 @@
+import { recorded } from '../../audit/sql.ts'
+import type { Id } from '../../core/id.ts'
+import { part, type Sql } from '../../db/connect.ts'
+import type { Status } from '../status.ts'
+
+export type Cancelling = { scheduled: boolean; cancelled: boolean; gone: boolean }
+
+/**
+ * Takes the ticket of a scheduled message away and marks the message, in one statement: an engine that has taken the ticket
+ * already, or takes it at the same moment, wins.
+ */
+export async function cancel(sql: Sql, service: Id, id: Id, by: Id): Promise<Cancelling | null> {
+  const [result] = await sql<Cancelling>`
+    with message as (
+      select n.id, n.service_id, n.channel, n.key_type, n.scheduled_for, s.status
+      from notifications n
+      join states s on s.id = n.id
+      where n.id = ${id}
+        and s.id = ${id}
+        and n.service_id = ${service}
+    ),
+    taken as (
+      delete from tickets
+      where id = (select id from message where scheduled_for is not null and status = 'created')
+        and owner is null
+        and attempts = 0
+        and takes = 0 -- an owner that ended without a word may have handed it over
+      returning id
+    ),
+    moved as (
+      update states
+      set status = 'cancelled',
+          completed_at = clock_timestamp(),
+          was = status,
+          moves = array_append(moves, 'cancelled')
+      where id = ${id}
+        and ((status = 'created' and exists (select from taken))
+          -- Its ticket is the scanner's, who finds nothing to do any more.
+          or (status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))
+      returning id
+    ),
+    given_back as (
+      update usage
+      set used = greatest(0, used - 1)
+      from message
+      where usage.service_id = message.service_id
+        and usage.channel = message.channel
+        and usage.day = (message.scheduled_for at time zone 'UTC')::date
+        and message.key_type <> 'test'
+        and exists (select from moved)
+    ),
+    ${recorded('message cancelled', by, part`(select id, service_id from message where exists (select from moved))`)}
+    select scheduled_for is not null as scheduled, exists (select from moved) as cancelled, status = 'cancelled' as gone
+    from message`
+  return result ?? null
+}
+
+export async function isCancelled(sql: Sql, id: Id): Promise<boolean> {
+  const [state] = await sql<{ status: Status }>`select status from states where id = ${id}`
+  return state?.status === 'cancelled'
+}

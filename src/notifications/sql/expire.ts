@@ -1,0 +1,128 @@
+import type { Id } from '../../core/id.ts'
+import { bare, type Sql } from '../../db/connect.ts'
+import type { KeyType } from '../../keys/key.ts'
+import type { Channel } from '../../services/service.ts'
+import type { Status } from '../status.ts'
+import { highest, lowest } from './bounds.ts'
+import { jobCounts } from './moved.ts'
+
+export async function allServices(sql: Sql): Promise<Id[]> {
+  const rows = await sql<{ id: Id }>`
+    select id
+    from services
+    order by id`
+  return rows.map(row => row.id)
+}
+
+/** One stretch of `states_listed`: messages that the index keeps together, in the order of their ids. */
+export type Stretch = { service_id: Id; key_type: KeyType; channel: Channel; in_job: boolean; status: Status }
+
+/** Where these services have messages without a last word that were made before. */
+export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => sql<Stretch>`
+  select v.service_id, k.key_type, c.channel, j.in_job, o.status
+  from unnest(${services}::uuid[]) as v (service_id)
+  cross join (values ('normal'), ('team'), ('test')) as k (key_type)
+  cross join (values ('email'), ('sms')) as c (channel)
+  cross join (values (false), (true)) as j (in_job)
+  cross join (values ('created'), ('sending'), ('pending')) as o (status)
+  cross join lateral (
+    select
+    from states s
+    where s.service_id = v.service_id
+      and s.key_type = k.key_type
+      and s.channel = c.channel
+      and s.in_job = j.in_job
+      and s.status = o.status
+      and s.id < ${before}
+    limit 1
+  ) found`
+
+export async function idsIn(sql: Sql, stretch: Stretch, before: Id, after: Id | null, most: number): Promise<Id[]> {
+  const rows = await sql<{ id: Id }>`
+    select id
+    from states
+    where service_id = ${stretch.service_id}
+      and key_type = ${stretch.key_type}
+      and channel = ${stretch.channel}
+      and in_job = ${stretch.in_job}
+      and status = ${stretch.status}
+      and id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+      and id < ${before}
+    order by id nulls first
+    limit ${most}`
+  return rows.map(row => row.id)
+}
+
+/** Of these, messages nobody spoke of again: never handed over, or handed over and no word since. */
+export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id: Id }>`
+  with leased as materialized (
+    select unnest(subjects) as id
+    from tickets
+    where owner is not null
+  ),
+  overdue as materialized (
+    select n.id
+    from notifications n
+    where ${status}::text = 'created'
+      and n.id = any (${bare(ids)}::uuid[])
+      and n.id between ${lowest(ids)} and ${highest(ids)}
+      and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours'
+      and n.id not in (select id from leased)
+  ),
+  moved as (
+    update states s
+    set status = case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
+        completed_at = clock_timestamp(),
+        was = s.status,
+        moves = s.moves || case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end
+    where s.id = any (${bare(ids)}::uuid[])
+      and s.id between ${lowest(ids)} and ${highest(ids)}
+      and ((s.status = 'created' and s.id in (select id from overdue))
+        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))
+    returning s.id, s.job_id, s.was, s.status
+  ),
+  ${jobCounts}
+  select id from moved`
+
+export async function longestRetention(sql: Sql): Promise<number> {
+  const [row] = await sql<{ days: number | null }>`
+    select max(greatest(email_retention_days, sms_retention_days)) as days from services`
+  return row?.days ?? 0
+}
+
+/** Services whose messages go before those of the service that keeps them longest. */
+export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; days: number }>`
+  with longest as (select max(greatest(email_retention_days, sms_retention_days)) as days from services)
+  select s.id as service_id, c.channel, c.days
+  from services s
+  cross join lateral (values ('email', s.email_retention_days), ('sms', s.sms_retention_days)) as c (channel, days)
+  cross join longest
+  where c.days < longest.days`
+
+export type KeptMessages = { service_id: Id; key_type: KeyType; channel: Channel; in_job: boolean }
+
+/** Ids of a service's messages of before, oldest first. */
+export async function idsBefore(sql: Sql, of: KeptMessages, before: Id, after: Id | null, most: number): Promise<Id[]> {
+  const rows = await sql<{ id: Id }>`
+    select id
+    from notifications
+    where service_id = ${of.service_id}
+      and key_type = ${of.key_type}
+      and channel = ${of.channel}
+      and in_job = ${of.in_job}
+      and id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+      and id < ${before}
+    order by id nulls first
+    limit ${most}`
+  return rows.map(row => row.id)
+}
+
+export const remove = (sql: Sql, ids: readonly Id[]) => sql`
+  with gone as (
+    delete from states
+    where id = any (${bare(ids)}::uuid[])
+      and id between ${lowest(ids)} and ${highest(ids)}
+  )
+  delete from notifications
+  where id = any (${bare(ids)}::uuid[])
+    and id between ${lowest(ids)} and ${highest(ids)}`

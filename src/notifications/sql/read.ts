@@ -1,0 +1,153 @@
+import type { Timestamp } from '../../core/clock.ts'
+import type { Id } from '../../core/id.ts'
+import { part, type Sql } from '../../db/connect.ts'
+import type { KeyType } from '../../keys/key.ts'
+import type { Channel } from '../../services/service.ts'
+import type { Notification } from '../notification.ts'
+import type { Status } from '../status.ts'
+import { LAST } from './bounds.ts'
+
+const shown = part`n.id, n.channel, n.key_type, s.status, n.reference, n.template_id, n.template_version, n.scheduled_for,
+  s.sent_at, s.completed_at, s.provider_response, s.failure_detail, n.sealed`
+
+export async function find(sql: Sql, service: Id, id: Id): Promise<Notification | null> {
+  const [found] = await sql<Notification>`
+    select ${shown}
+    from notifications n
+    join states s on s.id = n.id
+    where n.id = ${id}
+      and s.id = ${id}
+      and n.service_id = ${service}
+      and s.status <> 'cancelled'`
+  return found ?? null
+}
+
+export type History = {
+  service_id: Id
+  channel: Channel
+  status: Status
+  failure_detail: string | null
+  diagnosis: Buffer | null
+  provider: string | null
+  provider_response: string | null
+  attempts: number
+  uncertain: boolean
+  moves: string[]
+  sent_at: Timestamp | null
+  completed_at: Timestamp | null
+}
+
+export async function history(sql: Sql, id: Id): Promise<History | null> {
+  const [found] = await sql<History>`
+    select service_id, channel, status, failure_detail, diagnosis, provider, provider_response, attempts, uncertain, moves,
+           sent_at, completed_at
+    from states
+    where id = ${id}`
+  return found ?? null
+}
+
+export type Page = {
+  service: Id
+  keyType: KeyType
+  /** Each channel with the first id of its window. */
+  channels: readonly { channel: Channel; from: Id }[]
+  inJob: readonly boolean[]
+  statuses: readonly Status[] | null
+  reference: string | null
+  olderThan: Id | null
+  size: number
+  /** Sealed values of one page: after so many bytes it ends, but never before its first message. */
+  bytes: number
+}
+
+/**
+ * Newest first. Each combination of equal columns is one walk down an index, and no walk is longer than the page. Three things
+ * keep it so whatever the planner believes (test/explain.test.ts): states and whole rows are fetched one by one, by subqueries
+ * that cannot become a join, which would read whole partitions; a window's start is looked at after the walk, because the
+ * planner takes a range with two unknown ends for so short that it would rather read all of it and sort; and `nulls last` is an
+ * order that only the indexes made for this have, so that it cannot walk down the primary key and filter.
+ */
+export function page(sql: Sql, p: Page): Promise<Notification[]> {
+  const channels = p.channels.map(one => one.channel)
+  const floors = p.channels.map(one => one.from)
+  const top = p.olderThan ?? LAST
+  const walk =
+    p.reference !== null
+      ? part`
+        select n.id
+        from notifications n
+        where n.service_id = ${p.service}
+          and n.key_type = ${p.keyType}
+          and md5(n.reference) = md5(${p.reference})
+          and n.reference = ${p.reference}
+          and n.id < ${top}
+          and exists (select from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
+                      where n.channel = c.channel and n.id >= c.floor)
+          and n.in_job = any (${p.inJob}::boolean[])
+          and ${statusOf} <> 'cancelled'
+          and (${p.statuses}::text[] is null or ${statusOf} = any (${p.statuses}::text[]))
+        order by n.id desc nulls last
+        limit ${p.size}`
+      : p.statuses !== null
+        ? part`
+        select w.id
+        from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
+        cross join unnest(${p.inJob}::boolean[]) as j (in_job)
+        cross join unnest(${p.statuses}::text[]) as t (status)
+        cross join lateral (
+          select s.id
+          from states s
+          where s.service_id = ${p.service}
+            and s.key_type = ${p.keyType}
+            and s.channel = c.channel
+            and s.in_job = j.in_job
+            and s.status = t.status
+            and s.id < ${top}
+          order by s.id desc nulls last
+          limit ${p.size}
+        ) w
+        where w.id >= c.floor
+        order by w.id desc
+        limit ${p.size}`
+        : part`
+        select w.id
+        from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
+        cross join unnest(${p.inJob}::boolean[]) as j (in_job)
+        cross join lateral (
+          select n.id
+          from notifications n
+          where n.service_id = ${p.service}
+            and n.key_type = ${p.keyType}
+            and n.channel = c.channel
+            and n.in_job = j.in_job
+            and n.id < ${top}
+            and ${statusOf} <> 'cancelled'
+          order by n.id desc nulls last
+          limit ${p.size}
+        ) w
+        where w.id >= c.floor
+        order by w.id desc
+        limit ${p.size}`
+  return sql<Notification>`
+    with page as materialized (${walk}),
+    sized as (
+      -- The length of a value stands beside it: it is not read for this.
+      select ${shown}, sum(octet_length(n.sealed)) over (order by page.id desc) - octet_length(n.sealed) as before
+      from page
+      cross join lateral (select * from notifications where id = page.id limit 1) n
+      cross join lateral (select * from states where id = page.id limit 1) s
+    )
+    select id, channel, key_type, status, reference, template_id, template_version, scheduled_for, sent_at, completed_at,
+           provider_response, failure_detail, sealed
+    from sized
+    where before < ${p.bytes}
+    order by id desc`
+}
+
+const statusOf = part`(select s.status from states s where s.id = n.id)`
+
+/** Whether an id is one of the service's messages, whatever its state. */
+export async function exists(sql: Sql, service: Id, id: Id): Promise<boolean> {
+  const rows = await sql`select id from notifications where id = ${id} and service_id = ${service}`
+  return rows.length > 0
+}
