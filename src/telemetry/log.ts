@@ -47,17 +47,16 @@ export type Answered = {
 /**
  * One line for every request, in the shape of all others. It is put together here, because pino looks at every field anew:
  * 2.6 against 1.2 µs. All its fields are words of ours or were checked (a request's id, http/server.ts): only a sentence needs
- * quoting.
+ * quoting. `destination` is the one the log was created with; pino has no public way to ask for it.
  */
-export function createRequestLog(log: Log): (answered: Answered) => void {
-  const stream = (log as unknown as Record<symbol, pino.DestinationStream>)[pino.symbols.streamSym]
+export function createRequestLog(log: Log, destination = errors()): (answered: Answered) => void {
   return ({ request, method, route, status, ms, service, made, error, reason }) => {
     if (!log.isLevelEnabled('info')) return
     const by = service === undefined ? '' : `,"service":"${service}"`
     const id = made === null ? '' : `,"id":"${made}"`
     const why =
       error === undefined ? '' : `,"error":"${error}"${reason === null ? '' : `,"reason":${JSON.stringify(reason)}`}`
-    stream?.write(
+    destination.write(
       `{"level":30${isoTime()},"pid":${process.pid},"request":"${request}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${by}${id}${why},"msg":"answered"}\n`,
     )
   }
