@@ -2,7 +2,7 @@
 import { createSes } from '../../src/providers/ses/send.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { moodyServer } from '../support/smtp-server.ts'
-import { line, providerWorld, smtpSettingsFor } from '../support/smtp-settings.ts'
+import { providerWorld, relay, smtpSettingsFor } from '../support/smtp-settings.ts'
 import { type EmailPeer, emailProviderSuite } from './email-provider.ts'
 
 emailProviderSuite('smtp', async () => {
@@ -12,7 +12,7 @@ emailProviderSuite('smtp', async () => {
 
 emailProviderSuite('ses', async () => {
   const server = await moodyServer()
-  const pool = { line: line(server.port), connections: 5, messagesPerConnection: 50, idleSeconds: 5 }
+  const pool = { relay: relay(server.port), connections: 5, messagesPerConnection: 50, idleSeconds: 5 }
   const settings = { pool, perSecond: null, dkim: null, configurationSet: null, topics: [] }
   return { provider: createSes(settings, providerWorld().world), ...peerOf(server) }
 })

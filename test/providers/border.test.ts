@@ -14,7 +14,7 @@ import { recordedWorld, textMessage } from '../conformance/sms-provider.ts'
 import { startHttpPeer } from '../support/http-peer.ts'
 import { startSmppServer } from '../support/smpp-server.ts'
 import { scene, scriptedServer } from '../support/smtp-server.ts'
-import { line, providerWorld, smtpSettingsFor } from '../support/smtp-settings.ts'
+import { providerWorld, relay, smtpSettingsFor } from '../support/smtp-settings.ts'
 import { httpFor, smppFor, twilioFor } from '../support/text-providers.ts'
 
 const ends: (() => Promise<unknown>)[] = []
@@ -134,7 +134,7 @@ hostile('smpp: %s', (_name, words) => {
 })
 
 hostile('smtp and ses: %s', (_name, words) => {
-  async function relay(replies: Parameters<typeof scene>[0]) {
+  async function serve(replies: Parameters<typeof scene>[0]) {
     const server = await scriptedServer(scene(replies))
     ends.push(server.stop)
     return server.port
@@ -142,7 +142,7 @@ hostile('smtp and ses: %s', (_name, words) => {
   const utf8 = Buffer.from(words).toString('utf8').slice(0, 900)
 
   test('smtp: the words of a refusal', async () => {
-    const port = await relay({ rcpt: `550 5.1.1 ${utf8}` })
+    const port = await serve({ rcpt: `550 5.1.1 ${utf8}` })
     const provider = createSmtp(smtpSettingsFor(port), providerWorld().world)
     ends.push(provider.stop)
     const outcome = await provider.send(message())
@@ -151,8 +151,8 @@ hostile('smtp and ses: %s', (_name, words) => {
   })
 
   test('ses: the id of an answer', async () => {
-    const port = await relay({ end: `250 Ok ${utf8}0102018f5e1b2c3d` })
-    const pool = { line: line(port), connections: 1, messagesPerConnection: 100, idleSeconds: 5 }
+    const port = await serve({ end: `250 Ok ${utf8}0102018f5e1b2c3d` })
+    const pool = { relay: relay(port), connections: 1, messagesPerConnection: 100, idleSeconds: 5 }
     const settings = { pool, perSecond: null, dkim: null, configurationSet: null, topics: [] }
     const provider = createSes(settings, providerWorld().world)
     ends.push(provider.stop)

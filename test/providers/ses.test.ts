@@ -13,7 +13,7 @@ import { type Fetch, signedText, snsAddress } from '../../src/providers/ses/sign
 import { message } from '../conformance/email-provider.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { smtpServer } from '../support/smtp-server.ts'
-import { line, providerWorld } from '../support/smtp-settings.ts'
+import { providerWorld, relay } from '../support/smtp-settings.ts'
 
 const sns = selfSigned('sns.amazonaws.com')
 const stranger = selfSigned('sns.amazonaws.com')
@@ -38,7 +38,7 @@ async function provider(port = 1) {
       return new Response(address === certificateUrl ? sns?.certificate : stranger?.certificate)
     return new Response('<ok/>')
   }
-  const pool = { line: line(port), connections: 2, messagesPerConnection: 100, idleSeconds: 5 }
+  const pool = { relay: relay(port), connections: 2, messagesPerConnection: 100, idleSeconds: 5 }
   const settings = { pool, perSecond: 14, dkim: null, configurationSet: 'herald-events', topics: [topic] }
   const made = createSes(settings, world, fetcher)
   ends.push(made.stop)
@@ -182,7 +182,7 @@ signed('who is believed', () => {
   test('a certificate that cannot be had is asked for once a minute, not at every knock', async () => {
     const { world } = providerWorld()
     let asked = 0
-    const pool = { line: line(1), connections: 1, messagesPerConnection: 1, idleSeconds: 1 }
+    const pool = { relay: relay(1), connections: 1, messagesPerConnection: 1, idleSeconds: 1 }
     const settings = { pool, perSecond: null, dkim: null, configurationSet: null, topics: [topic] }
     const made = createSes(settings, world, async () => {
       asked += 1
@@ -395,7 +395,7 @@ describe('sending', () => {
       dkimKey: null,
       sendingDomain: 'herald.example',
     }
-    expect(sesSettings(config)?.pool.line).toMatchObject({
+    expect(sesSettings(config)?.pool.relay).toMatchObject({
       host: 'email-smtp.eu-west-1.amazonaws.com',
       port: 587,
       tls: 'required',

@@ -8,7 +8,7 @@ import { smtpSettings } from '../../src/providers/smtp/settings.ts'
 import { message } from '../conformance/email-provider.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { type Scene, scene, scriptedServer, smtpServer } from '../support/smtp-server.ts'
-import { line, providerWorld, smtpSettingsFor } from '../support/smtp-settings.ts'
+import { providerWorld, relay, smtpSettingsFor } from '../support/smtp-settings.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -18,8 +18,8 @@ afterEach(async () => {
 async function against(play: Scene, changes: Parameters<typeof smtpSettingsFor>[1] = {}) {
   const server = await scriptedServer(play)
   const told = providerWorld()
-  const fast = line(server.port, { connectSeconds: 0.3, replySeconds: 0.3 })
-  const provider = createSmtp(smtpSettingsFor(server.port, { line: fast, connections: 1, ...changes }), told.world)
+  const fast = relay(server.port, { connectSeconds: 0.3, replySeconds: 0.3 })
+  const provider = createSmtp(smtpSettingsFor(server.port, { relay: fast, connections: 1, ...changes }), told.world)
   ends.push(server.stop, provider.stop)
   return { server, provider, ...told }
 }
@@ -348,10 +348,10 @@ describe('login and TLS', () => {
   if (!made) console.warn('SKIPPED: no openssl on this machine, so TLS to a mail server is not tested')
   const { key, certificate } = made ?? { key: '', certificate: '' }
 
-  async function tlsPeer(lines: Parameters<typeof line>[1], options: Parameters<typeof smtpServer>[0] = {}) {
+  async function tlsPeer(changes: Parameters<typeof relay>[1], options: Parameters<typeof smtpServer>[0] = {}) {
     const server = await smtpServer({ key, cert: certificate, ...options })
     const told = providerWorld()
-    const provider = createSmtp(smtpSettingsFor(server.port, { line: line(server.port, lines) }), told.world)
+    const provider = createSmtp(smtpSettingsFor(server.port, { relay: relay(server.port, changes) }), told.world)
     ends.push(server.stop, provider.stop)
     return { server, provider, ...told }
   }
@@ -387,7 +387,7 @@ describe('login and TLS', () => {
   test('S-39 STARTTLS required but not offered: nothing is sent, not even the envelope', async () => {
     const { server, provider } = await against(scene({}), {})
     const strict = createSmtp(
-      smtpSettingsFor(server.port, { line: line(server.port, { tls: 'required', user: 'u', password: 'hunter2' }) }),
+      smtpSettingsFor(server.port, { relay: relay(server.port, { tls: 'required', user: 'u', password: 'hunter2' }) }),
       providerWorld().world,
     )
     ends.push(strict.stop, provider.stop)
@@ -405,7 +405,7 @@ describe('login and TLS', () => {
       await hear()
     }, {})
     const strict = createSmtp(
-      smtpSettingsFor(server.port, { line: line(server.port, { tls: 'required' }) }),
+      smtpSettingsFor(server.port, { relay: relay(server.port, { tls: 'required' }) }),
       providerWorld().world,
     )
     ends.push(strict.stop, provider.stop)
@@ -434,7 +434,7 @@ describe('login and TLS', () => {
       [{ host: '0.0.0.0', tls: 'never' }, 'accepted'],
     ] as const) {
       server.state.wire = ''
-      const settings = smtpSettingsFor(server.port, { line: line(server.port, { ...changes, ...secret }) })
+      const settings = smtpSettingsFor(server.port, { relay: relay(server.port, { ...changes, ...secret }) })
       const provider = createSmtp(settings, providerWorld().world)
       ends.push(provider.stop)
       expect((await provider.send(message())).kind).toBe(kind)
@@ -443,20 +443,20 @@ describe('login and TLS', () => {
   })
 
   test('settings from an address', () => {
-    expect(smtpSettings(config('smtp://u:p@mail.example.org'), ['s'])?.line).toMatchObject({
+    expect(smtpSettings(config('smtp://u:p@mail.example.org'), ['s'])?.relay).toMatchObject({
       tls: 'required',
       port: 587,
     })
-    expect(smtpSettings(config('smtps://u:p%40ss@mail.example.org'), ['s'])?.line).toMatchObject({
+    expect(smtpSettings(config('smtps://u:p%40ss@mail.example.org'), ['s'])?.relay).toMatchObject({
       implicitTls: true,
       port: 465,
       password: 'p@ss',
     })
-    expect(smtpSettings(config('smtp://localhost:1025'), ['s'])?.line).toMatchObject({
+    expect(smtpSettings(config('smtp://localhost:1025'), ['s'])?.relay).toMatchObject({
       tls: 'opportunistic',
       user: null,
     })
-    expect(smtpSettings(config('smtp://[::1]:1025'), ['s'])?.line).toMatchObject({ host: '::1', tls: 'opportunistic' })
+    expect(smtpSettings(config('smtp://[::1]:1025'), ['s'])?.relay).toMatchObject({ host: '::1', tls: 'opportunistic' })
   })
 })
 

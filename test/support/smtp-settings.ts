@@ -1,10 +1,10 @@
 // Settings for adapters that talk to a server in the test, and the world they are given.
 import { createClock } from '../../src/core/clock.ts'
 import type { ProviderWorld, Receipt } from '../../src/providers/port.ts'
-import type { Line } from '../../src/providers/smtp/session.ts'
+import type { Relay } from '../../src/providers/smtp/session.ts'
 import type { SmtpSettings } from '../../src/providers/smtp/settings.ts'
 
-export const line = (port: number, changes: Partial<Line> = {}): Line => ({
+export const relay = (port: number, changes: Partial<Relay> = {}): Relay => ({
   host: '127.0.0.1',
   port,
   implicitTls: false,
@@ -19,7 +19,7 @@ export const line = (port: number, changes: Partial<Line> = {}): Line => ({
 })
 
 export const smtpSettingsFor = (port: number, changes: Partial<SmtpSettings> = {}): SmtpSettings => ({
-  line: line(port),
+  relay: relay(port),
   connections: 5,
   messagesPerConnection: 50,
   idleSeconds: 15,

@@ -1,7 +1,7 @@
 // From the settings table to what the adapter needs.
 import type { DkimSettings } from '../smtp/dkim.ts'
 import type { PoolSettings } from '../smtp/pool.ts'
-import { dkimSettings, times } from '../smtp/settings.ts'
+import { dkimSettings, timeouts } from '../smtp/settings.ts'
 
 export type SesSettings = {
   pool: PoolSettings
@@ -33,7 +33,7 @@ export function sesSettings(config: SesConfig): SesSettings | null {
   if (config.sesRegion === null) return null
   return {
     pool: {
-      line: {
+      relay: {
         host: `email-smtp.${config.sesRegion}.amazonaws.com`,
         port: 587,
         implicitTls: false,
@@ -42,7 +42,7 @@ export function sesSettings(config: SesConfig): SesSettings | null {
         password: config.sesPassword,
         ca: null,
         name: config.sendingDomain,
-        ...times,
+        ...timeouts,
       },
       connections: config.sesConnections,
       messagesPerConnection: 1_000,

@@ -2,10 +2,10 @@
 // out to be dead before it took anything is replaced silently, because nothing can have been sent.
 import { setMaxListeners } from 'node:events'
 import type { Fault } from './replies.ts'
-import { type Envelope, type Line, NO_ANSWER, open, type Sent, type Session } from './session.ts'
+import { type Envelope, NO_ANSWER, open, type Relay, type Sent, type Session } from './session.ts'
 
 export type PoolSettings = {
-  line: Line
+  relay: Relay
   connections: number
   /** After so many messages a connection is replaced, so that load follows a provider's changes of address. */
   messagesPerConnection: number
@@ -34,7 +34,7 @@ const KEPT_FOR_URGENT = 0.25
 
 /** `onState` hears when the first connection fails and when one succeeds again. */
 export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
-  const { line, connections } = settings
+  const { relay, connections } = settings
   const waiting = { urgent: [] as Job[], others: [] as Job[] }
   const queueOf = (urgent: boolean) => (urgent ? waiting.urgent : waiting.others)
   /** Connections that carry what is not urgent, and how many of them there may be. */
@@ -88,7 +88,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     opening += 1
     let mine: Session | null = null
     const opened = await open(
-      line,
+      relay,
       () => {
         if (mine) forget(mine)
       },
@@ -190,7 +190,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       }),
     async probe() {
       if (stopping) return stopped
-      const opened = await open(line, () => {}, giveUp.signal)
+      const opened = await open(relay, () => {}, giveUp.signal)
       if (!opened.ok) return opened.fault
       opened.session.quit()
       return null

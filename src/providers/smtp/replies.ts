@@ -1,4 +1,4 @@
-// What an SMTP server said, or failed to say, as an outcome. The table is read from the top; each line has a real
+// What an SMTP server said, or failed to say, as an outcome. The table is read from the top; each rule has a real
 // reply above it. Nothing here may guess that a message was taken.
 import { cleanLine } from '../clean.ts'
 import type { Outcome } from '../port.ts'
@@ -19,7 +19,7 @@ export type Fault = {
 }
 
 type Verdict = 'rejected' | 'deferred' | 'down'
-type Line = { stages: readonly Stage[]; code: RegExp; verdict: Verdict; permanent?: string }
+type Rule = { stages: readonly Stage[]; code: RegExp; verdict: Verdict; permanent?: string }
 
 const BEFORE: readonly Stage[] = ['open', 'login']
 const DURING: readonly Stage[] = ['mail', 'rcpt', 'data', 'end']
@@ -28,7 +28,7 @@ const NOT_RCPT: readonly Stage[] = ['mail', 'data', 'end']
 const AFTER_RCPT: readonly Stage[] = ['data', 'end']
 
 // RFC 5321, 4.2; RFC 3463; RFC 4954, 6.
-const table: readonly Line[] = [
+const table: readonly Rule[] = [
   // 554 5.7.1 mx.example.net Service unavailable; client host [192.0.2.1] blocked
   // 421 4.3.2 All server ports are busy
   // 535 5.7.8 Error: authentication failed
@@ -96,10 +96,10 @@ export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> 
   return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }) }
 }
 
-function verdictOn({ stage, reply, refused }: Fault): Pick<Line, 'verdict' | 'permanent'> {
+function verdictOn({ stage, reply, refused }: Fault): Pick<Rule, 'verdict' | 'permanent'> {
   if (refused) return { verdict: 'rejected' }
   if (reply === null) return { verdict: 'down' }
-  return table.find(line => line.stages.includes(stage) && line.code.test(reply)) ?? { verdict: 'down' }
+  return table.find(rule => rule.stages.includes(stage) && rule.code.test(reply)) ?? { verdict: 'down' }
 }
 
 const isRefusal = (reply: string | null) => reply !== null && /^[45]\d\d(?:[ -]|$)/.test(reply)

@@ -7,7 +7,8 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { crashPoint } from '../../telemetry/crash.ts'
 import type { Fault, Stage } from './replies.ts'
 
-export type Line = {
+/** The mail server that messages are handed to, and how to reach it. */
+export type Relay = {
   host: string
   port: number
   /** TLS from the first byte, as on port 465. */
@@ -45,36 +46,36 @@ export type Session = {
 export type Opened = { ok: true; session: Session } | { ok: false; fault: Fault }
 
 /** `onClosed` is called once when a session that had been opened ends, whoever ended it. */
-export async function open(line: Line, onClosed: () => void, giveUp: AbortSignal): Promise<Opened> {
+export async function open(relay: Relay, onClosed: () => void, giveUp: AbortSignal): Promise<Opened> {
   const connection = new SMTPConnection({
-    host: line.host,
-    port: line.port,
-    secure: line.implicitTls,
-    requireTLS: !line.implicitTls && line.tls === 'required',
-    ignoreTLS: line.tls === 'never',
-    opportunisticTLS: line.tls === 'opportunistic',
-    name: line.name,
-    connectionTimeout: line.connectSeconds * 1000,
-    greetingTimeout: line.connectSeconds * 1000,
-    dnsTimeout: line.connectSeconds * 1000,
-    socketTimeout: line.connectSeconds * 1000,
+    host: relay.host,
+    port: relay.port,
+    secure: relay.implicitTls,
+    requireTLS: !relay.implicitTls && relay.tls === 'required',
+    ignoreTLS: relay.tls === 'never',
+    opportunisticTLS: relay.tls === 'opportunistic',
+    name: relay.name,
+    connectionTimeout: relay.connectSeconds * 1000,
+    greetingTimeout: relay.connectSeconds * 1000,
+    dnsTimeout: relay.connectSeconds * 1000,
+    socketTimeout: relay.connectSeconds * 1000,
     maxResponseSize: LONGEST_REPLY,
     tls: {
       minVersion: 'TLSv1.2',
       // Whoever takes no TLS at all for good enough need not ask for a certificate.
-      rejectUnauthorized: line.tls === 'required',
-      ...(line.ca && { ca: line.ca }),
+      rejectUnauthorized: relay.tls === 'required',
+      ...(relay.ca && { ca: relay.ca }),
     },
   })
   // Errors may come at any time, also after close; without a listener one would end the process.
   connection.on('error', () => {})
-  const greeted = await handshake(connection, line, giveUp)
+  const greeted = await handshake(connection, relay, giveUp)
   const socket = connection._socket
   if ('fault' in greeted || !socket || socket.destroyed) {
     connection.close()
     return { ok: false, fault: 'fault' in greeted ? greeted.fault : silent('The connection closed at once') }
   }
-  return { ok: true, session: takeOver(connection, socket, greeted.ehlo, line, onClosed) }
+  return { ok: true, session: takeOver(connection, socket, greeted.ehlo, relay, onClosed) }
 }
 
 const LONGEST_REPLY = 16_384
@@ -86,7 +87,7 @@ type LibraryError = Error & { code?: string; response?: string }
 type Greeted = { ehlo: string } | { fault: Fault }
 
 /** Connects and logs in; bounded as a whole, because a server may be slow at every step. */
-function handshake(connection: SMTPConnection, line: Line, giveUp: AbortSignal): Promise<Greeted> {
+function handshake(connection: SMTPConnection, relay: Relay, giveUp: AbortSignal): Promise<Greeted> {
   return new Promise(resolve => {
     const done = (greeted: Greeted) => {
       clearTimeout(timer)
@@ -94,7 +95,7 @@ function handshake(connection: SMTPConnection, line: Line, giveUp: AbortSignal):
       resolve(greeted)
     }
     const fail = (fault: Fault) => done({ fault })
-    const timer = setTimeout(() => fail(silent('The provider took too long to greet')), 3 * line.connectSeconds * 1000)
+    const timer = setTimeout(() => fail(silent('The provider took too long to greet')), 3 * relay.connectSeconds * 1000)
     const stopped = () => fail(silent('The provider is being stopped'))
     giveUp.addEventListener('abort', stopped)
     connection.once('error', (error: LibraryError) => fail(faultOf(error)))
@@ -102,9 +103,9 @@ function handshake(connection: SMTPConnection, line: Line, giveUp: AbortSignal):
     connection.connect((error?: LibraryError) => {
       if (error) return fail(faultOf(error))
       const ehlo = String(connection.lastServerResponse)
-      const { user, password } = line
+      const { user, password } = relay
       if (user === null || password === null) return done({ ehlo })
-      if (!connection.secure && line.tls !== 'never' && !isLoopback(line.host))
+      if (!connection.secure && relay.tls !== 'never' && !isLoopback(relay.host))
         return fail(silent('The provider offers no encryption, so the password was not sent'))
       connection.login({ user, pass: password }, (error: LibraryError | null) =>
         error ? fail(faultOf(error)) : done({ ehlo }),
@@ -141,7 +142,13 @@ type Step = { stage: Stage; command: string }
 type Transaction = { hear(reply: string): void; broken(reply: string | null, problem: string): void }
 
 /** From here on the library only watches the socket's end; what is said over it is ours. */
-function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line: Line, onClosed: () => void): Session {
+function takeOver(
+  connection: SMTPConnection,
+  socket: Socket,
+  ehlo: string,
+  relay: Relay,
+  onClosed: () => void,
+): Session {
   const extensions = new Set(
     [...ehlo.matchAll(/^250[ -]([A-Za-z0-9-]+)/gm)].slice(1).map(([, word]) => word?.toUpperCase()),
   )
@@ -160,7 +167,7 @@ function takeOver(connection: SMTPConnection, socket: Socket, ehlo: string, line
 
   const deadline = setTimeout(() => {
     if (under.length > 0) end(NO_ANSWER)
-  }, line.replySeconds * 1000)
+  }, relay.replySeconds * 1000)
   deadline.unref()
 
   function end(problem: string, words: string | null = null) {

@@ -1,10 +1,10 @@
 // From the settings table to what the adapter needs.
 import type { BounceSettings } from './bounces/receiver.ts'
 import type { DkimSettings } from './dkim.ts'
-import { isLoopback, type Line } from './session.ts'
+import { isLoopback, type Relay } from './session.ts'
 
 export type SmtpSettings = {
-  line: Line
+  relay: Relay
   connections: number
   messagesPerConnection: number
   idleSeconds: number
@@ -35,8 +35,8 @@ export type SmtpConfig = {
 export function smtpSettings(config: SmtpConfig, secrets: readonly string[]): SmtpSettings | null {
   if (config.smtpUrl === null) return null
   return {
-    line: {
-      ...lineOf(config.smtpUrl, config.smtpTls),
+    relay: {
+      ...relayOf(config.smtpUrl, config.smtpTls),
       replySeconds: config.smtpReplySeconds,
       ca: config.smtpCa,
       name: config.sendingDomain,
@@ -63,7 +63,7 @@ export function dkimSettings(config: Pick<SmtpConfig, 'dkimDomain' | 'dkimSelect
 }
 
 /** `smtp://user:password@host:587` or `smtps://…:465`; user and password percent-encoded. */
-function lineOf(address: string, tls: SmtpConfig['smtpTls']): Omit<Line, 'ca' | 'name'> {
+function relayOf(address: string, tls: SmtpConfig['smtpTls']): Omit<Relay, 'ca' | 'name'> {
   const url = new URL(address)
   const implicitTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -74,9 +74,9 @@ function lineOf(address: string, tls: SmtpConfig['smtpTls']): Omit<Line, 'ca' | 
     tls: tls ?? (isLoopback(host) ? 'opportunistic' : 'required'),
     user: url.username === '' ? null : decodeURIComponent(url.username),
     password: url.username === '' ? null : decodeURIComponent(url.password),
-    ...times,
+    ...timeouts,
   }
 }
 
 // reliability F3.
-export const times = { connectSeconds: 10, replySeconds: 30 }
+export const timeouts = { connectSeconds: 10, replySeconds: 30 }
