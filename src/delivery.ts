@@ -27,7 +27,7 @@ import { createTwilio, twilioSettings } from './providers/twilio/send.ts'
 import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
-import { stopAll, stopTogether } from './runtime/stops.ts'
+import { type Lifetime, stopTogether } from './runtime/lifetime.ts'
 import { within } from './runtime/within.ts'
 import type { Services } from './services/load.ts'
 import type { Log } from './telemetry/log.ts'
@@ -91,7 +91,10 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
   return createFiles({ ...config, s3 }, db.sql, createBudget(OUTGOING_BYTES).take)
 }
 
-export function startDelivery(store: Store, given: Given, registry: Registry): Engine & { owner: Id } {
+export type Delivery = Omit<Engine, 'stop'> & { owner: Id }
+
+/** Registers its stop steps, also of what was started before it throws. */
+export function startDelivery(store: Store, given: Given, registry: Registry, lifetime: Lifetime): Delivery {
   const { config, db, ids } = store
   const { services, templates, files, renderThread, hold, metrics, log } = given
   const onFault = (error: unknown, sentence: string, fields?: Record<string, unknown>) => {
@@ -147,40 +150,33 @@ export function startDelivery(store: Store, given: Given, registry: Registry): E
     onFault,
     onSetAside: lane => metrics.setAside.inc({ lane }),
   })
-  const leader = createLeader(db)
-  // Chores have a pool of their own: their statements may take longer than those that a caller waits for, and never keep one of
+  lifetime.add(async () => {
+    // What is under way may end by itself. A provider that hangs is stopped: it waits a last moment, then answers that the
+    // outcome is unknown, and that is recorded.
+    const drained = engine.stop()
+    const patience = new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())
+    await Promise.race([drained.catch(() => {}), patience])
+    // A probe under way ends with its provider.
+    await stopTogether([drained, registry.stop(), email.stop(), text.stop()])
+  })
+  // Maintenance has a pool of its own: its statements may take longer than those that a caller waits for, and never keep one of
   // those waiting for a connection.
   const choreDb = db.separate({ size: 2, name: 'herald-chores', statementSeconds: CHORE_SECONDS })
+  lifetime.add(choreDb.stop)
+  const leader = createLeader(db)
+  lifetime.add(leader.stop)
   const chores = createChores(choresOf({ ...parts, db: choreDb }), leader.isLeader, onFault)
+  lifetime.add(() => {
+    const ended = chores.stop()
+    // A step under way may end by itself; what it does is done again if it cannot.
+    return within(CHORES_END_MS, ended, 'a chore does not end').catch(() => {
+      choreDb.interrupt()
+      return ended
+    })
+  })
   measureEngine(metrics, engine, { email, sms: text })
   metrics.gauge('herald_leader', 'Whether this process does the chores.', () => (leader.isLeader() ? 1 : 0))
-  return {
-    ...engine,
-    owner,
-    hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane),
-    stop: () =>
-      stopAll([
-        () => {
-          const ended = chores.stop()
-          // A step under way may end by itself; what it does is done again if it cannot.
-          return within(CHORES_END_MS, ended, 'a chore does not end').catch(() => {
-            choreDb.interrupt()
-            return ended
-          })
-        },
-        leader.stop,
-        choreDb.stop,
-        async () => {
-          // What is under way may end by itself. A provider that hangs is told to stop: it waits a last moment, then answers that
-          // nobody knows, and that is recorded.
-          const drained = engine.stop()
-          const patience = new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())
-          await Promise.race([drained.catch(() => {}), patience])
-          // A probe under way ends with its provider.
-          await stopTogether([drained, registry.stop(), email.stop(), text.stop()])
-        },
-      ]),
-  }
+  return { ...engine, owner, hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane) }
 }
 
 /** What a provider says may quote the message it was about: of its words only the code goes into the log (S-30). */
@@ -213,7 +209,7 @@ function counted<M>(channel: Channel<M>, count: (outcome: (typeof OUTCOMES)[numb
 
 /** Where accepted messages go: to the engine of this process while it has room, else into the queue with a word to all. */
 export function createDispatcher(
-  engine: (Engine & { owner: Id }) | null,
+  engine: Delivery | null,
   leaseSeconds: number,
   wakeOthers: (lane: string) => void,
 ): Dispatcher {

@@ -40,7 +40,7 @@ import { homePlan } from './recipients/plans.ts'
 import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
-import { createStops, failStart, stopAll } from './runtime/stops.ts'
+import { createLifetime, type Lifetime, stopAll } from './runtime/lifetime.ts'
 import { within } from './runtime/within.ts'
 import { loggable } from './sentences.ts'
 import { createServices } from './services/load.ts'
@@ -76,7 +76,7 @@ export class NothingHere extends Error {
 }
 
 type Opening = { say?: Say; clock?: Clock; log?: Log; signal?: AbortSignal; make?: boolean }
-type Opened = { db: Database; revive(): Promise<void>; stop(): Promise<void> }
+type Opened = { db: Database; revive(): Promise<void> } & Pick<Lifetime, 'stop' | 'fail'>
 
 /** Opens the database and checks that it keeps its word. `make`: an embedded one that is not there is made. */
 export async function openDatabase(
@@ -102,19 +102,14 @@ export async function openDatabase(
     statementSeconds: config.databaseSeconds,
     onIdleError: error => log?.warn({ error: faultOf(error) }, 'an idle database connection was lost'),
   })
-  let stopping: Promise<void> | undefined
-  const stop = () => {
-    stopping ??= stopAll([
-      () => within(DATABASE_STOP_MS, db.stop(), 'A statement in the database did not end in time.'),
-      ...servers.map(server => server.stop),
-    ])
-    return stopping
-  }
+  const lifetime = createLifetime()
+  lifetime.add(() => stopAll(servers.map(server => server.stop)))
+  lifetime.add(() => within(DATABASE_STOP_MS, db.stop(), 'A statement in the database did not end in time.'))
   try {
     await checkDatabase(config, db)
     await followDatabase(db.sql, clock)
   } catch (error) {
-    return await failStart(error, stop)
+    return await lifetime.fail(error)
   }
   const revive = async () => {
     if (!embedded) return
@@ -123,7 +118,7 @@ export async function openDatabase(
     if (servers.some(known => known.pid === server.pid)) await server.stop()
     else servers.push(server)
   }
-  return { db, revive, stop }
+  return { db, revive, stop: lifetime.stop, fail: lifetime.fail }
 }
 
 /** Opens the database, checks that it keeps its word and fits our secret, and brings it up to date. */
@@ -132,9 +127,9 @@ export async function openStore(
   { migrate: wanted = true, ...opening }: Opening & { migrate?: boolean } = {},
 ): Promise<Store> {
   const { say = () => {}, clock = createClock(), signal, make = false } = opening
-  const { db, revive, stop } = await openDatabase(config, { ...opening, clock })
+  const { db, revive, stop, fail } = await openDatabase(config, { ...opening, clock })
   // Statements under way fail when their database stops; one of somebody else's is left to its own time-out.
-  const abort = () => void stop().catch(() => {}) // told by the stop that follows
+  const abort = () => void stop().catch(() => {}) // reported by the stop that follows
   signal?.addEventListener('abort', abort)
   try {
     signal?.throwIfAborted()
@@ -151,7 +146,7 @@ export async function openStore(
     signal?.throwIfAborted()
     return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }
   } catch (error) {
-    return await failStart(error, stop)
+    return await fail(error)
   } finally {
     signal?.removeEventListener('abort', abort)
   }
@@ -211,11 +206,11 @@ export async function start(
   // Before the database: a start that cannot listen changes nothing.
   const port = only === 'engine' ? config.metricsPort : config.port
   if (port) await checkPort(config.host, port)
-  const store = await openStore(config, { say, clock, log, make: true, ...(signal && { signal }) })
-  const stops = createStops(signal)
-  const stop = stops.run
+  const lifetime = createLifetime(signal)
+  const { stop } = lifetime
+  const store = await openStore(config, { say, clock, log, make: true, signal: lifetime.signal })
   try {
-    stops.push(store.stop)
+    lifetime.add(store.stop)
     const { db, seal } = store
     const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
     const off = { email: isOff(config.emailProviders), sms: isOff(config.textProviders) }
@@ -235,7 +230,7 @@ export async function start(
       templates.clear()
     }
     const listener = await createListener(db, { onDown: forget, onUp: forget })
-    stops.push(() => listener.stop())
+    lifetime.add(() => listener.stop())
     await listener.on('herald_changes', service => {
       services.drop(service)
       authenticate.drop(service)
@@ -253,12 +248,12 @@ export async function start(
         throw error
       }),
     )
-    stops.push(() => readiness.stop())
+    lifetime.add(() => readiness.stop())
     metrics.gauge('herald_database_up', 'Whether the database answers.', () => (readiness.isReady() ? 1 : 0))
     measureQueue(metrics, db.sql)
 
     const hold = await watchHold(db.sql, onFault)
-    stops.push(() => hold.stop())
+    lifetime.add(() => hold.stop())
     await listener.on(HOLD_CHANNEL, () => void hold.look().catch(onFault))
     metrics.gauge('herald_held', 'Whether sending is held until an operator releases it.', () =>
       hold.isHeld() ? 1 : 0,
@@ -269,11 +264,11 @@ export async function start(
     }
 
     const renderThread = createRenderThread()
-    stops.push(() => renderThread.stop())
+    lifetime.add(() => renderThread.stop())
     const { sendingDomain } = config
     const inbox = createInbox({ sql: db.sql, seal, services, templates, renderThread, sendingDomain })
     const files = createFilePlace(store, log)
-    stops.push(() => files.stop())
+    lifetime.add(() => files.stop())
     const given = { services, templates, inbox, files, renderThread, hold, metrics, log }
     // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
     let dispatcher: Dispatcher | null = null
@@ -285,13 +280,13 @@ export async function start(
       onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
     })
     const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
-    const engine = only === 'http' ? null : startDelivery(store, given, providers)
-    stops.push(() => (engine ? engine.stop() : providers.stop()))
+    lifetime.add(() => providers.stop())
+    const engine = only === 'http' ? null : startDelivery(store, given, providers, lifetime)
     dispatcher = createDispatcher(engine, config.leaseSeconds, createWaker(db.sql, onFault))
     if (engine) await listener.on(WAKE_CHANNEL, lane => engine.wake(lane))
 
     const bulkThread = createBulkThread()
-    stops.push(() => bulkThread.stop())
+    lifetime.add(() => bulkThread.stop())
     const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
     metrics.gauge('herald_reads_waiting', 'Reads waiting for their turn.', reads.waiting)
     let draining = false
@@ -328,7 +323,7 @@ export async function start(
     if (only === 'engine') {
       if (config.metricsPort !== null) {
         const watch = await createWatch({ host: config.host, port: config.metricsPort }, parts)
-        stops.push(() => watch.stop())
+        lifetime.add(() => watch.stop())
       }
       return { address: '', port: 0, parts, sample: null, stop }
     }
@@ -341,7 +336,7 @@ export async function start(
     })
     boundConnections(server.app.server, parts)
     addRoutes(server.app, parts)
-    stops.push(async () => {
+    lifetime.add(async () => {
       draining = true
       await server.drain()
     })
@@ -353,7 +348,7 @@ export async function start(
     signal?.throwIfAborted()
     return { address, port, parts, sample, stop }
   } catch (error) {
-    return await failStart(error, stop)
+    return await lifetime.fail(error)
   }
 }
 

@@ -1,5 +1,5 @@
 // Settings → providers, in order of preference.
-import { stopTogether } from '../runtime/stops.ts'
+import { stopTogether } from '../runtime/lifetime.ts'
 import { captureEmail, captureText } from './capture/send.ts'
 import { noEmail, noText } from './none.ts'
 import type { EmailMessage, EmailProvider, ProviderWorld, TextMessage, TextProvider } from './port.ts'
@@ -29,10 +29,14 @@ export function createRegistry(
   }
   const email = wanted.email.map(name => chosen(all.email, name, 'HERALD_EMAIL_PROVIDERS')(world))
   const text = wanted.text.map(name => chosen(all.text, name, 'HERALD_TEXT_PROVIDERS')(world))
+  let stopped: Promise<void> | undefined
   return {
     email,
     text,
-    stop: () => stopTogether([...email, ...text].map(provider => provider.stop())),
+    stop() {
+      stopped ??= stopTogether([...email, ...text].map(provider => provider.stop()))
+      return stopped
+    },
   }
 }
 
