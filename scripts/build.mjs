@@ -1,4 +1,4 @@
-// Makes dist/ from src/. In an install without development tools (npm ci --omit=dev) there is no compiler: then npm's own
+// Builds dist/ from src/. In an install without development tools (npm ci --omit=dev) there is no compiler: then npm's own
 // calls (--if-possible) leave dist/ as it is, because an image is often built in one place and installed in another.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

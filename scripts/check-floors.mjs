@@ -1,5 +1,5 @@
-// npm run floors: fails when a package, or Node itself, is older than the version in which a known hole was closed. The registry's
-// own audit cannot be asked everywhere; this table can. It reads package-lock.json, so what others bring along counts, too.
+// npm run floors: fails when a package, or Node itself, is older than the version that fixed a known vulnerability. The
+// registry's own audit is not reachable everywhere; this table is. It reads package-lock.json, so indirect dependencies count, too.
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 

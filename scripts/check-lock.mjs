@@ -1,11 +1,11 @@
-// npm run lock: fails when package-lock.json cannot be installed as it stands on linux x64 and arm64 (glibc). npm skips an optional
-// package without a word when the registry does not have it, so a missing native binding shows only when a program needs it.
+// npm run lock: fails when package-lock.json cannot be installed as it stands on linux x64 and arm64 (glibc). npm silently
+// skips an optional package that the registry does not have, so a missing native binding shows only when a program needs it.
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
 const MACHINES = ['x64', 'arm64']
 
-/** Every complaint in words; none: the lock file is complete. */
+/** One sentence per problem; empty when the lock file is complete. */
 export function complaints({ lock }) {
   return Object.entries(lock.packages).flatMap(([path, entry]) => [
     ...(path !== '' && !entry.link && !entry.integrity ? [`${path} ${entry.version} has no integrity hash`] : []),
@@ -14,7 +14,7 @@ export function complaints({ lock }) {
   ])
 }
 
-/** A package that brings a native part for linux must bring it for both machines. */
+/** A package with a native binding for linux must have it for both architectures. */
 function withoutBinding(packages, path, { optionalDependencies = {} }) {
   const parts = Object.keys(optionalDependencies).map(name => ({ name, locked: find(packages, path, name) }))
   const missing = parts.filter(({ locked }) => !locked).map(({ name }) => `${owner(path)} needs ${name}, not locked`)

@@ -1,5 +1,5 @@
-// Writes what is made from the sources: docs/errors.md, docs/settings.md, docs/cli.md, openapi.json, schema.sql.
-// test/house.test.ts fails when one of them is not fresh.
+// Writes the files that are generated from the sources: docs/errors.md, docs/settings.md, docs/cli.md, openapi.json, schema.sql.
+// test/house.test.ts fails when one of them is out of date.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests of files use besides Node: Debian's clamd (without a virus database: the tests bring one signature) and
+# Installs what the tests of files use besides Node: Debian's clamd (without a virus database: the tests provide one signature) and
 # Chromium for the download page. Needs root and apt-get; starts nothing.
 set -euo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what a full check needs besides Node: Debian's PostgreSQL 15, to run the tests against a server of another
-# make than the embedded one. Needs root and Debian 12; starts nothing and makes no cluster.
+# Installs what a full check needs besides Node: Debian's PostgreSQL 15, to run the tests against another version
+# than the embedded one. Needs root and Debian 12; starts nothing and creates no cluster.
 set -euo pipefail
 
 if [ -x /usr/lib/postgresql/15/bin/postgres ]; then
@@ -15,7 +15,7 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -qq -y --no-install-recommends postgresql-common >/dev/null
-# The package would make a cluster and start it at once; the tests bring their own.
+# The package would create a cluster and start it at once; the tests create their own.
 sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
 apt-get install -qq -y --no-install-recommends postgresql-15 >/dev/null
 echo 'PostgreSQL 15 is installed.'
