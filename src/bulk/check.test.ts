@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { expectLinear, repeated } from '../../test/support/hostile.ts'
-import { type CheckedRow, checkRows, type RowRules, rowErrorsSentence, tooLongSentence, tooLongText } from './check.ts'
+import { type CheckedRow, checkRows, type RowRules, rowErrorsSentence } from './check.ts'
 import { matchColumns } from './columns.ts'
 import { sheetOfCsv, sheetOfRows } from './rows.ts'
 
@@ -43,14 +43,6 @@ test('contract 9: the first 20 failing rows, good ones not counted', () => {
   expect(sentence.match(/Row \d+ - /g)).toHaveLength(20)
   expect(sentence).toMatch(/Row 40 - email address: invalid recipient\.$/)
   expect(rowErrorsSentence(rows, 1)).toBe('Some rows have errors. Row 2 - email address: invalid recipient.')
-})
-
-test('contract 21, 6: the text about length is printed with one full stop', () => {
-  const errors = [{ key: 'p', column: 'p', problem: 'long' as const, message: tooLongText }]
-  expect(rowErrorsSentence([{ row: 3, errors }])).toBe(`Some rows have errors. Row 3 - p: ${tooLongText}`)
-  expect(tooLongSentence(3)).toBe(
-    'Row 3 - has a character count greater than 612 characters. Some messages may be too long due to custom content.',
-  )
 })
 
 test('contract 21, 6: length is measured after filling', () => {

@@ -7,7 +7,6 @@ import type { PhonePlan } from '../recipients/plans.ts'
 import type { RecipientType } from '../recipients/recipient.ts'
 import { strip } from '../recipients/strip.ts'
 import { renderedLimit } from '../rendering/size.ts'
-import { smsLimit } from '../rendering/sms.ts'
 import type { Column, Columns } from './columns.ts'
 import type { Sheet } from './rows.ts'
 
@@ -15,15 +14,13 @@ import type { Sheet } from './rows.ts'
 export type Value = string | null | (string | null)[]
 export type Values = Record<string, Value>
 
-export const tooLongText = 'Maximum 612 characters. Some messages may be too long due to custom content.'
-
-export const tooLargeText = `Content has a character count greater than the limit of ${renderedLimit}`
+const tooLargeText = `Content has a character count greater than the limit of ${renderedLimit}`
 
 export type CellError = {
   key: string
   /** Header text as given; null for what is wrong with the whole row. */
   column: string | null
-  problem: 'missing' | 'recipient' | 'long' | 'large'
+  problem: 'missing' | 'recipient' | 'large'
   /** `Missing`, what is wrong with the recipient, or the text about length. */
   message: string
 }
@@ -47,11 +44,6 @@ export type CheckedRow = {
 export type TextMeasure = {
   /** Whether the message filled with these values has more than 612 units, prefix included. */
   isTooLong(values: Values): boolean
-  /**
-   * Whether one value alone counts as too long. The reference asks this about value and unfilled template, which can flag a
-   * message that fits; the service measures after filling and leaves it out (contract 21, 6).
-   */
-  isLongValue?(value: Value): boolean
 }
 
 /** What rendering knows about the size of an e-mail of a template. */
@@ -93,7 +85,6 @@ function checkRow(
   let key: string | undefined
   for (const column of columns.used) {
     const value = valueIn(cells, column)
-    const before = errors.length
     if (column.isValue) personalisation[column.key] = value
     if (column.isRecipient) {
       recipient = typeof value === 'string' ? value : null
@@ -102,8 +93,6 @@ function checkRow(
       else if (reading) errors.push(errorOf(column, 'recipient', reading.message))
       else if (columns.duplicateRecipients.length === 0) errors.push(errorOf(column, 'missing', 'Missing'))
     } else if (value === null) errors.push(errorOf(column, 'missing', 'Missing'))
-    if (errors.length === before && value !== null && column.isValue && rules.text?.isLongValue?.(value))
-      errors.push(errorOf(column, 'long', tooLongText))
   }
   const reference = columns.reference === undefined ? null : cellAt(cells, columns.reference)
   const tooLong = rules.text?.isTooLong(personalisation) ?? false
@@ -169,7 +158,3 @@ function rowErrors(row: number, errors: readonly CellError[]): string {
 
 /** `Missing`, `invalid recipient` or the text about length. */
 export const whatIsWrong = (error: CellError) => (error.problem === 'recipient' ? 'invalid recipient' : error.message)
-
-/** `Row 3 - has a character count greater than 612 characters. …` */
-export const tooLongSentence = (row: number) =>
-  `Row ${row} - has a character count greater than ${smsLimit} characters. Some messages may be too long due to custom content.`

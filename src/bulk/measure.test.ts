@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compileSms } from '../rendering/sms.ts'
-import { createReferenceMeasure, createTextMeasure } from './measure.ts'
+import { createTextMeasure } from './measure.ts'
 
 test('contract 21, 6: the filled message counts, with the prefix', () => {
   const filled = (letters: number) => ({ p: 'a'.repeat(letters) })
@@ -16,14 +16,6 @@ test('contract 21, 6: the filled message counts, with the prefix', () => {
 test('a missing value counts nothing', () => {
   const measure = createTextMeasure(`((p))((x??${'y'.repeat(700)}))`)
   expect(measure.isTooLong({ p: 'a'.repeat(500), x: null })).toBe(false)
-})
-
-test('10.4 the reference asks about a value beside the unfilled template, unsupported characters twice', () => {
-  const isLong = createReferenceMeasure('((p))').isLongValue
-  expect(isLong?.('a'.repeat(607))).toBe(false)
-  expect(isLong?.('a'.repeat(608))).toBe(true)
-  expect(isLong?.('•'.repeat(303))).toBe(false)
-  expect(isLong?.('•'.repeat(304))).toBe(true)
 })
 
 test('what is decided from lengths is what rendering would say', () => {

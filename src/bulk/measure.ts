@@ -1,11 +1,9 @@
 // Whether the message of each row gets too long. Most are so short, or so long, that nothing need be rendered to know.
 
-import { codePoints } from '../rendering/characters.ts'
-import { unsupported } from '../rendering/gsm.ts'
 import { keyed, parse } from '../rendering/placeholders.ts'
 import { createMergedLength, isOverLimit, renderedLimit } from '../rendering/size.ts'
 import { compileSms, mostUnitsOfCharacter, smsLimit } from '../rendering/sms.ts'
-import type { EmailMeasure, TextMeasure, Value, Values } from './check.ts'
+import type { EmailMeasure, TextMeasure, Values } from './check.ts'
 
 /** Measured after filling, prefix included (contract 21, 6). */
 export function createTextMeasure(content: string, prefix: string | null = null): TextMeasure {
@@ -46,21 +44,6 @@ export const createMeasures = ({
   prefix: string | null
 }) =>
   subject === null ? { text: createTextMeasure(content, prefix) } : { email: createEmailMeasure({ subject, content }) }
-
-/** The reference's question about a single value, beside the measure: only the vectors ask it (content-rules 10.4). */
-export function createReferenceMeasure(content: string): TextMeasure {
-  const raw = codePoints(content)
-  return { ...createTextMeasure(content), isLongValue: value => raw + weight(value) > smsLimit }
-}
-
-function weight(value: Value): number {
-  if (Array.isArray(value)) return value.reduce((sum, item) => sum + weight(item), 0)
-  if (value === null) return 0
-  const heavy = new Set(unsupported(value))
-  let sum = 0
-  for (const char of value) sum += heavy.has(char) ? 2 : 1
-  return sum
-}
 
 function longestOf(values: Values): number {
   let longest = 0

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { findPhoneNumbersInText, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { expect, test } from 'vitest'
 import { expectLinear, repeated } from '../../test/support/hostile.ts'
-import { find, humanPhone, readPhone, search } from './phone.ts'
+import { find, readPhone, search } from './phone.ts'
 import { createNorthAmericanTest, createPhonePlan } from './plans.ts'
 
 const plan = createPhonePlan()
@@ -43,13 +43,6 @@ test('another home country', () => {
   })
   expect(() => createPhonePlan('999')).toThrow('999 is not a country calling code')
   expect(() => createPhonePlan('1', '1, x')).toThrow('x is not a country calling code')
-})
-
-test('the human form keeps the separators of the country, and an extension', () => {
-  expect(humanPhone('6135550123 x12')).toBe('+1 613-555-0123 ext. 12')
-  expect(humanPhone('+5511961234567')).toBe('+55 11 96123-4567')
-  expect(humanPhone('+80012345678')).toBe('+800 1234 5678')
-  expect(humanPhone('nobody')).toBe('nobody')
 })
 
 test('the quick test for North America agrees with the library all over the plan', () => {
@@ -149,7 +142,6 @@ test('no text throws, and a normal form is its own', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), written), text => {
       const number = read(text)
-      humanPhone(text)
       if (number.ok) expect(read(number.e164)).toEqual(number)
     }),
     { numRuns: 500 },
@@ -171,7 +163,6 @@ test.each([
   ';',
 ])('S-28 100 kB of %j', async unit => {
   await expectLinear(read, repeated(unit))
-  await expectLinear(humanPhone, repeated(unit))
 })
 
 test.each(['1 ', '+1 ', '(6', '613 555 012 ', '6 1 3 5 5 5 0 1 2 3 4 ', '+44 1 '])(

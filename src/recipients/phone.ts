@@ -1,7 +1,7 @@
 // Phone numbers, read the way people write them: the first valid number in the text counts (content-rules 9.2).
 
 import { parsePhoneNumberFromString, searchPhoneNumbersInText } from 'libphonenumber-js/max'
-import { createNorthAmericanTest, createPhonePlan, grouped, type PhonePlan } from './plans.ts'
+import { createNorthAmericanTest, createPhonePlan, type PhonePlan } from './plans.ts'
 
 export type PhoneProblem =
   | 'Number is None'
@@ -38,15 +38,6 @@ export function readPhone(text: string | null, rules: PhoneRules): PhoneReading 
   if (plan.supported && !plan.supported.has(found.countryCode))
     return { ok: false, problem: `Country code ${found.countryCode} is not supported` }
   return { ok: true, e164: found.e164, countryCode: found.countryCode, international }
-}
-
-/** `+1 613-555-0123`, or the text as it is when no number is found. */
-export function humanPhone(text: string, plan: PhonePlan = defaultPlan): string {
-  if (text.length > longest) return text
-  const number = first(text, plan)
-  if (!number) return text
-  const ext = number.ext ? ` ext. ${number.ext}` : ''
-  return `+${number.countryCallingCode} ${grouped(number.countryCallingCode, number.nationalNumber)}${ext}`
 }
 
 type Found = { e164: string; countryCode: string }

@@ -255,20 +255,17 @@ describe('the short way is the long way', () => {
 test('a compiled e-mail answers what the API shows', () => {
   const email = compileEmail({ subject: " ((a))\t-- it's ", content: '# ((b))\n((c))' })
   expect(email.names).toEqual(['a', 'b', 'c'])
-  expect(email.missing({ A: 'x', b: null })).toEqual(['b', 'c'])
-  expect(email.additional({ A: 'x', z: 1 })).toEqual(['z'])
+  expect(email.unsendable({ A: 'x', b: null })).toEqual(['b', 'c'])
   expect(email.answer({ a: 'x', b: '<b>', c: ['one', 'two'] })).toEqual({
     subject: "x -- it's",
     body: '# <b>\n\n\n* one\n* two',
   })
-  expect(email.rawLength).toBe(13)
-  expect(email.length({ b: '12', c: '3' })).toBe(6)
 })
 
 test('a file that travels as an attachment shows as nothing and is not missing', () => {
   const email = compileEmail({ subject: 's', content: 'See ((file)).' })
   const values = { file: { file: 'aGVsbG8=', filename: 'x.txt', sending_method: 'attach' } }
-  expect(email.missing(values)).toEqual([])
+  expect(email.unsendable(values)).toEqual([])
   expect(email.render(values).text).toBe('See.\n')
 })
 

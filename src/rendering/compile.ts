@@ -1,7 +1,6 @@
 // An e-mail template compiled once and rendered many times. A version of a template never changes, so neither does
 // what is compiled from it.
 
-import { codePoints } from './characters.ts'
 import { documentAround, type Frame } from './document.ts'
 import {
   type BodyOptions,
@@ -15,14 +14,11 @@ import {
   subjectText,
   titleOf,
 } from './email.ts'
-import { emailLength } from './limits.ts'
 import {
-  additional,
   hasFixedText,
   type Keyed,
   keyed,
   keyOf,
-  missing,
   names,
   type Parts,
   parse,
@@ -41,14 +37,8 @@ export type Email = { subject: string; text: string; html: string }
 export type CompiledEmail = {
   /** Names in order of first appearance, the subject's first. */
   readonly names: readonly string[]
-  /** The length of the content as written, which is what saving a template limits. */
-  readonly rawLength: number
-  /** Names without a value. */
-  missing: (values: Values) => string[]
   /** Names without a value to send: a list without items counts as none (contract 22.1). */
   unsendable: (values: Values) => string[]
-  /** Supplied keys that the template does not use. */
-  additional: (values: Values) => string[]
   /** Whether the value of this name is shown somewhere, and not only asked for by a conditional. */
   isShown: (name: string) => boolean
   /** UTF-16 units of subject and body after merging; found without rendering. */
@@ -59,8 +49,6 @@ export type CompiledEmail = {
   isBlank: (values: Values) => boolean
   /** Subject and body as API answers show them. */
   answer: (values: Values) => { subject: string; body: string }
-  /** The length that is limited per message. */
-  length: (values: Values) => number
   /** The mail. Missing values show as marks; sending refuses them before it comes to this. */
   render: (values: Values) => Email
 }
@@ -77,10 +65,7 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
   const isNeverBlank = hasFixedText(content)
   return {
     names: wanted,
-    rawLength: codePoints(template.content),
-    missing: values => missing(wanted, keyed(values)),
     unsendable: values => unsendable(wanted, keyed(values)),
-    additional: values => additional(wanted, values),
     isShown: name => shown.has(keyOf(name)),
     mergedUnits: values => {
       const found = keyed(values)
@@ -95,7 +80,6 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
       const found = keyed(values)
       return { subject: subjectAnswer(subject, found), body: bodyAnswer(content, found) }
     },
-    length: values => emailLength(template.content, content, keyed(values)),
     render: values => {
       const found = keyed(values)
       const {
@@ -114,14 +98,14 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
 export function rendererOf(options: BodyOptions): (template: Template, values: Keyed) => Outputs {
   const escaped = new WeakMap<Parts, Parts>()
   const escapedOf = (parts: Parts) => {
-    const known = escaped.get(parts) ?? prepare(parts, 'escape')
+    const known = escaped.get(parts) ?? prepare(parts)
     escaped.set(parts, known)
     return known
   }
   return ({ subject, content }, values) => ({
     subject: subjectText(subject, values),
     text: bodyText(content, values, options),
-    title: titleOf(subjectHtml(escapedOf(subject), values, options)),
+    title: titleOf(subjectHtml(escapedOf(subject), values)),
     preheader: preheaderWords(escapedOf(content), values, options),
     body: bodyHtml(escapedOf(content), values, options),
   })

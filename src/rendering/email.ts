@@ -9,7 +9,6 @@ import { type Filling, fill, type Keyed, type Parts } from './placeholders.ts'
 import { typographyOfHtml, typographyOfText } from './typography.ts'
 
 export type BodyOptions = {
-  redactMissing?: boolean
   /** Values are text and nothing else: no Markdown in them is formatted. */
   literalValues?: boolean
 }
@@ -20,9 +19,8 @@ export function subjectText(parts: Parts, values: Keyed): string {
 }
 
 /** The subject in HTML, from parts prepared by escaping. */
-export function subjectHtml(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
-  const filled = fill(escaped, values, { html: 'escape', redactMissing: options.redactMissing ?? false })
-  return cleanSubject(typographyOfHtml(filled))
+export function subjectHtml(escaped: Parts, values: Keyed): string {
+  return cleanSubject(typographyOfHtml(fill(escaped, values, { html: 'escape' })))
 }
 
 /** The HTML subject as the title of the document, which holds no elements: a mark there would show as text. */
@@ -56,10 +54,6 @@ export function bodyHtml(escaped: Parts, values: Keyed, options: BodyOptions = {
   return typographyOfHtml(toHtml(prepareBody(filled), options.literalValues))
 }
 
-export function preheader(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
-  return cutPreheader(preheaderWords(escaped, values, options))
-}
-
 /** All the words of a preheader, before it is cut. */
 export function preheaderWords(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
   const filled = fill(escaped, values, filling('escape', options))
@@ -67,7 +61,7 @@ export function preheaderWords(escaped: Parts, values: Keyed, options: BodyOptio
 }
 
 function filling(html: 'escape' | 'passthrough', options: BodyOptions): Filling {
-  const common: Filling = { html, lists: 'markdown', redactMissing: options.redactMissing ?? false, seal }
+  const common: Filling = { html, lists: 'markdown', seal }
   return options.literalValues ? { ...common, protect } : common
 }
 

@@ -73,15 +73,6 @@ export function sanitise(text: string): string {
   return from === 0 ? text : out + text.slice(from)
 }
 
-/** The characters of a text that become a question mark, each once. */
-export function unsupported(text: string): string[] {
-  const found = new Set<string>()
-  for (const char of text) {
-    if (kindOf(char.codePointAt(0) ?? 0) === notAllowed && replacement(char) === null) found.add(char)
-  }
-  return [...found]
-}
-
 function replacement(char: string): string | null {
   const known = replacements.get(char)
   if (known !== undefined) return known

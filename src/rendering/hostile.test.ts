@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'vitest'
 import { expectLinear, repeated } from '../../test/support/hostile.ts'
 import { compileEmail } from './compile.ts'
-import { bodyHtml, bodyText, preheader, subjectText } from './email.ts'
+import { bodyHtml, bodyText, cutPreheader, preheaderWords, subjectText } from './email.ts'
 import { measure, sanitise } from './gsm.ts'
-import { decodeReferences, encodeUrl, escapeText, safeTarget, stripTags } from './html.ts'
-import { compare, fill, keyed, names, parse, prepare } from './placeholders.ts'
+import { decodeReferences, encodeUrl, escapeText, safeTarget } from './html.ts'
+import { fill, keyed, names, parse, prepare } from './placeholders.ts'
 import { countTemplate } from './sms.ts'
 import { typographyOfHtml, typographyOfText } from './typography.ts'
 
@@ -118,7 +118,7 @@ const bodies: Record<string, (size: number) => string> = {
 
 for (const [name, make] of Object.entries(bodies)) {
   describe(name, () => {
-    test('in an HTML body', () => expectLinear(content => bodyHtml(prepare([content], 'escape'), none), make))
+    test('in an HTML body', () => expectLinear(content => bodyHtml(prepare([content]), none), make))
     test('in a plain-text body', () => expectLinear(content => bodyText([content], none), make))
   })
 }
@@ -127,7 +127,7 @@ for (const [name, make] of Object.entries(bodies)) {
 test.each(['only tags', 'newlines and spaces', 'nested language tags', 'ampersands'])(
   '%s in a preheader',
   async name => {
-    await expectLinear(content => preheader(prepare([content], 'escape'), none), bodies[name] ?? String)
+    await expectLinear(content => cutPreheader(preheaderWords(prepare([content]), none)), bodies[name] ?? String)
   },
 )
 
@@ -148,9 +148,7 @@ for (const [name, make] of Object.entries(placeholders)) {
     test('parse', () => expectLinear(parse, make))
     test('fill without values', () => expectLinear(text => fill(parse(text), none, { html: 'escape' }), make))
     test('fill', () => expectLinear(text => fill(parse(text), keyed({ a: 'b' }), { html: 'escape' }), make))
-    test('strip', () => expectLinear(text => fill(prepare(parse(text), 'strip'), none, { html: 'strip' }), make))
-    test('names and comparison', () =>
-      expectLinear(text => [names(parse(text)), compare(parse(text), parse(text))], make))
+    test('names', () => expectLinear(text => names(parse(text)), make))
     test('compile and render', async () => {
       await expectLinear(
         (content: string) => compileEmail({ subject: 's', content }).render({ a: 'b' }),
@@ -163,10 +161,6 @@ for (const [name, make] of Object.entries(placeholders)) {
 const texts: Record<string, [(text: string) => unknown, (size: number) => string]> = {
   'escape ampersands': [escapeText, repeated('&a')],
   'escape control characters': [escapeText, repeated('\r\0\x01')],
-  'strip open tags': [stripTags, repeated('<a ')],
-  'strip quoted tags': [stripTags, repeated('<a b="')],
-  'strip comments': [stripTags, repeated('<!--')],
-  'strip declarations': [stripTags, repeated('<!')],
   'decode nearly references': [decodeReferences, repeated('&#x1')],
   'a target of spaces': [safeTarget, repeated(' ')],
   'a target of letters': [safeTarget, repeated('a')],

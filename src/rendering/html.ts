@@ -37,49 +37,6 @@ export function escapeText(text: string): string {
   return out + text.slice(from)
 }
 
-/** Removes tags and comments and keeps what is between them. A `<` that opens no tag stays. */
-export function stripTags(text: string): string {
-  let out = ''
-  let from = 0
-  let noEnd = false
-  for (let i = text.indexOf('<'); i !== -1 && !noEnd; i = text.indexOf('<', i)) {
-    const end = tagEnd(text, i)
-    if (end === -1) {
-      // Nothing after this `<` closes, so nothing after a later one does.
-      noEnd = text.indexOf('>', i) === -1
-      i++
-      continue
-    }
-    out += text.slice(from, i)
-    from = end
-    i = end
-  }
-  return out + text.slice(from)
-}
-
-/** The index after a tag or comment that starts here, or -1. A quote in a tag hides the `>` inside it. */
-function tagEnd(text: string, start: number): number {
-  if (text.startsWith('<!--', start)) {
-    const end = text.indexOf('-->', start + 4)
-    if (end !== -1) return end + 3
-  }
-  const first = text.charCodeAt(start + 1)
-  const isTag = isAsciiLetter(first) || (first === 47 && isAsciiLetter(text.charCodeAt(start + 2)))
-  if (!isTag) return first === 33 || first === 63 || first === 47 ? text.indexOf('>', start) + 1 || -1 : -1
-  for (let i = start + 1; i < text.length; i++) {
-    const char = text[i]
-    if (char === '>') return i + 1
-    // A second `<` means the first one was text; stopping here also keeps many unclosed tags from costing a square.
-    if (char === '<') return -1
-    if ((char === '"' || char === "'") && text[i - 1] === '=') {
-      const close = text.indexOf(char, i + 1)
-      if (close === -1) return -1
-      i = close
-    }
-  }
-  return -1
-}
-
 const longestName = 31
 
 /** The index after the known character reference that starts at this `&`, or -1. The semicolon is required. */

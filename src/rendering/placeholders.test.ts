@@ -1,19 +1,7 @@
 // What content-rules 2 says beyond its vectors.
 
 import { expect, test } from 'vitest'
-import {
-  additional,
-  compare,
-  fill,
-  keyed,
-  keyOf,
-  missing,
-  names,
-  namesOf,
-  parse,
-  prepare,
-  shows,
-} from './placeholders.ts'
+import { fill, keyed, keyOf, missing, names, namesOf, parse, shows } from './placeholders.ts'
 
 const plainly = (content: string, values = {}) => fill(parse(content), keyed(values), { html: 'passthrough' })
 
@@ -55,18 +43,4 @@ test('a missing value in a link target gives way to its name only when nothing i
 
 test('a missing condition keeps its inner lines and loses the outer ones', () => {
   expect(plainly('((a??\n\nb\nc\n))')).toBe('<mark><span>((a??</span>b<br>c))</mark>')
-})
-
-test('stripping removes a tag together with the placeholder inside it', () => {
-  const stripped = prepare(parse('<a href="((url))">((text))</a> ((<i>x))'), 'strip')
-  expect(fill(stripped, keyed({ url: 'u', text: '<b>t</b>', '<i>x': 'y' }), { html: 'strip' })).toBe('t y')
-})
-
-test('comparison and additional data answer in the spelling that was used', () => {
-  expect(compare(parse('((First Name)) ((b))'), parse('((first_name??x)) ((C))'))).toEqual({
-    changed: true,
-    added: ['C'],
-    removed: ['b'],
-  })
-  expect(additional(['a'], { A: 1, 'B b': 2 })).toEqual(['B b'])
 })

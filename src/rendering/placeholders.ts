@@ -1,7 +1,7 @@
 // Placeholders and conditionals: where they stand in a template, what it needs, and what a value becomes.
 
 import { decimal } from '../core/number.ts'
-import { escapeText, stripTags } from './html.ts'
+import { escapeText } from './html.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
@@ -14,12 +14,11 @@ export type Slot = { readonly name: string; readonly key: string; readonly text:
 /** A template taken apart once, to be filled many times. */
 export type Parts = readonly (string | Slot)[]
 
-export type Html = 'escape' | 'strip' | 'passthrough'
+export type Html = 'escape' | 'passthrough'
 
 export type Filling = {
   html: Html
   lists?: 'inline' | 'markdown'
-  redactMissing?: boolean
   /** How a missing value shows: `mark` elements by default, or its own spelling where there is no HTML. */
   markers?: 'html' | 'plain'
   /** Treats what a mark holds, so that it stays in one piece. */
@@ -110,11 +109,6 @@ export function namesOf(template: { subject?: string | null; content: string }):
   return names(parse(template.subject ?? ''), parse(template.content))
 }
 
-/** Names used conditionally at least once. */
-export function conditionalNames(parts: Parts): string[] {
-  return names(parts.filter(part => typeof part !== 'string' && part.text !== null))
-}
-
 /** Names whose value is absent or null. An empty list is there, although it shows as missing. */
 export function missing(wanted: readonly string[], values: Keyed): string[] {
   return wanted.filter(name => values.get(keyOf(name)) == null)
@@ -141,24 +135,6 @@ export function hasFixedText(parts: Parts, treat: (text: string) => string = tex
   return parts.some(part => typeof part === 'string' && /\S/.test(treat(part)))
 }
 
-/** Supplied keys that match no name. */
-export function additional(wanted: readonly string[], values: Values): string[] {
-  const keys = new Set(wanted.map(keyOf))
-  return Object.keys(values).filter(name => !keys.has(keyOf(name)))
-}
-
-/** What changed between two versions of a template, in the spelling of the version that has the name. */
-export function compare(before: Parts, after: Parts): { changed: boolean; added: string[]; removed: string[] } {
-  const added = newNames(before, after)
-  const removed = newNames(after, before)
-  return { changed: added.length + removed.length > 0, added, removed }
-}
-
-function newNames(old: Parts, next: Parts): string[] {
-  const keys = new Set(names(old).map(keyOf))
-  return names(next).filter(name => !keys.has(keyOf(name)))
-}
-
 const truthy = new Set(['yes', 'y', 'true', 't', '1', 'include', 'show', 'oui', 'vrai', 'inclure', 'afficher'])
 
 /** Whether a condition with this value shows its text. */
@@ -167,29 +143,13 @@ export function shows(value: unknown): boolean {
   return isScalar && truthy.has(String(value).toLowerCase())
 }
 
-/** Treats the template's own text for a mode, once, so that filling only has to treat values. */
-export function prepare(parts: Parts, html: Html): Parts {
-  if (html === 'passthrough') return parts
-  if (html === 'escape') {
-    return parts.map(part => (typeof part === 'string' ? escapeText(part) : treatSlot(part, escapeText)))
-  }
-  const treat = (text: string) => escapeText(stripTags(text))
-  // A tag may begin before a placeholder and end behind it, so the text is stripped as a whole, with a stand-in for
-  // each placeholder. NUL can be the stand-in because escaping deletes it anyway.
-  const slots = parts.filter(part => typeof part !== 'string')
-  let count = 0
-  const whole = parts.map(part => (typeof part === 'string' ? part.replaceAll('\0', '') : `\0${count++}\0`)).join('')
-  return stripTags(whole)
-    .split('\0')
-    .flatMap((piece, index): (string | Slot)[] => {
-      if (index % 2 === 0) return piece === '' ? [] : [escapeText(piece)]
-      const slot = slots[Number(piece)]
-      return slot === undefined ? [] : [treatSlot(slot, treat)]
-    })
+/** Escapes the template's own text once, so that filling only has to escape values. */
+export function prepare(parts: Parts): Parts {
+  return parts.map(part => (typeof part === 'string' ? escapeText(part) : escapeSlot(part)))
 }
 
-function treatSlot(slot: Slot, treat: (text: string) => string): Slot {
-  return { name: treat(slot.name), key: slot.key, text: slot.text === null ? null : treat(slot.text) }
+function escapeSlot({ name, key, text }: Slot): Slot {
+  return { name: escapeText(name), key, text: text === null ? null : escapeText(text) }
 }
 
 /** Fills prepared parts in one pass: what arrives inside a value is never filled again. */
@@ -209,7 +169,6 @@ function ordinary(slot: Slot, before: string | Slot, values: Keyed, filling: Fil
   const value = valueText(values.get(slot.key), filling)
   if (value !== null) return value
   if (isLinkTarget(before, values)) return slot.name
-  if (filling.redactMissing) return `<mark>${sealed('[hidden]', filling)}</mark>`
   const spelling = `((${slot.name}))`
   return filling.markers === 'plain' ? spelling : `<mark>${sealed(spelling, filling)}</mark>`
 }
@@ -218,7 +177,6 @@ function conditional(slot: Slot, text: string, before: string | Slot, values: Ke
   const value = values.get(slot.key)
   if (value != null) return shows(value) ? text : ''
   if (isLinkTarget(before, values)) return slot.name
-  if (filling.redactMissing) return `<mark>${sealed('[hidden]', filling)}</mark>`
   if (filling.markers === 'plain') return `((${slot.name}??${text}))`
   if (filling.block && text.includes('\n')) return filling.block(slot.name, text)
   const lines = text.includes('\n') ? trimNewlines(text).split('\n') : [text]
@@ -256,7 +214,7 @@ export function scalarText(value: unknown): string {
 
 function treat(text: string, filling: Filling): string {
   const { html, protect } = filling
-  const treated = html === 'passthrough' ? text : escapeText(html === 'strip' ? stripTags(text) : text)
+  const treated = html === 'passthrough' ? text : escapeText(text)
   return protect ? protect(treated) : treated
 }
 

@@ -7,8 +7,7 @@ import { compileSms, countTemplate, lengthOf } from './sms.ts'
 test('a compiled message answers with and without the prefix', () => {
   const sms = compileSms('Hi ((name)) , it costs ((x??5€))')
   expect(sms.names).toEqual(['name', 'x'])
-  expect(sms.missing({ name: 'a' })).toEqual(['x'])
-  expect(sms.additional({ y: 1 })).toEqual(['y'])
+  expect(sms.unsendable({ name: 'a' })).toEqual(['x'])
   const values = { name: 'Łukasz…', x: 'yes' }
   expect(sms.answer(values)).toEqual({ body: 'Hi ?ukasz..., it costs 5€' })
   expect(sms.render(values, ' Svc ')).toEqual({

@@ -3,12 +3,10 @@
 import { trim } from './characters.ts'
 import { type Encoding, fragments, leastUnits, measure, sanitise } from './gsm.ts'
 import {
-  additional,
   fill,
   hasFixedText,
   type Keyed,
   keyed,
-  missing,
   names,
   type Parts,
   parse,
@@ -26,12 +24,8 @@ export type Sms = SmsLength & { text: string }
 
 export type CompiledSms = {
   readonly names: readonly string[]
-  /** Names without a value. */
-  missing: (values: Values) => string[]
   /** Names without a value to send: a list without items counts as none (contract 22.1). */
   unsendable: (values: Values) => string[]
-  /** Supplied keys that the template does not use. */
-  additional: (values: Values) => string[]
   /** Whether the message has more than 612 units; long ones are recognised by their lengths, without rendering. */
   isTooLong: (values: Values, prefix?: string | null) => boolean
   /** Whether the body, without the prefix, is nothing but whitespace. */
@@ -50,9 +44,7 @@ export function compileSms(content: string): CompiledSms {
   const isNeverBlank = hasFixedText(parts, sanitise)
   return {
     names: wanted,
-    missing: values => missing(wanted, keyed(values)),
     unsendable: values => unsendable(wanted, keyed(values)),
-    additional: values => additional(wanted, values),
     isTooLong: (values, prefix = null) => {
       const found = keyed(values)
       const units = length(found, unitsOf)

@@ -11,7 +11,7 @@ parentPort?.on('message', (ask: Ask) => parentPort?.postMessage(answerTo(ask)))
 function answerTo({ id, kind, template, values }: Ask): Answer {
   try {
     if (kind === 'email') return { id, kind, email: compileEmail(template).render(values) }
-    return { id, kind, html: bodyHtml(prepare(parse(template.content), 'escape'), keyed(values), template) }
+    return { id, kind, html: bodyHtml(prepare(parse(template.content)), keyed(values), template) }
   } catch {
     return { id, kind: 'failed' }
   }

@@ -47,4 +47,4 @@ const templateOf = ({ content, subject, literal_values }: VersionRow) => ({
 })
 
 const html = (version: VersionRow, given: Keyed) =>
-  bodyHtml(prepare(parse(version.content), 'escape'), given, templateOf(version))
+  bodyHtml(prepare(parse(version.content)), given, templateOf(version))

@@ -1,14 +1,12 @@
 // Vectors of recipients and recipient files (content-rules 13.1) against the real functions.
 
-import type { CheckedRow } from '../../../src/bulk/check.ts'
-import { createReferenceMeasure } from '../../../src/bulk/measure.ts'
 import { sheetOfCsv, sheetOfRows } from '../../../src/bulk/rows.ts'
-import { summarise } from '../../../src/bulk/summary.ts'
 import { readEmail } from '../../../src/recipients/email.ts'
-import { humanPhone, readPhone } from '../../../src/recipients/phone.ts'
+import { readPhone } from '../../../src/recipients/phone.ts'
 import { createSafelist, safelistForm } from '../../../src/recipients/recipient.ts'
 import { namesOf } from '../../../src/rendering/placeholders.ts'
 import type { Handler } from './handler.ts'
+import { humanPhone, summarise } from './reference-recipients.ts'
 
 const emailAddress: Handler = input => {
   const read = readEmail(input.address)
@@ -51,9 +49,9 @@ const recipientCsv: Handler = input => {
     international: input.international ?? true,
     safelist: input.safelist ?? [],
     maxRows: input.maxRows ?? 50_000,
-    ...(input.remainingToday === undefined ? {} : { remainingToday: input.remainingToday }),
-    ...(input.maxErrorsShown === undefined ? {} : { maxErrorsShown: input.maxErrorsShown }),
-    ...(content === undefined ? {} : { text: createReferenceMeasure(content) }),
+    remainingToday: input.remainingToday ?? Number.POSITIVE_INFINITY,
+    maxErrorsShown: input.maxErrorsShown ?? 20,
+    content,
   })
   return {
     columnHeaders: summary.columns.headers,
@@ -72,7 +70,7 @@ const recipientCsv: Handler = input => {
   }
 }
 
-function presentRow(row: CheckedRow, isMeasured: boolean) {
+function presentRow(row: ReturnType<typeof summarise>['rows'][number], isMeasured: boolean) {
   return {
     recipient: row.recipient,
     personalisation: row.personalisation,

@@ -1,26 +1,32 @@
 // Vectors of the rendering room (content-rules 13.1) against the real functions.
 
 import { compileEmail } from '../../../src/rendering/compile.ts'
-import { bodyHtml, bodyText, preheader, subjectHtml, subjectText } from '../../../src/rendering/email.ts'
-import { fragments, measure, sanitise, unsupported } from '../../../src/rendering/gsm.ts'
+import {
+  bodyHtml,
+  bodyText,
+  cutPreheader,
+  preheaderWords,
+  subjectHtml,
+  subjectText,
+} from '../../../src/rendering/email.ts'
+import { fragments, measure, sanitise } from '../../../src/rendering/gsm.ts'
 import { decodeReferences } from '../../../src/rendering/html.ts'
-import { emailLength, isEmailTooLong, isNameTooLong } from '../../../src/rendering/limits.ts'
+import { seal } from '../../../src/rendering/literal.ts'
+import { fill, keyed, keyOf, missing, namesOf, parse, prepare, shows } from '../../../src/rendering/placeholders.ts'
+import { compileSms, countTemplate } from '../../../src/rendering/sms.ts'
+import { bareMarks, canonical } from './canonical.ts'
+import type { Handler, Handlers } from './handler.ts'
 import {
   additional,
   compare,
   conditionalNames,
-  fill,
-  keyed,
-  keyOf,
-  missing,
-  namesOf,
-  parse,
-  prepare,
-  shows,
-} from '../../../src/rendering/placeholders.ts'
-import { compileSms, countTemplate } from '../../../src/rendering/sms.ts'
-import { bareMarks, canonical } from './canonical.ts'
-import type { Handler, Handlers } from './handler.ts'
+  emailLength,
+  hideMissing,
+  isNameTooLong,
+  stripParts,
+  stripValues,
+  unsupported,
+} from './reference-text.ts'
 
 const placeholders: Handler = input => {
   switch (input.fn) {
@@ -29,9 +35,13 @@ const placeholders: Handler = input => {
     case 'key':
       return { key: keyOf(input.key) }
     case 'render': {
-      const { html, lists = 'inline', redactMissing = false } = input
-      const parts = prepare(parse(input.content), html)
-      return { text: bareMarks(fill(parts, keyed(input.values ?? {}), { html, lists, redactMissing })) }
+      const { content, html, lists = 'inline', redactMissing = false } = input
+      const isStripped = html === 'strip'
+      const values = keyed(isStripped ? stripValues(input.values ?? {}) : (input.values ?? {}))
+      const parsed = parse(content)
+      const parts = isStripped ? stripParts(parsed) : html === 'escape' ? prepare(parsed) : parsed
+      const shown = redactMissing ? hideMissing(parts, values) : parts
+      return { text: bareMarks(fill(shown, values, { html: html === 'passthrough' ? html : 'escape', lists })) }
     }
     case 'truthy':
       return { show: shows(input.value) }
@@ -79,8 +89,8 @@ const emailPlainText: Handler = input => {
     case 'subject':
       return { text: subjectText(parse(input.subject), values) }
     case 'length': {
-      const length = emailLength(input.content, parse(input.content), values)
-      return { length, tooLong: isEmailTooLong(length) }
+      const length = emailLength(input.content, values)
+      return { length, tooLong: length > 50_000 }
     }
     case 'name':
       return { tooLong: isNameTooLong(input.name) }
@@ -91,15 +101,17 @@ const emailPlainText: Handler = input => {
 
 const emailHtmlStructure: Handler = input => {
   const values = keyed(input.values ?? {})
-  const options = { redactMissing: input.redactMissing ?? false }
-  const escaped = (template: string) => prepare(parse(template), 'escape')
+  const escaped = (template: string) => {
+    const parts = prepare(parse(template))
+    return input.redactMissing ? hideMissing(parts, values, seal) : parts
+  }
   switch (input.fn) {
     case 'body':
-      return { html: canonical(bodyHtml(escaped(input.content), values, options)) }
+      return { html: canonical(bodyHtml(escaped(input.content), values)) }
     case 'subject':
-      return { html: bareMarks(subjectHtml(escaped(input.subject), values, options)) }
+      return { html: bareMarks(subjectHtml(escaped(input.subject), values)) }
     case 'preheader':
-      return { html: bareMarks(preheader(escaped(input.content), values, options)) }
+      return { html: bareMarks(cutPreheader(preheaderWords(escaped(input.content), values))) }
     case 'document':
       return documentFacts(
         compileEmail({
