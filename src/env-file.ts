@@ -39,7 +39,7 @@ function isThere(path: string): boolean {
 }
 
 /** `NAME=value`, in quotes or not; `# comments`; `export` before a name. The same as a shell and systemd read it. */
-export function parseEnvFile(text: string, path: string): { lines: Line[]; problems: string[] } {
+function parseEnvFile(text: string, path: string): { lines: Line[]; problems: string[] } {
   const lines: Line[] = []
   const problems: string[] = []
   const seen = new Map<string, number>()

@@ -4,7 +4,7 @@ import { type Timestamp, zulu } from '../core/clock.ts'
 export type Cell = string | number | boolean | null | undefined
 
 /** Columns as wide as their widest cell; numbers to the right. */
-export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const cells = [head, ...rows].map(row => row.map(shown))
   const widths = head.map((_, at) => Math.max(...cells.map(row => width(row[at] ?? ''))))
   const isNumeric = head.map((_, at) => rows.length > 0 && rows.every(row => typeof row[at] === 'number'))

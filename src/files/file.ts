@@ -1,7 +1,7 @@
 // File objects among the values of an e-mail: what is wrong with one before its content is looked at (contract 2.4).
 import type { Values } from '../rendering/placeholders.ts'
 
-export const MOST_FILES = 10
+const MOST_FILES = 10
 export const MOST_BYTES = 6_291_456
 
 /** Decoded contents by personalisation key; null: not base64. */

@@ -8,7 +8,7 @@ import type { TypedFile } from './attach.ts'
 import { add, beginUploads, dropOf, endUploads, type FileRow } from './sql.ts'
 import type { FileStore } from './store.ts'
 
-export const PIECE_BYTES = 1024 * 1024
+const PIECE_BYTES = 1024 * 1024
 
 export type ScannedFile = TypedFile & { verdict: 'clean' | 'pending' }
 

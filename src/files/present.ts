@@ -69,7 +69,7 @@ export const fileHeaders = ({ name, mediaType, bytes }: Linked) => ({
 })
 
 /** RFC 6266: a plain name for old readers, the true one for all others. */
-export function disposition(name: string): string {
+function disposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
   const exact = encodeURIComponent(name).replace(/['()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`

@@ -25,7 +25,6 @@ export const ALLOWED = {
 
 const BY_EXTENSION = new Map<string, string>([...Object.entries(ALLOWED), ['jpg', ALLOWED.jpeg]])
 const MEDIA_TYPES = new Set<string>(Object.values(ALLOWED))
-export const SUPPORTED = Object.keys(ALLOWED).join(', ')
 
 export type Judgement = { ok: true; mediaType: string; extension: string } | { ok: false; type: string }
 
@@ -45,7 +44,7 @@ export function judge(name: string, content: Buffer): Judgement {
 const extensionFor = (mediaType: string) => Object.entries(ALLOWED).find(([, type]) => type === mediaType)?.[0] ?? 'txt'
 
 /** The media type that the first bytes tell; null for text and for what nobody knows. */
-export function detect(content: Buffer): string | null {
+function detect(content: Buffer): string | null {
   if (startsWith(content, 'PK\x03\x04') || startsWith(content, 'PK\x05\x06') || startsWith(content, 'PK\x07\x08'))
     return zipped(content)
   // An archive can hide behind anything, because it is read from its end.

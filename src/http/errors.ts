@@ -36,7 +36,7 @@ export function envelope(error: string, messages: readonly string[], status: num
 }
 
 /** The whole answer for a refusal, also for those who write to the socket themselves. */
-export function worded(refusal: Refusal): { status: number; body: string } {
+function worded(refusal: Refusal): { status: number; body: string } {
   const [status, name] = ANSWERS[refusal.kind]
   return { status, body: envelope(name, refusal.messages, status) }
 }

@@ -3,7 +3,7 @@
 import { Refusal } from '../core/refusal.ts'
 import { refuse } from './refusals.ts'
 
-export const WINDOW_SECONDS = 60
+const WINDOW_SECONDS = 60
 
 /** What the database said when it counted this request. */
 export type RateAnswer = { limit: number; remaining: number; freeInSeconds: number }

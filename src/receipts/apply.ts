@@ -74,7 +74,7 @@ export const writeMoves =
 const MOST_TRIES = 20
 
 /** Where a message stands after all this news; null when it has not moved. */
-export function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null {
+function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null {
   let standing: Standing = { status: state.status, at: state.receipt_at }
   let { provider_response: response, failure_detail: detail } = state
   let diagnosis: Buffer | null = null

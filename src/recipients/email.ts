@@ -5,7 +5,7 @@
 import { domainToASCII } from 'node:url'
 import { strip } from './strip.ts'
 
-export const notAnAddress = 'Not a valid email address'
+const notAnAddress = 'Not a valid email address'
 
 export type EmailReading =
   | {

@@ -34,7 +34,7 @@ export function isWordBefore(text: string, index: number): boolean {
   return isWordAt(text, isPair ? index - 2 : index - 1)
 }
 
-export function isAsciiWord(code: number): boolean {
+function isAsciiWord(code: number): boolean {
   return isAsciiLetter(code) || isDigit(code) || code === 95
 }
 

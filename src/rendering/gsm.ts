@@ -1,13 +1,11 @@
 // Which characters a text message can carry, what replaces the others, and what they cost.
-// Source of the basic and extension tables: 3GPP TS 23.038; of the letters beyond them: content-rules 8.
+// Source of the letters beyond the GSM alphabet: content-rules 8.
 
+import { gsmBasic, gsmExtension } from '../core/gsm.ts'
 import { isSpace } from './characters.ts'
 
 export type Encoding = 'GSM-7' | 'UCS-2'
 
-const basic =
-  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-const extension = '^{}\\[~]|€'
 const beyond = 'ÀÂÊËÎÏÔÙÛâçêëîïôûŒœŴŵŶŷ'
 
 // Syllabics of Inuktitut, Cree and Ojibwe (8.5), as hexadecimal ranges.
@@ -23,8 +21,8 @@ const costsTwo = 2
 const needsUcs2 = 3
 
 const kinds = new Map<number, number>()
-for (const char of basic) kinds.set(char.codePointAt(0) ?? 0, costsOne)
-for (const char of extension) kinds.set(char.codePointAt(0) ?? 0, costsTwo)
+for (const char of gsmBasic) kinds.set(char.codePointAt(0) ?? 0, costsOne)
+for (const char of Object.keys(gsmExtension)) kinds.set(char.codePointAt(0) ?? 0, costsTwo)
 for (const char of beyond) kinds.set(char.codePointAt(0) ?? 0, needsUcs2)
 for (const range of syllabics.split(/\s+/)) {
   const [from = 0, to = from] = range.split('-').map(code => Number.parseInt(code, 16))

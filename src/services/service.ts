@@ -24,7 +24,7 @@ export type Service = {
 }
 
 /** Limits of a service that sets none of its own (contract 15). */
-export const DEFAULT_LIMITS = {
+const DEFAULT_LIMITS = {
   trial: { email: 50, sms: 50 },
   live: { email: 10_000, sms: 1_500 },
   rate: 1_000,

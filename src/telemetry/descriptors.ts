@@ -17,7 +17,7 @@ export function mostConnections(limit: number | null): number | null {
 }
 
 /** Open files that this process may have, where the system says so (Linux). Node raises it to the hard limit when it starts. */
-export function descriptorLimit(): number | null {
+function descriptorLimit(): number | null {
   try {
     const found = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return found === undefined ? null : Number(found)

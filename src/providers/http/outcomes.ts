@@ -32,7 +32,7 @@ export function postponed(status: number, headers: Headers, now: number): Deferr
 }
 
 /** RFC 9110, 10.2.3: seconds or a date. At most an hour, so that a mistake there does not become a day here. */
-export function retryAfter(value: string | null, now: number): number | null {
+function retryAfter(value: string | null, now: number): number | null {
   if (value === null) return null
   const seconds = /^[0-9]{1,9}$/.test(value.trim()) ? Number(value) : Math.ceil((Date.parse(value) - now) / 1000)
   return Number.isFinite(seconds) ? Math.min(3600, Math.max(1, seconds)) : null

@@ -1,25 +1,12 @@
 // The two alphabets of text messages, as octets on the wire: GSM 7-bit default alphabet with its extension table
 // (3GPP TS 23.038, 6.2.1) and UCS-2 (in practice UTF-16, big end first).
 
-const basic =
-  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-const extension: Readonly<Record<string, number>> = {
-  '^': 0x14,
-  '{': 0x28,
-  '}': 0x29,
-  '\\': 0x2f,
-  '[': 0x3c,
-  '~': 0x3d,
-  ']': 0x3e,
-  '|': 0x40,
-  '€': 0x65,
-}
-export const escapeCode = 0x1b
+import { gsmBasic, gsmEscape, gsmExtension } from '../../core/gsm.ts'
 
 // By UTF-16 unit: every character of the alphabet is one. Those of the extension table carry the escape in front.
 const codes = new Map<number, number>()
-for (const [code, char] of [...basic].entries()) if (code !== escapeCode) codes.set(char.charCodeAt(0), code)
-for (const [char, code] of Object.entries(extension)) codes.set(char.charCodeAt(0), (escapeCode << 8) | code)
+for (const [code, char] of [...gsmBasic].entries()) if (code !== gsmEscape) codes.set(char.charCodeAt(0), code)
+for (const [char, code] of Object.entries(gsmExtension)) codes.set(char.charCodeAt(0), (gsmEscape << 8) | code)
 
 /** One octet per septet, as SMPP carries the default alphabet; null when the alphabet lacks a character. */
 export function gsm7(text: string): Buffer | null {
@@ -28,7 +15,7 @@ export function gsm7(text: string): Buffer | null {
   for (let i = 0; i < text.length; i++) {
     const code = codes.get(text.charCodeAt(i))
     if (code === undefined) return null
-    if (code > 0xff) octets[length++] = escapeCode
+    if (code > 0xff) octets[length++] = gsmEscape
     octets[length++] = code & 0xff
   }
   return octets.subarray(0, length)

@@ -1,6 +1,7 @@
 // Cuts a text into what one submit_sm each can carry. Long messages are joined again by the phone with the help of a
 // user data header: 3GPP TS 23.040, 9.2.3.24.1, concatenation with an 8-bit reference.
-import { escapeCode, gsm7, ucs2, withoutControls } from './alphabet.ts'
+import { gsmEscape } from '../../core/gsm.ts'
+import { gsm7, ucs2, withoutControls } from './alphabet.ts'
 
 export type Segments = {
   /** SMPP 3.4, 5.2.19: 0 the SMSC's default alphabet, 8 UCS-2. */
@@ -12,7 +13,7 @@ export type Segments = {
 }
 
 const headerOctets = 6
-export const mostParts = 255
+const mostParts = 255
 
 /** Null: longer than a reference of 8 bits can number. */
 export function cut(text: string, encoding: 'GSM-7' | 'UCS-2', reference: number): Segments | null {
@@ -41,7 +42,7 @@ function slices(octets: Buffer, size: number, splits: (octets: Buffer, at: numbe
 }
 
 // How many octets before a cut must move behind it, so that no character is torn apart.
-const splitsEscape = (octets: Buffer, at: number) => (octets[at - 1] === escapeCode ? 1 : 0)
+const splitsEscape = (octets: Buffer, at: number) => (octets[at - 1] === gsmEscape ? 1 : 0)
 const splitsPair = (octets: Buffer, at: number) => (((octets[at - 2] ?? 0) & 0xfc) === 0xd8 ? 2 : 0)
 
 function header(reference: number, total: number, number: number): Buffer {

@@ -3,11 +3,6 @@ import type { Outcome } from '../port.ts'
 
 export const ok = 0x00
 export const invalidCommand = 0x03
-export const notBound = 0x04
-export const alreadyBound = 0x05
-export const systemError = 0x08
-export const queueFull = 0x14
-export const throttled = 0x58
 /** ESME_RX_T_APPN: "the receiver has a temporary problem", so the SMSC delivers again. */
 export const tryAgain = 0x64
 

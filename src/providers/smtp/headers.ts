@@ -9,7 +9,7 @@ const WORD_OCTETS = 45
 // C0, DEL, C1 (NEL is U+0085) and the two Unicode line ends.
 const BREAKING = /[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g
 
-export const clean = (text: string) => text.toWellFormed().replace(BREAKING, ' ').trim()
+const clean = (text: string) => text.toWellFormed().replace(BREAKING, ' ').trim()
 
 /** Unstructured text, as in Subject. */
 export function textHeader(name: string, text: string): string {

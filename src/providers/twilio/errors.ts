@@ -2,7 +2,7 @@
 // Source: https://www.twilio.com/docs/api/errors; what each means for a status: contract 6.4 and 6.5.
 import type { Outcome, Receipt } from '../port.ts'
 
-export const optedOut = 'Phone number is opted out'
+const optedOut = 'Phone number is opted out'
 
 type Answered = 'rejected' | 'throttled' | 'down'
 const answers: Readonly<Record<number, readonly [Answered, string]>> = {
