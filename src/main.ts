@@ -4,9 +4,9 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressOf } from './address.ts'
 import { createBulkThread } from './bulk/thread.ts'
 import { captureProblems, isOff, providersInUse } from './channels.ts'
-import { makeFirstSample, type Sample, type SampleKeys } from './cli/sample.ts'
 import { type Config, ConfigProblems } from './config.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
@@ -21,7 +21,7 @@ import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretFile, secretIn } from './db/seal.ts'
 import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
 import { envFilePlaces } from './env-file.ts'
-import { answerOf, faultOf, refusalOf } from './http/errors.ts'
+import { answerOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
@@ -42,11 +42,13 @@ import { createReplays } from './replays/replay.ts'
 import { addRoutes } from './routes.ts'
 import { createLifetime, type Lifetime, stopAll } from './runtime/lifetime.ts'
 import { within } from './runtime/within.ts'
+import { makeFirstSample, type Sample, type SampleKeys } from './sample.ts'
 import { loggable } from './sentences.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
 import { boundConnections } from './telemetry/descriptors.ts'
+import { faultOf } from './telemetry/fault.ts'
 import { createLog, createRequestLog, type Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { type About, createReadiness } from './telemetry/routes.ts'
@@ -342,7 +344,7 @@ export async function start(
     })
     await server.app.listen({ host: config.host, port: config.port })
     const { port } = server.app.server.address() as AddressInfo
-    const address = config.baseUrl ?? addressOf(config.host, port)
+    const address = addressOf({ ...config, port })
     // A database of somebody's own gets no service that nobody asked for.
     const sample = config.databaseUrl ? null : await makeFirstSample(store, sampleKeys)
     signal?.throwIfAborted()
@@ -421,8 +423,3 @@ function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
 }
 
 const LIMITS: Readonly<Record<string, string>> = { RateLimitError: 'rate', TooManyRequestsError: 'daily' }
-
-function addressOf(host: string, port: number): string {
-  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
-}

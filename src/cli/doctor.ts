@@ -1,6 +1,7 @@
 // Looks for trouble and says in plain words what to do. It changes nothing that a start would not.
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { addressOf } from '../address.ts'
 import { captureProblems } from '../channels.ts'
 import { type Config, ConfigProblems } from '../config.ts'
 import { choosePlace } from '../db/embedded-place.ts'
@@ -30,7 +31,6 @@ import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
 import { inboxOf } from './inbox.ts'
 import { type Asked, askReady, checkDkim, checkPublicAddress, checkSendingDomain } from './mail-checks.ts'
-import { addressIn } from './sample-command.ts'
 
 export const doctorCommands: readonly Command[] = [
   {
@@ -75,7 +75,7 @@ async function examine(io: Io): Promise<Check[]> {
 }
 
 /** Where this installation listens, whatever its public address is. */
-const ownAddress = (config: Config) => addressIn({ ...config, baseUrl: null })
+const ownAddress = (config: Config) => addressOf({ ...config, baseUrl: null })
 
 const isOurs = (answer: Asked | null, instance: string | null) =>
   answer?.kind === 'ready' && answer.instance !== null && answer.instance === instance

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Kind, Refusal } from '../core/refusal.ts'
+import { faultOf } from '../telemetry/fault.ts'
 import { refuse } from './refusals.ts'
 
 // The interface's name for an error where it differs from ours, and its status.
@@ -84,25 +85,3 @@ function frameworkRefusal(error: unknown): Refusal | null {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return refuse.unreadable()
   return null
 }
-
-/**
- * What may be logged of a fault: never its values. A database error quotes rows and the engine quotes what it choked on
- * (JSON.parse, BigInt), so of those the code and the place are kept; sentences of our own and of the system have no values.
- */
-export function faultOf(error: unknown): { name: string; code?: string; message?: string; stack?: string } {
-  if (!(error instanceof Error)) return { name: typeof error }
-  const { code } = error as { code?: unknown }
-  const fault = { name: error.name, ...(typeof code === 'string' && { code }) }
-  if ('severity' in error) return { ...fault, name: 'DatabaseError', stack: frames(error) }
-  if (ENGINE.some(kind => error instanceof kind)) return { ...fault, stack: frames(error) }
-  return { ...fault, message: error.message.slice(0, 500), stack: frames(error) }
-}
-
-const ENGINE = [SyntaxError, TypeError, RangeError, URIError, EvalError]
-
-const frames = (error: Error) =>
-  (error.stack ?? '')
-    .split('\n')
-    .filter(line => line.startsWith('    at '))
-    .slice(0, 12)
-    .join('\n')

@@ -1,5 +1,5 @@
 // One logger, to standard error: standard output belongs to what a command answers. JSON, but for a terminal. What may be in a line is an
-// allow-list (see http/errors.ts and main.ts): ids, sizes, codes, never a recipient, a value, a key or a body. Pino's own
+// allow-list (see fault.ts and main.ts): ids, sizes, codes, never a recipient, a value, a key or a body. Pino's own
 // serializers would print requests and errors whole, so they are replaced.
 import { writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'

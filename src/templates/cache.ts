@@ -1,10 +1,10 @@
 // Templates as messages need them: heads until they change, versions for ever, each taken apart once.
 import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { createCache } from '../db/cache.ts'
 import type { Sql } from '../db/connect.ts'
 import { type CompiledEmail, compileEmail, type EmailTemplate } from '../rendering/compile.ts'
 import { type CompiledSms, compileSms } from '../rendering/sms.ts'
+import { createCache } from '../runtime/cache.ts'
 import { type ContentRow, contents, findHead, type HeadRow } from './sql.ts'
 
 export type Compiled =

@@ -1,17 +1,16 @@
-// Rows kept in memory for a few seconds. A change is heard at once by NOTIFY; the seconds are for the case that the
-// line to the database is down without anyone having noticed.
-import type { Clock } from '../core/clock.ts'
+// A cache of rows with a time to live of a few seconds. Changes are announced by NOTIFY and drop entries at once; the time to
+// live covers a lost connection to the database.
 
 export type Cache<K, V> = {
-  /** The value itself when it is in memory: whoever awaits it does not wait. */
+  /** The value itself on a hit, a promise of it on a miss. */
   get(key: K): V | Promise<V>
-  /** Forget what belongs to an owner (a service), whatever its keys. */
+  /** Removes all entries of an owner (a service). */
   drop(owner: string): void
   clear(): void
 }
 
 export function createCache<K, V>(
-  clock: Clock,
+  clock: { now(): number },
   load: (key: K) => Promise<V>,
   {
     ownerOf,
@@ -21,7 +20,7 @@ export function createCache<K, V>(
 ): Cache<K, V> {
   type Entry = { value: V | Promise<V>; until: number; owner: string | null }
   const entries = new Map<K, Entry>()
-  // A load that began before a change was heard may bring back the old row: it is answered, but not kept.
+  // A load that began before a change may return the old row: it is returned, but not cached.
   let changes = 0
 
   return {
@@ -39,7 +38,7 @@ export function createCache<K, V>(
       loading.then(value => {
         entry.value = value
         entry.owner = ownerOf(key, value)
-        // Nothing found is not remembered: it may exist a moment later.
+        // A miss is not cached: the row may exist a moment later.
         if (before !== changes || value === null) forget()
       }, forget)
       return loading

@@ -6,7 +6,7 @@ const settled = async (promise: Promise<unknown>) => {
   return (await Promise.race([promise, new Promise(resolve => setImmediate(() => resolve(mark)))])) !== mark
 }
 
-test('shares are given while there are some, then in the order of asking', async () => {
+test('reservations beyond the limit wait in order', async () => {
   const budget = createBudget(10)
   const [one, two] = [await budget.take(6), await budget.take(4)]
   const third = budget.take(5)
@@ -20,7 +20,7 @@ test('shares are given while there are some, then in the order of asking', async
   expect(budget.inUse()).toBe(6)
 })
 
-test('who wants more than there is gets all of it, alone', async () => {
+test('a request above the limit gets all of it, alone', async () => {
   const budget = createBudget(10)
   const all = await budget.take(1_000)
   const next = budget.take(1)
@@ -29,7 +29,7 @@ test('who wants more than there is gets all of it, alone', async () => {
   expect(await settled(next)).toBe(true)
 })
 
-test('a share is given back once, however often it is said', async () => {
+test('releasing twice counts once', async () => {
   const budget = createBudget(10)
   const one = await budget.take(10)
   one()

@@ -1,19 +1,19 @@
-// A budget of bytes in memory: who wants a share waits until there is one, in the order of asking. Nobody reads a body while he
-// waits, so TCP holds the sender back (reliability 5.2: a hundred 8 MB bodies at once took a gigabyte without it).
+// Admission control for memory: at most so many bytes are in use, further requests wait in order. A body is not read while its
+// request waits, so TCP slows the sender down. Without it a hundred 8 MB bodies took 1 GB (reliability 5.2).
 
 export type Budget = {
-  /** Resolves when the share is ours; what it gives is called, once, to give it back. */
+  /** Resolves when the bytes are reserved, with the function that releases them. */
   take(bytes: number): Promise<() => void>
   inUse(): number
 }
 
 export function createBudget(most: number): Budget {
   let used = 0
-  const line: { bytes: number; begin(): void }[] = []
+  const waiting: { bytes: number; begin(): void }[] = []
 
   function next() {
-    for (let first = line[0]; first && used + first.bytes <= most; first = line[0]) {
-      line.shift()
+    for (let first = waiting[0]; first && used + first.bytes <= most; first = waiting[0]) {
+      waiting.shift()
       used += first.bytes
       first.begin()
     }
@@ -30,7 +30,7 @@ export function createBudget(most: number): Budget {
           used -= bytes
           next()
         }
-        line.push({ bytes, begin: () => resolve(release) })
+        waiting.push({ bytes, begin: () => resolve(release) })
         next()
       }),
     inUse: () => used,

@@ -1,0 +1,109 @@
+// The sample service that the first start makes on an empty embedded database: templates, keys, senders, one user.
+import type { Config } from './config.ts'
+import type { Clock } from './core/clock.ts'
+import type { Id } from './core/id.ts'
+import type { Seal } from './core/seal.ts'
+import type { Database } from './db/connect.ts'
+import { create as createKey } from './keys/create.ts'
+import { create as createService } from './services/create.ts'
+import { addFolder } from './services/folders.ts'
+import { addOrigin } from './services/origins.ts'
+import { addUser } from './services/people.ts'
+import { addToSafelist } from './services/safelist.ts'
+import { holdFirst, isEmpty, list, type ShownService } from './services/sql.ts'
+import { create as createTemplate } from './templates/create.ts'
+
+type App = { config: Config; db: Database; clock: Clock; ids: { next(): Id }; seal: Seal }
+type Named = { id: Id; name: string }
+
+export type Sample = {
+  service: Named & { mode: ShownService['mode'] }
+  /** A key can be shown only when it is made, so those that are not to be shown are not made. */
+  keys: { test: string; team?: string; live?: string }
+  user: Named & { email_address: string; phone_number: string | null }
+  templates: { email: Named; sms: Named }
+  reply_to: { id: Id; email_address: string }
+  sender: { id: Id; sender: string }
+  safelist: { id: Id; recipient: string }
+  folder: Named
+}
+
+const GENERAL_COMMUNICATION = '207b293c-2ae5-48e8-836d-fcabd60b2153'
+
+/** Which keys are made: that of tests, which sends nothing, or all of them. */
+export type SampleKeys = 'test' | 'all'
+
+/** All of it or nothing: half a sample would keep the next start from making a whole one. */
+export const makeSample = (app: App, keys: SampleKeys): Promise<Sample> =>
+  app.db.transaction(sql => build(within(app, sql), keys))
+
+/** Null when somebody else has made a service meanwhile: two processes may start on one empty database. */
+export const makeFirstSample = (app: App, keys: SampleKeys): Promise<Sample | null> =>
+  app.db.transaction(async sql => {
+    await holdFirst(sql)
+    return (await isEmpty(sql)) ? await build(within(app, sql), keys) : null
+  })
+
+// The verbs begin transactions of their own; here they become part of ours.
+const within = (app: App, sql: Database['sql']): App => ({
+  ...app,
+  db: { ...app.db, sql, transaction: work => work(sql) },
+})
+
+async function build(app: App, wanted: SampleKeys): Promise<Sample> {
+  const service = await createService(app, { name: await freeName(app), mode: 'live' })
+  const user = await addUser(app, service.id, {
+    name: 'Sam Sample',
+    email_address: 'sam@example.org',
+    phone_number: '+16135550199',
+  })
+  const key = async (type: 'test' | 'team' | 'normal', name: string) =>
+    (await createKey(app, service, { name, key_type: type, manage_templates: true })).key
+  const keys = {
+    test: await key('test', 'sample test'),
+    ...(wanted === 'all' && {
+      team: await key('team', 'sample team'),
+      live: await key('normal', 'sample live'),
+    }),
+  }
+  const replyTo = await addOrigin(app, 'reply-to', service.id, { value: 'replies@example.org', makeDefault: true })
+  const sender = await addOrigin(app, 'sender', service.id, { value: 'Herald', makeDefault: true })
+  const safelist = await addToSafelist(app, service.id, 'friend@example.org')
+  const folder = await addFolder(app, service.id, 'First steps')
+  const author = { service, createdBy: user.email_address }
+  const parts = { sql: app.db.sql, ids: app.ids, clock: app.clock }
+  const email = await createTemplate(parts, author, {
+    name: 'Welcome',
+    template_type: 'email',
+    subject: 'Hello ((name))',
+    content:
+      'Hello ((name)),\n\nthis is your first message from Herald.\n\n* It is made from a template\n* It has your name in it',
+    template_category_id: GENERAL_COMMUNICATION,
+    parent_folder_id: folder.id,
+  })
+  const sms = await createTemplate(parts, author, {
+    name: 'Short welcome',
+    template_type: 'sms',
+    content: 'Hello ((name)), this is your first message from Herald.',
+    template_category_id: GENERAL_COMMUNICATION,
+    parent_folder_id: folder.id,
+  })
+  return {
+    service: { id: service.id, name: service.name, mode: service.mode },
+    keys,
+    user: { id: user.id, name: user.name, email_address: user.email_address, phone_number: user.phone_number },
+    templates: { email: { id: email.id, name: email.name }, sms: { id: sms.id, name: sms.name } },
+    reply_to: { id: replyTo.id, email_address: replyTo.value },
+    sender: { id: sender.id, sender: sender.value },
+    safelist: { id: safelist.id, recipient: safelist.recipient },
+    folder: { id: folder.id, name: folder.name },
+  }
+}
+
+async function freeName(app: App): Promise<string> {
+  const taken = new Set((await list(app.db.sql)).map(service => service.name))
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? 'Sample service' : `Sample service ${number}`
+    if (!taken.has(name)) return name
+  }
+}
