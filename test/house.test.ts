@@ -77,6 +77,20 @@ describe('walls', () => {
     ).toEqual([])
   })
 
+  test('a status is written only through moved() and created() of notifications/sql/moved.ts', () => {
+    const updates = files.flatMap(({ file, text }) =>
+      [...text.matchAll(/update states\b.*?\bset\b(.*?)\n\s*(?:from|where)\b/gs)]
+        .filter(([, set]) => /(^|[\s,(])status\s*=/.test(set ?? ''))
+        .map(({ index, 1: set }) => ({
+          file,
+          isMoved: /\bmoved\(\s*part`\s*$/.test(text.slice(0, index)) && /\bwas = s\.status\b/.test(set ?? ''),
+        })),
+    )
+    expect(updates.length).toBeGreaterThanOrEqual(5)
+    expect(updates.filter(update => !update.isMoved)).toEqual([])
+    expect(breaking(/\b(insert|merge) into states\b/, ({ file }) => file === 'notifications/sql/moved.ts')).toEqual([])
+  })
+
   test('Fastify and http/ only at the edge of a room', () => {
     const edge = /(^|\/)(routes|hook|schemas|present|worker|main|delivery|parts|route|sentences)\.ts$/
     const speaks = ({ file, text }: (typeof files)[number]) =>

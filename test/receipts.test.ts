@@ -1,9 +1,9 @@
-// News is written without a lock (receipts/sql.ts): what stands elsewhere than where it was found is left alone.
+// News is written without a lock (notifications/sql/apply.ts): what stands elsewhere than where it was found is left alone.
 import { expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
+import { type Move, move, standing } from '../src/notifications/sql/apply.ts'
 import type { Receipt } from '../src/providers/port.ts'
 import { createAcceptReceipts } from '../src/receipts/accept.ts'
-import { type Move, move, standing } from '../src/receipts/sql.ts'
 import { EMAIL, emailTemplate, putState } from './support/sends.ts'
 import { world } from './support/world.ts'
 

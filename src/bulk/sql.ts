@@ -2,6 +2,8 @@ import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
+import { countsOfJob } from '../notifications/sql/moved.ts'
+import { bulkStored } from '../notifications/sql/spread.ts'
 import { type Again, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
 import type { Step } from '../runtime/steps.ts'
@@ -73,8 +75,7 @@ export async function reserve(sql: Sql, job: NewJob, replay: KeptReplay): Promis
 
 const shown = part`id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
   notification_count, status, scheduled_for, processing_started, processing_finished, updated_at,
-  coalesce((select json_agg(json_build_object('status', c.status, 'count', c.messages))
-            from job_counts c where c.job_id = jobs.id and c.messages > 0), '[]') as counts`
+  ${countsOfJob(part`jobs.id`)} as counts`
 
 export type ShownJob = Job & { counts: readonly { status: string; count: number }[] }
 
@@ -276,26 +277,7 @@ export const spread = (
          as r (id, job_row, reference, lane, is_international, sealed)
     where exists (select from gone)
   ),
-  stored as (
-    insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, job_row, template_id, template_version,
-                               lane, reference, sender_id, is_international, sealed)
-    select id, ${chunk?.service_id ?? null}::uuid, ${chunk?.key_id ?? null}::uuid, ${chunk?.key_type ?? null}, ${chunk?.channel ?? null},
-           true, ${chunk?.job_id ?? null}::uuid, job_row, ${chunk?.template_id ?? null}::uuid, ${chunk?.template_version ?? null}::integer,
-           lane, reference, ${chunk?.sender_id ?? null}::uuid, is_international, sealed
-    from rows
-  ),
-  stated as (
-    insert into states (id, service_id, key_type, channel, in_job, job_id, status)
-    select id, ${chunk?.service_id ?? null}::uuid, ${chunk?.key_type ?? null}, ${chunk?.channel ?? null}, true, ${chunk?.job_id ?? null}::uuid, 'created'
-    from rows
-  ),
-  counted as (
-    insert into job_counts (job_id, status, messages)
-    select ${chunk?.job_id ?? null}::uuid, 'created', count(*)::integer
-    from rows
-    having count(*) > 0
-    on conflict (job_id, status) do update set messages = job_counts.messages + excluded.messages
-  ),
+  ${bulkStored(chunk)},
   due as (
     select null::uuid as ticket, lane, ${chunk?.service_id ?? null}::uuid as service_id, id, now() as due_at
     from rows

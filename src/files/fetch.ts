@@ -5,7 +5,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Attachment } from '../providers/port.ts'
 import { ContentGone, keyBy, nameOf, wholeOf } from './keep.ts'
-import { filesOfMessage } from './sql.ts'
+import { filesOfMessages } from './sql.ts'
 import type { FileStore } from './store.ts'
 
 /** Waits until there is room for so many bytes; what it gives is called when they are no longer needed. */
@@ -21,7 +21,7 @@ export type FetchApp = { sql: Sql; seal: Seal; store: FileStore; room: Room }
 export async function fetchAttachments({ sql, seal, store, room }: FetchApp, message: Id): Promise<Fetched> {
   let release = () => {}
   try {
-    const files = await filesOfMessage(sql, message)
+    const files = await filesOfMessages(sql, [message])
     // The status says so already; but nothing unscanned is worth trusting one place with.
     if (files.some(file => file.verdict !== 'clean')) return { kind: 'gone', detail: 'a file was not scanned' }
     const attached = files.filter(file => file.method === 'attach')

@@ -1,7 +1,6 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
-import { type Again, settleTail } from '../queue/tickets.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
 
 export type FileRow = {
   id: Id
@@ -41,11 +40,11 @@ export const dropOf = (sql: Sql, message: Id) => sql`delete from files where not
 const all = part`id, notification_id, service_id, position, method, verdict, media_type, bytes, sealed_name, content, pieces,
   content_key, scan_key, token_digest, emptied`
 
-export const filesOfMessage = (sql: Sql, message: Id) => sql<FileRow>`
+export const filesOfMessages = (sql: Sql, messages: readonly Id[]) => sql<FileRow>`
   select ${all}
   from files
-  where notification_id = ${message}
-  order by position`
+  where notification_id = any (${messages}::uuid[])
+  order by notification_id, position`
 
 /** Not of a message that was cancelled, also before its content is gone. */
 export async function findByToken(sql: Sql, digest: Buffer): Promise<FileRow | null> {
@@ -101,90 +100,16 @@ export const orphans = (sql: Sql, after: Id | null, most: number) => sql<{ conte
   order by content
   limit ${most}`
 
-// ——— the scanner's lane ———
+// ——— verdicts of the scanner ———
 
-/** Files of messages that still wait for the scanner; the lane is the one their messages will go to. */
-export type Waiting = FileRow & { lane: string }
-
-export const waiting = (sql: Sql, messages: readonly Id[]) => sql<Waiting>`
-  select ${part`f.id, f.notification_id, f.service_id, f.position, f.method, f.verdict, f.media_type, f.bytes, f.sealed_name,
-         f.content, f.pieces, f.content_key, f.scan_key, f.token_digest, f.emptied`}, n.lane
-  from unnest(${messages}::uuid[]) as m (id)
-  cross join lateral (select status from states where id = m.id limit 1) s
-  cross join lateral (select lane from notifications where id = m.id limit 1) n
-  join files f on f.notification_id = m.id
-  where s.status = 'pending-virus-check'
-  order by f.notification_id, f.position`
-
-export type Verdicts = {
-  /** The message. */
-  id: Id
-  ticket: Id
-  /** Null: not all files have a verdict yet. */
-  status: 'created' | 'virus-scan-failed' | 'technical-failure' | null
-  response: string | null
-  clean: readonly Id[]
-  virus: readonly Id[]
-}
-
-/**
- * Writes verdicts and passes messages on: a clean one gets the ticket that it would have been born with, in its own lane and
- * at its own time. Fenced by the ticket, and by the status: a message that was cancelled meanwhile stays cancelled.
- */
-export const recordVerdicts = (
-  sql: Sql,
-  owner: Id,
-  held: readonly { id: Id; takes: number }[],
-  results: readonly Verdicts[],
-  settled: readonly Id[],
-  again: readonly Again[],
-) => sql<{ lane: string }>`
-  with held as materialized (
-    select t.id
-    from tickets t
-    join unnest(${held.map(h => h.id)}::uuid[], ${held.map(h => h.takes)}::integer[]) as h (id, takes)
-      on h.id = t.id and h.takes = t.takes
-    where t.owner = ${owner}
-    for update of t
-  ),
-  results as materialized (
-    select r.*
-    from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],
-                ${results.map(r => r.response)}::text[]) as r (id, ticket, status, response)
-    join held on held.id = r.ticket
-  ),
-  moved as (
-    update states s
-    set status = r.status,
-        completed_at = case when r.status <> 'created' then clock_timestamp() end,
-        provider_response = r.response,
-        was = s.status,
-        moves = s.moves || r.status
-    from results r
-    -- A list of ids, and a join that PostgreSQL cannot use to leave out partitions: notifications/sql/bounds.ts says why.
-    where s.id = any (${results.map(r => r.id)}::uuid[])
-      and (s.id = r.id) is true
-      and s.status = 'pending-virus-check'
-      and r.status is not null
-    returning s.id, s.status
-  ),
-  judged as (
-    update files f
-    set verdict = case when f.id = any (${results.flatMap(r => r.virus)}::uuid[]) then 'virus' else 'clean' end,
+/** A CTE that writes verdicts on files of these messages. */
+export const judged = (messages: Part, clean: readonly Id[], virus: readonly Id[]): Part => part`judged as (
+    update files
+    set verdict = case when id = any (${virus}::uuid[]) then 'virus' else 'clean' end,
         scan_key = null
-    where f.id = any (${results.flatMap(r => [...r.clean, ...r.virus])}::uuid[])
-      and f.notification_id in (select id from results)
-  ),
-  passed as (
-    insert into tickets (id, lane, service_id, subjects, due_at)
-    select n.id, n.lane, n.service_id, array[n.id], coalesce(n.scheduled_for, now())
-    from moved m
-    cross join lateral (select * from notifications where id = m.id limit 1) n
-    where m.status = 'created'
-    returning lane
-  ),
-  ${settleTail(settled, again)}
-  select lane from passed`
+    where id = any (${[...clean, ...virus]}::uuid[])
+      and notification_id in ${messages}
+  )`
 
 // ——— what goes when its time is over ———
 

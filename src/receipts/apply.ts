@@ -4,9 +4,10 @@ import type { Database } from '../db/connect.ts'
 import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Work } from '../engine/loop.ts'
 import { travelOn } from '../notifications/deliver.ts'
+import { type Move, move, type StateRow, standing } from '../notifications/sql/apply.ts'
 import { after, isFinal, type Standing } from '../notifications/status.ts'
 import { freshOf } from './fresh.ts'
-import { load, type Move, move, type StateRow, type StoredReceipt, standing } from './sql.ts'
+import { load, type StoredReceipt, withoutDiagnosis } from './sql.ts'
 
 export type ApplyApp = { db: Database; ids: { next(): Id }; owner: Id; random(): number }
 
@@ -65,7 +66,7 @@ export const writeMoves =
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const states = news.size === 0 ? [] : await standing(sql, [...news.keys()])
       const moves = states.flatMap(state => fold(state, inOrder(state.id)) ?? [])
-      if (await move(sql, app.owner, held, moves, settled, again, diagnosed)) return
+      if (await move(sql, app.owner, held, moves, settled, again, withoutDiagnosis(diagnosed))) return
     }
     throw new Error('messages moved away from under their news too often')
   }

@@ -1,13 +1,9 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { bare, bytes, part, type Sql } from '../db/connect.ts'
-import { highest, lowest, unpruned } from '../notifications/sql/bounds.ts'
-import { jobCounts } from '../notifications/sql/moved.ts'
-import type { Status } from '../notifications/status.ts'
+import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { Receipt } from '../providers/port.ts'
-import { type Again, type InitialLease, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
+import { type InitialLease, ticketsFor } from '../queue/tickets.ts'
 import type { Step } from '../runtime/steps.ts'
-import type { Channel } from '../services/service.ts'
 
 /** Its diagnosis is sealed. */
 export type NewReceipt = Omit<Receipt, 'diagnosis'> & { id: Id; provider: string; diagnosis: Buffer | null }
@@ -17,9 +13,6 @@ const timeOf = part`(extract(epoch from coalesce(r.at, r.received_at)) * 1000)::
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
 const messageOf = part`coalesce((select h.id from handovers h where h.provider = r.provider and h.ref = r.ref),
   case when r.ref ~ ${UUID} then r.ref::uuid end)`
-
-/** Of a state s: the provider's time of the receipt that counts now. Read and compared in the same words, so that no rounding matters. */
-const receiptTime = part`(extract(epoch from s.receipt_at) * 1000)::float8`
 
 /** Whose tickets those of receipts are: they belong to no service. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
@@ -81,94 +74,16 @@ export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
   where a.id = any (${bare(ids)}::uuid[])
   order by r.id`
 
-export type StateRow = {
-  id: Id
-  channel: Channel
-  status: Status
-  provider: string | null
-  receipt_at: number | null
-  provider_response: string | null
-  failure_detail: string | null
-}
-
-/** Where messages stand; the bounds name their days. */
-export const standing = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
-  select id, channel, status, provider, ${receiptTime} as receipt_at, provider_response, failure_detail
-  from states s
-  where id = any (${bare(ids)}::uuid[])
-    and id between ${lowest(ids)} and ${highest(ids)}`
-
-export type Move = {
-  id: Id
-  /** Where it was found, and may have left meanwhile. */
-  from: Pick<StateRow, 'status' | 'receipt_at'>
-  status: Status
-  at: number | null
-  isFinal: boolean
-  response: string | null
-  detail: string | null
-  diagnosis: Buffer | null
-  moves: string[]
-}
-
-/**
- * Writes where news has moved messages, and settles the tickets of the news. A message that does not stand where it was found is
- * left alone, and then no ticket is settled: false, and it has to be looked at again. Alike moves are one row, as in `record`.
- */
-export async function move(
-  sql: Sql,
-  owner: Id,
-  held: readonly { id: Id; takes: number }[],
-  moves: readonly Move[],
-  settled: readonly Id[],
-  again: readonly Again[],
-  /** Receipts whose diagnosis is with its message now. */
-  diagnosed: readonly Id[] = [],
-): Promise<boolean> {
-  const [told] = await sql<{ all_moved: boolean }>`
-  with alike as materialized (
-    select was, status, is_final, response, detail, diagnosis, moves, array_agg(id) as ids, array_agg(was_at) as were, array_agg(at) as times
-    from unnest(${bare(moves.map(m => m.id))}::uuid[], ${bare(moves.map(m => m.from.status))}::text[],
-                ${bare(moves.map(m => m.from.receipt_at))}::float8[], ${bare(moves.map(m => m.status))}::text[],
-                ${bare(moves.map(m => m.at))}::float8[], ${bare(moves.map(m => m.isFinal))}::boolean[],
-                ${moves.map(m => m.response)}::text[], ${moves.map(m => m.detail)}::text[],
-                ${bytes(moves.map(m => m.diagnosis))}::bytea[], ${bare(moves.map(m => m.moves.join('/')))}::text[])
-         as m (id, was, was_at, status, at, is_final, response, detail, diagnosis, moves)
-    group by was, status, is_final, response, detail, diagnosis, moves
-  ),
-  moved as (
-    update states s
-    set status = m.status,
-        completed_at = case when m.is_final then coalesce(s.completed_at, clock_timestamp()) end,
-        receipt_at = to_timestamp(m.times[array_position(m.ids, s.id)] / 1000.0),
-        provider_response = m.response,
-        failure_detail = m.detail,
-        diagnosis = m.diagnosis,
-        was = s.status,
-        moves = s.moves || string_to_array(m.moves, '/')
-    from alike m
-    where s.id = any (${bare(moves.map(m => m.id))}::uuid[])
-      and s.id between ${lowest(moves.map(m => m.id))} and ${highest(moves.map(m => m.id))}
-      and ${unpruned(part`s.id = any (m.ids)`)}
-      and s.status = m.was
-      and ${receiptTime} is not distinct from m.were[array_position(m.ids, s.id)]
-    returning s.job_id, s.was, s.status
-  ),
-  ${jobCounts},
-  outcome as materialized (select count(*) = ${moves.length}::integer as all_moved from moved),
-  held as materialized (${stillHeld(owner, held)} and (select all_moved from outcome) for update of t),
-  ${diagnosed.length > 0 ? withoutDiagnosis(diagnosed) : part``}
-  ${settleTail(settled, again)}
-  select all_moved from outcome`
-  return told?.all_moved === true
-}
-
-const withoutDiagnosis = (receipts: readonly Id[]) => part`applied as (
+/** A CTE for `move`: receipts whose diagnosis is with its message now. Empty where there are none. */
+export const withoutDiagnosis = (receipts: readonly Id[]): Part | null =>
+  receipts.length === 0
+    ? null
+    : part`applied as (
     update receipts
     set diagnosis = null
     where id = any (${bare(receipts)}::uuid[])
       and (select all_moved from outcome)
-  ),`
+  )`
 
 /** Receipts of before, oldest first. */
 export async function purge(sql: Sql, hours: number, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {

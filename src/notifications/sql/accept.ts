@@ -1,11 +1,12 @@
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, bytes, type Sql } from '../../db/connect.ts'
+import { bare, bytes, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { type InitialLease, ticketsFor } from '../../queue/tickets.ts'
 import type { Channel } from '../../services/service.ts'
 import type { Personal } from '../notification.ts'
 import type { Status } from '../status.ts'
+import { created } from './moved.ts'
 
 /** A request that came as far as the limits: what it counts against, and what is stored if they allow it. */
 export type Asked = {
@@ -142,12 +143,13 @@ export async function accept(
       from accepted
       where status is not null
     ),
-    stated as (
-      insert into states (id, service_id, key_type, channel, in_job, status, moves)
-      select id, service_id, key_type, channel, false, status, array[status]
+    ${created(
+      part`
+      select id, service_id, key_type, channel, null::uuid as job_id, status
       from accepted
-      where status is not null
-    ),
+      where status is not null`,
+      'single',
+    )},
     remembered as (
       insert into replays (service_id, key_digest, request_digest, status, answer)
       select service_id, replay_key, (${allBytes(a => a.replay?.request)}::bytea[])[ord], 201,

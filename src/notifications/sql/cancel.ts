@@ -2,6 +2,7 @@ import { recorded } from '../../audit/sql.ts'
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
 import type { Status } from '../status.ts'
+import { moved } from './moved.ts'
 
 export type Cancelling = { scheduled: boolean; cancelled: boolean; gone: boolean }
 
@@ -27,18 +28,16 @@ export async function cancel(sql: Sql, service: Id, id: Id, by: Id): Promise<Can
         and takes = 0 -- an owner that ended without a word may have handed it over
       returning id
     ),
-    moved as (
-      update states
+    ${moved(part`
+      update states s
       set status = 'cancelled',
           completed_at = clock_timestamp(),
-          was = status,
-          moves = array_append(moves, 'cancelled')
-      where id = ${id}
-        and ((status = 'created' and exists (select from taken))
+          was = s.status,
+          moves = array_append(s.moves, 'cancelled')
+      where s.id = ${id}
+        and ((s.status = 'created' and exists (select from taken))
           -- Its ticket is the scanner's, who finds nothing to do any more.
-          or (status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))
-      returning id
-    ),
+          or (s.status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))`)},
     given_back as (
       update usage
       set used = greatest(0, used - 1)

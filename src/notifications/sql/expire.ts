@@ -1,10 +1,10 @@
 import type { Id } from '../../core/id.ts'
-import { bare, type Sql } from '../../db/connect.ts'
+import { bare, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
 import type { Channel } from '../../services/service.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest } from './bounds.ts'
-import { jobCounts } from './moved.ts'
+import { moved } from './moved.ts'
 
 export async function allServices(sql: Sql): Promise<Id[]> {
   const rows = await sql<{ id: Id }>`
@@ -69,7 +69,7 @@ export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id
       and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours'
       and n.id not in (select id from leased)
   ),
-  moved as (
+  ${moved(part`
     update states s
     set status = case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
         completed_at = clock_timestamp(),
@@ -78,10 +78,7 @@ export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id
     where s.id = any (${bare(ids)}::uuid[])
       and s.id between ${lowest(ids)} and ${highest(ids)}
       and ((s.status = 'created' and s.id in (select id from overdue))
-        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))
-    returning s.id, s.job_id, s.was, s.status
-  ),
-  ${jobCounts}
+        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))`)}
   select id from moved`
 
 export async function longestRetention(sql: Sql): Promise<number> {

@@ -6,7 +6,7 @@ import { type Again, settleTail, stillHeld } from '../../queue/tickets.ts'
 import type { Channel } from '../../services/service.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
-import { jobCounts } from './moved.ts'
+import { moved } from './moved.ts'
 
 export type Due = {
   id: Id
@@ -112,7 +112,7 @@ export const record = (
     from results
     group by status, moves, provider, response, detail, diagnosis, uncertain
   ),
-  moved as (
+  ${moved(part`
     update states s
     set status = case when s.status = 'created' then coalesce(r.status, s.status) else s.status end,
         sent_at = case when r.status in ('sending', 'sent', 'delivered', 'permanent-failure', 'temporary-failure')
@@ -130,10 +130,7 @@ export const record = (
     from alike r
     where s.id = any (${bare(results.map(r => r.id))}::uuid[])
       and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
-      and ${unpruned(part`s.id = any (r.ids)`)}
-    returning s.id, s.job_id, s.was, s.status
-  ),
-  ${jobCounts},
+      and ${unpruned(part`s.id = any (r.ids)`)}`)},
   handed as (
     insert into handovers (provider, ref, id)
     select provider, ref, id from results where ref is not null

@@ -5,11 +5,12 @@ import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Entry, Handled, Work } from '../engine/loop.ts'
-import type { Room } from './fetch.ts'
-import { keyBy, wholeOf } from './keep.ts'
-import type { Scanner, Verdict } from './scanner.ts'
-import { recordVerdicts, type Verdicts, type Waiting, waiting } from './sql.ts'
-import type { FileStore } from './store.ts'
+import type { Room } from '../files/fetch.ts'
+import { keyBy, wholeOf } from '../files/keep.ts'
+import type { Scanner, Verdict } from '../files/scanner.ts'
+import { type FileRow, filesOfMessages } from '../files/sql.ts'
+import type { FileStore } from '../files/store.ts'
+import { recordVerdicts, type Verdicts, waitingForScan } from './sql/scan.ts'
 
 export type ScanApp = {
   sql: Sql
@@ -21,7 +22,7 @@ export type ScanApp = {
   wake(lane: string): void
 }
 
-type Item = { id: Id; files: Waiting[] }
+type Item = { id: Id; lane: string; files: FileRow[] }
 type Written = Omit<Verdicts, 'id' | 'ticket'>
 
 const PATIENCE_MS = 3_600_000
@@ -33,17 +34,14 @@ const LANE_SECONDS = { high: 25, other: 300 } as const
 export function scan(app: ScanApp): Work<Item, Written> {
   return {
     async load(tickets) {
-      const rows = await waiting(
+      const subjects = tickets.flatMap(ticket => ticket.subjects)
+      const waiting = await waitingForScan(app.sql, subjects)
+      const rows = await filesOfMessages(
         app.sql,
-        tickets.flatMap(ticket => ticket.subjects),
+        waiting.map(one => one.id),
       )
-      const items = new Map<Id, Item>()
-      for (const row of rows) {
-        const item = items.get(row.notification_id)
-        if (item) item.files.push(row)
-        else items.set(row.notification_id, { id: row.notification_id, files: [row] })
-      }
-      return items
+      const items = waiting.map((one): Item => ({ ...one, files: rows.filter(row => row.notification_id === one.id) }))
+      return new Map(items.filter(item => item.files.length > 0).map(item => [item.id, item]))
     },
 
     async handle(item, ticket) {
@@ -58,7 +56,7 @@ export function scan(app: ScanApp): Work<Item, Written> {
       if (open === 0) return ended('created', null, clean, [])
       const left = microsOf(item.id) / 1000 + PATIENCE_MS - app.clock.now()
       if (left <= 0) return ended('technical-failure', 'The virus scan gave no verdict within an hour', clean, [])
-      const wait = WAITS_SECONDS[ticket.attempts] ?? laneSeconds(item.files[0]?.lane ?? '')
+      const wait = WAITS_SECONDS[ticket.attempts] ?? laneSeconds(item.lane)
       return { kind: 'again', result: { ...NOTHING, clean }, delaySeconds: Math.min(wait, Math.max(1, left / 1000)) }
     },
 
@@ -79,7 +77,7 @@ const ended = (status: Verdicts['status'], response: string | null, clean: Id[],
 
 const laneSeconds = (lane: string) => (lane.endsWith('-high') ? LANE_SECONDS.high : LANE_SECONDS.other)
 
-async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, file: Waiting): Promise<Verdict> {
+async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, file: FileRow): Promise<Verdict> {
   const release = await room(file.bytes)
   try {
     const content = await wholeOf(store, file, keyBy(seal, file.scan_key ?? file.content_key))

@@ -1,0 +1,74 @@
+// The scanner's lane: messages whose files had no verdict when they were accepted.
+import type { Id } from '../../core/id.ts'
+import { part, type Sql } from '../../db/connect.ts'
+import { judged } from '../../files/sql.ts'
+import { type Again, settleTail, stillHeld, ticketsFor } from '../../queue/tickets.ts'
+import { unpruned } from './bounds.ts'
+import { moved } from './moved.ts'
+
+/** Of these, messages that still wait for the scanner, with the lane they will go to. */
+export const waitingForScan = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id; lane: string }>`
+  select m.id, n.lane
+  from unnest(${ids}::uuid[]) as m (id)
+  cross join lateral (select status from states where id = m.id limit 1) s
+  cross join lateral (select lane from notifications where id = m.id limit 1) n
+  where s.status = 'pending-virus-check'
+  order by m.id`
+
+export type Verdicts = {
+  /** The message. */
+  id: Id
+  ticket: Id
+  /** Null: not all files have a verdict yet. */
+  status: 'created' | 'virus-scan-failed' | 'technical-failure' | null
+  response: string | null
+  clean: readonly Id[]
+  virus: readonly Id[]
+}
+
+/**
+ * Writes verdicts and passes messages on: a clean one gets the ticket that it would have had at acceptance without files, in its
+ * own lane and at its own time. Only under a lease that is still ours, and only from the status it waited in: a message that was
+ * cancelled meanwhile stays cancelled.
+ */
+export const recordVerdicts = (
+  sql: Sql,
+  owner: Id,
+  held: readonly { id: Id; takes: number }[],
+  results: readonly Verdicts[],
+  settled: readonly Id[],
+  again: readonly Again[],
+) => sql<{ lane: string }>`
+  with held as materialized (${stillHeld(owner, held)} for update of t),
+  results as materialized (
+    select r.*
+    from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],
+                ${results.map(r => r.response)}::text[]) as r (id, ticket, status, response)
+    join held on held.id = r.ticket
+  ),
+  ${moved(part`
+    update states s
+    set status = r.status,
+        completed_at = case when r.status <> 'created' then clock_timestamp() end,
+        provider_response = r.response,
+        was = s.status,
+        moves = s.moves || r.status
+    from results r
+    where s.id = any (${results.map(r => r.id)}::uuid[])
+      and ${unpruned(part`s.id = r.id`)}
+      and s.status = 'pending-virus-check'
+      and r.status is not null`)},
+  ${judged(
+    part`(select id from results)`,
+    results.flatMap(r => r.clean),
+    results.flatMap(r => r.virus),
+  )},
+  due as (
+    select n.id as ticket, n.lane, n.service_id, n.id, coalesce(n.scheduled_for, now()) as due_at
+    from moved m
+    cross join lateral (select * from notifications where id = m.id limit 1) n
+    where m.status = 'created'
+  ),
+  ticketed as (${ticketsFor(null)}),
+  ${settleTail(settled, again)}
+  select lane from due`
