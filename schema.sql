@@ -8,7 +8,17 @@ create table audit (
   action text not null,
   subject_id uuid not null,
   detail jsonb,
-  constraint audit_pkey PRIMARY KEY (id)
+  actor_kind text,
+  actor_id uuid,
+  actor_name text,
+  constraint audit_pkey PRIMARY KEY (id),
+  constraint audit_actor CHECK (
+CASE actor_kind
+    WHEN 'key'::text THEN ((actor_id IS NOT NULL) AND (NOT (key_id IS DISTINCT FROM actor_id)) AND (actor_name IS NULL))
+    WHEN 'person'::text THEN ((actor_id IS NOT NULL) AND (key_id IS NULL) AND (actor_name IS NULL))
+    WHEN 'operator'::text THEN ((actor_id IS NULL) AND (key_id IS NULL) AND (actor_name IS NOT NULL))
+    ELSE ((actor_kind IS NULL) AND (actor_id IS NULL) AND (actor_name IS NULL))
+END)
 );
 
 create table chunks (

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { change } from '../src/services/change.ts'
 import { now } from './support/clock.ts'
-import { createHouse } from './support/house.ts'
+import { createHouse, OPERATOR } from './support/house.ts'
 import { percentile } from './support/load.ts'
 import { startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
@@ -27,7 +27,7 @@ type Round = { seconds: number; drained: number; p50: number; max: number }
 
 const house = await createHouse()
 const mail = await startMail()
-await change(house.store, house.service, { may_send_files: true })
+await change(house.store, OPERATOR, house.service, { may_send_files: true })
 const running = await house.start({ mail: mail.port, profile, env: { HERALD_BODY_BUDGET: String(budget) } })
 try {
   const large = bodyOf(randomBytes(FILE_BYTES).toString('base64'))

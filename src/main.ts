@@ -31,6 +31,7 @@ import { resealKeys } from './keys/reseal.ts'
 import { createReads } from './limits/reads.ts'
 import { dropFutureRequests } from './limits/sql.ts'
 import { createAccept, type Dispatcher } from './notifications/accept.ts'
+import { currentOperator } from './operator.ts'
 import type { Parts, Store } from './parts.ts'
 import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold.ts'
 import { measureQueue } from './queue/measure.ts'
@@ -346,7 +347,7 @@ export async function start(
     const { port } = server.app.server.address() as AddressInfo
     const address = addressOf({ ...config, port })
     // A database of somebody's own gets no service that nobody asked for.
-    const sample = config.databaseUrl ? null : await makeFirstSample(store, sampleKeys)
+    const sample = config.databaseUrl ? null : await makeFirstSample(store, currentOperator(), sampleKeys)
     signal?.throwIfAborted()
     return { address, port, parts, sample, stop }
   } catch (error) {

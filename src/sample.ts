@@ -1,4 +1,5 @@
 // The sample service that the first start makes on an empty embedded database: templates, keys, senders, one user.
+import type { Actor } from './audit/actor.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
@@ -34,14 +35,14 @@ const GENERAL_COMMUNICATION = '207b293c-2ae5-48e8-836d-fcabd60b2153'
 export type SampleKeys = 'test' | 'all'
 
 /** All of it or nothing: half a sample would keep the next start from making a whole one. */
-export const makeSample = (app: App, keys: SampleKeys): Promise<Sample> =>
-  app.db.transaction(sql => build(within(app, sql), keys))
+export const makeSample = (app: App, actor: Actor, keys: SampleKeys): Promise<Sample> =>
+  app.db.transaction(sql => build(within(app, sql), actor, keys))
 
 /** Null when somebody else has made a service meanwhile: two processes may start on one empty database. */
-export const makeFirstSample = (app: App, keys: SampleKeys): Promise<Sample | null> =>
+export const makeFirstSample = (app: App, actor: Actor, keys: SampleKeys): Promise<Sample | null> =>
   app.db.transaction(async sql => {
     await holdFirst(sql)
-    return (await isEmpty(sql)) ? await build(within(app, sql), keys) : null
+    return (await isEmpty(sql)) ? await build(within(app, sql), actor, keys) : null
   })
 
 // The verbs begin transactions of their own; here they become part of ours.
@@ -50,15 +51,15 @@ const within = (app: App, sql: Database['sql']): App => ({
   db: { ...app.db, sql, transaction: work => work(sql) },
 })
 
-async function build(app: App, wanted: SampleKeys): Promise<Sample> {
-  const service = await createService(app, { name: await freeName(app), mode: 'live' })
-  const user = await addUser(app, service.id, {
+async function build(app: App, actor: Actor, wanted: SampleKeys): Promise<Sample> {
+  const service = await createService(app, actor, { name: await freeName(app), mode: 'live' })
+  const user = await addUser(app, actor, service.id, {
     name: 'Sam Sample',
     email_address: 'sam@example.org',
     phone_number: '+16135550199',
   })
   const key = async (type: 'test' | 'team' | 'normal', name: string) =>
-    (await createKey(app, service, { name, key_type: type, manage_templates: true })).key
+    (await createKey(app, actor, service, { name, key_type: type, manage_templates: true })).key
   const keys = {
     test: await key('test', 'sample test'),
     ...(wanted === 'all' && {
@@ -66,13 +67,14 @@ async function build(app: App, wanted: SampleKeys): Promise<Sample> {
       live: await key('normal', 'sample live'),
     }),
   }
-  const replyTo = await addOrigin(app, 'reply-to', service.id, { value: 'replies@example.org', makeDefault: true })
-  const sender = await addOrigin(app, 'sender', service.id, { value: 'Herald', makeDefault: true })
-  const safelist = await addToSafelist(app, service.id, 'friend@example.org')
-  const folder = await addFolder(app, service.id, 'First steps')
-  const author = { service, createdBy: user.email_address }
-  const parts = { sql: app.db.sql, ids: app.ids, clock: app.clock }
-  const email = await createTemplate(parts, author, {
+  const replyTo = await addOrigin(app, actor, 'reply-to', service.id, {
+    value: 'replies@example.org',
+    makeDefault: true,
+  })
+  const sender = await addOrigin(app, actor, 'sender', service.id, { value: 'Herald', makeDefault: true })
+  const safelist = await addToSafelist(app, actor, service.id, 'friend@example.org')
+  const folder = await addFolder(app, actor, service.id, 'First steps')
+  const email = await createTemplate(app, actor, service, {
     name: 'Welcome',
     template_type: 'email',
     subject: 'Hello ((name))',
@@ -81,7 +83,7 @@ async function build(app: App, wanted: SampleKeys): Promise<Sample> {
     template_category_id: GENERAL_COMMUNICATION,
     parent_folder_id: folder.id,
   })
-  const sms = await createTemplate(parts, author, {
+  const sms = await createTemplate(app, actor, service, {
     name: 'Short welcome',
     template_type: 'sms',
     content: 'Hello ((name)), this is your first message from Herald.',

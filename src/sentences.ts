@@ -1,5 +1,6 @@
 // What the log says about a refusal: the sentence as it stands in our tables, with `<parts>` instead of what a caller gave. The
 // answer itself quotes recipients, names and values; the log must not (S-30). What fits no row is left out.
+import { sentences as audit } from './audit/refusals.ts'
 import { sentences as bulk } from './bulk/refusals.ts'
 import { bulkBody } from './bulk/schemas.ts'
 import type { Sentences } from './core/refusal.ts'
@@ -16,7 +17,7 @@ import { sentences as replays } from './replays/refusals.ts'
 import { sentences as templates } from './templates/refusals.ts'
 import { createBody, previewBody, updateBody } from './templates/schemas.ts'
 
-const tables: readonly Sentences[] = [bulk, files, http, inbox, keys, limits, notifications, replays, templates]
+const tables: readonly Sentences[] = [audit, bulk, files, http, inbox, keys, limits, notifications, replays, templates]
 
 /** What fields are checked for beyond their schema. */
 const CHECKS = [

@@ -10,7 +10,7 @@ import { readConfig } from '../src/config.ts'
 import { start } from '../src/main.ts'
 import { makeSample } from '../src/sample.ts'
 import { EMAIL } from './support/sends.ts'
-import { callerWith } from './support/world.ts'
+import { callerWith, OPERATOR } from './support/world.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin'
 const hasTools = existsSync(join(BIN, 'pg_dump'))
@@ -84,7 +84,7 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     sockets = launch(data, 's1')
     tool('createdb', '-h', sockets, '-U', 'herald', 'herald')
     const original = await start(readConfig(settings(urlOf(sockets, 'herald'))))
-    const { keys, templates } = await makeSample(original.parts, 'all')
+    const { keys, templates } = await makeSample(original.parts, OPERATOR, 'all')
     const key = keys.live ?? ''
     const caller = callerWith(original.address, key)
     const template = templates.email.id

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject, test } from 'vitest'
+import { entries } from '../src/audit/sql.ts'
 import { connect } from '../src/db/connect.ts'
 import { isStepwise, migrate, migrations, piecesOf } from '../src/db/migrate.ts'
 import { databaseUrl, onServer, poolOptions } from './support/database.ts'
@@ -145,6 +146,45 @@ test('a migration that waits for a table lock does not hold up requests behind i
     expect(slowest).toBeLessThan(700)
   } finally {
     await holder.end()
+    await db.stop()
+    await onServer(server, `drop database ${name}`)
+  }
+})
+
+test('0014 entries of the audit table stay as they were, and the version before can add more', async () => {
+  const server = inject('server')
+  const name = `herald_actors_${process.pid}`
+  await onServer(server, `create database ${name}`)
+  const db = connect({ url: databaseUrl(server, name) }, poolOptions)
+  const asBefore = (key: string | null) => db.sql`
+    insert into audit (service_id, key_id, action, subject_id)
+    values (gen_random_uuid(), ${key}::uuid, 'job cancelled', gen_random_uuid())`
+  const key = '33333333-3333-7333-8333-333333333333'
+  try {
+    await migrate(
+      db,
+      migrations().filter(step => step.name < '0014'),
+    )
+    await asBefore(key)
+    await asBefore(null)
+    const before = await db.sql`select id, at, service_id, key_id, action, subject_id, detail from audit order by id`
+    expect((await migrate(db))[0]).toBe('0014_actors.sql')
+    expect(await db.sql`select id, at, service_id, key_id, action, subject_id, detail from audit order by id`).toEqual(
+      before,
+    )
+    await asBefore(key)
+    expect(
+      (await entries(db.sql, null, 10)).map(({ actor_kind, actor_id, key_id }) => [actor_kind, actor_id, key_id]),
+    ).toEqual([
+      ['key', key, key],
+      ['operator', null, null],
+      ['key', key, key],
+    ])
+    const contradictory = db.sql`
+      insert into audit (service_id, key_id, action, subject_id, actor_kind, actor_name)
+      values (gen_random_uuid(), ${key}, 'job cancelled', gen_random_uuid(), 'operator', 'deploy')`
+    await expect(contradictory).rejects.toThrow(/audit_actor/)
+  } finally {
     await db.stop()
     await onServer(server, `drop database ${name}`)
   }

@@ -101,21 +101,26 @@ export function build(): void {
   process.env.HERALD_BENCH_BUILT = 'yes'
 }
 
+export const OPERATOR = { kind: 'operator', name: 'bench' } as const
+
 async function makeCaller(store: Store) {
-  const app = { ...store, sql: store.db.sql }
-  const { id } = await createService(store, { name: 'Bench', mode: 'live' })
-  const service = await change(store, id, {
+  const { id } = await createService(store, OPERATOR, { name: 'Bench', mode: 'live' })
+  const service = await change(store, OPERATOR, id, {
     name: 'Bench',
     email_daily_limit: UNLIMITED,
     sms_daily_limit: UNLIMITED,
     rate_limit: UNLIMITED,
   })
-  await addOrigin(store, 'sender', id, { value: '+16135550100', makeDefault: true })
-  const { key } = await createKey(store, service, { name: 'bench', key_type: 'normal', manage_templates: false })
+  await addOrigin(store, OPERATOR, 'sender', id, { value: '+16135550100', makeDefault: true })
+  const { key } = await createKey(store, OPERATOR, service, {
+    name: 'bench',
+    key_type: 'normal',
+    manage_templates: false,
+  })
   const template = async (type: 'email' | 'sms', content: string, category: keyof typeof CATEGORY = 'general') => {
     const shape = { name: 'Bench', template_type: type, subject: 'Your appointment on ((date))', content }
     const given = { ...shape, template_category_id: CATEGORY[category] }
-    return (await createTemplate(app, { service, createdBy: 'bench' }, given)).id
+    return (await createTemplate(store, OPERATOR, service, given)).id
   }
   const templates = {
     email: await template('email', EMAIL),

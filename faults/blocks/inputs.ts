@@ -8,7 +8,7 @@ import { askAll, createMalformed } from '../../test/support/malformed.ts'
 import { hear, model, news, permutations, RESULTS, SIX, STATUSES } from '../../test/support/status-model.ts'
 import { bulk, CASES, type Ids, idsOfRoutes, plain, unknownLike } from '../../test/support/tenants.ts'
 import type { Sender } from '../support/client.ts'
-import { CATEGORY, type House, type Story } from '../support/house.ts'
+import { CATEGORY, type House, OPERATOR, type Story } from '../support/house.ts'
 import { type Block, type Verdict, verdict } from '../support/promise.ts'
 
 export const inputs: Block = {
@@ -69,7 +69,10 @@ async function malformed(house: House, { apps, client, sender, senders }: Story)
 
 const managing = async (house: House, sender: Sender) => {
   const shape = { name: 'manages templates', key_type: 'normal' as const, manage_templates: true }
-  return { sender, key: (await createKey(house.store, { id: sender.service, name: '', state: 'active' }, shape)).key }
+  return {
+    sender,
+    key: (await createKey(house.store, OPERATOR, { id: sender.service, name: '', state: 'active' }, shape)).key,
+  }
 }
 
 // --- ids of others
@@ -161,10 +164,12 @@ async function inhabited(house: House, { sender }: Story, ask: Ask): Promise<{ k
       emailTemplate,
       smsTemplate: one.templates.sms,
       archivedTemplate,
-      folder: (await addFolder(store, one.service, 'A folder')).id,
-      replyTo: (await addOrigin(store, 'reply-to', one.service, { value: 'answers@example.org', makeDefault: false }))
+      folder: (await addFolder(store, OPERATOR, one.service, 'A folder')).id,
+      replyTo: (
+        await addOrigin(store, OPERATOR, 'reply-to', one.service, { value: 'answers@example.org', makeDefault: false })
+      ).id,
+      sender: (await addOrigin(store, OPERATOR, 'sender', one.service, { value: '+16135550101', makeDefault: false }))
         .id,
-      sender: (await addOrigin(store, 'sender', one.service, { value: '+16135550101', makeDefault: false })).id,
     },
   }
 }

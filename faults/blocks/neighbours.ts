@@ -6,7 +6,7 @@ import { load } from '../../src/services/sql.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
 import type { Sender } from '../support/client.ts'
 import { type Attack, attackWith } from '../support/hostile.ts'
-import { CATEGORY, type House, type Story } from '../support/house.ts'
+import { CATEGORY, type House, OPERATOR, type Story } from '../support/house.ts'
 import { type Block, factorOf, MOST_FACTOR, percentile, type Verdict, verdict } from '../support/promise.ts'
 
 /** A pool of the default size, and a lease that a busy machine does not lose. */
@@ -247,10 +247,8 @@ async function largestMessages(house: House, hostile: Sender): Promise<Partial<A
 }
 
 async function templateOf(house: House, { service }: Sender, content: string) {
-  const app = { ...house.store, sql: house.store.db.sql }
-  const owner = await load(app.sql, service)
+  const owner = await load(house.store.db.sql, service)
   if (!owner) throw new Error('the hostile service is gone')
   const shape = { name: 'Hostile', template_type: 'email' as const, subject: 'Hostile', content }
-  const author = { service: owner, createdBy: 'faults' }
-  return (await createTemplate(app, author, { ...shape, template_category_id: CATEGORY.general })).id
+  return (await createTemplate(house.store, OPERATOR, owner, { ...shape, template_category_id: CATEGORY.general })).id
 }

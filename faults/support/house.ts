@@ -203,11 +203,12 @@ async function metricsOf(apps: readonly App[]): Promise<string[]> {
   return (await Promise.allSettled(asked)).map(one => (one.status === 'fulfilled' ? one.value : ''))
 }
 
+export const OPERATOR = { kind: 'operator', name: 'faults' } as const
+
 async function makeSender(store: Store, limits: Limits): Promise<Sender> {
-  const app = { ...store, sql: store.db.sql }
   const name = `Faults ${++names}`
-  const { id } = await createService(store, { name, mode: 'live' })
-  const service = await change(store, id, {
+  const { id } = await createService(store, OPERATOR, { name, mode: 'live' })
+  const service = await change(store, OPERATOR, id, {
     name,
     email_daily_limit: UNLIMITED,
     sms_daily_limit: UNLIMITED,
@@ -215,9 +216,9 @@ async function makeSender(store: Store, limits: Limits): Promise<Sender> {
     may_send_files: true,
     ...limits,
   })
-  await addOrigin(store, 'sender', id, { value: '+16135550100', makeDefault: true })
+  await addOrigin(store, OPERATOR, 'sender', id, { value: '+16135550100', makeDefault: true })
   const key = async (key_type: 'normal' | 'test') =>
-    (await createKey(store, service, { name: key_type, key_type, manage_templates: false })).key
+    (await createKey(store, OPERATOR, service, { name: key_type, key_type, manage_templates: false })).key
   const template = async (type: 'email' | 'sms', category: string) => {
     const shape = {
       name: `${type} ${category}`,
@@ -225,8 +226,7 @@ async function makeSender(store: Store, limits: Limits): Promise<Sender> {
       subject: 'Message ((token))',
       content: 'This is ((token)).',
     }
-    return (await createTemplate(app, { service, createdBy: 'faults' }, { ...shape, template_category_id: category }))
-      .id
+    return (await createTemplate(store, OPERATOR, service, { ...shape, template_category_id: category })).id
   }
   return {
     service: id,

@@ -1,41 +1,51 @@
-// The book of changes. A change and its line are one statement, so neither is there without the other.
+// The audit table: who changed what. A change and its entry are one statement, so neither exists without the other.
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
+import type { Actor } from './actor.ts'
 
-export type Action =
-  | 'key created'
-  | 'key revoked'
-  | 'template created'
-  | 'template changed'
-  | 'template archived'
-  | 'service changed'
-  | 'message cancelled'
-  | 'job cancelled'
+export const ACTIONS = [
+  'key created',
+  'key revoked',
+  'template created',
+  'template changed',
+  'template archived',
+  'service changed',
+  'message cancelled',
+  'job cancelled',
+] as const
+export type Action = (typeof ACTIONS)[number]
 
-/** A step of a statement. `done` names an earlier step whose rows have a service_id and an id; `by` is the key that asked. */
-export const recorded = (action: Action, by: Id | null, done: Part, detail: object | null = null) => part`
+/** A step of a statement. `done` names an earlier step whose rows have a service_id and an id. */
+export const recorded = (action: Action, actor: Actor, done: Part, detail: object | null = null) => part`
   recorded as (
-    insert into audit (service_id, key_id, action, subject_id, detail)
-    select done.service_id, ${by}::uuid, ${action}::text, done.id, ${detail && JSON.stringify(detail)}::jsonb
+    insert into audit (service_id, key_id, actor_kind, actor_id, actor_name, action, subject_id, detail)
+    select done.service_id, ${actor.kind === 'key' ? actor.id : null}::uuid, ${actor.kind}::text,
+           ${actor.kind === 'operator' ? null : actor.id}::uuid, ${actor.kind === 'operator' ? actor.name : null}::text,
+           ${action}::text, done.id, ${detail && JSON.stringify(detail)}::jsonb
     from ${done} done)`
 
-export type Line = {
+export type AuditEntry = {
   id: number
   at: Timestamp
   service_id: Id
-  service: string
+  /** The same as `actor_id` for a key, else null; older versions know nothing else. */
   key_id: Id | null
+  actor_kind: Actor['kind']
+  /** Of a key or a person. */
+  actor_id: Id | null
+  /** Of an operator; null in entries of versions that did not record it. */
+  actor_name: string | null
   action: Action
   subject_id: Id
   detail: object | null
 }
 
-/** Newest first; of one service, or of all. */
-export const lines = (sql: Sql, service: Id | null, most: number) => sql<Line>`
-  select a.id, a.at, a.service_id, s.name as service, a.key_id, a.action, a.subject_id, a.detail
-  from audit a
-  join services s on s.id = a.service_id
-  where ${service}::uuid is null or a.service_id = ${service}
-  order by a.id desc
+/** Newest first; of one service, or of all. Versions before 0014_actors.sql wrote only the key. */
+export const entries = (sql: Sql, service: Id | null, most: number) => sql<AuditEntry>`
+  select id, at, service_id, key_id, coalesce(actor_kind, case when key_id is null then 'operator' else 'key' end) as actor_kind,
+         coalesce(actor_id, key_id) as actor_id, actor_name, action, subject_id, detail
+  from audit
+  where ${service}::uuid is null or service_id = ${service}
+  order by id desc
   limit ${most}`

@@ -1,4 +1,5 @@
 // 50,000 messages in one request: the contract's order of checks, read top to bottom. When it answers, every row is on disk.
+import type { Actor } from '../audit/actor.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -37,11 +38,8 @@ export type BulkApp = {
   bulkThread: BulkThread
 }
 
-/** Who asks: a service with the key it used, or the operator, who has none. */
-export type BulkCaller = {
-  service: LoadedService
-  key: { id: Id | null; name: string | null; key_type: KeyType }
-}
+/** For which service the job is, who asks for it, and the key type whose rules apply: an operator has no key but chooses one. */
+export type BulkCaller = { service: LoadedService; actor: Actor; key_type: KeyType }
 
 export type AcceptedJob = { id: Id; body: string; rate: RateAnswer }
 
@@ -65,7 +63,7 @@ export async function accept(
 
 /** Steps 4 to 19 of the contract's order; what is left is to store it. */
 async function examine(app: BulkApp, caller: BulkCaller, thread: Examiner) {
-  const { service, key } = caller
+  const { service, key_type } = caller
   const head = await thread.read(app.clock.now())
   if (!head.ok && head.kind !== 'ValidationError') throw new Refusal(head.kind, head.messages)
   if (service.state === 'suspended') throw refuseSend.suspended()
@@ -77,13 +75,13 @@ async function examine(app: BulkApp, caller: BulkCaller, thread: Examiner) {
   if (!template) throw refuseSend.templateNotFound()
   if (template.archived) throw refuseSend.templateDeleted()
   if (!maySend(service, template.type)) throw template.type === 'email' ? refuseSend.noEmails() : refuseSend.noTexts()
-  const rate = await countRequest(app.db.sql, service.id, key.key_type, rateLimit(service))
-  if (!rate.passed) throw tooFast(key.key_type, rate)
+  const rate = await countRequest(app.db.sql, service.id, key_type, rateLimit(service))
+  if (!rate.passed) throw tooFast(key_type, rate)
   return { ...(await told(rate, plan(app, caller, template, fields, thread))), rate }
 }
 
 async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Fields, thread: Examiner) {
-  const { service, key } = caller
+  const { service, actor, key_type } = caller
   const channel = template.type
   const sender = senderOf(service, channel, fields.reply_to_id ?? undefined)
 
@@ -94,19 +92,19 @@ async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Fi
   const job: NewJob = {
     id: app.ids.next(),
     service_id: service.id,
-    key_id: key.id,
-    key_name: key.name,
-    key_type: key.key_type,
+    key_id: actor.kind === 'key' ? actor.id : null,
+    key_name: actor.kind === 'key' ? actor.name : null,
+    key_type,
     name: fields.name,
     channel,
     template_id: template.id,
     template_version: template.version,
     sender_id: sender,
     notification_count: checked.rowCount,
-    counted: key.key_type === 'test' ? 0 : checked.counted,
+    counted: key_type === 'test' ? 0 : checked.counted,
     day: dayOf(dueMicros / 1000),
     daily_limit: dailyLimit(service, channel),
-    lane: checked.isSimulated ? 'simulation' : laneOf(channel, paceOf(checked.rowCount, template.pace), key.key_type),
+    lane: checked.isSimulated ? 'simulation' : laneOf(channel, paceOf(checked.rowCount, template.pace), key_type),
     status: 'pending',
     chunks: checked.chunks.length,
     scheduled_for: due === null ? null : fromMicros(dueMicros),
@@ -136,7 +134,7 @@ function senderOf(service: LoadedService, channel: Channel, given: string | unde
 /** What a file must keep to, for this caller and template. */
 export async function rulesFor(
   app: Pick<BulkApp, 'templates' | 'simulated'>,
-  { service, key }: BulkCaller,
+  { service, key_type }: BulkCaller,
   template: Head,
   dueMicros: number,
 ): Promise<Rules> {
@@ -149,8 +147,8 @@ export async function rulesFor(
     prefix: service.sms_prefix ? service.name : null,
     international: service.may_send_international,
     homeCountry: service.home_country,
-    friends: friendsFor(service, key.key_type),
-    isTest: key.key_type === 'test',
+    friends: friendsFor(service, key_type),
+    isTest: key_type === 'test',
     simulated: app.simulated.all,
     mostErrors: 20,
     dueMicros,

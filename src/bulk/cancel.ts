@@ -1,11 +1,13 @@
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
 import { find, type ShownJob, cancel as stop } from './sql.ts'
 
-/** Without a key it is the operator who asks. Only what is scheduled and has not begun can be cancelled; the statement decides, the rest is telling why not. */
-export async function cancel(sql: Sql, service: Id, id: Id, key: Id | null): Promise<ShownJob> {
-  const cancelled = await stop(sql, service, id, key)
+/** Only what is scheduled and has not begun can be cancelled; the statement decides, the rest is telling why not. */
+export async function cancel(sql: Sql, actor: Actor, service: Id, id: Id): Promise<ShownJob> {
+  requirePermission(actor, 'cancel-messages', service)
+  const cancelled = await stop(sql, service, id, actor)
   const job = await find(sql, service, id)
   if (!job) throw refuse.notFound()
   if (!cancelled) throw job.status === 'cancelled' ? refuse.alreadyCancelled() : refuse.notCancellable()

@@ -4,6 +4,7 @@ import { address, type Links } from '../http/links.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
+import { actorOf } from '../keys/key.ts'
 import { rateHeaders } from '../limits/rate.ts'
 import { answerOnce } from '../replays/hook.ts'
 import type { Replays } from '../replays/replay.ts'
@@ -29,7 +30,8 @@ export function bulkRoutes(app: App) {
     bodyLimit: BODY.bulk,
     config: { rawBody: true },
     handler(request, reply) {
-      const caller = callerOf(request)
+      const { service, key } = callerOf(request)
+      const caller = { service, actor: actorOf(key), key_type: key.key_type }
       return answerOnce(app.replays, request, reply, async (bytes, replay) => {
         const { body, rate } = await accept(app, caller, bytes, replay)
         reply.headers(rateHeaders(rate))
@@ -73,7 +75,7 @@ export function bulkRoutes(app: App) {
     reply: shape.cancelReply,
     async handler(request) {
       const { service, key } = callerOf(request)
-      return { data: presentCancelled(await cancel(sql, service.id, idParam(request, 'job_id'), key.id)) }
+      return { data: presentCancelled(await cancel(sql, actorOf(key), service.id, idParam(request, 'job_id'))) }
     },
   }
 

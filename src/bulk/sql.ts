@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
@@ -112,7 +113,7 @@ export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | nu
 export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
 
 /** Exactly one wins: who cancels, or the first chunk that starts. Gives the allowance back and forgets the rows. */
-export async function cancel(sql: Sql, service: Id, id: Id, by: Id | null): Promise<boolean> {
+export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promise<boolean> {
   const rows = await sql`
     with stopped as (
       update jobs
@@ -124,7 +125,7 @@ export async function cancel(sql: Sql, service: Id, id: Id, by: Id | null): Prom
         and scheduled_for > clock_timestamp()
       returning id, service_id, channel, day, counted
     ),
-    ${recorded('job cancelled', by, part`stopped`)},
+    ${recorded('job cancelled', actor, part`stopped`)},
     ${forgetStopped}
     select id from stopped`
   return rows.length > 0

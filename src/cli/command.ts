@@ -1,7 +1,9 @@
 // What a command is. Help, usage errors and docs/cli.md are made from the same rows that run.
+import type { Operator } from '../audit/actor.ts'
 import type { Part } from '../channels.ts'
 import type { Config } from '../config.ts'
 import { openStore } from '../main.ts'
+import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
 
 export type Argument = { name: string; sentence: string }
@@ -64,13 +66,19 @@ export class UsageError extends Error {
   }
 }
 
-/** Opens the database for the moment of one command; a running one is joined, ours is stopped after. */
+/**
+ * Connects to the database for one command. An embedded database that does not run yet is started, and stopped afterwards.
+ * `statementSeconds`: for statements that may change a million rows.
+ */
 export const withStore =
-  (work: (store: Store, given: Given) => Promise<Answer>): Command['run'] =>
+  (
+    work: (store: Store, given: Given, operator: Operator) => Promise<Answer>,
+    { statementSeconds }: { statementSeconds?: number } = {},
+  ): Command['run'] =>
   async (io, given) => {
-    const store = await openStore(io.config())
+    const store = await openStore({ ...io.config(), ...(statementSeconds && { databaseSeconds: statementSeconds }) })
     try {
-      return await work(store, given)
+      return await work(store, given, currentOperator())
     } finally {
       await store.stop()
     }

@@ -1,7 +1,6 @@
 // Whether anything is sent: stop it, see what waits, let it go.
 import { zulu } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
-import { openStore } from '../main.ts'
 import {
   holdingOf,
   holdSending,
@@ -57,35 +56,26 @@ export const holdCommands: readonly Command[] = [
     sentence: 'Send again after a hold: what came after a cut-off, chosen messages, or everything.',
     more: 'What is kept back stays so until it is chosen; 72 hours after it was due such a message ends as technical-failure.',
     examples: ['herald release --cut-off 2026-06-15T12:30:00Z', 'herald release --id 0197…', 'herald release --all'],
-    run: patiently(async ({ db, clock }, given) => {
-      const [cutOff, ids, all] = [given.maybe('cut-off'), given.list('id'), given.has('all')]
-      if ([cutOff !== undefined, ids.length > 0, all].filter(Boolean).length !== 1)
-        throw new UsageError('Say one of --cut-off, --id and --all: what was sent before cannot be called back.')
-      if (all) return told(await releaseAll(db))
-      if (cutOff !== undefined) return told(await releaseSince(db, readTime(cutOff, clock.now())))
-      const wanted = ids.map(text => readId(text) ?? wrongId(text))
-      const chosen = await releaseChosen(db.sql, wanted)
-      const missing = wanted.filter(id => !chosen.includes(id))
-      const text = [
-        `${chosen.length} of ${wanted.length} let go.`,
-        ...missing.map(id => `${id} is not among those kept back.`),
-      ].join('\n')
-      return { text, data: { released: chosen, missing }, ...(missing.length > 0 && { failed: true as const }) }
-    }),
+    run: withStore(
+      async ({ db, clock }, given) => {
+        const [cutOff, ids, all] = [given.maybe('cut-off'), given.list('id'), given.has('all')]
+        if ([cutOff !== undefined, ids.length > 0, all].filter(Boolean).length !== 1)
+          throw new UsageError('Say one of --cut-off, --id and --all: what was sent before cannot be called back.')
+        if (all) return told(await releaseAll(db))
+        if (cutOff !== undefined) return told(await releaseSince(db, readTime(cutOff, clock.now())))
+        const wanted = ids.map(text => readId(text) ?? wrongId(text))
+        const chosen = await releaseChosen(db.sql, wanted)
+        const missing = wanted.filter(id => !chosen.includes(id))
+        const text = [
+          `${chosen.length} of ${wanted.length} let go.`,
+          ...missing.map(id => `${id} is not among those kept back.`),
+        ].join('\n')
+        return { text, data: { released: chosen, missing }, ...(missing.length > 0 && { failed: true as const }) }
+      },
+      { statementSeconds: 3_600 },
+    ),
   },
 ]
-
-/** Like withStore, for statements that may touch a million rows. */
-function patiently(work: Parameters<typeof withStore>[0]): Command['run'] {
-  return async (io, given) => {
-    const store = await openStore({ ...io.config(), databaseSeconds: 3_600 })
-    try {
-      return await work(store, given)
-    } finally {
-      await store.stop()
-    }
-  }
-}
 
 const told = ({ released, kept }: Released) => ({
   text: `Messages are sent again: ${released} wait their turn, ${kept} are kept back${kept > 0 ? ' (herald held lists them)' : ''}.`,

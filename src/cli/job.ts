@@ -27,6 +27,7 @@ import { Refusal } from '../core/refusal.ts'
 import { openStore } from '../main.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { isFinal, type Status } from '../notifications/status.ts'
+import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { find, idStart } from '../services/find.ts'
@@ -131,9 +132,9 @@ export const jobCommands: readonly Command[] = [
     verb: 'cancel',
     args: [JOB],
     sentence: 'Cancel a job that is scheduled and has not begun.',
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const { job } = await jobNamed(store, given.text('JOB'))
-      const cancelled = await cancel(store.db.sql, job.service_id, job.id, null)
+      const cancelled = await cancel(store.db.sql, operator, job.service_id, job.id)
       return {
         text: `The job "${firstLine(job.name)}" (${job.id}) is cancelled; its ${job.notification_count} messages are not sent.`,
         data: presentCancelled(cancelled),
@@ -257,7 +258,7 @@ async function callerFor(store: Store, given: Given) {
   const service = owner && (await createServices(sql, store.clock, store.config).get(owner))
   if (!service) throw refuseSend.templateNotFound()
   const type = given.maybe('key-type') as keyof typeof STORED | undefined
-  const caller: BulkCaller = { service, key: { id: null, name: null, key_type: STORED[type ?? 'live'] } }
+  const caller: BulkCaller = { service, actor: currentOperator(), key_type: STORED[type ?? 'live'] }
   const app: Omit<BulkApp, 'bulkThread'> = {
     ...store,
     templates: createTemplates(sql, store.clock),

@@ -33,9 +33,9 @@ const originCommands = (words: Words): readonly Command[] => [
     args: [SERVICE, { name: words.arg, sentence: words.sentence }],
     options: [{ name: 'default', sentence: 'Make it the default; also for one that is there already.' }],
     sentence: `Add a ${words.called}; the first one becomes the default.`,
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const added = await addOrigin(store, words.kind, service.id, {
+      const added = await addOrigin(store, operator, words.kind, service.id, {
         value: given.text(words.arg),
         makeDefault: given.has('default'),
       })
@@ -68,9 +68,9 @@ const originCommands = (words: Words): readonly Command[] => [
     verb: 'remove',
     args: [SERVICE, { name: words.arg, sentence: `The ${words.called} or its id.` }],
     sentence: `Archive a ${words.called}: messages can no longer use it.`,
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const gone = await dropOrigin(store, words.kind, service.id, given.text(words.arg))
+      const gone = await dropOrigin(store, operator, words.kind, service.id, given.text(words.arg))
       const next = gone.is_default
         ? `\nIt was the default. To choose another: herald ${words.kind} add ${service.id} ${words.arg} --default`
         : ''
@@ -95,9 +95,9 @@ const safelistCommands: readonly Command[] = [
     verb: 'add',
     args: [SERVICE, { name: 'RECIPIENT', sentence: 'An e-mail address, or a phone number with the country code.' }],
     sentence: 'Let trial services and team keys write to a recipient outside the team.',
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const entry = await addToSafelist(store, service.id, given.text('RECIPIENT'))
+      const entry = await addToSafelist(store, operator, service.id, given.text('RECIPIENT'))
       return {
         text: `${entry.recipient} is now on the safelist of "${service.name}".`,
         data: { ...entry, created_at: moment(entry.created_at) },
@@ -124,9 +124,9 @@ const safelistCommands: readonly Command[] = [
     verb: 'remove',
     args: [SERVICE, { name: 'RECIPIENT', sentence: 'The recipient, or the id of the entry.' }],
     sentence: 'Take a recipient off the safelist.',
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const entry = await dropFromSafelist(store, service.id, given.text('RECIPIENT'))
+      const entry = await dropFromSafelist(store, operator, service.id, given.text('RECIPIENT'))
       return {
         text: `${entry.recipient} is no longer on the safelist of "${service.name}".`,
         data: { ...entry, created_at: moment(entry.created_at) },
@@ -142,9 +142,9 @@ const folderCommands: readonly Command[] = [
     args: [SERVICE, { name: 'NAME', sentence: 'What the folder is called.' }],
     sentence: 'Make a folder for templates.',
     more: 'Its id is what the API calls `parent_folder_id`.',
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const folder = await addFolder(store, service.id, given.text('NAME'))
+      const folder = await addFolder(store, operator, service.id, given.text('NAME'))
       return {
         text: `Made the folder "${folder.name}" in "${service.name}", id ${folder.id}.`,
         data: { ...folder, created_at: moment(folder.created_at) },
@@ -172,9 +172,9 @@ const folderCommands: readonly Command[] = [
     args: [SERVICE, { name: 'FOLDER', sentence: 'Name or id of the folder.' }],
     options: [{ name: 'move-templates-out', sentence: 'Take its templates out of it first; they stay usable.' }],
     sentence: 'Remove a folder that holds no templates.',
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const folder = await dropFolder(store, service.id, given.text('FOLDER'), {
+      const folder = await dropFolder(store, operator, service.id, given.text('FOLDER'), {
         moveOut: given.has('move-templates-out'),
       })
       return {

@@ -43,9 +43,9 @@ export const serviceCommands: readonly Command[] = [
     ],
     sentence: 'Make a service.',
     examples: ['herald service create "Parking permits" --live --mailbox permits'],
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const mailbox = given.maybe('mailbox')
-      const service = await create(store, {
+      const service = await create(store, operator, {
         name: given.text('NAME'),
         mode: given.has('live') ? 'live' : 'trial',
         ...(mailbox !== undefined && { mailbox }),
@@ -137,10 +137,10 @@ export const serviceCommands: readonly Command[] = [
       'herald service set "Parking permits" --mode live --email-daily-limit 50000',
       'herald service set 0190a1b2 --forbid international,files --prefix off',
     ],
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const changes = changesFrom(given)
       const { id } = await find(store, given.text('SERVICE'))
-      return shown(await change(store, id, changes), store.config)
+      return shown(await change(store, operator, id, changes), store.config)
     }),
   },
 ]

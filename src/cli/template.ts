@@ -1,7 +1,6 @@
 import { serviceOfTemplate } from '../bulk/sql.ts'
 import { readId } from '../core/id.ts'
 import { find } from '../services/find.ts'
-import { author } from '../services/people.ts'
 import { refuse } from '../templates/refusals.ts'
 import { update } from '../templates/update.ts'
 import { type Command, withStore } from './command.ts'
@@ -26,14 +25,13 @@ export const templateCommands: readonly Command[] = [
     sentence: 'Say how an e-mail template treats Markdown in values.',
     more: 'Choose plain where values are typed by the public: a name like [click here](https://…) must not become a link. It makes a new version; messages already accepted keep theirs, and later edits keep the choice.',
     examples: ['herald template set 0190a1b2-… --values plain'],
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const id = readId(given.text('TEMPLATE'))
       const owner = id && (await serviceOfTemplate(store.db.sql, id))
       if (!id || !owner) throw refuse.notFound()
       const service = await find(store, owner)
-      const createdBy = await author(store, service.id)
       const literalValues = given.text('values') === 'plain'
-      const template = await update(store, { service, createdBy }, id, {}, { literalValues })
+      const template = await update(store, operator, service.id, id, {}, { literalValues })
       const values = template.literal_values ? 'plain' : 'formatted'
       return {
         text: facts([

@@ -16,10 +16,10 @@ export const userCommands: readonly Command[] = [
     ],
     sentence: 'Add a team member: trial services and team keys may write to them.',
     examples: ['herald user add "Parking permits" --name "Ada Park" --email ada@example.org'],
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
       const phone = given.maybe('phone')
-      const user = await addUser(store, service.id, {
+      const user = await addUser(store, operator, service.id, {
         name: given.text('name'),
         email_address: given.text('email'),
         ...(phone !== undefined && { phone_number: phone }),
@@ -56,9 +56,9 @@ export const userCommands: readonly Command[] = [
     verb: 'remove',
     args: [SERVICE, { name: 'USER', sentence: 'E-mail address or id of the team member.' }],
     sentence: 'Take somebody out of the team of a service.',
-    run: withStore(async (store, given) => {
+    run: withStore(async (store, given, operator) => {
       const service = await find(store, given.text('SERVICE'))
-      const user = await dropUser(store, service.id, given.text('USER'))
+      const user = await dropUser(store, operator, service.id, given.text('USER'))
       return {
         text: `Removed ${user.name} <${user.email_address}> from the team of "${service.name}".`,
         data: present(user),

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import { type Clock, fromMicros, type Timestamp, zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { emailFrom, nameFrom } from '../services/checks.ts'
-import { author } from '../services/people.ts'
+import { authorFor } from '../services/people.ts'
 import { refuse as refuseService } from '../services/refusals.ts'
 import type { Service } from '../services/service.ts'
 import { type KeyType, writeKey } from './key.ts'
@@ -15,7 +16,7 @@ export type NewKey = {
   name: string
   key_type: KeyType
   manage_templates?: boolean
-  /** Without it the first team member, else the operator. */
+  /** E-mail address. Without it that of the actor (services/people.ts). */
   created_by?: string
   /** Milliseconds since 1970; without it the key has no end. */
   ends_at?: number
@@ -43,18 +44,22 @@ type App = {
 
 export async function create(
   app: App,
+  actor: Actor,
   service: Pick<Service, 'id' | 'name' | 'state'>,
   input: NewKey,
 ): Promise<CreatedKey> {
+  requirePermission(actor, 'manage-keys', service.id)
   if (service.state === 'archived') throw refuseService.archivedService(service.name)
   const name = nameFrom(input.name, 'name of the key')
   const expires_at = input.ends_at === undefined ? null : fromMicros(input.ends_at * 1000)
   if (expires_at && (input.ends_at ?? 0) <= app.clock.now()) throw refuse.expiryPassed(zulu(expires_at))
-  const created_by = input.created_by === undefined ? await author(app, service.id) : emailFrom(input.created_by)
+  const created_by =
+    input.created_by === undefined ? await authorFor(app, actor, service.id) : emailFrom(input.created_by)
   const { key_type, manage_templates = false } = input
 
   const secret = randomUUID()
   const row = { id: app.ids.next(), service_id: service.id, name, key_type, manage_templates, created_by, expires_at }
-  await add(app.db.sql, { ...row, secret_digest: app.seal.digest(secret), secret_sealed: app.seal.seal(secret) })
+  const sealed = { secret_digest: app.seal.digest(secret), secret_sealed: app.seal.seal(secret) }
+  await add(app.db.sql, { ...row, ...sealed }, actor)
   return { ...row, key: writeKey(app.config.keyPrefix, name, service.id, secret) }
 }

@@ -1,7 +1,8 @@
 // Puts the caller on the request before its body is read, so that a stranger's body never is.
 import type { FastifyRequest } from 'fastify'
+import { may } from '../audit/actor.ts'
 import type { Authenticate } from './authenticate.ts'
-import type { Caller } from './key.ts'
+import { actorOf, type Caller } from './key.ts'
 import { refuse } from './refusals.ts'
 
 declare module 'fastify' {
@@ -23,7 +24,7 @@ export const anyKey = (authenticate: Authenticate) => async (request: FastifyReq
 /** A key that may manage templates: told first thing, before ids and bodies are looked at. */
 export const managerKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
   const caller = await authenticate(request.headers, () => request.ip)
-  if (!caller.key.manage_templates) throw refuse.notManager()
+  if (!may(actorOf(caller.key), 'manage-templates', caller.service.id)) throw refuse.notManager()
   request.caller = caller
 }
 

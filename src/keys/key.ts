@@ -1,5 +1,6 @@
 // What a key is, and the layout that client libraries of this interface family cut it by:
 // <prefix>-<key_name>-<service_id>-<secret>, the last two being 36 characters each.
+import type { KeyActor } from '../audit/actor.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { LoadedService } from '../services/sql.ts'
 
@@ -19,6 +20,19 @@ export type Key = {
 
 /** Who asks: a service together with the key it used for this request. */
 export type Caller = { service: LoadedService; key: Key }
+
+/** The key as the actor of a change. Every key may cancel what its service has scheduled. */
+export const actorOf = ({
+  id,
+  service_id,
+  name,
+  created_by,
+  manage_templates,
+}: Omit<Key, 'key_type' | 'ends_at'>): KeyActor => ({
+  kind: 'key',
+  ...{ id, service_id, name, created_by },
+  permissions: manage_templates ? ['cancel-messages', 'manage-templates'] : ['cancel-messages'],
+})
 
 const UUID_LENGTH = 36
 const SHORTEST = 79

@@ -1,4 +1,5 @@
-import { readId } from '../core/id.ts'
+import { type Actor, requirePermission, serviceOf } from '../audit/actor.ts'
+import { type Id, readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { idStart } from '../services/find.ts'
@@ -12,20 +13,22 @@ type App = { db: { sql: Sql }; seal: Seal; config: { keyPrefix: string } }
  * By id, by the beginning of the id, or by the key itself: whoever finds a key where it should not be has nothing else.
  * A key that was revoked before keeps its first moment.
  */
-export async function revoke(app: App, text: string): Promise<ListedKey> {
-  const id = await idOf(app, text.trim())
-  const revoked = id && (await write(app.db.sql, id))
+export async function revoke(app: App, actor: Actor, text: string): Promise<ListedKey> {
+  const service = serviceOf(actor)
+  requirePermission(actor, 'manage-keys', service)
+  const id = await idOf(app, service, text.trim())
+  const revoked = id && (await write(app.db.sql, service, id, actor))
   if (!revoked) throw refuse.unknownKeyId(shortened(text))
   return revoked
 }
 
-async function idOf(app: App, text: string) {
+async function idOf(app: App, service: Id | null, text: string) {
   const whole = readId(text)
   if (whole) return whole
   const key = readKey(app.config.keyPrefix, text)
   if (key) return (await byDigest(app.db.sql, app.seal.digests(key.secret)))?.id ?? null
   const start = idStart(text)
-  const [first, ...more] = start ? await startingWith(app.db.sql, start) : []
+  const [first, ...more] = start ? await startingWith(app.db.sql, service, start) : []
   if (first && more.length > 0)
     throw refuse.severalKeys(text, [first, ...more].map(key => `${key.id} (${key.name})`).join(', '))
   return first?.id ?? null

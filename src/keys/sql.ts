@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'
@@ -35,14 +36,14 @@ export type NewKey = {
   expires_at: string | null
 }
 
-export const add = (sql: Sql, key: NewKey) => sql`
+export const add = (sql: Sql, key: NewKey, actor: Actor) => sql`
   with made as (
     insert into keys (id, service_id, name, key_type, manage_templates, secret_digest, secret_sealed, created_by, expires_at)
     values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.secret_digest},
             ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})
     returning id, service_id
   ),
-  ${recorded('key created', null, part`made`, { key_type: key.key_type, manage_templates: key.manage_templates })}
+  ${recorded('key created', actor, part`made`, { key_type: key.key_type, manage_templates: key.manage_templates })}
   select id from made`
 
 export type ListedKey = {
@@ -64,25 +65,33 @@ export const list = (sql: Sql, service: Id) => sql<ListedKey>`
   where service_id = ${service}
   order by created_at, id`
 
-/** Keys whose id, written without hyphens, begins so. */
-export const startingWith = (sql: Sql, idStart: string) => sql<ListedKey>`
+/** Names by id. */
+export async function namesOf(sql: Sql, ids: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<{ id: Id; name: string }>`select id, name from keys where id = any (${ids})`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Keys of one service, or of all, whose id, written without hyphens, begins with `idStart`. */
+export const startingWith = (sql: Sql, service: Id | null, idStart: string) => sql<ListedKey>`
   select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
   from keys
   where replace(id::text, '-', '') like ${idStart}::text || '%'
+    and (${service}::uuid is null or service_id = ${service})
   order by created_at, id
   limit 20`
 
-/** Revoking twice keeps the first moment. */
-export async function revoke(sql: Sql, id: Id): Promise<ListedKey | null> {
+/** Of one service, or of any. Revoking twice keeps the time of the first. */
+export async function revoke(sql: Sql, service: Id | null, id: Id, actor: Actor): Promise<ListedKey | null> {
   const [key] = await sql<ListedKey>`
     with ended as (
       update keys
       set revoked_at = coalesce(revoked_at, now())
       where id = ${id}
+        and (${service}::uuid is null or service_id = ${service})
       returning id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at,
                 last_used_at
     ),
-    ${recorded('key revoked', null, part`(select id, service_id from ended where revoked_at = now())`)}
+    ${recorded('key revoked', actor, part`(select id, service_id from ended where revoked_at = now())`)}
     select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
     from ended`
   return key ?? null

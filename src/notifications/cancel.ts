@@ -1,11 +1,13 @@
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
 import { isCancelled, cancel as take } from './sql/cancel.ts'
 
 /** Exactly one wins: the caller who cancels, or the engine that hands over. */
-export async function cancel(app: { sql: Sql }, service: Id, id: Id, key: Id): Promise<void> {
-  const result = await take(app.sql, service, id, key)
+export async function cancel(app: { sql: Sql }, actor: Actor, service: Id, id: Id): Promise<void> {
+  requirePermission(actor, 'cancel-messages', service)
+  const result = await take(app.sql, service, id, actor)
   if (!result || result.gone) throw refuse.notInDatabase()
   if (!result.scheduled) throw refuse.notScheduled()
   if (result.cancelled) return

@@ -13,6 +13,7 @@ import { address, type Links } from '../http/links.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { invalid, plain, reader, show } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
+import { actorOf } from '../keys/key.ts'
 import { rateHeaders } from '../limits/rate.ts'
 import type { Reads } from '../limits/reads.ts'
 import { readEmail } from '../recipients/email.ts'
@@ -132,7 +133,7 @@ export function notificationRoutes(app: App) {
     reply: shape.cancelReply,
     async handler(request) {
       const { service, key } = callerOf(request)
-      await cancel({ sql }, service.id, idParam(request, 'notification_id'), key.id)
+      await cancel({ sql }, actorOf(key), service.id, idParam(request, 'notification_id'))
       return { result: 'success' }
     },
   }

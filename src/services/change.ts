@@ -1,3 +1,4 @@
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom } from './checks.ts'
@@ -5,11 +6,12 @@ import { refuse } from './refusals.ts'
 import { type Changes, isNameTaken, type ShownService, change as write } from './sql.ts'
 
 /** Changes what is named and leaves the rest; a limit of null means the default of the service's mode. */
-export async function change(app: { db: { sql: Sql } }, id: Id, wanted: Changes): Promise<ShownService> {
+export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wanted: Changes): Promise<ShownService> {
+  requirePermission(actor, 'manage-service', id)
   const changes = checked(wanted)
   if (changes.name !== undefined && (await isNameTaken(app.db.sql, changes.name, id)))
     throw refuse.serviceNameTaken(changes.name)
-  const changed = await write(app.db.sql, id, changes)
+  const changed = await write(app.db.sql, id, changes, actor)
   if (!changed) throw refuse.unknownService(id)
   return changed
 }

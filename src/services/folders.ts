@@ -1,4 +1,5 @@
 // Folders are data of the service: the interface lets templates name them but has no endpoint for them (contract 13.5).
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { nameFrom } from './checks.ts'
@@ -8,7 +9,13 @@ import { addFolder as add, type Folder, type ListedFolder, listFolders, removeFo
 
 type App = { db: { sql: Sql } }
 
-export async function addFolder(app: App & { ids: { next(): Id } }, service: Id, text: string): Promise<Folder> {
+export async function addFolder(
+  app: App & { ids: { next(): Id } },
+  actor: Actor,
+  service: Id,
+  text: string,
+): Promise<Folder> {
+  requirePermission(actor, 'manage-service', service)
   const name = nameFrom(text, 'name of the folder')
   const added = await add(app.db.sql, { id: app.ids.next(), service_id: service, name })
   if (!added) throw refuse.folderTaken(name)
@@ -18,10 +25,12 @@ export async function addFolder(app: App & { ids: { next(): Id } }, service: Id,
 /** By id or by name. Templates in it are moved out when `moveOut` says so, else they keep it. */
 export async function dropFolder(
   app: App,
+  actor: Actor,
   service: Id,
   text: string,
   options: { moveOut: boolean },
 ): Promise<ListedFolder> {
+  requirePermission(actor, 'manage-service', service)
   const all = await listFolders(app.db.sql, service)
   const [folder, another] = narrowed(all, text, folder => folder.name === text)
   if (another) throw refuse.severalEntries(text)

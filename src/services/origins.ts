@@ -1,4 +1,5 @@
 // Where messages say they come from: reply-to addresses and text senders. One of each may be the default.
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
@@ -27,10 +28,12 @@ const kinds = {
 /** The first one becomes the default. With `makeDefault`, one that is there already may be named too. */
 export async function addOrigin(
   app: App & { ids: { next(): Id } },
+  actor: Actor,
   kind: OriginKind,
   service: Id,
   input: { value: string; makeDefault: boolean },
 ): Promise<Omit<Origin, 'created_at'>> {
+  requirePermission(actor, 'manage-service', service)
   const value = kinds[kind].read(input.value, await planOf(app, service))
   return app.db.transaction(async sql => {
     await hold(sql, service)
@@ -50,7 +53,8 @@ export async function addOrigin(
 }
 
 /** By id or by its value. Nothing takes the place of a default that goes. */
-export async function dropOrigin(app: App, kind: OriginKind, service: Id, text: string): Promise<Origin> {
+export async function dropOrigin(app: App, actor: Actor, kind: OriginKind, service: Id, text: string): Promise<Origin> {
+  requirePermission(actor, 'manage-service', service)
   const all = await listOrigins(app.db.sql, kind, service)
   const wanted = spellings(kind, text, await planOf(app, service))
   const [origin, another] = narrowed(all, text, origin => wanted.includes(origin.value.toLowerCase()))

@@ -1,4 +1,5 @@
 // Team members: they may be written to in trial mode and with team keys, and their address stands as the author of things.
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { emailFrom, nameFrom, phoneFrom } from './checks.ts'
@@ -11,9 +12,11 @@ type App = { db: { sql: Sql } }
 
 export async function addUser(
   app: HomeApp & { ids: { next(): Id } },
+  actor: Actor,
   service: Id,
   input: { name: string; email_address: string; phone_number?: string },
 ): Promise<User> {
+  requirePermission(actor, 'manage-service', service)
   const user = {
     id: app.ids.next(),
     service_id: service,
@@ -27,7 +30,8 @@ export async function addUser(
 }
 
 /** By id or by e-mail address. */
-export async function dropUser(app: App, service: Id, text: string): Promise<User> {
+export async function dropUser(app: App, actor: Actor, service: Id, text: string): Promise<User> {
+  requirePermission(actor, 'manage-service', service)
   const users = await listUsers(app.db.sql, service)
   const wanted = text.trim().toLowerCase()
   const [user, another] = narrowed(users, text, user => user.email_address.toLowerCase() === wanted)
@@ -36,8 +40,12 @@ export async function dropUser(app: App, service: Id, text: string): Promise<Use
   return user
 }
 
-/** Whose name stands under what the operator makes: the first team member, else the operator of this installation. */
-export async function author(app: App & { config: { sendingDomain: string } }, service: Id): Promise<string> {
+export type AuthorApp = App & { config: { sendingDomain: string } }
+
+/** The e-mail address for `created_by`. The interface wants one: an operator without one is shown as the first team member. */
+export async function authorFor(app: AuthorApp, actor: Actor, service: Id): Promise<string> {
+  if (actor.kind === 'key') return actor.created_by
+  if (actor.kind === 'person') return actor.email_address
   const [first] = await listUsers(app.db.sql, service)
   return first?.email_address ?? `operator@${app.config.sendingDomain}`
 }

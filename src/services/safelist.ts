@@ -1,4 +1,5 @@
 // Recipients beside the team who may be written to in trial mode and with team keys.
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import { safelistForm } from '../recipients/recipient.ts'
 import { recipientFrom } from './checks.ts'
@@ -11,9 +12,11 @@ type App = HomeApp
 
 export async function addToSafelist(
   app: App & { ids: { next(): Id } },
+  actor: Actor,
   service: Id,
   text: string,
 ): Promise<SafelistEntry> {
+  requirePermission(actor, 'manage-service', service)
   const recipient = recipientFrom(text, await planOf(app, service))
   const added = await add(app.db.sql, { id: app.ids.next(), service_id: service, recipient })
   if (!added) throw refuse.safelistTaken(recipient)
@@ -21,7 +24,8 @@ export async function addToSafelist(
 }
 
 /** By id or by the recipient, however spelled. */
-export async function dropFromSafelist(app: App, service: Id, text: string): Promise<SafelistEntry> {
+export async function dropFromSafelist(app: App, actor: Actor, service: Id, text: string): Promise<SafelistEntry> {
+  requirePermission(actor, 'manage-service', service)
   const all = await listSafelist(app.db.sql, service)
   const plan = await planOf(app, service)
   const wanted = safelistForm(text, plan)

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
@@ -77,6 +78,12 @@ export const list = (sql: Sql) => sql<ShownService>`
   from services
   order by created_at, id`
 
+/** Names by id. */
+export async function namesOf(sql: Sql, ids: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<{ id: Id; name: string }>`select id, name from services where id = any (${ids})`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Services of this name, and those whose id, written without hyphens, begins so. */
 export const matching = (sql: Sql, name: string, idStart: string | null) => sql<ShownService>`
   select ${shown}
@@ -89,7 +96,7 @@ export const matching = (sql: Sql, name: string, idStart: string | null) => sql<
 export type Changes = Partial<Omit<Service, 'id'>>
 
 /** Changes what is named and leaves the rest. Null when the service is not there. */
-export async function change(sql: Sql, id: Id, changes: Changes): Promise<ShownService | null> {
+export async function change(sql: Sql, id: Id, changes: Changes, actor: Actor): Promise<ShownService | null> {
   const [changed] = await sql<ShownService>`
     with changed as (
       update services
@@ -103,7 +110,7 @@ export async function change(sql: Sql, id: Id, changes: Changes): Promise<ShownS
       where id = ${id}
       returning ${shown}
     ),
-    ${recorded('service changed', null, part`(select id, id as service_id from changed)`, changes)}
+    ${recorded('service changed', actor, part`(select id, id as service_id from changed)`, changes)}
     select ${shown} from changed`
   return changed ?? null
 }

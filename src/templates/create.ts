@@ -1,25 +1,25 @@
+import { type Actor, requirePermission } from '../audit/actor.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
-import type { Service } from '../services/service.ts'
-import { maySend } from '../services/service.ts'
+import { type AuthorApp, authorFor } from '../services/people.ts'
+import { maySend, type Service } from '../services/service.ts'
 import { refuse } from './refusals.ts'
 import type { CreateBody } from './schemas.ts'
 import { add, references, type TemplateRow } from './sql.ts'
 import { checkLengths } from './template.ts'
 
-/** Without a key it is the operator who asks. */
-export type Author = { service: Service; createdBy: string; key?: Id }
-
 export async function create(
-  app: { sql: Sql; ids: { next(): Id }; clock: Clock },
-  { service, createdBy, key }: Author,
+  app: AuthorApp & { ids: { next(): Id }; clock: Clock },
+  actor: Actor,
+  service: Service,
   input: CreateBody,
 ): Promise<TemplateRow> {
+  requirePermission(actor, 'manage-templates', service.id)
+  const { sql } = app.db
   const type = input.template_type
   const category_id = readId(input.template_category_id)
   const folder_id = input.parent_folder_id === undefined ? null : readId(input.parent_folder_id)
-  const known = await references(app.sql, service.id, category_id, folder_id)
+  const known = await references(sql, service.id, category_id, folder_id)
   if (!category_id || known.category === null) throw refuse.categoryNotFound()
   if (folder_id && known.folder === null) throw refuse.folderNotFound()
   if (!maySend(service, type)) throw type === 'email' ? refuse.emailNotAllowed() : refuse.smsNotAllowed()
@@ -35,10 +35,10 @@ export async function create(
     subject: type === 'email' ? (input.subject ?? '') : null,
     category_id,
     folder_id,
-    created_by: createdBy,
+    created_by: await authorFor(app, actor, service.id),
     created_at: fromMicros(microsOf(id)),
   }
-  await add(app.sql, template, key ?? null)
+  await add(sql, template, actor)
   return {
     ...template,
     literal_values: false,

@@ -7,11 +7,12 @@ import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader, show } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
+import { actorOf } from '../keys/key.ts'
 import type { RenderThread } from '../rendering/thread.ts'
 import { itemProblem, storable } from '../rendering/values.ts'
 import type { Channel } from '../services/service.ts'
 import { archive } from './archive.ts'
-import { type Author, create } from './create.ts'
+import { create } from './create.ts'
 import { presentCategory, presentTemplate, presentVersion } from './present.ts'
 import { preview } from './preview.ts'
 import { list, read, readVersion } from './read.ts'
@@ -20,7 +21,13 @@ import * as shape from './schemas.ts'
 import { categories } from './sql.ts'
 import { update } from './update.ts'
 
-type App = { db: Database; clock: Clock; ids: { next(): Id }; renderThread: RenderThread }
+type App = {
+  db: Database
+  clock: Clock
+  ids: { next(): Id }
+  renderThread: RenderThread
+  config: { sendingDomain: string }
+}
 
 export function templateRoutes(app: App) {
   const { sql } = app.db
@@ -42,8 +49,8 @@ export function templateRoutes(app: App) {
     reply: shape.templateReply,
     async handler(request) {
       const input = readCreate(checkedCategory(request.body ?? {}))
-      const author = authorOf(request)
-      return presentTemplate(await create({ ...app, sql }, author, input), author.service)
+      const { service, key } = callerOf(request)
+      return presentTemplate(await create(app, actorOf(key), service, input), service)
     },
   }
 
@@ -68,8 +75,9 @@ export function templateRoutes(app: App) {
     reply: shape.templateReply,
     async handler(request) {
       const input = readUpdate(checkedCategory(request.body ?? {}))
-      const author = authorOf(request)
-      return presentTemplate(await update(app, author, idParam(request, 'template_id'), input), author.service)
+      const { service, key } = callerOf(request)
+      const id = idParam(request, 'template_id')
+      return presentTemplate(await update(app, actorOf(key), service.id, id, input), service)
     },
   }
 
@@ -81,7 +89,7 @@ export function templateRoutes(app: App) {
     reply: shape.templateReply,
     async handler(request) {
       const { service, key } = callerOf(request)
-      const archived = await archive({ ...app, sql }, service.id, idParam(request, 'template_id'), key.id)
+      const archived = await archive({ ...app, sql }, actorOf(key), service.id, idParam(request, 'template_id'))
       return presentTemplate(archived, service)
     },
   }
@@ -158,11 +166,6 @@ function checkedCategory(body: unknown): unknown {
     if (readId(template_category_id) === null) throw refuse.categoryNotId()
   }
   return body
-}
-
-function authorOf(request: FastifyRequest): Author {
-  const { service, key } = callerOf(request)
-  return { service, createdBy: key.created_by, key: key.id }
 }
 
 // A version that is not a positive whole number is no address of ours.

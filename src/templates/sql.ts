@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
@@ -56,13 +57,13 @@ export type NewTemplate = {
   created_at: Timestamp
 }
 
-export const add = (sql: Sql, t: NewTemplate, by: Id | null) => sql`
+export const add = (sql: Sql, t: NewTemplate, actor: Actor) => sql`
   with head as (
     insert into templates (id, service_id, type, version, folder_id, created_by, created_at)
     values (${t.id}, ${t.service_id}, ${t.type}, 1, ${t.folder_id}, ${t.created_by}, ${t.created_at})
     returning id, service_id
   ),
-  ${recorded('template created', by, part`head`)}
+  ${recorded('template created', actor, part`head`)}
   insert into template_versions (template_id, version, name, content, subject, category_id, created_by, made_at)
   select id, 1, ${t.name}, ${t.content}, ${t.subject}, ${t.category_id}::uuid, ${t.created_by}, ${t.created_at}::timestamptz
   from head`
@@ -93,7 +94,7 @@ export type NewVersion = Pick<
   made_at: Timestamp
 }
 
-export const addVersion = (sql: Sql, v: NewVersion, by: Id | null) => sql`
+export const addVersion = (sql: Sql, v: NewVersion, actor: Actor) => sql`
   with head as (
     update templates
     set version = ${v.version},
@@ -102,7 +103,7 @@ export const addVersion = (sql: Sql, v: NewVersion, by: Id | null) => sql`
     where id = ${v.id}
     returning id, service_id
   ),
-  ${recorded('template changed', by, part`head`, { version: v.version, literal_values: v.literal_values })}
+  ${recorded('template changed', actor, part`head`, { version: v.version, literal_values: v.literal_values })}
   insert into template_versions (template_id, version, name, content, subject, literal_values, category_id, created_by,
                                  made_at)
   select id, ${v.version}, ${v.name}, ${v.content}, ${v.subject}, ${v.literal_values}, ${v.category_id}::uuid,
@@ -110,7 +111,7 @@ export const addVersion = (sql: Sql, v: NewVersion, by: Id | null) => sql`
   from head`
 
 /** False when it was archived already, by whomever. */
-export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp, by: Id | null): Promise<boolean> {
+export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp, actor: Actor): Promise<boolean> {
   const rows = await sql`
     with head as (
       update templates
@@ -122,7 +123,7 @@ export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp, by: 
         and not archived
       returning id, service_id
     ),
-    ${recorded('template archived', by, part`head`)}
+    ${recorded('template archived', actor, part`head`)}
     select id from head`
   return rows.length > 0
 }

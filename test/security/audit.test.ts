@@ -1,9 +1,26 @@
-// S-36: every change of keys, templates and services and every cancel leaves a line, and no line can be changed.
+// S-36: every change of keys, templates and services and every cancel adds an entry with its actor, and no entry can be changed.
+import { userInfo } from 'node:os'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Line } from '../../src/audit/sql.ts'
+import { type Actor, PERMISSIONS } from '../../src/audit/actor.ts'
+import { ACTIONS, type Action, type AuditEntry } from '../../src/audit/sql.ts'
+import { cancel as cancelJob } from '../../src/bulk/cancel.ts'
 import { run } from '../../src/cli/run.ts'
+import type { Id } from '../../src/core/id.ts'
+import { create as createKey } from '../../src/keys/create.ts'
+import { actorOf } from '../../src/keys/key.ts'
+import { revoke } from '../../src/keys/revoke.ts'
+import { cancel as cancelMessage } from '../../src/notifications/cancel.ts'
+import { change } from '../../src/services/change.ts'
+import { create as createService } from '../../src/services/create.ts'
+import { addFolder, dropFolder } from '../../src/services/folders.ts'
+import { addOrigin, dropOrigin } from '../../src/services/origins.ts'
+import { addUser, dropUser } from '../../src/services/people.ts'
+import { addToSafelist, dropFromSafelist } from '../../src/services/safelist.ts'
+import { archive } from '../../src/templates/archive.ts'
+import { create as createTemplate } from '../../src/templates/create.ts'
+import { update } from '../../src/templates/update.ts'
 import { emailTemplate, inMinutes, type Key, SMS, smsTemplate } from '../support/sends.ts'
-import { CATEGORY, type World, world } from '../support/world.ts'
+import { CATEGORY, OPERATOR, type World, world } from '../support/world.ts'
 
 let here: World
 let service: Awaited<ReturnType<World['service']>>
@@ -29,12 +46,12 @@ async function herald(...argv: string[]) {
   return { code, out, err }
 }
 
-async function audit(): Promise<Line[]> {
-  const { out } = await herald('audit', '--service', service.id, '--json')
+async function audit(): Promise<AuditEntry[]> {
+  const { out } = await herald('audit', '--service', service.id, '--most', '1000', '--json')
   return JSON.parse(out).audit
 }
 
-/** What the work added to the book, oldest first. */
+/** The entries that the work added, oldest first. */
 async function added(work: () => Promise<unknown>) {
   const before = (await audit()).length
   await work()
@@ -43,6 +60,18 @@ async function added(work: () => Promise<unknown>) {
     .slice(0, now.length - before)
     .reverse()
     .map(({ action, key_id, subject_id, detail }) => ({ action, key_id, subject_id, detail }))
+}
+
+const scheduled = { phone_number: '+16135550123', scheduled_for: inMinutes(30) }
+
+const scheduledMessage = async (): Promise<Id> =>
+  (await key.post(SMS, { ...scheduled, template_id: await smsTemplate(key, 'Hi') })).body.id
+
+async function scheduledJob(): Promise<Id> {
+  const { scheduled_for } = scheduled
+  const template_id = await smsTemplate(key, 'Hi')
+  const body = { name: 'A job', template_id, csv: 'phone number\n+16135550123', scheduled_for }
+  return (await key.post('/v2/notifications/bulk', body)).body.data.id
 }
 
 describe('S-36 each action leaves a row', () => {
@@ -84,15 +113,7 @@ describe('S-36 each action leaves a row', () => {
   })
 
   test('a message and a job that are cancelled, by key and by operator', async () => {
-    const template_id = await smsTemplate(key, 'Hi')
-    const scheduled_for = inMinutes(30)
-    const message = async () =>
-      (await key.post(SMS, { phone_number: '+16135550123', template_id, scheduled_for })).body.id
-    const job = async () => {
-      const body = { name: 'A job', template_id, csv: 'phone number\n+16135550123', scheduled_for }
-      return (await key.post('/v2/notifications/bulk', body)).body.data.id as string
-    }
-    const ids = [await message(), await job(), await job()]
+    const ids = [await scheduledMessage(), await scheduledJob(), await scheduledJob()]
     const lines = await added(async () => {
       await key.delete(`/v2/notifications/${ids[0]}`)
       await key.delete(`/v2/notifications/${ids[0]}`)
@@ -118,6 +139,126 @@ describe('S-36 each action leaves a row', () => {
   })
 })
 
+type Change = (actor: Actor) => Promise<{ subject: Id }>
+
+const newTemplate = {
+  name: 'A name',
+  template_type: 'sms' as const,
+  content: 'Hi',
+  template_category_id: CATEGORY.general,
+}
+const newKey = { name: 'another', key_type: 'test' as const }
+
+/** Every action, by its verb. */
+const changes: Record<Action, Change> = {
+  'key created': async actor => ({ subject: (await createKey(here.parts, actor, service, newKey)).id }),
+  'key revoked': async actor => {
+    const { id } = await createKey(here.parts, OPERATOR, service, newKey)
+    return { subject: (await revoke(here.parts, actor, id)).id }
+  },
+  'template created': async actor => ({
+    subject: (await createTemplate(here.parts, actor, service, newTemplate)).id,
+  }),
+  'template changed': async actor => {
+    const { id } = await createTemplate(here.parts, OPERATOR, service, newTemplate)
+    return { subject: (await update(here.parts, actor, service.id, id, { content: 'Ho' })).id }
+  },
+  'template archived': async actor => {
+    const { id } = await createTemplate(here.parts, OPERATOR, service, newTemplate)
+    return { subject: (await archive({ ...here.parts, sql: here.parts.db.sql }, actor, service.id, id)).id }
+  },
+  'service changed': async actor => ({
+    subject: (await change(here.parts, actor, service.id, { email_daily_limit: 70 })).id,
+  }),
+  'message cancelled': async actor => {
+    const subject = await scheduledMessage()
+    await cancelMessage({ sql: here.parts.db.sql }, actor, service.id, subject)
+    return { subject }
+  },
+  'job cancelled': async actor => ({
+    subject: (await cancelJob(here.parts.db.sql, actor, service.id, await scheduledJob())).id,
+  }),
+}
+
+/** Actors that may do everything in the service, whatever keys and people are granted today. */
+const actors: Record<Actor['kind'], (at: Id) => Actor> = {
+  key: at => ({
+    ...actorOf({ ...key, service_id: at, manage_templates: true }),
+    permissions: PERMISSIONS,
+  }),
+  person: at => ({
+    kind: 'person',
+    id: service.user.id,
+    service_id: at,
+    email_address: 'ada@example.org',
+    permissions: PERMISSIONS,
+  }),
+  operator: () => OPERATOR,
+}
+const kinds = Object.keys(actors) as Actor['kind'][]
+
+describe.each(kinds)('each verb records its actor: %s', kind => {
+  test.each(ACTIONS)('%s', async action => {
+    const actor = actors[kind](service.id)
+    const { subject } = await changes[action](actor)
+    const [entry] = (await audit()).filter(entry => entry.subject_id === subject && entry.action === action)
+    expect(entry).toMatchObject({
+      action,
+      subject_id: subject,
+      actor_kind: kind,
+      actor_id: actor.kind === 'operator' ? null : actor.id,
+      key_id: actor.kind === 'key' ? actor.id : null,
+      // A person's name is personal data: only the id is recorded.
+      actor_name: { key: 'a key', person: null, operator: 'tests' }[kind],
+    })
+  })
+})
+
+test('created_by comes from the actor', async () => {
+  const author = async (actor: Actor) => (await createTemplate(here.parts, actor, service, newTemplate)).created_by
+  expect(await author(actors.key(service.id))).toBe('maria@example.org')
+  expect(await author(actors.person(service.id))).toBe('ada@example.org')
+  expect(await author(OPERATOR)).toBe('maria@example.org')
+  const another = await createService(here.parts, OPERATOR, { name: 'Without a team' })
+  expect((await createKey(here.parts, OPERATOR, another, newKey)).created_by).toMatch(/^operator@/)
+})
+
+describe('an actor without the permission is refused and nothing is recorded', () => {
+  /** Verbs that change a service without an entry. */
+  const unrecorded: Record<string, (actor: Actor) => Promise<unknown>> = {
+    'service created': actor => createService(here.parts, actor, { name: 'Unwanted' }),
+    'team member added': actor =>
+      addUser(here.parts, actor, service.id, { name: 'Bob', email_address: 'bob@example.org' }),
+    'team member removed': actor => dropUser(here.parts, actor, service.id, service.user.id),
+    'sender added': actor =>
+      addOrigin(here.parts, actor, 'sender', service.id, { value: 'Herald', makeDefault: false }),
+    'sender removed': actor => dropOrigin(here.parts, actor, 'sender', service.id, 'Herald'),
+    'safelist entry added': actor => addToSafelist(here.parts, actor, service.id, 'bob@example.org'),
+    'safelist entry removed': actor => dropFromSafelist(here.parts, actor, service.id, 'bob@example.org'),
+    'folder added': actor => addFolder(here.parts, actor, service.id, 'A folder'),
+    'folder removed': actor => dropFolder(here.parts, actor, service.id, 'A folder', { moveOut: true }),
+  }
+  const refused = {
+    kind: 'ForbiddenError',
+    message: expect.stringMatching(/^You do not have the permission for this: /),
+  }
+
+  test.each(['key', 'person'] as const)('%s', async kind => {
+    const id = here.parts.ids.next()
+    const powerless = { ...actors[kind](service.id), id, permissions: [] } as Actor
+    const stranger = { ...actors[kind]((await here.service()).id), id } as Actor
+    const attempts = Object.entries({ ...changes, ...unrecorded })
+    for (const [name, attempt] of attempts) {
+      await expect(attempt(powerless), name).rejects.toMatchObject(refused)
+      // A key is revoked by id alone: a stranger's attempt does not find it.
+      await expect(attempt(stranger), name).rejects.toMatchObject(
+        name === 'key revoked' ? { message: expect.stringMatching(/^There is no key/) } : refused,
+      )
+    }
+    expect(await here.parts.db.sql`select id from audit where actor_id = ${id}`).toEqual([])
+  })
+})
+
 test('S-36 a row that was written stays: the program itself may not change or delete it', async () => {
   const { sql, script } = here.parts.db
   const count = async () => (await sql<{ n: number }>`select count(*)::integer as n from audit`)[0]?.n
@@ -129,6 +270,29 @@ test('S-36 a row that was written stays: the program itself may not change or de
   await expect(script('truncate audit')).rejects.toThrow(denied)
   await expect(script('truncate audit, services cascade')).rejects.toThrow(denied)
   expect(await count()).toBe(before)
+})
+
+test('an entry of a version without actors is shown by its key, or as the operator', async () => {
+  const { sql } = here.parts.db
+  for (const key_id of [key.id, null])
+    await sql`
+      insert into audit (service_id, key_id, action, subject_id)
+      values (${service.id}, ${key_id}::uuid, 'template archived', ${service.id})`
+  const [operators, keys] = await audit()
+  expect(operators).toMatchObject({ key_id: null, actor_kind: 'operator', actor_id: null, actor_name: null })
+  expect(keys).toMatchObject({ key_id: key.id, actor_kind: 'key', actor_id: key.id, actor_name: 'a key' })
+  const { out } = await herald('audit', '--service', service.id, '--most', '2')
+  expect(out).toMatch(/ operator +template archived /)
+  expect(out).toContain(` key a key (${key.id})  template archived `)
+})
+
+test('herald audit names the operator by the system account', async () => {
+  await herald('service', 'set', service.id, '--email-daily-limit', '8')
+  const [entry] = await audit()
+  const { username } = userInfo()
+  expect(entry).toMatchObject({ actor_kind: 'operator', actor_id: null, key_id: null, actor_name: username })
+  const { out } = await herald('audit', '--service', service.id, '--most', '1')
+  expect(out).toContain(` operator ${username}  service changed `)
 })
 
 test('herald audit shows all services to people, without names of people', async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
+import type { Operator } from '../../src/audit/actor.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Clock, createClock } from '../../src/core/clock.ts'
 import type { Id } from '../../src/core/id.ts'
@@ -94,14 +95,17 @@ export async function call(address: string, method: string, path: string, option
   return { status: response.status, body: isJson && text ? JSON.parse(text) : text, headers: response.headers, text }
 }
 
-type ServiceOptions = { name?: string; mode?: 'trial' | 'live' } & Parameters<typeof change>[2]
+type ServiceOptions = { name?: string; mode?: 'trial' | 'live' } & Parameters<typeof change>[3]
 type KeyOptions = { type?: 'normal' | 'team' | 'test'; manageTemplates?: boolean; name?: string }
+
+/** Who makes what a test needs. */
+export const OPERATOR: Operator = { kind: 'operator', name: 'tests' }
 
 async function makeService(parts: Parts, address: string, options: ServiceOptions) {
   const { name = `Test service ${randomUUID()}`, mode = 'live', ...changes } = options
-  const { id } = await createService(parts, { name, mode })
-  const service = await change(parts, id, { name, ...changes })
-  const user = await addUser(parts, id, {
+  const { id } = await createService(parts, OPERATOR, { name, mode })
+  const service = await change(parts, OPERATOR, id, { name, ...changes })
+  const user = await addUser(parts, OPERATOR, id, {
     name: 'Maria',
     email_address: 'maria@example.org',
     phone_number: '+16135550199',
@@ -110,14 +114,19 @@ async function makeService(parts: Parts, address: string, options: ServiceOption
     ...service,
     user,
     async key({ type = 'normal', manageTemplates = true, name = 'a key' }: KeyOptions = {}) {
-      const made = await createKey(parts, service, { name, key_type: type, manage_templates: manageTemplates })
+      const made = await createKey(parts, OPERATOR, service, {
+        name,
+        key_type: type,
+        manage_templates: manageTemplates,
+      })
       return { ...made, ...callerWith(address, made.key) }
     },
-    change: (wanted: Parameters<typeof change>[2]) => change(parts, id, wanted),
-    addReplyTo: (value: string, makeDefault = false) => addOrigin(parts, 'reply-to', id, { value, makeDefault }),
-    addSender: (value: string, makeDefault = false) => addOrigin(parts, 'sender', id, { value, makeDefault }),
-    addToSafelist: (recipient: string) => addToSafelist(parts, id, recipient),
-    addFolder: (folder: string) => addFolder(parts, id, folder),
+    change: (wanted: Parameters<typeof change>[3]) => change(parts, OPERATOR, id, wanted),
+    addReplyTo: (value: string, makeDefault = false) =>
+      addOrigin(parts, OPERATOR, 'reply-to', id, { value, makeDefault }),
+    addSender: (value: string, makeDefault = false) => addOrigin(parts, OPERATOR, 'sender', id, { value, makeDefault }),
+    addToSafelist: (recipient: string) => addToSafelist(parts, OPERATOR, id, recipient),
+    addFolder: (folder: string) => addFolder(parts, OPERATOR, id, folder),
   }
 }
 

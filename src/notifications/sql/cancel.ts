@@ -1,3 +1,4 @@
+import type { Actor } from '../../audit/actor.ts'
 import { recorded } from '../../audit/sql.ts'
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
@@ -10,7 +11,7 @@ export type Cancelling = { scheduled: boolean; cancelled: boolean; gone: boolean
  * Takes the ticket of a scheduled message away and marks the message, in one statement: an engine that has taken the ticket
  * already, or takes it at the same moment, wins.
  */
-export async function cancel(sql: Sql, service: Id, id: Id, by: Id): Promise<Cancelling | null> {
+export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promise<Cancelling | null> {
   const [result] = await sql<Cancelling>`
     with message as (
       select n.id, n.service_id, n.channel, n.key_type, n.scheduled_for, s.status
@@ -48,7 +49,7 @@ export async function cancel(sql: Sql, service: Id, id: Id, by: Id): Promise<Can
         and message.key_type <> 'test'
         and exists (select from moved)
     ),
-    ${recorded('message cancelled', by, part`(select id, service_id from message where exists (select from moved))`)}
+    ${recorded('message cancelled', actor, part`(select id, service_id from message where exists (select from moved))`)}
     select scheduled_for is not null as scheduled, exists (select from moved) as cancelled, status = 'cancelled' as gone
     from message`
   return result ?? null

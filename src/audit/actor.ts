@@ -1,0 +1,37 @@
+// Who acts: an API key, a person, or the operator at the command line. Verbs that change something take an actor, check what it
+// may do and record it.
+import type { Id } from '../core/id.ts'
+import { refuse } from './refusals.ts'
+
+export const PERMISSIONS = ['cancel-messages', 'manage-templates', 'manage-keys', 'manage-service'] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** An actor of one service: it may do what its permissions say there, and nothing elsewhere. */
+type Member = { id: Id; service_id: Id; permissions: readonly Permission[] }
+
+export type KeyActor = Member & {
+  kind: 'key'
+  name: string
+  /** E-mail address of whoever created the key: the author of what the key creates. */
+  created_by: string
+}
+
+/** Nobody signs in yet. Names and addresses of people are never written to the audit table, only their ids. */
+export type PersonActor = Member & { kind: 'person'; email_address: string }
+
+/** Whoever can run commands on the machine may do everything. The name is that of the system account. */
+export type Operator = { kind: 'operator'; name: string }
+
+export type Actor = KeyActor | PersonActor | Operator
+
+/** `service`: the one that is acted on; null for the whole installation. */
+export const may = (actor: Actor, permission: Permission, service: Id | null): boolean =>
+  actor.kind === 'operator' || (actor.service_id === service && actor.permissions.includes(permission))
+
+/** Throws a refusal when the actor may not. */
+export function requirePermission(actor: Actor, permission: Permission, service: Id | null): void {
+  if (!may(actor, permission, service)) throw refuse.notPermitted(permission)
+}
+
+/** The only service that the actor can act on; null: any. */
+export const serviceOf = (actor: Actor): Id | null => (actor.kind === 'operator' ? null : actor.service_id)
