@@ -11,17 +11,8 @@ import { choresOf, lanesOf } from './lanes.ts'
 import type { Dispatcher } from './notifications/accept.ts'
 import type { EngineParts, Store } from './parts.ts'
 import { type Channel, createFailover } from './providers/failover.ts'
-import { createHttpSms } from './providers/http/send.ts'
-import { httpSmsSettings } from './providers/http/settings.ts'
-import type { AcceptReceipts, ProviderWorld } from './providers/port.ts'
+import type { AcceptReceipts } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
-import { createSes } from './providers/ses/send.ts'
-import { sesSettings } from './providers/ses/settings.ts'
-import { createSmpp } from './providers/smpp/send.ts'
-import { smppSettings } from './providers/smpp/settings.ts'
-import { createSmtp } from './providers/smtp/send.ts'
-import { smtpSettings } from './providers/smtp/settings.ts'
-import { createTwilio, twilioSettings } from './providers/twilio/send.ts'
 import { type Hold, heldBy, isShut } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
@@ -45,37 +36,19 @@ type Given = {
   log: Log
 }
 
-/** Providers that speak to us over HTTP, and so are needed where requests come in even if nothing is sent from there. */
-const WEBHOOK_PROVIDERS = ['ses', 'twilio', 'http']
-
 export function createProviders(
   { config, secrets }: Pick<Store, 'config' | 'secrets'>,
   { inbox, log }: Pick<Given, 'inbox' | 'log'>,
   { sends, accept, now }: { sends: boolean; accept: AcceptReceipts; now(): number },
 ): Registry {
-  const world: ProviderWorld = { accept, now, warn: (fields, sentence) => log.warn(fields, sentence) }
-  const wanted = (names: readonly string[]) => (sends ? names : names.filter(name => WEBHOOK_PROVIDERS.includes(name)))
-  return createRegistry(
-    { email: wanted(config.emailProviders), text: wanted(config.textProviders) },
-    {
-      email: {
-        smtp: world => createSmtp(needed(smtpSettings(config, secrets), 'smtp', 'HERALD_SMTP_URL'), world),
-        ses: world => createSes(needed(sesSettings(config), 'ses', 'HERALD_SES_REGION'), world),
-      },
-      text: {
-        smpp: world => createSmpp(needed(smppSettings(config), 'smpp', 'HERALD_SMPP_URL'), world),
-        twilio: world => createTwilio(needed(twilioSettings(config), 'twilio', 'HERALD_TWILIO_ACCOUNT'), world),
-        http: world => createHttpSms(needed(httpSmsSettings(config), 'http', 'HERALD_HTTP_SMS_URL'), world),
-      },
-    },
-    world,
-    { email: inbox.keepEmail, text: inbox.keepText },
-  )
-}
-
-function needed<T>(settings: T | null, provider: string, setting: string): T {
-  if (settings === null) throw new Error(`The provider ${provider} is asked for, but ${setting} is not set.`)
-  return settings
+  const { sendingDomain, baseUrl } = config
+  return createRegistry(config.providers, sends, {
+    sendingDomain,
+    baseUrl,
+    secrets,
+    world: { accept, now, warn: (fields, sentence) => log.warn(fields, sentence) },
+    keep: { email: inbox.keepEmail, text: inbox.keepText },
+  })
 }
 
 /** A message with files is in memory several times on its way to a mail server: as bytes, as base64, as a whole. */
@@ -114,7 +87,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   )
   const text = counted(
     createFailover(
-      registry.text.map(provider => ({ provider, send: provider.send })),
+      registry.sms.map(provider => ({ provider, send: provider.send })),
       onChange,
     ),
     outcome => metrics.sends.inc({ channel: 'sms', outcome }),

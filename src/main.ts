@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf } from './address.ts'
 import { createBulkThread } from './bulk/thread.ts'
-import { captureProblems, isOff, providersInUse } from './channels.ts'
-import { type Config, ConfigProblems } from './config.ts'
+import { envFilePlaces } from './config/env-file.ts'
+import { captureProblems, channelsOff, providersInUse } from './config/in-use.ts'
+import { type Config, ConfigProblems } from './config/index.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
 import { createSeal } from './core/seal.ts'
@@ -20,7 +21,6 @@ import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate
 import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretFile, secretIn } from './db/seal.ts'
 import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
-import { envFilePlaces } from './env-file.ts'
 import { answerOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
@@ -216,8 +216,7 @@ export async function start(
     lifetime.add(store.stop)
     const { db, seal } = store
     const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
-    const off = { email: isOff(config.emailProviders), sms: isOff(config.textProviders) }
-    const services = createServices(db.sql, clock, { ...config, off })
+    const services = createServices(db.sql, clock, { ...config, off: channelsOff(config) })
     const authenticate = createAuthenticate({
       sql: db.sql,
       clock,
@@ -301,7 +300,7 @@ export async function start(
       authenticate,
       templates,
       inbox,
-      webhookEndpoints: [...providers.email, ...providers.text].flatMap(provider => provider.webhook ?? []),
+      webhookEndpoints: [...providers.email, ...providers.sms].flatMap(provider => provider.webhook ?? []),
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
       reads,

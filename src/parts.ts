@@ -1,6 +1,6 @@
 // The parts of the house by name, so that routes, lanes and commands can say what they are built from.
 import type { BulkThread } from './bulk/thread.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/index.ts'
 import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'

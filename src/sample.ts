@@ -1,6 +1,6 @@
 // The sample service that the first start makes on an empty embedded database: templates, keys, senders, one user.
 import type { Actor } from './audit/actor.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/index.ts'
 import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'

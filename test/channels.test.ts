@@ -1,7 +1,7 @@
 // Which provider each channel uses, by settings alone, and which installations may capture messages instead of sending them.
 import { describe, expect, test } from 'vitest'
-import { captureProblems, type Part, providersInUse } from '../src/channels.ts'
-import { ConfigProblems, readConfig } from '../src/config.ts'
+import { captureProblems, type Part, providersInUse } from '../src/config/in-use.ts'
+import { ConfigProblems, readConfig } from '../src/config/index.ts'
 
 const SMTP = { HERALD_SMTP_URL: 'smtp://127.0.0.1:25' }
 const SES = { HERALD_SES_REGION: 'eu-west-1', HERALD_SES_USER: 'AKIA', HERALD_SES_PASSWORD: 'x' }

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { ConfigProblems, readConfig, readSettings, settingsTable } from '../src/config.ts'
+import { ConfigProblems, readConfig, readSettings, settingsTable } from '../src/config/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'herald-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/index.ts'
 import { start } from '../src/main.ts'
 import { databaseUrl, onServer } from './support/database.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key } from './support/sends.ts'

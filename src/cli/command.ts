@@ -1,7 +1,7 @@
 // What a command is. Help, usage errors and docs/cli.md are made from the same rows that run.
 import type { Operator } from '../audit/actor.ts'
-import type { Part } from '../channels.ts'
-import type { Config } from '../config.ts'
+import type { Part } from '../config/in-use.ts'
+import type { Config } from '../config/index.ts'
 import { openStore } from '../main.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'

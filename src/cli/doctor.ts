@@ -2,8 +2,8 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { addressOf } from '../address.ts'
-import { captureProblems } from '../channels.ts'
-import { type Config, ConfigProblems } from '../config.ts'
+import { captureProblems } from '../config/in-use.ts'
+import { type Config, ConfigProblems } from '../config/index.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
@@ -11,6 +11,7 @@ import { createProviders } from '../delivery.ts'
 import { openStore } from '../main.ts'
 import type { Dispatcher } from '../notifications/accept.ts'
 import type { Store } from '../parts.ts'
+import type { ChosenProvider, ProviderKind } from '../providers/kind.ts'
 import type { Provider } from '../providers/port.ts'
 import { instanceOf } from '../queue/hold.ts'
 import { createAcceptReceipts } from '../receipts/accept.ts'
@@ -206,14 +207,16 @@ async function checkProviders(store: Store): Promise<Check[]> {
   const onFault = (_error: unknown, sentence: string) => createLog(config.logLevel).error(sentence)
   const accept = createAcceptReceipts({ ...store, sql: store.db.sql, dispatcher: () => QUEUED, onFault })
   try {
-    const providers = createProviders(
-      // The port of the bounces belongs to the service that runs, and so do all binds but one. The key has a check of its own.
-      { ...store, config: { ...config, bounceDomain: null, dkimKey: null, smppBinds: 1 } },
-      quiet,
-      { sends: true, accept, now: store.clock.now },
-    )
+    const chosen = { email: config.providers.email.map(probing), sms: config.providers.sms.map(probing) }
+    const kinds = new Map([...chosen.email, ...chosen.sms].map(({ name, kind }) => [name, kind]))
+    const providers = createProviders({ ...store, config: { ...config, providers: chosen } }, quiet, {
+      sends: true,
+      accept,
+      now: store.clock.now,
+    })
     try {
-      return await Promise.all([...providers.email, ...providers.text].map(checkProvider))
+      const created = [...providers.email, ...providers.sms]
+      return await Promise.all(created.map(provider => checkProvider(provider, kinds.get(provider.name))))
     } finally {
       await providers.stop()
     }
@@ -224,23 +227,19 @@ async function checkProviders(store: Store): Promise<Check[]> {
 
 const QUEUED: Dispatcher = { initialLease: () => null, hand() {} }
 
-/** What a good answer shows, and what it cannot show. */
-const GREETED: Readonly<Record<string, string>> = {
-  smtp: 'smtp takes the connection, with encryption and login as they are set',
-  ses: 'ses takes the connection and the login',
-  smpp: 'smpp takes a bind',
-  twilio: 'twilio knows the account',
-  http: 'http can be reached; only a message would show whether its login is right',
-}
+const probing = <P extends Provider>(provider: ChosenProvider<P>): ChosenProvider<P> => ({
+  ...provider,
+  values: { ...provider.values, ...provider.kind.probeValues },
+})
 
-async function checkProvider(provider: Provider): Promise<Check> {
+async function checkProvider(provider: Provider, kind: ProviderKind | undefined): Promise<Check> {
   const name = `Provider of ${provider.channel === 'email' ? 'e-mails' : 'text messages'}`
   if (provider.name === 'capture')
     return fine(name, 'none: captured, not sent (messages are kept in the inbox and marked delivered)')
   if (provider.name === 'none') return fine(name, 'switched off')
   const answer = await provider.probe()
   return answer.ok
-    ? fine(name, GREETED[provider.name] ?? `${provider.name} answers`)
+    ? fine(name, `${provider.name} ${kind?.greeting ?? 'answers'}`)
     : trouble(
         name,
         `${provider.name} does not answer as it should: ${answer.detail}`,

@@ -1,5 +1,5 @@
 // What went wrong, for a person who wants to know what to do next.
-import { ConfigProblems } from '../config.ts'
+import { ConfigProblems } from '../config/index.ts'
 import { Refusal } from '../core/refusal.ts'
 
 /** The sentences to say, most important first. */

@@ -1,4 +1,4 @@
-import { providersInUse } from '../channels.ts'
+import { providersInUse } from '../config/in-use.ts'
 import { readId } from '../core/id.ts'
 import { createInbox, type Inbox, type Shown } from '../inbox/inbox.ts'
 import { inboxLink } from '../inbox/link.ts'

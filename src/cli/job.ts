@@ -20,7 +20,7 @@ import {
   wakeSpread,
 } from '../bulk/sql.ts'
 import { createBulkThread } from '../bulk/thread.ts'
-import { providersInUse } from '../channels.ts'
+import { providersInUse } from '../config/in-use.ts'
 import { fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'

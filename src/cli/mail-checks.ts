@@ -2,7 +2,8 @@
 // address. Nothing is sent; a look-up that gets no answer says so.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
+import { smtp } from '../providers/smtp/index.ts'
 import { isLoopback } from '../providers/smtp/session.ts'
 import { type Check, fine, trouble } from './checks.ts'
 import { explained } from './explain.ts'
@@ -10,7 +11,7 @@ import { explained } from './explain.ts'
 /** Names that nobody can own (RFC 2606, RFC 6761): no mail server takes mail from them. */
 const NOBODYS = /(^|\.)(example|invalid|test|localhost|example\.(com|net|org))$/
 
-const sendsMail = ({ emailProviders }: Config) => emailProviders.some(name => name === 'smtp' || name === 'ses')
+const sendsMail = ({ providers }: Config) => providers.email.some(({ kind }) => kind.sends)
 
 export function checkSendingDomain(config: Config): Check {
   const name = 'Sending domain'
@@ -39,7 +40,7 @@ export async function checkDkim(config: Config, lookUp: LookUp = dnsLookUp()): P
   if (key === null && selector === null)
     return fine(
       name,
-      config.emailProviders.includes('smtp')
+      config.providers.email.some(({ kind }) => kind === smtp)
         ? 'e-mails are not signed here (HERALD_DKIM_KEY, HERALD_DKIM_SELECTOR); does your mail server sign them?'
         : 'not needed: no e-mail is sent by smtp',
     )

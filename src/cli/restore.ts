@@ -1,7 +1,7 @@
 // From a backup to a database that opens, and sends nothing until it is released.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import { createSeal } from '../core/seal.ts'
 import { type Manifest, unpack, verify } from '../db/backup.ts'
 import { connect, type Sql } from '../db/connect.ts'

@@ -1,7 +1,7 @@
 // One call of the program: what was typed in, what is written and the exit code out.
 import { readFileSync } from 'node:fs'
-import type { Part } from '../channels.ts'
-import { type Config, readSettings } from '../config.ts'
+import type { Part } from '../config/in-use.ts'
+import { type Config, readSettings } from '../config/index.ts'
 import { NothingHere } from '../main.ts'
 import { type Answer, type Io, UsageError } from './command.ts'
 import { commands } from './commands.ts'

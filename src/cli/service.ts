@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import { change } from '../services/change.ts'
 import { create } from '../services/create.ts'
 import { find } from '../services/find.ts'

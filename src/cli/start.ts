@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
-import { providersInUse } from '../channels.ts'
+import { providersInUse } from '../config/in-use.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
 import { openDatabase, type Running, start } from '../main.ts'

@@ -40,7 +40,7 @@ async function provider(port = 1) {
   }
   const pool = { relay: relay(port), connections: 2, messagesPerConnection: 100, idleSeconds: 5 }
   const settings = { pool, perSecond: 14, dkim: null, configurationSet: 'herald-events', topics: [topic] }
-  const made = createSes(settings, world, fetcher)
+  const made = createSes(settings, world, 'ses', fetcher)
   ends.push(made.stop)
   const webhook = made.webhook
   if (!webhook) throw new Error('no webhook')
@@ -184,7 +184,7 @@ signed('who is believed', () => {
     let asked = 0
     const pool = { relay: relay(1), connections: 1, messagesPerConnection: 1, idleSeconds: 1 }
     const settings = { pool, perSecond: null, dkim: null, configurationSet: null, topics: [topic] }
-    const made = createSes(settings, world, async () => {
+    const made = createSes(settings, world, 'ses', async () => {
       asked += 1
       throw new Error('unreachable')
     })

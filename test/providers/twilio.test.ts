@@ -3,12 +3,8 @@
 import twilio from 'twilio'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { WebhookEndpoint } from '../../src/providers/port.ts'
-import {
-  createTwilio,
-  type TwilioConfig,
-  type TwilioSettings,
-  twilioSettings,
-} from '../../src/providers/twilio/send.ts'
+import { createTwilio, type TwilioSettings } from '../../src/providers/twilio/send.ts'
+import { type TwilioConfig, twilioSettings } from '../../src/providers/twilio/settings.ts'
 import { isSigned, sign } from '../../src/providers/twilio/signature.ts'
 import { recordedWorld, textMessage } from '../conformance/sms-provider.ts'
 import { type Given, startHttpPeer } from '../support/http-peer.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { readConfig, settingsTable } from '../../src/config.ts'
+import { readConfig, settingsTable } from '../../src/config/index.ts'
 import { secretIn } from '../../src/db/seal.ts'
 
 type Package = { version?: string; dev?: boolean; hasInstallScript?: boolean; integrity?: string }

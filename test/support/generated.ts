@@ -1,7 +1,7 @@
 // The generated files as they should be now.
 import { existsSync, readdirSync } from 'node:fs'
 import { cliReference } from '../../src/cli/reference.ts'
-import { settingsTable } from '../../src/config.ts'
+import { settingsTable } from '../../src/config/index.ts'
 import type { Sentences } from '../../src/core/refusal.ts'
 import { sentences as files } from '../../src/files/file.ts'
 import { answerOf } from '../../src/http/errors.ts'

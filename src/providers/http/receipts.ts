@@ -67,11 +67,12 @@ const mostOctets = 1_048_576
 const mostReceipts = 1_000
 
 export function createWebhookEndpoint(
+  name: string,
   settings: WebhookSettings,
   world: Pick<ProviderWorld, 'now' | 'warn'>,
 ): WebhookEndpoint {
   return {
-    name: 'http',
+    name,
     read({ headers, body }) {
       const signature = headers[settings.signatureHeader]
       const timestamp = headers[settings.timestampHeader]
@@ -86,7 +87,7 @@ export function createWebhookEndpoint(
       for (const item of items) {
         const receipt = readItem(item, settings)
         if (receipt === 'malformed') return refuse(400, 'receipt without reference or status')
-        if (receipt === 'unknown') world.warn({ provider: 'http' }, 'A receipt with an unknown status was ignored')
+        if (receipt === 'unknown') world.warn({ provider: name }, 'A receipt with an unknown status was ignored')
         else if (receipt !== 'ignored') receipts.push(receipt)
       }
       return Promise.resolve({ ok: true, receipts })

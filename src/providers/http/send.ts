@@ -35,21 +35,21 @@ export type HttpSmsSettings = {
 
 const probeMillis = 10_000
 
-export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld): TextProvider {
+export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld, name = 'http'): TextProvider {
   const asker = createAsker()
   const stopping = new AbortController()
   let isStopped = false
   return {
-    name: 'http',
+    name,
     channel: 'sms',
     reports: settings.webhook !== null,
     perSecond: settings.perSecond,
-    ...(settings.webhook !== null && { webhook: createWebhookEndpoint(settings.webhook, world) }),
+    ...(settings.webhook !== null && { webhook: createWebhookEndpoint(name, settings.webhook, world) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
       const answer = await asker.ask(requestOf(message, settings), settings.timeoutMillis)
       if (answer.kind === 'failed') return unreached(answer)
-      return read(answer, message, settings, world)
+      return read(answer, message, settings, { ...world, name })
     },
     probe: () => reaches(new URL(settings.url), stopping.signal),
     stop() {
@@ -78,9 +78,10 @@ function requestOf(message: TextMessage, { method, url, headers, body, format, s
   }
 }
 
+type Named = ProviderWorld & { name: string }
 type Read = { status: number; headers: Headers; body: string }
 
-function read({ status, headers, body }: Read, message: TextMessage, settings: HttpSmsSettings, world: ProviderWorld) {
+function read({ status, headers, body }: Read, message: TextMessage, settings: HttpSmsSettings, world: Named) {
   const json = parseJson(body)
   const words = settings.errorPath.length === 0 ? body : textAt(json, settings.errorPath)
   const rejected = (): Outcome => ({ kind: 'rejected', detail: reason(words, message.to) || `Refused (${status})` })
@@ -90,14 +91,14 @@ function read({ status, headers, body }: Read, message: TextMessage, settings: H
   return postponed(status, headers, world.now()) ?? { kind: 'deferred', detail: `Provider answered ${status}` }
 }
 
-function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettings, world: ProviderWorld): Outcome {
+function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettings, world: Named): Outcome {
   if (refPath === null) return { kind: 'accepted', ref: id }
   const ref = cleanRef(textAt(json, refPath))
   if (ref !== '') return { kind: 'accepted', ref }
   // No JSON at all, or half of it: a proxy's page or a broken line, not the provider's word.
   if (json === undefined) return { kind: 'deferred', detail: 'The answer is not JSON', uncertain: true }
   // The operator said that 2xx is success. A wrong path must not send every message again for four hours.
-  world.warn({ provider: 'http', id }, 'The answer holds no reference at the configured path')
+  world.warn({ provider: world.name, id }, 'The answer holds no reference at the configured path')
   return { kind: 'accepted', ref: id }
 }
 

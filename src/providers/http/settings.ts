@@ -1,31 +1,12 @@
-// Settings of the generic text provider, from the table in config.ts.
+// From the variables to what the adapter needs.
+import type { ValuesOf } from '../../core/setting.ts'
 import { type JsonPath, parseJson, readPath } from './json-path.ts'
 import { commonWords, type WebhookSettings, type Word } from './receipts.ts'
 import type { HttpSmsSettings } from './send.ts'
 import { isSafeAddress } from './template.ts'
+import type { settings } from './variables.ts'
 
-export type HttpSmsConfig = {
-  httpSmsUrl: string | null
-  httpSmsMethod: 'POST' | 'PUT' | 'GET'
-  httpSmsHeaders: string | null
-  httpSmsBody: string | null
-  httpSmsFormat: 'json' | 'form' | 'query'
-  httpSmsSender: string | null
-  httpSmsRefPath: string | null
-  httpSmsRejectStatuses: readonly string[]
-  httpSmsErrorPath: string | null
-  httpSmsRejectPattern: string | null
-  httpSmsPerSecond: number
-  httpSmsReceiptSecret: string | null
-  httpSmsReceiptSignatureHeader: string
-  httpSmsReceiptTimestampHeader: string
-  httpSmsReceiptListPath: string | null
-  httpSmsReceiptRefPath: string
-  httpSmsReceiptStatusPath: string
-  httpSmsReceiptTimePath: string
-  httpSmsReceiptEventPath: string
-  httpSmsReceiptStatuses: readonly string[]
-}
+export type HttpSmsConfig = ValuesOf<typeof settings>
 
 /** Null: not configured. Throws a sentence that names the setting when it is configured wrongly. */
 export function httpSmsSettings(config: HttpSmsConfig): HttpSmsSettings | null {

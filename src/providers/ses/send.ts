@@ -7,9 +7,14 @@ import type { SesSettings } from './settings.ts'
 import type { Fetch } from './signature.ts'
 import { createWebhookEndpoint } from './webhook.ts'
 
-export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: Fetch = fetch): EmailProvider {
+export function createSes(
+  settings: SesSettings,
+  world: ProviderWorld,
+  name = 'ses',
+  fetcher: Fetch = fetch,
+): EmailProvider {
   const sender = createSender({
-    name: 'ses',
+    name,
     pool: settings.pool,
     dkim: settings.dkim,
     headers:
@@ -21,9 +26,9 @@ export function createSes(settings: SesSettings, world: ProviderWorld, fetcher: 
   })
   return {
     channel: 'email',
-    name: 'ses',
+    name,
     reports: true,
-    webhook: createWebhookEndpoint(settings.topics, world, fetcher),
+    webhook: createWebhookEndpoint(name, settings.topics, world, fetcher),
     perSecond: settings.perSecond,
     atOnce: settings.pool.connections * ON_EACH,
     ...sender,

@@ -1,7 +1,55 @@
-// From the settings table to what the adapter needs.
+// Settings of Amazon SES: its variables, and what is made of them.
+import { label, list, text, whole } from '../../core/readers.ts'
+import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { DkimSettings } from '../smtp/dkim.ts'
 import type { PoolSettings } from '../smtp/pool.ts'
-import { dkimSettings, timeouts } from '../smtp/settings.ts'
+import { dkimRows, dkimSettings, timeouts } from '../smtp/settings.ts'
+
+export const settings = {
+  sesRegion: setting<string | null>(
+    'HERALD_SES_REGION',
+    label,
+    null,
+    'Region of Amazon SES to send e-mail by, like `eu-west-1`.',
+    { shown: 'none' },
+  ),
+  sesUser: setting<string | null>('HERALD_SES_USER', text, null, 'SMTP user name of Amazon SES.', {
+    shown: 'none',
+    secret: true,
+  }),
+  sesPassword: setting<string | null>('HERALD_SES_PASSWORD', text, null, 'SMTP password of Amazon SES.', {
+    shown: 'none',
+    secret: true,
+  }),
+  sesConfigurationSet: setting<string | null>(
+    'HERALD_SES_CONFIGURATION_SET',
+    label,
+    null,
+    'Configuration set named in every message, if its events are to be told.',
+    { shown: 'none' },
+  ),
+  sesTopics: setting(
+    'HERALD_SES_TOPICS',
+    list,
+    [] as string[],
+    'SNS topics (ARN) whose news about messages is believed, separated by commas.',
+    { shown: 'none' },
+  ),
+  sesConnections: setting(
+    'HERALD_SES_CONNECTIONS',
+    whole(1, 200),
+    20,
+    'Connections to Amazon SES held by one process; a quarter of them is kept for urgent messages.',
+  ),
+  sesPerSecond: setting<number | null>(
+    'HERALD_SES_PER_SECOND',
+    whole(1, 100_000),
+    null,
+    'Messages a second that Amazon SES allows this account.',
+    { shown: 'no limit' },
+  ),
+  ...dkimRows,
+} satisfies Settings
 
 export type SesSettings = {
   pool: PoolSettings
@@ -14,19 +62,12 @@ export type SesSettings = {
   topics: readonly string[]
 }
 
-/** The rows of config.ts this adapter reads. */
-export type SesConfig = {
-  sesRegion: string | null
-  sesUser: string | null
-  sesPassword: string | null
-  sesConfigurationSet: string | null
-  sesTopics: readonly string[]
-  sesConnections: number
-  sesPerSecond: number | null
-  dkimDomain: string | null
-  dkimSelector: string | null
-  dkimKey: string | null
-  sendingDomain: string
+export type SesConfig = ValuesOf<typeof settings> & { sendingDomain: string }
+
+/** Throws when SES is configured without its login. */
+export function checkSes(config: Pick<SesConfig, 'sesRegion' | 'sesUser' | 'sesPassword'>): void {
+  if (config.sesRegion !== null && !(config.sesUser && config.sesPassword))
+    throw new Error('HERALD_SES_REGION is set, but HERALD_SES_USER and HERALD_SES_PASSWORD are not both set')
 }
 
 export function sesSettings(config: SesConfig): SesSettings | null {

@@ -13,6 +13,7 @@ const SKEW_MS = 300_000
 const CONFIRM_MS = 10_000
 
 export function createWebhookEndpoint(
+  name: string,
   topics: readonly string[],
   world: Pick<ProviderWorld, 'now' | 'warn'>,
   fetcher: Fetch,
@@ -34,7 +35,7 @@ export function createWebhookEndpoint(
       case 'SubscriptionConfirmation':
         return confirm(message)
       case 'UnsubscribeConfirmation':
-        world.warn({ provider: 'ses' }, 'A topic no longer sends its news here')
+        world.warn({ provider: name }, 'A topic no longer sends its news here')
         return { ok: true, receipts: [] }
       default:
         return no(400, 'unknown kind of SNS message')
@@ -54,7 +55,7 @@ export function createWebhookEndpoint(
       return no(400, 'subscription address not allowed')
     if (address.searchParams.get('TopicArn') !== message.TopicArn) return no(400, 'subscription for another topic')
     const confirmed = await fetched(address.href)
-    if (!confirmed) world.warn({ provider: 'ses' }, 'A subscription could not be confirmed; SNS will ask again')
+    if (!confirmed) world.warn({ provider: name }, 'A subscription could not be confirmed; SNS will ask again')
     return confirmed ? { ok: true, receipts: [] } : no(400, 'subscription not confirmed')
   }
 
@@ -69,7 +70,7 @@ export function createWebhookEndpoint(
     }
   }
 
-  return { name: 'ses', read: ({ body }) => read(body) }
+  return { name, read: ({ body }) => read(body) }
 }
 
 const no = (status: 400 | 401 | 403, why: string): Answer => ({ ok: false, status, why })

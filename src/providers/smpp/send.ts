@@ -28,17 +28,17 @@ const stopMillis = 5_000
 /** A throttled part of a message whose first part is gone already is tried again here: half a message helps no one. */
 const partTries = 4
 
-export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextProvider {
-  const inbox = createInbox(settings, world)
+export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 'smpp'): TextProvider {
+  const inbox = createInbox(name, settings, world)
   const binds = Array.from({ length: settings.binds }, () => ({
     busy: 0,
     session: createSession(settings, {
       deliver: inbox.deliver,
       torn(line, pdu) {
-        world.warn({ provider: 'smpp' }, 'A deliver_sm with wrong lengths was refused')
+        world.warn({ provider: name }, 'A deliver_sm with wrong lengths was refused')
         line.respond(pdu, { command_status: 0x01 })
       },
-      trouble: why => world.warn({ provider: 'smpp', why }, 'The SMPP connection broke'),
+      trouble: why => world.warn({ provider: name, why }, 'The SMPP connection broke'),
     }),
   }))
   const trouble = () => binds[0]?.session.trouble() ?? 'no bind'
@@ -69,10 +69,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
         bind.busy -= 1
       }
     } catch (error) {
-      world.warn(
-        { provider: 'smpp', error: error instanceof Error ? error.name : 'unknown' },
-        'A message failed to send',
-      )
+      world.warn({ provider: name, error: error instanceof Error ? error.name : 'unknown' }, 'A message failed to send')
       return { kind: 'deferred', detail: 'The message could not be sent', uncertain: true }
     } finally {
       sending -= 1
@@ -116,7 +113,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld): TextPr
   }
 
   return {
-    name: 'smpp',
+    name,
     channel: 'sms',
     reports: settings.reports,
     perSecond: settings.perSecond,
@@ -195,7 +192,7 @@ function firstBound(binds: readonly Bind[]): Promise<void> {
 }
 
 /** Receipts that came in one breath are stored together; each is answered when it is on disk. */
-function createInbox(options: ReceiptOptions, world: ProviderWorld) {
+function createInbox(name: string, options: ReceiptOptions, world: ProviderWorld) {
   let gathered: { line: Line; pdu: Pdu; receipt: Receipt }[] = []
   let unstored = 0
 
@@ -205,12 +202,12 @@ function createInbox(options: ReceiptOptions, world: ProviderWorld) {
     let status = ok
     try {
       await world.accept(
-        'smpp',
+        name,
         batch.map(({ receipt }) => receipt),
       )
     } catch {
       status = tryAgain // the SMSC keeps it and comes back: nothing is lost
-      world.warn({ provider: 'smpp', receipts: batch.length }, 'Receipts could not be stored and were not acknowledged')
+      world.warn({ provider: name, receipts: batch.length }, 'Receipts could not be stored and were not acknowledged')
     }
     unstored -= batch.length
     for (const { line, pdu } of batch) line.respond(pdu, { command_status: status })

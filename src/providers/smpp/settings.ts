@@ -1,22 +1,87 @@
-// Settings of the SMPP adapter, from the table in config.ts.
-import type { ErrorMeaning, IdForm } from './receipts.ts'
+// Settings of the SMPP adapter: its variables, and what is made of them.
+import { flag, list, oneOf, text, whole } from '../../core/readers.ts'
+import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
+import type { ErrorMeaning } from './receipts.ts'
 import type { SmppSettings } from './send.ts'
 
-export type SmppConfig = {
-  smppUrl: string | null
-  smppCa: string | null
-  smppSystemType: string
-  smppBinds: number
-  smppWindow: number
-  smppPerSecond: number
-  smppSender: string | null
-  smppLong: 'parts' | 'payload'
-  smppReceipts: boolean
-  smppIds: IdForm
-  smppErrors: readonly string[]
-  smppReplySeconds: number
-  smppEnquireSeconds: number
-}
+export const settings = {
+  smppUrl: setting<string | null>(
+    'HERALD_SMPP_URL',
+    text,
+    null,
+    'SMSC for text messages, `smpp://system_id:password@host:2775` or `smpps://` for TLS.',
+    { shown: 'none', secret: true },
+  ),
+  smppCa: setting<string | null>(
+    'HERALD_SMPP_CA',
+    text,
+    null,
+    'Certificates (PEM) to trust for `smpps://` instead of the well-known ones; usually given as HERALD_SMPP_CA_FILE.',
+    { shown: 'well-known ones' },
+  ),
+  smppSystemType: setting('HERALD_SMPP_SYSTEM_TYPE', text, '', 'The system_type of the bind, if the SMSC wants one.', {
+    shown: 'none',
+  }),
+  smppBinds: setting('HERALD_SMPP_BINDS', whole(1, 20), 1, 'How many binds each process holds to the SMSC.'),
+  smppWindow: setting(
+    'HERALD_SMPP_WINDOW',
+    whole(1, 1_000),
+    10,
+    'How many messages may wait for an answer of the SMSC on each bind.',
+  ),
+  smppPerSecond: setting(
+    'HERALD_SMPP_PER_SECOND',
+    whole(0, 100_000),
+    0,
+    'Parts per second the SMSC allows each process; 0: no limit.',
+  ),
+  smppSender: setting<string | null>(
+    'HERALD_SMPP_SENDER',
+    text,
+    null,
+    'Sender of text messages by SMPP whose service has none.',
+    { shown: "the SMSC's own" },
+  ),
+  smppLong: setting(
+    'HERALD_SMPP_LONG',
+    oneOf('parts', 'payload'),
+    'parts' as 'parts' | 'payload',
+    'How long texts travel: as parts with a header, or whole in message_payload.',
+  ),
+  smppReceipts: setting(
+    'HERALD_SMPP_RECEIPTS',
+    flag,
+    true,
+    'Whether the SMSC is asked for receipts; without them acceptance counts as delivery.',
+  ),
+  smppIds: setting(
+    'HERALD_SMPP_IDS',
+    oneOf('same', 'hex-in-answer', 'hex-in-receipt'),
+    'same' as 'same' | 'hex-in-answer' | 'hex-in-receipt',
+    'Whether the SMSC writes message ids hexadecimally in one place and decimally in the other.',
+  ),
+  smppErrors: setting(
+    'HERALD_SMPP_ERRORS',
+    list,
+    [] as string[],
+    'What `err:` codes of receipts mean, `code=temporary`, `permanent`, `blocked` or `opted-out`, separated by commas.',
+    { shown: 'none: permanent' },
+  ),
+  smppReplySeconds: setting(
+    'HERALD_SMPP_REPLY_SECONDS',
+    whole(1, 600),
+    30,
+    'How long the SMSC may take to answer before a message counts as uncertain and is tried again.',
+  ),
+  smppEnquireSeconds: setting(
+    'HERALD_SMPP_ENQUIRE_SECONDS',
+    whole(1, 3_600),
+    30,
+    'How often an idle bind is asked whether it is alive.',
+  ),
+} satisfies Settings
+
+export type SmppConfig = ValuesOf<typeof settings>
 
 /** Null: SMPP is not configured. Throws a sentence that names the setting when it is configured wrongly. */
 export function smppSettings(config: SmppConfig): SmppSettings | null {

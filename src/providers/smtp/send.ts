@@ -8,13 +8,13 @@ import { cleaned, outcomeOf } from './replies.ts'
 import type { SmtpSettings } from './settings.ts'
 import { createReturnPaths } from './verp.ts'
 
-export function createSmtp(settings: SmtpSettings, world: ProviderWorld): EmailProvider {
+export function createSmtp(settings: SmtpSettings, world: ProviderWorld, name = 'smtp'): EmailProvider {
   const { bounces } = settings
   const paths = bounces && createReturnPaths(bounces.domain, bounces.secrets)
   const receiver =
-    bounces && paths && createBounceReceiver(bounces, paths, receipts => world.accept('smtp', receipts), world)
+    bounces && paths && createBounceReceiver(bounces, paths, receipts => world.accept(name, receipts), world)
   const sender = createSender({
-    name: 'smtp',
+    name,
     pool: settings,
     dkim: settings.dkim,
     headers: [],
@@ -25,7 +25,7 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld): EmailP
   })
   return {
     channel: 'email',
-    name: 'smtp',
+    name,
     // A relay never says "delivered", so acceptance counts as such; a bounce still applies.
     reports: false,
     perSecond: settings.perSecond,

@@ -1,7 +1,95 @@
-// From the settings table to what the adapter needs.
+// Settings of SMTP: its variables, and what is made of them.
+import { domain, label, oneOf, pem, reader, text, whole } from '../../core/readers.ts'
+import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { BounceSettings } from './bounces/receiver.ts'
 import type { DkimSettings } from './dkim.ts'
 import { isLoopback, type Relay } from './session.ts'
+
+const smtpUrl = reader<string>(given => {
+  const wrong = { problem: 'must be an address like smtp://user:password@host:587 or smtps://user:password@host:465' }
+  if (!/^smtps?:\/\/[^/?#]+\/?$/.test(given) || !URL.canParse(given)) return wrong
+  try {
+    const { hostname, username, password } = new URL(given)
+    decodeURIComponent(username + password)
+    return hostname === '' ? wrong : given
+  } catch {
+    return { problem: 'has a user or password with a % that must be written %25' }
+  }
+})
+
+/** Signing belongs to the domain; every provider that is reached over SMTP has these rows. */
+export const dkimRows = {
+  dkimDomain: setting<string | null>('HERALD_DKIM_DOMAIN', domain, null, 'Domain that signs e-mails (DKIM).', {
+    shown: 'the sending domain',
+  }),
+  dkimSelector: setting<string | null>(
+    'HERALD_DKIM_SELECTOR',
+    label,
+    null,
+    'Selector under which the public key stands in DNS: `<selector>._domainkey.<domain>`. E-mails are signed when it and the key are set.',
+    { shown: 'none: not signed' },
+  ),
+  dkimKey: setting<string | null>(
+    'HERALD_DKIM_KEY',
+    pem('PRIVATE KEY'),
+    null,
+    'Private key that signs e-mails, PEM, RSA or Ed25519.',
+    { shown: 'none: not signed', secret: true },
+  ),
+} satisfies Settings
+
+export const settings = {
+  smtpUrl: setting<string | null>(
+    'HERALD_SMTP_URL',
+    smtpUrl,
+    null,
+    'Mail server to send e-mail by: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte.',
+    { shown: 'none', secret: true },
+  ),
+  smtpTls: setting<'required' | 'opportunistic' | 'never' | null>(
+    'HERALD_SMTP_TLS',
+    oneOf('required', 'opportunistic', 'never'),
+    null,
+    'Whether mail may leave unencrypted. `opportunistic` encrypts where offered and checks no certificate.',
+    { shown: 'required; to a mail server on this machine opportunistic' },
+  ),
+  smtpCa: setting<string | null>(
+    'HERALD_SMTP_CA',
+    pem('CERTIFICATE'),
+    null,
+    "Certificate authority of the mail server, PEM, instead of the system's.",
+    { shown: "the system's" },
+  ),
+  smtpConnections: setting(
+    'HERALD_SMTP_CONNECTIONS',
+    whole(1, 200),
+    20,
+    'Connections to the mail server held by one process; a quarter of them is kept for urgent messages.',
+  ),
+  smtpReplySeconds: setting(
+    'HERALD_SMTP_REPLY_SECONDS',
+    whole(1, 600),
+    30,
+    'How long the mail server may take to answer before a message counts as uncertain and is tried again.',
+  ),
+  smtpPerSecond: setting<number | null>(
+    'HERALD_SMTP_PER_SECOND',
+    whole(1, 100_000),
+    null,
+    'Messages a second the mail server allows.',
+    { shown: 'no limit' },
+  ),
+  ...dkimRows,
+  bounceDomain: setting<string | null>(
+    'HERALD_BOUNCE_DOMAIN',
+    domain,
+    null,
+    'Domain of the return paths. When set, Herald listens for bounces itself; the MX of this domain must lead to it.',
+    { shown: 'none: bounces go to the sender address' },
+  ),
+  bounceHost: setting('HERALD_BOUNCE_HOST', text, '127.0.0.1', 'Address on which bounces are listened for.'),
+  bouncePort: setting('HERALD_BOUNCE_PORT', whole(0, 65_535), 2525, 'Port on which bounces are listened for.'),
+} satisfies Settings
 
 export type SmtpSettings = {
   relay: Relay
@@ -14,22 +102,7 @@ export type SmtpSettings = {
   bounces: BounceSettings | null
 }
 
-/** The rows of config.ts this adapter reads. */
-export type SmtpConfig = {
-  smtpUrl: string | null
-  smtpTls: 'required' | 'opportunistic' | 'never' | null
-  smtpCa: string | null
-  smtpConnections: number
-  smtpReplySeconds: number
-  smtpPerSecond: number | null
-  dkimDomain: string | null
-  dkimSelector: string | null
-  dkimKey: string | null
-  bounceDomain: string | null
-  bounceHost: string
-  bouncePort: number
-  sendingDomain: string
-}
+export type SmtpConfig = ValuesOf<typeof settings> & { sendingDomain: string }
 
 /** `secrets`: today's sealing secret first, then earlier ones; bounce addresses are signed with them. */
 export function smtpSettings(config: SmtpConfig, secrets: readonly string[]): SmtpSettings | null {

@@ -8,9 +8,9 @@ export type WebhookSettings = { account: string; token: string; callbackUrl: str
 
 const mostOctets = 65_536
 
-export function createWebhookEndpoint({ account, token, callbackUrl }: WebhookSettings): WebhookEndpoint {
+export function createWebhookEndpoint(name: string, { account, token, callbackUrl }: WebhookSettings): WebhookEndpoint {
   return {
-    name: 'twilio',
+    name,
     read({ headers, body }) {
       const signature = headers['x-twilio-signature']
       if (typeof signature !== 'string') return refuse(401, 'signature missing')

@@ -23,40 +23,11 @@ export type TwilioSettings = {
   timeoutMillis: number
 }
 
-export type TwilioConfig = {
-  baseUrl: string | null
-  twilioUrl: string
-  twilioAccount: string | null
-  twilioToken: string | null
-  twilioMessagingService: string | null
-  twilioSender: string | null
-  twilioPerSecond: number
-}
-
-/** Null: not configured. Throws a sentence that names the setting when it is configured by half. */
-export function twilioSettings(config: TwilioConfig): TwilioSettings | null {
-  const { twilioAccount: account, twilioToken: token } = config
-  if (account === null && token === null) return null
-  if (account === null || token === null)
-    throw new Error('HERALD_TWILIO_ACCOUNT and HERALD_TWILIO_TOKEN go together; one of them is missing')
-  if (!/^\w{1,64}$/.test(account)) throw new Error('HERALD_TWILIO_ACCOUNT must be letters and digits, like AC0123…')
-  return {
-    apiUrl: config.twilioUrl,
-    account,
-    token,
-    messagingService: config.twilioMessagingService,
-    sender: config.twilioSender,
-    callbackUrl: config.baseUrl === null ? null : `${config.baseUrl}/receipts/twilio`,
-    perSecond: config.twilioPerSecond === 0 ? null : config.twilioPerSecond,
-    timeoutMillis: 30_000,
-  }
-}
-
 const sidPath = readPath('sid') ?? []
 const codePath = readPath('code') ?? []
 const messagePath = readPath('message') ?? []
 
-export function createTwilio(settings: TwilioSettings, world: ProviderWorld): TextProvider {
+export function createTwilio(settings: TwilioSettings, world: ProviderWorld, name = 'twilio'): TextProvider {
   const { apiUrl, account, token, callbackUrl, timeoutMillis } = settings
   const folder = `${apiUrl}/2010-04-01/Accounts/${account}`
   const authorization = `Basic ${Buffer.from(`${account}:${token}`).toString('base64')}`
@@ -64,11 +35,11 @@ export function createTwilio(settings: TwilioSettings, world: ProviderWorld): Te
   let isStopped = false
 
   return {
-    name: 'twilio',
+    name,
     channel: 'sms',
     reports: callbackUrl !== null,
     perSecond: settings.perSecond,
-    ...(callbackUrl !== null && { webhook: createWebhookEndpoint({ account, token, callbackUrl }) }),
+    ...(callbackUrl !== null && { webhook: createWebhookEndpoint(name, { account, token, callbackUrl }) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
       const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }

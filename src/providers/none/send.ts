@@ -1,5 +1,5 @@
 // A channel that is switched off: what was accepted while it was on ends as a technical failure.
-import type { EmailProvider, TextProvider } from './port.ts'
+import type { EmailProvider, TextProvider } from '../port.ts'
 
 const common = {
   name: 'none',

@@ -1,0 +1,79 @@
+// Which providers each channel uses, and whether this installation may capture messages instead of sending them.
+import type { ChosenProvider } from '../providers/kind.ts'
+import { KINDS } from '../providers/kinds.ts'
+import type { Chosen } from '../providers/registry.ts'
+import { isLoopback } from '../providers/smtp/session.ts'
+import { LISTS } from './providers.ts'
+
+export type Part = 'http' | 'engine' | 'all'
+
+export type ChannelInUse = {
+  channel: 'email' | 'sms'
+  /** In order of preference. `['capture']`: kept in the inbox. `['none']`: switched off. */
+  providers: readonly string[]
+  /** For people: the start banner, doctor, the inbox. */
+  sentence: string
+}
+
+/** What each channel uses. */
+export function providersInUse({ providers: { email, sms } }: { providers: Chosen }): readonly ChannelInUse[] {
+  return [
+    { channel: 'email', providers: email.map(({ name }) => name), sentence: sentence('E-mails', email) },
+    { channel: 'sms', providers: sms.map(({ name }) => name), sentence: sentence('Text messages', sms) },
+  ]
+}
+
+function sentence(what: string, [first, ...others]: readonly ChosenProvider[]): string {
+  if (isOff(first)) return `${what} are switched off.`
+  if (isCapture(first)) return `${what} are captured, not sent: the inbox keeps them.`
+  const later = others.map(({ name }) => name).join(', then ')
+  return `${what} are sent by ${first?.name}${later === '' ? '' : `, and by ${later} while it is down`}.`
+}
+
+const isOff = (provider: ChosenProvider | undefined) =>
+  provider?.kind === KINDS.email.none || provider?.kind === KINDS.sms.none
+const isCapture = (provider: ChosenProvider | undefined) =>
+  provider?.kind === KINDS.email.capture || provider?.kind === KINDS.sms.capture
+
+/** Which channels are switched off. */
+export const channelsOff = ({ providers }: { providers: Chosen }) => ({
+  email: providers.email.some(isOff),
+  sms: providers.sms.some(isOff),
+})
+
+type Placed = {
+  providers: Chosen
+  host: string
+  baseUrl: string | null
+  trustedProxies: readonly string[]
+  capture: boolean
+}
+
+const WORDS = { email: 'e-mails', sms: 'text messages' } as const
+
+/** Why an installation that is no trial may not start: a captured message is marked delivered although nobody gets it. */
+export function captureProblems(config: Placed, part: Part): string[] {
+  const reason = config.capture ? null : publicBecause(config, part)
+  if (reason === null) return []
+  return (['email', 'sms'] as const)
+    .filter(channel => config.providers[channel].some(isCapture))
+    .map(channel => {
+      const [what, list] = [WORDS[channel], LISTS[channel]]
+      const { capture, none, sending } = KINDS[channel]
+      if (config.providers[channel].length > 1)
+        return `${list} names ${capture.kind} beside others, which marks ${what} delivered that nobody gets, and ${reason}: leave it out, or set HERALD_CAPTURE=1 for a trial`
+      return (
+        `there is no provider for ${what}, and ${reason}: set ${sending.map(kind => kind.configuredBy).join(' or ')},` +
+        ` or ${list}=${none.kind} to switch ${what} off, or HERALD_CAPTURE=1 for a trial that sends nothing`
+      )
+    })
+}
+
+/** Null: only this machine can reach it, so it counts as a trial. */
+function publicBecause({ host, baseUrl, trustedProxies }: Placed, part: Part): string | null {
+  if (part === 'engine') return 'an engine without the HTTP interface cannot tell who sends'
+  if (!isLoopback(host)) return `HERALD_HOST is ${host}`
+  if (baseUrl !== null && !isLoopback(new URL(baseUrl).hostname)) return `HERALD_BASE_URL is ${baseUrl}`
+  if (trustedProxies.length > 0) return 'HERALD_TRUSTED_PROXIES names a proxy'
+  return null
+}

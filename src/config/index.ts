@@ -1,0 +1,64 @@
+// The settings of this installation: the only reader of the environment. Every problem is told at once, before anything starts.
+import { fileProblems } from '../files/settings.ts'
+import type { Chosen } from '../providers/registry.ts'
+import { readEnvFile } from './env-file.ts'
+import { captureProblems, type Part } from './in-use.ts'
+import { chosenProviders, providerProblems } from './providers.ts'
+import { baseOf, isSecret, readValues, type Source, unknownNames } from './read.ts'
+import type { Values } from './settings.ts'
+
+export { settingsTable } from './settings.ts'
+
+/** `providers`: who sends by each channel, in order of preference; the lists of names are resolved into it. */
+export type Config = Omit<Values, 'emailProviders' | 'textProviders'> & { providers: Chosen }
+
+/** Every problem at once, in plain words, so that a wrong start is mended in one go. */
+export class ConfigProblems extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`Herald cannot start with these settings:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/** The environment and the settings file. What stands in the environment decides. */
+export function readSettings(
+  warn: (sentence: string) => void,
+  { env = process.env, part, places }: { env?: NodeJS.ProcessEnv; part?: Part; places?: readonly string[] } = {},
+): Config {
+  const file = readEnvFile(env.HERALD_ENV_FILE, places)
+  if (file === null) return readConfig(env, part)
+  const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
+  const ours = file.lines.filter(({ name }) => name.startsWith('HERALD_') || baseOf(name) === 'DATABASE_URL')
+  const used = ours.filter(({ name }) => !isSet(baseOf(name)))
+  if (file.isOpen && ours.some(({ name }) => isSecret(name)))
+    warn(`${file.path} holds secrets, and every user of this machine may read it: chmod o-r ${file.path}`)
+  const config = readConfig({ ...env, ...Object.fromEntries(used.map(({ name, value }) => [name, value])) }, part, {
+    where: new Map(used.map(({ name, line }) => [name, `${file.path} line ${line}`])),
+    problems: file.problems,
+  })
+  return { ...config, envFile: file.path }
+}
+
+const ENVIRONMENT: Source = { where: new Map(), problems: [] }
+
+/**
+ * Settings from variables alone. `part`: what is about to be started, for what only a start must be told; commands go without.
+ * `source`: where variables that are not of the environment stand.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, source = ENVIRONMENT): Config {
+  const problems = [...source.problems]
+  const told = (name: string, sentence: string) => {
+    const where = source.where.get(name) ?? source.where.get(`${name}_FILE`)
+    problems.push(where ? `${where}: ${sentence}` : sentence)
+  }
+  const { emailProviders, textProviders, ...values } = readValues(env, told)
+  unknownNames(env, told)
+  const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
+  const providers = chosenProviders({ email: emailProviders, sms: textProviders }, values, isSet, told)
+  const config: Config = { ...values, providers }
+  problems.push(...fileProblems(values), ...providerProblems(values))
+  if (part) problems.push(...captureProblems(config, part))
+  if (problems.length > 0) throw new ConfigProblems(problems)
+  return config
+}

@@ -1,0 +1,57 @@
+// Who sends, by variables: the short way for one provider of a kind.
+import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/kind.ts'
+import { KINDS, type Kinds } from '../providers/kinds.ts'
+import type { Provider } from '../providers/port.ts'
+import type { Chosen } from '../providers/registry.ts'
+import type { Tell } from './read.ts'
+
+type Names = Readonly<Record<keyof typeof KINDS, readonly string[]>>
+type IsSet = (variable: string) => boolean
+
+/** The variable that lists the providers of a channel. */
+export const LISTS = { email: 'HERALD_EMAIL_PROVIDERS', sms: 'HERALD_TEXT_PROVIDERS' } as const
+
+/** Providers that are named must be configured; without names, those that are configured are used. */
+export const chosenProviders = (names: Names, values: ProviderValues, isSet: IsSet, told: Tell): Chosen => ({
+  email: chosenOf(KINDS.email, LISTS.email, names.email, values, isSet, told),
+  sms: chosenOf(KINDS.sms, LISTS.sms, names.sms, values, isSet, told),
+})
+
+function chosenOf<P extends Provider>(
+  { sending, capture, none }: Kinds<P>,
+  list: string,
+  names: readonly string[],
+  values: ProviderValues,
+  isSet: IsSet,
+  told: Tell,
+): ChosenProvider<P>[] {
+  const isConfigured = ({ configuredBy }: ProviderKind<P>) => configuredBy === null || isSet(configuredBy)
+  const chosen = (kind: ProviderKind<P>) => ({ name: kind.kind, kind, values: valuesOf(kind, values) })
+  if (!isSet(list)) {
+    const configured = sending.filter(isConfigured)
+    return (configured.length > 0 ? configured : [capture]).map(chosen)
+  }
+  const all = [...sending, capture, none]
+  const named = names.flatMap(name => all.find(({ kind }) => kind === name) ?? [])
+  for (const kind of sending)
+    if (named.includes(kind) && !isConfigured(kind))
+      told(list, `${list} names ${kind.kind}, but ${kind.configuredBy} is not set`)
+  return named.map(chosen)
+}
+
+const valuesOf = ({ settings }: Pick<ProviderKind, 'settings'>, values: ProviderValues): ProviderValues =>
+  Object.fromEntries(Object.keys(settings).map(key => [key, values[key]]))
+
+/** What does not fit together in the variables of each kind, whether it is used or not. */
+export const providerProblems = (values: ProviderValues): string[] =>
+  [...KINDS.email.sending, ...KINDS.sms.sending].flatMap(kind => problemsOf(kind, valuesOf(kind, values)))
+
+/** A kind tells what is wrong with its settings by throwing a sentence. */
+export function problemsOf({ check }: Pick<ProviderKind, 'check'>, values: ProviderValues): string[] {
+  try {
+    check?.(values)
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}

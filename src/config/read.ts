@@ -1,0 +1,58 @@
+// Reads variables by the table of settings.
+import { readFileSync } from 'node:fs'
+import { isProblem, type Settings } from '../core/setting.ts'
+import { nearest } from '../runtime/near.ts'
+import { settings, type Values } from './settings.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+/** Takes a problem with the setting it is about. */
+export type Tell = (name: string, sentence: string) => void
+/** `where`: the place of variables that are not of the environment, by name. */
+export type Source = { where: ReadonlyMap<string, string>; problems: readonly string[] }
+
+const table = Object.entries<Settings[string]>(settings)
+const known = new Set(table.map(([, { name }]) => name))
+const secretNames = new Set(table.filter(([, { secret }]) => secret).map(([, { name }]) => name))
+
+export const isSecret = (name: string) => secretNames.has(name)
+
+/** The setting that a variable gives: HERALD_SECRET_FILE gives HERALD_SECRET. */
+export const baseOf = (name: string) => (known.has(name) ? name : name.replace(/_FILE$/, ''))
+
+/** Every setting; one with a problem has its default. */
+export function readValues(env: Env, told: Tell): Values {
+  const values: Record<string, unknown> = {}
+  for (const [key, { name, reader, fallback }] of table) {
+    const given = textOf(env, name, told)
+    const result = given === undefined ? fallback : reader.read(given)
+    values[key] = isProblem(result) ? fallback : result
+    if (isProblem(result)) told(name, `${name} ${result.problem}`)
+  }
+  return values as Values
+}
+
+export function unknownNames(env: Env, told: Tell): void {
+  for (const name of Object.keys(env))
+    if (name.startsWith('HERALD_') && !known.has(baseOf(name)))
+      told(name, `${name} is not a setting of Herald; ${hint(name)}`)
+}
+
+function hint(name: string): string {
+  const plain = (text: string) => text.replace(/^HERALD_/, '')
+  const near = nearest([...known].map(plain), plain(baseOf(name)))
+  return near === undefined ? 'docs/settings.md lists them all' : `did you mean HERALD_${near}?`
+}
+
+function textOf(env: Env, name: string, told: Tell): string | undefined {
+  const direct = env[name]
+  const file = env[`${name}_FILE`]
+  if (direct && file) told(name, `${name} and ${name}_FILE are both set; keep one`)
+  if (direct) return direct
+  if (!file) return undefined
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    told(name, `${name}_FILE names ${file}, which cannot be read`)
+    return undefined
+  }
+}

@@ -1,0 +1,104 @@
+// The settings of config/ itself, and the table of all settings: rows of every owner, in the order of docs/settings.md.
+import { isAbsolute, resolve } from 'node:path'
+import { flag, itemsOf, reader, text } from '../core/readers.ts'
+import { type Settings, setting, type ValuesOf } from '../core/setting.ts'
+import { settings as database } from '../db/settings.ts'
+import { settings as engine } from '../engine/settings.ts'
+import { settings as files } from '../files/settings.ts'
+import { settings as http, loadSettings as httpLoad } from '../http/settings.ts'
+import { settings as keys } from '../keys/settings.ts'
+import { settings as limits } from '../limits/settings.ts'
+import { settings as httpSms } from '../providers/http/variables.ts'
+import { KINDS, type Kinds } from '../providers/kinds.ts'
+import type { Provider } from '../providers/port.ts'
+import { settings as ses } from '../providers/ses/settings.ts'
+import { settings as smpp } from '../providers/smpp/settings.ts'
+import { settings as smtp } from '../providers/smtp/settings.ts'
+import { settings as twilio } from '../providers/twilio/settings.ts'
+import { settings as services } from '../services/settings.ts'
+import { settings as telemetry } from '../telemetry/settings.ts'
+
+const folder = reader(given => (isAbsolute(given) ? given : resolve(given)))
+
+const providerNames = <P extends Provider>({ sending, capture, none }: Kinds<P>) => {
+  const names = [...sending, capture, none].map(({ kind }) => kind)
+  return reader<string[]>(given => {
+    const all = itemsOf(given)
+    if (all.length === 0) return { problem: 'names no provider' }
+    const wrong = all.find(name => !names.includes(name))
+    if (wrong !== undefined) return { problem: `names "${wrong}"; there are ${names.join(', ')}` }
+    if (new Set(all).size < all.length) return { problem: 'names a provider twice' }
+    return all.includes(none.kind) && all.length > 1 ? { problem: `names ${none.kind}, which stands alone` } : all
+  })
+}
+
+const places = {
+  envFile: setting<string | null>(
+    'HERALD_ENV_FILE',
+    text,
+    null,
+    'A file with settings, one NAME=value on each line; the environment decides over it. The command line reads the same one.',
+    { shown: '`herald.env` in the working folder, else `/etc/herald/herald.env`' },
+  ),
+  dataFolder: setting(
+    'HERALD_DATA',
+    folder,
+    resolve('data'),
+    'Folder for the embedded database and the secrets made on first start.',
+    { shown: './data' },
+  ),
+} satisfies Settings
+
+const choice = {
+  emailProviders: setting(
+    'HERALD_EMAIL_PROVIDERS',
+    providerNames(KINDS.email),
+    [] as string[],
+    'Who sends e-mails, in order of preference, separated by commas: smtp, ses; `capture` keeps them in the inbox and sends nothing; `none` switches e-mails off.',
+    { shown: 'those that are configured, in this order; capture without any' },
+  ),
+  textProviders: setting(
+    'HERALD_TEXT_PROVIDERS',
+    providerNames(KINDS.sms),
+    [] as string[],
+    'Who sends text messages, in order of preference, separated by commas: smpp, twilio, http; `capture` keeps them in the inbox and sends nothing; `none` switches text messages off.',
+    { shown: 'those that are configured, in this order; capture without any' },
+  ),
+  capture: setting(
+    'HERALD_CAPTURE',
+    flag,
+    false,
+    'Declares a trial: a channel without a provider marks messages delivered and sends nothing, also where others than this machine can send. Without it such an installation does not start.',
+  ),
+} satisfies Settings
+
+export const settings = {
+  ...places,
+  ...database,
+  ...http,
+  ...keys,
+  ...services,
+  ...choice,
+  ...files,
+  ...limits,
+  ...engine,
+  ...telemetry,
+  ...httpLoad,
+  ...smpp,
+  ...twilio,
+  ...httpSms,
+  ...smtp,
+  ...ses,
+} satisfies Settings
+
+/** Every setting as it was read. */
+export type Values = ValuesOf<typeof settings>
+
+/** What docs/settings.md shows. */
+export const settingsTable = () =>
+  Object.values<Settings[string]>(settings).map(({ name, shown, sentence, secret = false }) => ({
+    name,
+    shown,
+    sentence,
+    secret,
+  }))

@@ -1,0 +1,41 @@
+// A setting is a row of data: the name of its environment variable, how its text is read, its default and one sentence.
+// Each row stands with its owner (providers/smtp/settings.ts, http/settings.ts …); config/ merges them.
+
+export type Problem = { problem: string }
+
+/** Reads the text of a setting. `schema`: the JSON that says the same in the providers file (JSON Schema). */
+export type Reader<T> = { read(text: string): T | Problem; schema: JsonSchema }
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export type Setting<T> = {
+  /** The environment variable. `<name>_FILE` names a file that holds the value. */
+  name: string
+  reader: Reader<T>
+  fallback: T
+  /** The default as docs/settings.md shows it. */
+  shown: string
+  /** Never shown in an error or a log. */
+  secret?: true
+  sentence: string
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+export type ValuesOf<S extends Settings> = { -readonly [K in keyof S]: S[K]['fallback'] }
+
+export const setting = <T>(
+  name: string,
+  reader: Reader<T>,
+  fallback: T,
+  sentence: string,
+  options: { shown?: string; secret?: true } = {},
+): Setting<T> => ({
+  name,
+  reader,
+  fallback,
+  sentence,
+  shown: options.shown ?? String(fallback),
+  ...(options.secret && { secret: true }),
+})
+
+export const isProblem = (result: unknown): result is Problem =>
+  typeof result === 'object' && result !== null && 'problem' in result

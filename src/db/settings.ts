@@ -1,0 +1,35 @@
+import { flag, matching, whole } from '../core/readers.ts'
+import { type Settings, setting } from '../core/setting.ts'
+
+const postgresUrl = matching(
+  /^postgres(ql)?:\/\//,
+  () => 'must be an address like postgresql://user:password@host:5432/database',
+)
+
+export const settings = {
+  databaseUrl: setting<string | null>(
+    'DATABASE_URL',
+    postgresUrl,
+    null,
+    'An external PostgreSQL (15 or newer) to use instead of the embedded one.',
+    { shown: 'none: embedded', secret: true },
+  ),
+  allowUnsafeDatabase: setting(
+    'HERALD_ALLOW_UNSAFE_DATABASE',
+    flag,
+    false,
+    'Start even though the database may lose acknowledged commits (fsync, full_page_writes or synchronous_commit off). For tests only.',
+  ),
+  databaseConnections: setting(
+    'HERALD_DATABASE_CONNECTIONS',
+    whole(2, 500),
+    10,
+    'Connections to the database that one process uses to serve and to send. It holds two more, to listen and to lead, and the leader up to two for maintenance.',
+  ),
+  databaseSeconds: setting(
+    'HERALD_DATABASE_SECONDS',
+    whole(1, 60),
+    5,
+    'How long one statement may take before the request is answered with 500.',
+  ),
+} satisfies Settings

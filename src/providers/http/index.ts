@@ -1,0 +1,19 @@
+import { needed, type ProviderKind } from '../kind.ts'
+import type { TextProvider } from '../port.ts'
+import { createHttpSms } from './send.ts'
+import { type HttpSmsConfig, httpSmsSettings } from './settings.ts'
+import { settings } from './variables.ts'
+
+export const http: ProviderKind<TextProvider> = {
+  kind: 'http',
+  channel: 'sms',
+  settings,
+  prefix: 'HERALD_HTTP_SMS_',
+  configuredBy: settings.httpSmsUrl.name,
+  sends: true,
+  hasWebhook: true,
+  greeting: 'can be reached; only a message would show whether its login is right',
+  check: httpSmsSettings,
+  create: (name, values: HttpSmsConfig, { world }) =>
+    createHttpSms(needed(httpSmsSettings(values), name, http), world, name),
+}

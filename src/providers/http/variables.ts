@@ -1,0 +1,131 @@
+// Environment variables of the generic text provider.
+import { list, oneOf, secret, text, whole } from '../../core/readers.ts'
+import { type Settings, setting } from '../../core/setting.ts'
+
+export const settings = {
+  httpSmsUrl: setting<string | null>(
+    'HERALD_HTTP_SMS_URL',
+    text,
+    null,
+    'Address of any other text provider that takes one HTTP request per message; its query may hold placeholders. See docs/providers-text.md.',
+    { shown: 'none', secret: true },
+  ),
+  httpSmsMethod: setting(
+    'HERALD_HTTP_SMS_METHOD',
+    oneOf('POST', 'PUT', 'GET'),
+    'POST' as 'POST' | 'PUT' | 'GET',
+    'Method of that request.',
+  ),
+  httpSmsHeaders: setting<string | null>(
+    'HERALD_HTTP_SMS_HEADERS',
+    text,
+    null,
+    'Headers of that request, as a JSON object of texts.',
+    { shown: 'none', secret: true },
+  ),
+  httpSmsBody: setting<string | null>(
+    'HERALD_HTTP_SMS_BODY',
+    text,
+    null,
+    'Body of that request, with the placeholders {to} {digits} {from} {text} {id}.',
+    { shown: 'none', secret: true },
+  ),
+  httpSmsFormat: setting(
+    'HERALD_HTTP_SMS_FORMAT',
+    oneOf('json', 'form', 'query'),
+    'json' as 'json' | 'form' | 'query',
+    'How values are escaped in the body; `query`: there is no body, everything is in the address.',
+  ),
+  httpSmsSender: setting<string | null>(
+    'HERALD_HTTP_SMS_SENDER',
+    text,
+    null,
+    'Sender of text messages by that provider whose service has none.',
+    { shown: 'none' },
+  ),
+  httpSmsRefPath: setting<string | null>(
+    'HERALD_HTTP_SMS_REF_PATH',
+    text,
+    null,
+    'Where the answer names the message, like `messages[0].id`. Without it, receipts must name our {id}.',
+    { shown: 'none' },
+  ),
+  httpSmsRejectStatuses: setting(
+    'HERALD_HTTP_SMS_REJECT_STATUSES',
+    list,
+    ['400', '409', '413', '422'] as string[],
+    'HTTP statuses by which that provider refuses a message for good.',
+  ),
+  httpSmsErrorPath: setting<string | null>(
+    'HERALD_HTTP_SMS_ERROR_PATH',
+    text,
+    null,
+    'Where the answer gives the reason of a refusal, shown as provider_response.',
+    { shown: 'the whole answer' },
+  ),
+  httpSmsRejectPattern: setting<string | null>(
+    'HERALD_HTTP_SMS_REJECT_PATTERN',
+    text,
+    null,
+    'Regular expression: an answer whose reason matches refuses for good, whatever its status.',
+    { shown: 'none' },
+  ),
+  httpSmsPerSecond: setting(
+    'HERALD_HTTP_SMS_PER_SECOND',
+    whole(0, 100_000),
+    0,
+    'Parts per second that provider allows; 0: no limit.',
+  ),
+  httpSmsReceiptSecret: setting<string | null>(
+    'HERALD_HTTP_SMS_RECEIPT_SECRET',
+    secret,
+    null,
+    'Secret that signs receipts of that provider, at least 32 characters; without it acceptance counts as delivery.',
+    { shown: 'none: no receipts', secret: true },
+  ),
+  httpSmsReceiptSignatureHeader: setting(
+    'HERALD_HTTP_SMS_RECEIPT_SIGNATURE_HEADER',
+    text,
+    'x-signature',
+    'Header with the HMAC-SHA-256 of `timestamp.body`.',
+  ),
+  httpSmsReceiptTimestampHeader: setting(
+    'HERALD_HTTP_SMS_RECEIPT_TIMESTAMP_HEADER',
+    text,
+    'x-timestamp',
+    'Header with the time of the signature, seconds or milliseconds since 1970.',
+  ),
+  httpSmsReceiptListPath: setting<string | null>(
+    'HERALD_HTTP_SMS_RECEIPT_LIST_PATH',
+    text,
+    null,
+    'Where the list of receipts is in the body.',
+    { shown: 'the body itself' },
+  ),
+  httpSmsReceiptRefPath: setting('HERALD_HTTP_SMS_RECEIPT_REF_PATH', text, 'id', 'Where a receipt names its message.'),
+  httpSmsReceiptStatusPath: setting(
+    'HERALD_HTTP_SMS_RECEIPT_STATUS_PATH',
+    text,
+    'status',
+    'Where a receipt says what happened.',
+  ),
+  httpSmsReceiptTimePath: setting(
+    'HERALD_HTTP_SMS_RECEIPT_TIME_PATH',
+    text,
+    'time',
+    'Where a receipt says when: ISO 8601, seconds or milliseconds since 1970.',
+  ),
+  httpSmsReceiptEventPath: setting(
+    'HERALD_HTTP_SMS_RECEIPT_EVENT_PATH',
+    text,
+    'event_id',
+    'Where a receipt has an id of its own; without one its digest is used.',
+  ),
+  httpSmsReceiptStatuses: setting(
+    'HERALD_HTTP_SMS_RECEIPT_STATUSES',
+    list,
+    [] as string[],
+    'What words of that provider mean, `word=meaning`, separated by commas; common ones are known. See docs/providers-text.md.',
+    { shown: 'the common ones' },
+  ),
+} satisfies Settings

@@ -1,0 +1,19 @@
+import { needed, type ProviderKind } from '../kind.ts'
+import type { EmailProvider } from '../port.ts'
+import { createSes } from './send.ts'
+import { checkSes, type SesConfig, sesSettings, settings } from './settings.ts'
+
+export const ses: ProviderKind<EmailProvider> = {
+  kind: 'ses',
+  channel: 'email',
+  settings,
+  prefix: 'HERALD_SES_',
+  configuredBy: settings.sesRegion.name,
+  sends: true,
+  hasWebhook: true,
+  greeting: 'takes the connection and the login',
+  probeValues: { dkimKey: null },
+  check: checkSes,
+  create: (name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world }) =>
+    createSes(needed(sesSettings({ ...values, sendingDomain }), name, ses), world, name),
+}

@@ -1,0 +1,18 @@
+import { needed, type ProviderKind } from '../kind.ts'
+import type { TextProvider } from '../port.ts'
+import { createSmpp } from './send.ts'
+import { type SmppConfig, settings, smppSettings } from './settings.ts'
+
+export const smpp: ProviderKind<TextProvider> = {
+  kind: 'smpp',
+  channel: 'sms',
+  settings,
+  prefix: 'HERALD_SMPP_',
+  configuredBy: settings.smppUrl.name,
+  sends: true,
+  hasWebhook: false,
+  greeting: 'takes a bind',
+  probeValues: { smppBinds: 1 },
+  check: smppSettings,
+  create: (name, values: SmppConfig, { world }) => createSmpp(needed(smppSettings(values), name, smpp), world, name),
+}

@@ -1,0 +1,19 @@
+import { needed, type ProviderKind } from '../kind.ts'
+import type { EmailProvider } from '../port.ts'
+import { createSmtp } from './send.ts'
+import { type SmtpConfig, settings, smtpSettings } from './settings.ts'
+
+export const smtp: ProviderKind<EmailProvider> = {
+  kind: 'smtp',
+  channel: 'email',
+  settings,
+  prefix: 'HERALD_SMTP_',
+  configuredBy: settings.smtpUrl.name,
+  sends: true,
+  hasWebhook: false,
+  greeting: 'takes the connection, with encryption and login as they are set',
+  // The signing key has a check of its own.
+  probeValues: { bounceDomain: null, dkimKey: null },
+  create: (name, values: Omit<SmtpConfig, 'sendingDomain'>, { sendingDomain, secrets, world }) =>
+    createSmtp(needed(smtpSettings({ ...values, sendingDomain }, secrets), name, smtp), world, name),
+}

@@ -1,0 +1,18 @@
+import { needed, type ProviderKind } from '../kind.ts'
+import type { TextProvider } from '../port.ts'
+import { createTwilio } from './send.ts'
+import { settings, type TwilioConfig, twilioSettings } from './settings.ts'
+
+export const twilio: ProviderKind<TextProvider> = {
+  kind: 'twilio',
+  channel: 'sms',
+  settings,
+  prefix: 'HERALD_TWILIO_',
+  configuredBy: settings.twilioAccount.name,
+  sends: true,
+  hasWebhook: true,
+  greeting: 'knows the account',
+  check: (values: Omit<TwilioConfig, 'baseUrl'>) => twilioSettings({ ...values, baseUrl: null }),
+  create: (name, values: Omit<TwilioConfig, 'baseUrl'>, { baseUrl, world }) =>
+    createTwilio(needed(twilioSettings({ ...values, baseUrl }, name), name, twilio), world, name),
+}
