@@ -1,13 +1,14 @@
-// Builds the sending half of the house: providers, their channels, the engine with its lanes, and the chores.
+// Builds the sending half of the house: providers, their channels, the engine with its lanes, and maintenance.
 import type { Id } from './core/id.ts'
-import { createChores } from './engine/chores.ts'
 import { createLeader } from './engine/leader.ts'
 import { measureEngine } from './engine/measure.ts'
 import { createEngine, type Engine } from './engine/run.ts'
 import { fetchAttachments } from './files/fetch.ts'
 import { createFiles, type Files } from './files/place.ts'
 import type { Inbox } from './inbox/inbox.ts'
-import { choresOf, lanesOf } from './lanes.ts'
+import { lanesOf, maintenanceOf } from './lanes.ts'
+import { measureMaintenance } from './maintenance/measure.ts'
+import { startMaintenance } from './maintenance/run.ts'
 import type { Dispatcher } from './notifications/accept.ts'
 import type { EngineParts, Store } from './parts.ts'
 import { type Channel, createFailover } from './providers/failover.ts'
@@ -18,7 +19,6 @@ import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import { createBudget } from './runtime/budget.ts'
 import { type Lifetime, stopTogether } from './runtime/lifetime.ts'
-import { within } from './runtime/within.ts'
 import type { Services } from './services/load.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log } from './telemetry/log.ts'
@@ -134,21 +134,27 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   })
   // Maintenance has a pool of its own: its statements may take longer than those that a caller waits for, and never keep one of
   // those waiting for a connection.
-  const choreDb = db.separate({ size: 2, name: 'herald-chores', statementSeconds: CHORE_SECONDS })
-  lifetime.add(choreDb.stop)
+  const maintenanceDb = db.separate({
+    size: 2,
+    name: 'herald-maintenance',
+    statementSeconds: MAINTENANCE_STATEMENT_SECONDS,
+  })
+  lifetime.add(maintenanceDb.stop)
   const leader = createLeader(db)
   lifetime.add(leader.stop)
-  const chores = createChores(choresOf({ ...parts, db: choreDb }), leader.isLeader, onFault)
-  lifetime.add(() => {
-    const ended = chores.stop()
-    // A step under way may end by itself; what it does is done again if it cannot.
-    return within(CHORES_END_MS, ended, 'a chore does not end').catch(() => {
-      choreDb.interrupt()
-      return ended
-    })
+  const tasks = maintenanceOf({ ...parts, db: maintenanceDb })
+  const maintenance = startMaintenance(tasks, {
+    isLeader: leader.isLeader,
+    onStep: measureMaintenance(metrics, tasks),
+    onFault,
+    interrupt: maintenanceDb.interrupt,
+    signal: lifetime.signal,
   })
+  lifetime.add(maintenance.stop)
   measureEngine(metrics, engine, { email, sms: text })
-  metrics.gauge('herald_leader', 'Whether this process does the chores.', () => (leader.isLeader() ? 1 : 0))
+  metrics.gauge('herald_leader', 'Whether this process leads: one process at a time runs maintenance.', () =>
+    leader.isLeader() ? 1 : 0,
+  )
   return { ...engine, owner, hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane) }
 }
 
@@ -158,9 +164,8 @@ export const codeIn = (detail: string): string | null =>
   /^request failed: ([A-Z_]{3,40})$/.exec(detail)?.[1] ??
   null
 
-const CHORES_END_MS = 1_000
-/** A step of a chore is short; only a database in trouble takes this long. */
-const CHORE_SECONDS = 60
+/** A step of maintenance is short; only a database in trouble takes this long. */
+const MAINTENANCE_STATEMENT_SECONDS = 60
 
 /** With a provider's last moment (five seconds), what a stop may take of its ten. */
 const SENDS_END_MS = 2_000

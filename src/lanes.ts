@@ -1,23 +1,25 @@
-// Table of contents: every lane, its work and its pace; every chore and its hour.
-import { purgeRows } from './bulk/forget.ts'
+// Table of contents: every lane, its work and its slots; every maintenance task, its interval and its timeout.
 import { spread, writeChunks } from './bulk/spread.ts'
-import { dropPartitions, makePartitions } from './db/partitions.ts'
-import type { Chore } from './engine/chores.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
-import { emptyFinished, purgeAged, purgeUploads } from './files/forget.ts'
-import { purgeInbox } from './inbox/inbox.ts'
-import { recount } from './limits/recount.ts'
+import { endOverdueMessages } from './maintenance/expire.ts'
+import { emptyFinishedFiles, purgeExpiredFiles, purgeOrphanedUploads } from './maintenance/files.ts'
+import { dropExpiredPartitions, makeComingPartitions } from './maintenance/partitions.ts'
+import {
+  purgeBulkRows,
+  purgeInbox,
+  purgeKeptTickets,
+  purgeMessages,
+  purgeReceipts,
+  purgeReplays,
+} from './maintenance/purge.ts'
+import { recountDailyUsage } from './maintenance/recount.ts'
+import type { Task } from './maintenance/run.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
-import { giveUpOverdue } from './notifications/overdue.ts'
-import { keptSince, purgeMessages } from './notifications/retention.ts'
 import { scan, writeVerdicts } from './notifications/scan.ts'
 import { simulate } from './notifications/simulate.ts'
 import type { EngineParts } from './parts.ts'
-import { purgeKept } from './queue/hold.ts'
 import { apply, writeMoves } from './receipts/apply.ts'
-import { purgeReceipts } from './receipts/purge.ts'
-import { purgeReplays } from './replays/purge.ts'
-import { once } from './runtime/steps.ts'
+import type { Steps } from './runtime/steps.ts'
 
 export function lanesOf(parts: EngineParts): LaneSpec[] {
   const sql = parts.db.sql
@@ -40,29 +42,38 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
   ]
 }
 
-const HOUR = 3_600
 const MINUTE = 60
+const HOUR = 60 * MINUTE
 
-export function choresOf(parts: EngineParts): Chore[] {
-  const { db, clock } = parts
-  const { sql } = db
+/**
+ * `everySeconds`: from start to start. `timeoutSeconds`: for one step, more than its statements may take together
+ * (MAINTENANCE_STATEMENT_SECONDS in delivery.ts), and for S3 its requests.
+ */
+export function maintenanceOf(parts: EngineParts): Task[] {
+  const task = (
+    name: string,
+    everySeconds: number,
+    timeoutSeconds: number,
+    steps: (app: EngineParts) => Steps,
+  ): Task => ({
+    name,
+    everySeconds,
+    timeoutSeconds,
+    steps: () => steps(parts),
+  })
   return [
-    { name: 'make-partitions', everySeconds: HOUR, steps: () => once(() => makePartitions(db, clock)) },
-    { name: 'end-overdue-messages', everySeconds: HOUR / 4, steps: () => giveUpOverdue(parts) },
-    { name: 'purge-kept-tickets', everySeconds: HOUR, steps: () => purgeKept(sql) },
-    { name: 'purge-messages', everySeconds: HOUR, steps: () => purgeMessages(parts) },
-    {
-      name: 'drop-partitions',
-      everySeconds: HOUR,
-      steps: () => once(async () => dropPartitions(db, await keptSince(parts))),
-    },
-    { name: 'purge-bulk-rows', everySeconds: HOUR, steps: () => purgeRows(parts) },
-    { name: 'empty-finished-files', everySeconds: MINUTE, steps: () => emptyFinished(parts) },
-    { name: 'purge-expired-files', everySeconds: HOUR / 4, steps: () => purgeAged(parts) },
-    { name: 'purge-orphaned-uploads', everySeconds: HOUR / 4, steps: () => purgeUploads(parts) },
-    { name: 'recount-daily-usage', everySeconds: 24 * HOUR, steps: () => recount(parts) },
-    { name: 'purge-inbox', everySeconds: HOUR, steps: () => purgeInbox(parts) },
-    { name: 'purge-receipts', everySeconds: HOUR, steps: () => purgeReceipts(sql) },
-    { name: 'purge-replays', everySeconds: HOUR / 4, steps: () => purgeReplays(sql) },
+    task('make-partitions', HOUR, 5 * MINUTE, makeComingPartitions),
+    task('end-overdue-messages', HOUR / 4, 3 * MINUTE, endOverdueMessages),
+    task('purge-kept-tickets', HOUR, 2 * MINUTE, purgeKeptTickets),
+    task('purge-messages', HOUR, 3 * MINUTE, purgeMessages),
+    task('drop-partitions', HOUR, 10 * MINUTE, dropExpiredPartitions),
+    task('purge-bulk-rows', HOUR, 2 * MINUTE, purgeBulkRows),
+    task('empty-finished-files', MINUTE, 10 * MINUTE, emptyFinishedFiles),
+    task('purge-expired-files', HOUR / 4, 10 * MINUTE, purgeExpiredFiles),
+    task('purge-orphaned-uploads', HOUR / 4, 10 * MINUTE, purgeOrphanedUploads),
+    task('recount-daily-usage', 24 * HOUR, 10 * MINUTE, recountDailyUsage),
+    task('purge-inbox', HOUR, 2 * MINUTE, purgeInbox),
+    task('purge-receipts', HOUR, 2 * MINUTE, purgeReceipts),
+    task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),
   ]
 }

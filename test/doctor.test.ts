@@ -237,11 +237,11 @@ describe('this installation', () => {
     expect(await found('Leader')).toEqual([{ ok: true, found: 'nobody; an engine that runs becomes it' }])
     const asked = { HERALD_PORT: String(here.port) }
     await led(async () => {
-      expect(await found('Leader', asked)).toEqual([{ ok: true, found: 'a process does the chores' }])
+      expect(await found('Leader', asked)).toEqual([{ ok: true, found: 'a process leads and runs maintenance' }])
     })
     expect((await found('Leader', asked))[0]).toMatchObject({
       ok: false,
-      found: expect.stringMatching(/^nobody does the chores/),
+      found: expect.stringMatching(/^no process runs maintenance/),
     })
   }, 60_000)
 })

@@ -21,6 +21,7 @@ const NOUNS = [
   'bulk',
   'receipts',
   'inbox',
+  'maintenance',
 ]
 const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
 const TOP = ['', 'config', 'console', 'cli']

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Relay } from '../faults/support/relay.ts'
 import { connect, type Database } from '../src/db/connect.ts'
 import { createListener } from '../src/db/listen.ts'
-import { createChores } from '../src/engine/chores.ts'
 import { createLeader } from '../src/engine/leader.ts'
 import { createFailover } from '../src/providers/failover.ts'
 import type { TextMessage, TextProvider } from '../src/providers/port.ts'
@@ -179,17 +178,17 @@ describe('failover', () => {
 
 test('a statement that the database does not end is interrupted, so that a stop need not wait for it', async () => {
   const { db, relay } = await line()
-  const chores = db.separate({ size: 1, name: 'herald-test', statementSeconds: 60 })
-  ends.push(chores.stop)
-  await chores.sql`select 1`
+  const separate = db.separate({ size: 1, name: 'herald-test', statementSeconds: 60 })
+  ends.push(separate.stop)
+  await separate.sql`select 1`
   relay.set({ isSilent: true })
-  const asked = chores.sql`select 1`.then(
+  const asked = separate.sql`select 1`.then(
     () => 'answered',
     () => 'failed',
   )
   await sleep(50)
   const since = performance.now()
-  chores.interrupt()
+  separate.interrupt()
   expect(await asked).toBe('failed')
   expect(performance.now() - since).toBeLessThan(1_000)
   relay.set({ isSilent: false })
@@ -215,31 +214,5 @@ describe('periodic work', () => {
     const before = runs
     await sleep(100)
     expect(runs).toBe(before)
-  })
-
-  test('chores begin only under the lead, in steps, and a chore under way is not begun again', async () => {
-    const ran: string[] = []
-    let isLeader = false
-    async function* steps(name: string, count: number) {
-      for (let n = 0; n < count; n++) {
-        ran.push(name)
-        yield
-      }
-    }
-    const chores = createChores(
-      [
-        { name: 'many', everySeconds: 3_600, steps: () => steps('many', 3) },
-        { name: 'one', everySeconds: 3_600, steps: () => steps('one', 1) },
-      ],
-      () => isLeader && ran.length < 2,
-      () => {},
-    )
-    ends.push(chores.stop)
-    await sleep(1_200)
-    expect(ran).toEqual([])
-    isLeader = true
-    await until(() => ran.length === 2)
-    await sleep(1_200)
-    expect(ran).toEqual(['many', 'many']) // the lead was lost between two steps
   })
 })

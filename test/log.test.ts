@@ -127,10 +127,10 @@ test('at a terminal a line is for people; what a field holds cannot speak to it'
     level: 50,
     time: line.time,
     error: { name: 'Error', stack: '    at x\n    at y' },
-    msg: 'chore failed',
+    msg: 'maintenance task failed',
   }
   expect(readable(JSON.stringify(fault))).toBe(
-    '12:30:01.123 ERROR chore failed error=(name=Error)\n    at x\n    at y\n',
+    '12:30:01.123 ERROR maintenance task failed error=(name=Error)\n    at x\n    at y\n',
   )
   expect(readable(JSON.stringify({ level: 40, time: line.time, msg: '\u001b[2J\u0007' }))).not.toMatch(/[\u001b\u0007]/)
   expect(readable('no JSON')).toBe('no JSON')

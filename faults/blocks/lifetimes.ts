@@ -14,7 +14,7 @@ export const lifetimes: Block = {
 }
 
 const LEADS_SECONDS = 10
-/** Connections that a process may have open: its pool, leader, listener, chores, and one probe of a silent database. */
+/** Connections that a process may have open: its pool, leader, listener, maintenance, and one probe of a silent database. */
 const MOST_OPEN = 6 + 1 + 1 + 2 + 1
 
 async function hangingLines(house: House): Promise<Verdict> {

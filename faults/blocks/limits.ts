@@ -2,7 +2,7 @@
 // and idempotency keys while processes are killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Id } from '../../src/core/id.ts'
-import { recount } from '../../src/limits/recount.ts'
+import { recountDailyUsage } from '../../src/maintenance/recount.ts'
 import { type Answer, type Client, newKey, type Sender } from '../support/client.ts'
 import type { House, Story } from '../support/house.ts'
 import { type Block, verdict } from '../support/promise.ts'
@@ -354,7 +354,7 @@ async function dailyLimitKilled(house: House, story: Story) {
   await house.store.db.sql`
     update usage set used = used + 5 where service_id = ${sender.service}`
   let repaired = 0
-  for await (const _ of recount(house.store, surplus => (repaired += surplus)));
+  for await (const _ of recountDailyUsage(house.store, surplus => (repaired += surplus)));
   const after = (await sumOf(house, sender.service)).used
   return {
     limit,

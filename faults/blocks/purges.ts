@@ -1,4 +1,4 @@
-// Much that is past its time, all at once: every chore ends, in short steps, and callers do not notice.
+// Much that is past its time, all at once: every task ends, in short steps, and callers do not notice.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makePartitions } from '../../src/db/partitions.ts'
 import { DAYS_AGO, KINDS, SERVICES } from '../support/expired.ts'
@@ -39,7 +39,7 @@ export const purges: Block = {
       return { took, p95: percentile(times, 0.95), p99: percentile(times, 0.99), log: one.log() }
     })
     await house.store.db.script('delete from jobs where name = $$Expired$$')
-    const failed = told.log.match(/chore failed: [\w-]+/g) ?? []
+    const failed = told.log.match(/maintenance task failed: [\w-]+/g) ?? []
     const seconds = Object.entries(told.took).map(([name, one]) => `${name} ${one.toFixed(0)} s`)
     const { counts: sums } = told
     const many = house.isLong
@@ -49,11 +49,11 @@ export const purges: Block = {
       verdict(
         'C6',
         `${MUCH.toLocaleString('en')} expired rows of ${many}, beside ${PER_SECOND} messages a second`,
-        'all gone, no chore fails, 0 refused, accept p95 ≤ 250 ms',
+        'all gone, no task fails, 0 refused, accept p95 ≤ 250 ms',
         `gone after: ${seconds.join(', ')}; accept p95 ${told.p95.toFixed(0)} ms, p99 ${told.p99.toFixed(0)} ms, ${sums.accepted} accepted, ${sums.refused} refused`,
         {
           'all are gone': KINDS.every(kind => told.took[kind.name] !== undefined),
-          'no chore failed': failed.length === 0,
+          'no task failed': failed.length === 0,
           'nobody was refused': sums.refused === 0,
           'accepts stay quick': told.p95 <= 250,
           'none lost': sums.lost === 0,

@@ -1,8 +1,8 @@
-// Rows whose time is over, of every kind that a chore ends or purges, made by the database itself.
+// Rows whose time is over, of every kind that a maintenance task ends or purges, made by the database itself.
 
 export type Kind = {
   name: string
-  chore: string
+  task: string
   /** Adds `count` rows; the services and their partitions are there. */
   fill(count: number): string
   /** How many are left, as `left`. */
@@ -39,7 +39,7 @@ const messages = (days: number, count: number, status: string) => `
 export const KINDS: readonly Kind[] = [
   {
     name: 'idempotency keys',
-    chore: 'purge-replays',
+    task: 'purge-replays',
     fill: count => `
       insert into replays (service_id, key_digest, request_digest, status, answer, created_at)
       select '${BRIEF}', decode(md5(n::text), 'hex'), '\\x00', 201, decode(repeat('ab', 100), 'hex'),
@@ -49,7 +49,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'receipts',
-    chore: 'purge-receipts',
+    task: 'purge-receipts',
     fill: count => `
       insert into receipts (id, provider, event_id, ref, result, received_at)
       select ${idOf(9)}, 'expired', n::text, n::text, 'delivered', now() - interval '9 days' + n * interval '1 millisecond'
@@ -58,7 +58,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'references of providers',
-    chore: 'purge-receipts',
+    task: 'purge-receipts',
     fill: count => `
       insert into handovers (provider, ref, id, at)
       select 'expired', n::text, ${idOf(9)}, now() - interval '9 days' + n * interval '1 millisecond'
@@ -67,19 +67,19 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'messages',
-    chore: 'purge-messages',
+    task: 'purge-messages',
     fill: count => messages(DAYS_AGO.purged, count, 'delivered'),
     left: `select count(*)::integer as left from states where service_id = '${BRIEF}' and status = 'delivered'`,
   },
   {
     name: 'messages without an answer',
-    chore: 'end-overdue-messages',
+    task: 'end-overdue-messages',
     fill: count => messages(DAYS_AGO.overdue, count, 'sending'),
     left: `select count(*)::integer as left from states where service_id = '${BRIEF}' and status = 'sending'`,
   },
   {
     name: 'captured messages',
-    chore: 'purge-inbox',
+    task: 'purge-inbox',
     fill: count => `
       insert into inbox (id, channel, sealed)
       select ${idOf(9)}, 'email', decode(repeat('ab', 100), 'hex')
@@ -88,7 +88,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'rows of bulk jobs',
-    chore: 'purge-bulk-rows',
+    task: 'purge-bulk-rows',
     fill: count => `
       insert into jobs (id, service_id, key_type, name, channel, template_id, template_version, notification_count, counted,
                         day, lane, status, chunks_left)
@@ -103,7 +103,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'tickets kept back',
-    chore: 'purge-kept-tickets',
+    task: 'purge-kept-tickets',
     fill: count => `
       insert into tickets (id, lane, service_id, subjects, due_at)
       select ${idOf(9)}, 'kept-email-low', '${BRIEF}', array[${idOf(9)}], now() - interval '5 days' + n * interval '1 millisecond'
@@ -112,7 +112,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'files',
-    chore: 'purge-expired-files',
+    task: 'purge-expired-files',
     fill: count => `
       insert into files (id, notification_id, service_id, position, method, verdict, media_type, bytes, sealed_name, content,
                          pieces, content_key, look_at)

@@ -179,7 +179,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of(
         'C6',
         'two million expired rows of each kind are purged beside load',
-        'all gone, no chore fails, accept p95 ≤ 250 ms',
+        'all gone, no task fails, accept p95 ≤ 250 ms',
       ),
     ],
   },

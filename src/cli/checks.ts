@@ -91,7 +91,7 @@ export async function checkPartitions({ db: { sql } }: Store): Promise<Check> {
   return trouble(
     name,
     days < 0 ? 'there are none for today: nothing can be accepted' : 'there are none for tomorrow',
-    'A start makes them. If Herald runs, it should have: look at Leader, and in its log for "chore failed".',
+    'A start makes them. If Herald runs, it should have: look at Leader, and in its log for "maintenance task failed".',
   )
 }
 
@@ -99,15 +99,15 @@ export async function checkPartitions({ db: { sql } }: Store): Promise<Check> {
 const ELECTION_MS = 10_000
 const LOOK_MS = 500
 
-/** `runs`: this installation answers, so somebody should do its chores. */
+/** `runs`: this installation answers, so one of its processes should lead. */
 export async function checkLeader({ db: { sql } }: Store, runs: boolean): Promise<Check> {
   const name = 'Leader'
   for (let waited = 0; runs && waited < ELECTION_MS && !(await isLed(sql)); waited += LOOK_MS) await sleep(LOOK_MS)
-  if (await isLed(sql)) return fine(name, 'a process does the chores')
+  if (await isLed(sql)) return fine(name, 'a process leads and runs maintenance')
   if (!runs) return fine(name, 'nobody; an engine that runs becomes it')
   return trouble(
     name,
-    'nobody does the chores: nothing is purged, and in a few days there is no partition to accept into',
+    'no process runs maintenance: nothing is purged, and in a few days there is no partition to accept into',
     'Start an engine (herald start, or herald start --only engine); if one runs, restart it and report its log.',
   )
 }

@@ -1,4 +1,4 @@
-// Leader election: one process at a time does the chores. The lock belongs to the session of a dedicated connection.
+// Leader election: one process at a time runs maintenance. The lock belongs to the session of a dedicated connection.
 //
 // Fencing: a leader trusts its lock for `leaseMs` after it sent the last heartbeat that was answered, by the monotonic timer. The
 // server ends a session that sends nothing for `sessionMs`, which is longer, and so gives the lock to another only when the old

@@ -1,4 +1,4 @@
-// Starts lanes and chores, keeps their leases alive, wakes them when something is due, and drains them on stop.
+// Starts lanes, keeps their leases alive, wakes them when something is due, and drains them on stop.
 import type { Id } from '../core/id.ts'
 import { isDataError } from '../db/errors.ts'
 import type { Taker, Ticket } from '../queue/port.ts'

@@ -3,7 +3,7 @@
 import type { Clock } from '../core/clock.ts'
 import { microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { LINK_DAYS } from './forget.ts'
+import { LINK_DAYS } from './file.ts'
 import { keyByToken, nameOf, piecesOf, tokenDigest } from './keep.ts'
 import { refuse } from './refusals.ts'
 import { findByToken } from './sql.ts'

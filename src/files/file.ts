@@ -3,6 +3,7 @@ import type { Values } from '../rendering/placeholders.ts'
 
 const MOST_FILES = 10
 export const MOST_BYTES = 6_291_456
+export const LINK_DAYS = 7
 
 /** Decoded contents by personalisation key; null: not base64. */
 export type Contents = ReadonlyMap<string, Buffer | null>

@@ -20,7 +20,7 @@ export type Keeping = {
   put(sql: Sql): Promise<void>
   /** In the same transaction, when the message is refused there. */
   drop(sql: Sql): Promise<void>
-  /** After a transaction in which the message was refused. What fails here is done later by purgeUploads. */
+  /** After a transaction in which the message was refused. What fails here is done later by purgeOrphanedUploads. */
   discard(sql: Sql): Promise<void>
 }
 

@@ -2,8 +2,8 @@
 // capture provider's are rows of their own; those of test keys are rendered from the stored message when somebody looks, so
 // they cost nothing when they are sent and go with their messages.
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Clock, fromMicros, zulu } from '../core/clock.ts'
-import { floorOf, type Id, microsOf } from '../core/id.ts'
+import { fromMicros, zulu } from '../core/clock.ts'
+import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { createBatch } from '../engine/batch.ts'
@@ -13,10 +13,9 @@ import type { EmailMessage, TextMessage } from '../providers/port.ts'
 import type { Email } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
-import { inSteps } from '../runtime/steps.ts'
 import type { Services } from '../services/load.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
-import { type Captured, find, findTested, keep, page, purge, type Tested, testedPage } from './sql.ts'
+import { type Captured, find, findTested, keep, page, type Tested, testedPage } from './sql.ts'
 
 export type Shown = {
   id: Id
@@ -123,12 +122,4 @@ async function emailFrom(app: InboxApp, version: Compiled, values: Values): Prom
   const { compiled, source } = version
   if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted before there was a limit
   return compiled.mergedUnits(values) > largeEmail ? app.renderThread.email(source, values) : compiled.render(values)
-}
-
-const KEPT_MICROS = 7 * 86_400_000_000
-
-/** As long as messages are kept by default. */
-export function purgeInbox({ db, clock }: { db: { sql: Sql }; clock: Clock }) {
-  const before = floorOf(clock.micros() - KEPT_MICROS)
-  return inSteps<Id>((after, most) => purge(db.sql, before, after, most))
 }

@@ -68,7 +68,7 @@ export function createAccept(app: {
     const begun = begin([asked])
     try {
       const decisions = await handed([asked], begun, () => storeWithFiles(one, begun))
-      if (!isAccepted(decisions[0])) await files.discard(sql).catch(() => {}) // a chore does it later
+      if (!isAccepted(decisions[0])) await files.discard(sql).catch(() => {}) // maintenance does it later (purge-orphaned-uploads)
       return decisions
     } catch (error) {
       if (!mayHaveCommitted(error)) throw error

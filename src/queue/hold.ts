@@ -4,7 +4,7 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Database, part, type Sql } from '../db/connect.ts'
-import { inSteps, type Step } from '../runtime/steps.ts'
+import type { Step } from '../runtime/steps.ts'
 import type { Taker } from './port.ts'
 
 export const HOLD_CHANNEL = 'herald_sending'
@@ -22,6 +22,8 @@ export const HELD_LANES = [
 ] as const
 const KEPT = 'kept-'
 export const KEPT_LANES = HELD_LANES.map(lane => KEPT + lane)
+/** Tickets of messages; those of bulk jobs are purged with their rows. */
+export const KEPT_MESSAGE_LANES = KEPT_LANES.filter(lane => lane !== `${KEPT}spread`)
 const isHeldLane = (lane: string) => (HELD_LANES as readonly string[]).includes(lane)
 
 export type Holding = { held_since: Timestamp; reason: 'restored' | 'asked' }
@@ -153,13 +155,12 @@ export const keptTickets = (sql: Sql, most: number) => sql<KeptTicket>`
   order by due_at
   limit ${most}`
 
-/** Messages end 72 hours after they were due; what would have sent them goes soon after. */
-export async function* purgeKept(sql: Sql): AsyncGenerator<void, void> {
-  for (const lane of KEPT_LANES)
-    if (lane !== `${KEPT}spread`) yield* inSteps<Timestamp>((after, most) => purgeKeptOf(sql, lane, after, most))
-}
-
-async function purgeKeptOf(sql: Sql, lane: string, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {
+export async function purgeKept(
+  sql: Sql,
+  lane: string,
+  after: Timestamp | null,
+  most: number,
+): Promise<Step<Timestamp>> {
   const [step] = await sql<Step<Timestamp>>`
     with old as materialized (
       select id, due_at

@@ -8,15 +8,16 @@ export type Periodic = {
 
 /**
  * Runs `work` again and again, with a pause before each run. `pauseMs` may depend on the number of runs so far, for a backoff.
- * A run that rejects is reported and does not end the series. The signal aborts at stop.
+ * A run that rejects is reported and does not end the series. The signal aborts at stop, or when `parent` does.
  */
 export function startPeriodic(
   work: (signal: AbortSignal) => Promise<unknown>,
   pauseMs: number | ((runs: number) => number),
   onFault: (error: unknown) => void,
+  parent?: AbortSignal,
 ): Periodic {
   const stopping = new AbortController()
-  const { signal } = stopping
+  const signal = parent ? AbortSignal.any([parent, stopping.signal]) : stopping.signal
 
   async function series() {
     for (let runs = 0; ; runs++) {

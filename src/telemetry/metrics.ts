@@ -13,6 +13,9 @@ export type Metrics = {
   sends: Counter<'channel' | 'outcome'>
   /** What ended the process or failed, time and again, and was given up. */
   setAside: Counter<'lane'>
+  /** What maintenance changes or removes, and how long each of its steps takes. */
+  maintenanceRows: Counter<'task'>
+  maintenanceSeconds: Histogram<'task'>
   /** Callers who were refused because too many connections are open. */
   refusedConnections: Counter
   /** What the log calls an error: somebody should look. */
@@ -63,6 +66,19 @@ export function createMetrics(): Metrics {
       labelNames: ['lane'],
       registers,
     }),
+    maintenanceRows: new Counter({
+      name: 'herald_maintenance_rows_total',
+      help: 'Rows that a maintenance task has changed or removed; for partitions, tables made or dropped.',
+      labelNames: ['task'],
+      registers,
+    }),
+    maintenanceSeconds: new Histogram({
+      name: 'herald_maintenance_seconds',
+      help: 'Duration of the steps of a maintenance task.',
+      labelNames: ['task'],
+      buckets: [0.01, 0.05, 0.2, 0.6, 2, 10, 60, 300],
+      registers,
+    }),
     refusedConnections: new Counter({
       name: 'herald_connections_refused_total',
       help: 'Connections refused because too many are open for the limit of open files.',
@@ -70,7 +86,7 @@ export function createMetrics(): Metrics {
     }),
     faults: new Counter({
       name: 'herald_faults_total',
-      help: 'Errors in the log of the engine and its chores.',
+      help: 'Errors in the log of the engine and of maintenance.',
       registers,
     }),
     gauge(name, help, read) {

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRelay } from '../../faults/support/relay.ts'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds } from '../../src/core/id.ts'
-import { emptyFinished, purgeAged, purgeUploads } from '../../src/files/forget.ts'
 import { createS3, sign } from '../../src/files/s3.ts'
 import { createPostgresStore, type FileStore } from '../../src/files/store.ts'
+import { emptyFinishedFiles, purgeExpiredFiles, purgeOrphanedUploads } from '../../src/maintenance/files.ts'
 import { runSteps } from '../../src/runtime/steps.ts'
 import { EICAR } from '../support/documents.ts'
 import { s3Server } from '../support/s3.ts'
@@ -120,7 +120,7 @@ describe('a service whose files are in a bucket', () => {
     expect(await (await fetch(reply.body.content.body)).text()).toBe('in the cloud')
 
     await putState(cloud, reply.body.id, { status: 'delivered' })
-    await runSteps(emptyFinished(cloud.parts))
+    await runSteps(emptyFinishedFiles(cloud.parts))
     expect(folder().length - before).toBe(1)
 
     expect((await send(EICAR)).status).toBe(400)
@@ -132,7 +132,7 @@ describe('a service whose files are in a bucket', () => {
     // Not the clock of the whole service: the server would refuse signatures of another week.
     const { clock } = cloud.parts
     await runSteps(
-      purgeAged({ ...cloud.parts, clock: { ...clock, micros: () => clock.micros() + 9 * 86_400_000_000 } }),
+      purgeExpiredFiles({ ...cloud.parts, clock: { ...clock, micros: () => clock.micros() + 9 * 86_400_000_000 } }),
     )
     expect(folder().length).toBe(before)
     expect((await fetch(reply.body.content.body)).status).toBe(404)
@@ -180,7 +180,7 @@ describe('a service whose files are in a bucket', () => {
     await db.sql`
       insert into uploads (content, pieces, begun_at)
       values (${orphan}, 1, now() - interval '2 hours'), (${fresh}, 1, now())`
-    await runSteps(purgeUploads(cloud.parts))
+    await runSteps(purgeOrphanedUploads(cloud.parts))
     expect(folder().length).toBe(before + 1)
     expect(await db.sql`select content from uploads`).toEqual([{ content: fresh }])
   })

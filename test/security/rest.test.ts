@@ -1,7 +1,7 @@
 // S-31, S-32: what is entrusted to us lies sealed, and goes when its time is over. The whole database is read for canaries.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { choresOf } from '../../src/lanes.ts'
+import { maintenanceOf } from '../../src/lanes.ts'
 import type { EngineParts } from '../../src/parts.ts'
 import { runSteps } from '../../src/runtime/steps.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, LIST, SMS, smsTemplate } from '../support/sends.ts'
@@ -135,11 +135,11 @@ describe('S-31', () => {
     )
   }
 
-  test('after twelve days of chores nothing of it is left; until then it is there', async () => {
-    const chores = async () => {
-      for (const chore of choresOf(engineParts())) await runSteps(chore.steps())
+  test('after twelve days of maintenance nothing of it is left; until then it is there', async () => {
+    const maintain = async () => {
+      for (const task of maintenanceOf(engineParts())) await runSteps(task.steps())
     }
-    await chores()
+    await maintain()
     expect((await rows()).notifications).toBeGreaterThan(4)
     here.moveClock(7 * DAY + 60_000)
     for (const id of Object.values(ids)) expect((await key.get(`${LIST}/${id}`)).status).toBe(404)
@@ -147,7 +147,7 @@ describe('S-31', () => {
     // What the database's own clock decides is made as old as ours says.
     await here.parts.db.sql`update replays set created_at = created_at - interval '12 days'`
     here.moveClock(5 * DAY)
-    await chores()
+    await maintain()
     const zero = { notifications: 0, states: 0, chunks: 0, files: 0, file_pieces: 0, inbox: 0, replays: 0 }
     expect(await rows()).toEqual(zero)
   })

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromMicros } from '../../src/core/clock.ts'
 import type { Id } from '../../src/core/id.ts'
-import { emptyFinished, purgeAged } from '../../src/files/forget.ts'
+import { emptyFinishedFiles, purgeExpiredFiles } from '../../src/maintenance/files.ts'
 import { runSteps } from '../../src/runtime/steps.ts'
 import { archive, docx, docxWith, EICAR, odt, ole, pdf, png, xlsx } from '../support/documents.ts'
 import { scannerPeer } from '../support/scanner.ts'
@@ -409,10 +409,10 @@ describe('10 retention', () => {
     const { id } = (
       await send({ doc: file('x', 'x.txt'), link_to_file: file('y', 'y.txt', 'link') }, { template_id: linked })
     ).body
-    await runSteps(emptyFinished(here.parts))
+    await runSteps(emptyFinishedFiles(here.parts))
     expect(await pieces(id)).toBe(2)
     await putState(here, id, { status: 'delivered' })
-    await runSteps(emptyFinished(later(2)))
+    await runSteps(emptyFinishedFiles(later(2)))
     expect(await pieces(id)).toBe(1)
   })
 
@@ -427,10 +427,10 @@ describe('10 retention', () => {
       return (await here.parts.db.sql`select id from files where notification_id = ${id} and look_at <= ${now}`).length
     }
     expect(await due(0)).toBe(2)
-    await runSteps(emptyFinished(here.parts))
+    await runSteps(emptyFinishedFiles(here.parts))
     expect([await due(0), await due(2)]).toEqual([0, 2])
     await putState(here, id, { status: 'delivered' })
-    await runSteps(emptyFinished(later(2)))
+    await runSteps(emptyFinishedFiles(later(2)))
     expect(await looks()).toBe(0)
   })
 
@@ -449,7 +449,7 @@ describe('10 retention', () => {
   test('a cancelled message leaves no content', async () => {
     const reply = await sendLink('x', 'x.txt', { scheduled_for: inMinutes(60) })
     await key.delete(`${LIST}/${reply.body.id}`)
-    await runSteps(emptyFinished(here.parts))
+    await runSteps(emptyFinishedFiles(here.parts))
     expect(await pieces(reply.body.id)).toBe(0)
     expect((await get(addressIn(reply.body.content.body))).status).toBe(404)
   })
@@ -465,7 +465,7 @@ describe('10 retention', () => {
     const gone = await get(url)
     expect([gone.status, gone.text]).toEqual([404, (await get(`${away.address}/download/nothing`)).text])
     expect((await stored(away))?.pieces).toBe(1)
-    await runSteps(purgeAged(away.parts))
+    await runSteps(purgeExpiredFiles(away.parts))
     expect(await stored(away)).toMatchObject({ files: 0, pieces: 0 })
     expect((await get(url)).text).toBe(gone.text)
   })
@@ -549,7 +549,7 @@ describe('10, 6.3 a late verdict', () => {
     ])
     expect((await get(url, 'text/html')).status).toBe(403)
     expect(await slow.parts.inbox.get(id)).toBe(null)
-    await runSteps(emptyFinished(slow.parts))
+    await runSteps(emptyFinishedFiles(slow.parts))
     expect((await get(url)).status).toBe(403)
   })
 

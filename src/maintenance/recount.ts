@@ -1,22 +1,19 @@
-// A counter and what it counts are one commit, so they do not drift apart. If they ever do, a service must not have less than it
-// may have for the rest of the day: off the request path, counters that stand too high are set right.
+// A counter of the daily limit and what it counts are written in one commit, so they do not diverge. If they ever do, a service
+// must not have less than its limit for the rest of the day: counters that are too high are lowered.
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
-import { inSteps, runSteps } from '../runtime/steps.ts'
-import { dayOf } from './daily.ts'
-import { type Counter, counters, countMessages, freeze, lower, reserved } from './sql.ts'
+import { dayOf } from '../limits/daily.ts'
+import { type Counter, counters, countMessages, freeze, lower, reserved } from '../limits/sql.ts'
+import { inSteps, runSteps, type Steps } from '../runtime/steps.ts'
 
 type App = { db: Pick<Database, 'sql' | 'transaction'>; clock: Clock }
 
 /** A message may be scheduled four days ahead; one more for the hours of the day. */
 const AHEAD_MICROS = 5 * 86_400_000_000
 
-/** One counter a step. `onSurplus` hears by how much each was too high. */
-export async function* recount(
-  { db, clock }: App,
-  onSurplus: (surplus: number) => void = () => {},
-): AsyncGenerator<void, void> {
+/** One counter per step. `onSurplus` gets by how much each was too high. */
+export async function* recountDailyUsage({ db, clock }: App, onSurplus: (surplus: number) => void = () => {}): Steps {
   const since = floorOf(clock.micros() - AHEAD_MICROS)
   for (const counter of await counters(db.sql, dayOf(clock.now()))) {
     const surplus = await surplusOf(db, counter, since)
@@ -24,11 +21,11 @@ export async function* recount(
       await lower(db.sql, counter, surplus)
       onSurplus(surplus)
     }
-    yield
+    yield surplus > 0 ? 1 : 0
   }
 }
 
-/** What it was too high at one moment, counted in short statements that all see that moment. */
+/** By how much the counter is too high, counted in short statements that all read the same snapshot. */
 const surplusOf = (db: App['db'], counter: Counter, since: Id): Promise<number> =>
   db.transaction(async sql => {
     await freeze(sql)

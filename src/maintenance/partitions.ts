@@ -1,0 +1,20 @@
+// The partitions of the coming days are made ahead; those that no service keeps any longer are dropped.
+import type { Clock } from '../core/clock.ts'
+import type { Database } from '../db/connect.ts'
+import { dropPartitions, makePartitions } from '../db/partitions.ts'
+import { longestRetention } from '../notifications/sql/expire.ts'
+import type { Steps } from '../runtime/steps.ts'
+import { OPEN_DAYS } from './purge.ts'
+
+const DAY_MICROS = 86_400_000_000
+
+type App = { db: Database; clock: Clock }
+
+export async function* makeComingPartitions({ db, clock }: App): Steps {
+  yield (await makePartitions(db, clock)).length
+}
+
+export async function* dropExpiredPartitions({ db, clock }: App): Steps {
+  const days = Math.max(OPEN_DAYS, await longestRetention(db.sql))
+  yield (await dropPartitions(db, clock.micros() - days * DAY_MICROS)).length
+}

@@ -1,0 +1,75 @@
+// Deletes what is past its retention. Reads are cut off to the moment; the rows themselves go by the hour.
+import { purgeChunks } from '../bulk/sql.ts'
+import type { Clock, Timestamp } from '../core/clock.ts'
+import { floorOf, type Id } from '../core/id.ts'
+import type { Database } from '../db/connect.ts'
+import { purge as purgeCaptured } from '../inbox/sql.ts'
+import { KEY_TYPES } from '../keys/key.ts'
+import { idsBefore, remove, retentions } from '../notifications/sql/expire.ts'
+import { KEPT_MESSAGE_LANES, purgeKept } from '../queue/hold.ts'
+import { purgeHandovers, purge as purgeReceived } from '../receipts/sql.ts'
+import { purge as purgeAnswers } from '../replays/sql.ts'
+import { inSteps, type Steps } from '../runtime/steps.ts'
+
+type App = { db: Pick<Database, 'sql'>; clock: Clock }
+
+const DAY_MICROS = 86_400_000_000
+/** A message may be scheduled four days ahead and wait three more for its final status: no row goes before that. */
+export const OPEN_DAYS = 8
+
+/** Messages of services with a shorter retention than others; whole days are dropped as partitions. */
+export async function* purgeMessages({ db: { sql }, clock }: App): Steps {
+  const now = clock.micros()
+  for (const { service_id, channel, days } of await retentions(sql)) {
+    const before = floorOf(now - Math.max(days, OPEN_DAYS) * DAY_MICROS)
+    for (const key_type of KEY_TYPES)
+      for (const in_job of [false, true])
+        yield* inSteps<Id>(async (after, most) => {
+          const ids = await idsBefore(sql, { service_id, key_type, channel, in_job }, before, after, most)
+          if (ids.length > 0) await remove(sql, ids)
+          return { found: ids.length, last: ids.at(-1) ?? null }
+        })
+  }
+}
+
+/** Tickets kept back after a release: their messages end 72 hours after they were due, and the tickets soon after. */
+export async function* purgeKeptTickets({ db: { sql } }: Pick<App, 'db'>): Steps {
+  for (const lane of KEPT_MESSAGE_LANES) yield* inSteps<Timestamp>((after, most) => purgeKept(sql, lane, after, most))
+}
+
+/** Four days until a bulk job is due, and seven more, as long as a message. */
+const ROW_DAYS = 11
+
+/** Rows of bulk jobs that could not become messages, although that was tried again and again (S-31). */
+export function purgeBulkRows({
+  db,
+  clock,
+  onFault,
+}: App & { onFault(error: unknown, sentence: string, fields: { job: Id }): void }): Steps {
+  const before = floorOf(clock.micros() - ROW_DAYS * DAY_MICROS)
+  return inSteps<Id>(async (after, most) => {
+    const step = await purgeChunks(db.sql, before, after, most)
+    for (const job of step.jobs)
+      onFault(new Error('its time is over'), 'rows of a bulk job were purged that never became messages', { job })
+    return step
+  })
+}
+
+const INBOX_DAYS = 7
+
+/** The inbox keeps messages as long as they are kept by default. */
+export function purgeInbox({ db, clock }: App): Steps {
+  const before = floorOf(clock.micros() - INBOX_DAYS * DAY_MICROS)
+  return inSteps<Id>((after, most) => purgeCaptured(db.sql, before, after, most))
+}
+
+/** Receipts, and the references that match them to messages, as long as a message can be open. */
+export async function* purgeReceipts({ db: { sql } }: Pick<App, 'db'>): Steps {
+  const hours = OPEN_DAYS * 24
+  yield* inSteps<Timestamp>((after, most) => purgeReceived(sql, hours, after, most))
+  yield* inSteps<Timestamp>((after, most) => purgeHandovers(sql, hours, after, most))
+}
+
+/** Answers to idempotency keys, after a day. */
+export const purgeReplays = ({ db }: Pick<App, 'db'>): Steps =>
+  inSteps<Timestamp>((after, most) => purgeAnswers(db.sql, after, most))
