@@ -26,15 +26,15 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
   const app = { ...parts, sql }
   const delivery = { work: deliver(app), write: writeResults(app) }
 
-  // How many are handed over at the same time, together 64 at most (engine/ceiling.ts); `kept` are for that lane alone. A lane
-  // never lends its slots: a newsletter cannot hold up a one-time code.
+  // `slots`: messages of the lane in flight at the same time. All lanes that send share 64 places; `reserved` are for one lane only
+  // (runtime/admission.ts). So a newsletter cannot delay a one-time code.
   return [
-    lane({ name: 'email-high', slots: 16, kept: 4, ...delivery }),
-    lane({ name: 'email-medium', slots: 16, kept: 2, ...delivery }),
-    lane({ name: 'email-low', slots: 32, kept: 2, ...delivery }),
-    lane({ name: 'sms-high', slots: 16, kept: 4, ...delivery }),
-    lane({ name: 'sms-medium', slots: 16, kept: 2, ...delivery }),
-    lane({ name: 'sms-low', slots: 32, kept: 2, ...delivery }),
+    lane({ name: 'email-high', slots: 16, reserved: 4, ...delivery }),
+    lane({ name: 'email-medium', slots: 16, reserved: 2, ...delivery }),
+    lane({ name: 'email-low', slots: 32, reserved: 2, ...delivery }),
+    lane({ name: 'sms-high', slots: 16, reserved: 4, ...delivery }),
+    lane({ name: 'sms-medium', slots: 16, reserved: 2, ...delivery }),
+    lane({ name: 'sms-low', slots: 32, reserved: 2, ...delivery }),
     lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
     lane({ name: 'scan', slots: 4, work: scan(app), write: writeVerdicts(app) }),
     lane({ name: 'spread', slots: 4, work: spread(app), write: writeChunks(app) }),

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
 import { createBatch } from '../src/engine/batch.ts'
-import type { Entry, Handled, Work } from '../src/engine/loop.ts'
 import { createEngine, type Engine, lane } from '../src/engine/run.ts'
+import type { Entry, Handled, Work } from '../src/engine/work.ts'
 import { travelOn } from '../src/notifications/deliver.ts'
 import type { Ticket } from '../src/queue/port.ts'
 import { createPostgresTaker } from '../src/queue/postgres.ts'
@@ -16,7 +16,7 @@ import { CATEGORY, world } from './support/world.ts'
 type Handle = (id: Id, ticket: Ticket) => Promise<Handled<string>>
 type Options = {
   slots?: number
-  kept?: number
+  reserved?: number
   lanes?: string[]
   leaseSeconds?: number
   failures?: number
@@ -44,7 +44,7 @@ function engineWith(
   handle: Handle,
   {
     slots = 4,
-    kept,
+    reserved,
     lanes = ['a'],
     leaseSeconds = 30,
     failures = 0,
@@ -90,7 +90,7 @@ function engineWith(
     for (const { id, result, ticket } of entries) if (id && result && ours.has(ticket.id)) recorded.push({ id, result })
   }
   const engine = createEngine({
-    specs: lanes.map(name => lane({ name, slots, ...(kept !== undefined && { kept }), work, write })),
+    specs: lanes.map(name => lane({ name, slots, ...(reserved !== undefined && { reserved }), work, write })),
     taker: createPostgresTaker(queue.db.sql, owner, leaseSeconds),
     leaseSeconds,
     onFault: (_error, sentence) => faults.push(sentence),
@@ -162,7 +162,7 @@ describe('turns and slots', () => {
         await held
         return done()
       },
-      { lanes: ['low', 'other', 'high'], slots: 60, kept: 4 },
+      { lanes: ['low', 'other', 'high'], slots: 60, reserved: 4 },
     )
     await until(() => begun.length === 56)
     await queue.put({ lane: 'other', subjects: 100 })

@@ -1,16 +1,16 @@
 // What the engine and its providers are doing, as metrics.
 import type { Metrics, Sample } from '../telemetry/metrics.ts'
-import type { LaneLoop } from './loop.ts'
+import type { Lane } from './lane.ts'
 
 type Health = { name: string; isUp: boolean; downs: number }
 
 export function measureEngine(
   metrics: Metrics,
-  engine: { lanes(): readonly LaneLoop[] },
+  engine: { lanes(): readonly Lane[] },
   channels: Readonly<Record<string, { health(): readonly Health[] }>>,
 ): void {
   for (const { name: lane } of engine.lanes()) metrics.setAside.inc({ lane }, 0)
-  const perLane = (read: (load: ReturnType<LaneLoop['load']>) => number) => () =>
+  const perLane = (read: (load: ReturnType<Lane['load']>) => number) => () =>
     engine.lanes().map((one): Sample => [{ lane: one.name }, read(one.load())])
   metrics.gauges(
     'herald_in_flight',

@@ -2,10 +2,13 @@
 import type { Id } from '../core/id.ts'
 import { isDataError } from '../db/errors.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
+import { createLaneShares, type LaneShares } from '../runtime/admission.ts'
+import { startPeriodic } from '../runtime/periodic.ts'
 import { runSplitting } from '../runtime/split.ts'
-import { type Ceiling, createCeiling } from './ceiling.ts'
-import { createLane, type Entry, type LaneLoop, type Suspicion, type Work } from './loop.ts'
+import { createLane, type Lane } from './lane.ts'
 import { createRecorder } from './recorder.ts'
+import { createSuspectSlot, type SuspectSlot } from './suspects.ts'
+import type { Entry, Work } from './work.ts'
 
 export type LaneContext = {
   taker: Taker
@@ -13,23 +16,23 @@ export type LaneContext = {
   onFault(error: unknown, sentence: string): void
   onSetAside?(lane: string): void
   isStopping(): boolean
-  /** One suspect at a time in the whole process, or an innocent one would be blamed for what another did. */
-  suspicion: Suspicion
-  ceiling: Ceiling
+  suspectSlot: SuspectSlot
+  shares: LaneShares
 }
 
 /** A line of lanes.ts: what is done in a lane, how many at a time, and how its results are written. */
-export type LaneSpec = { name: string; start(context: LaneContext): LaneLoop }
+export type LaneSpec = { name: string; start(context: LaneContext): Lane }
 
 export function lane<Item, Result>(spec: {
   name: string
+  /** Items in flight at the same time. */
   slots: number
-  /** Of all that the process may send at the same time, so many are for this lane only. Absent: it sends nothing. */
-  kept?: number
+  /** Places of the process-wide limit that only this lane may use (runtime/admission.ts). Absent: the lane sends nothing. */
+  reserved?: number
   work: Work<Item, Result>
   write(entries: readonly Entry<Result>[]): Promise<void>
 }): LaneSpec {
-  const { kept } = spec
+  const { slots, reserved } = spec
   return {
     name: spec.name,
     start: context =>
@@ -37,7 +40,8 @@ export function lane<Item, Result>(spec: {
         ...spec,
         ...context,
         recorder: createRecorder<Entry<Result>>(entries => record(entries, spec, context)),
-        share: onRoom => (kept === undefined ? null : context.ceiling.share(kept, onRoom)),
+        share: onRoom =>
+          reserved === undefined ? context.shares.local(slots) : context.shares.sending(slots, reserved, onRoom),
       }),
   }
 }
@@ -115,11 +119,11 @@ async function untilWritten(write: () => Promise<void>, { onFault, isStopping }:
 }
 
 export type Engine = {
-  /** Tickets that were born ours go straight to their lanes. */
+  /** Tickets leased to this process at insert go to their lanes without a take. */
   hand(tickets: readonly Ticket[], leasedUntil: number): void
   hasRoom(lane: string): boolean
   wake(lane: string): void
-  lanes(): readonly LaneLoop[]
+  lanes(): readonly Lane[]
   stop(): Promise<void>
 }
 
@@ -140,8 +144,8 @@ export function createEngine(options: {
     onFault,
     ...(options.onSetAside && { onSetAside: options.onSetAside }),
     isStopping: () => stopping,
-    suspicion: { isHeld: false },
-    ceiling: createCeiling(),
+    suspectSlot: createSuspectSlot(),
+    shares: createLaneShares(),
   }
   const lanes = options.specs.map(spec => spec.start(context))
   const byName = new Map(lanes.map(one => [one.name, one]))
@@ -150,8 +154,9 @@ export function createEngine(options: {
 
   // One look a second at what is due next, for all lanes together; what is due sooner has a timer of its own. Whatever is
   // accepted meanwhile wakes its lane by itself.
-  async function look() {
+  async function look(signal: AbortSignal) {
     for (const [name, ms] of await taker.nextDue(names)) {
+      if (signal.aborted) return
       if (ms <= 0) byName.get(name)?.wake()
       else if (ms < LOOK_MS && !soon.has(name))
         soon.set(
@@ -164,34 +169,21 @@ export function createEngine(options: {
     }
   }
 
-  async function keepAlive() {
-    const asked: Id[] = lanes.flatMap(one => one.held())
+  async function renew() {
+    const asked: Id[] = lanes.flatMap(one => one.leased())
     if (asked.length === 0) return
     const leasedUntil = performance.now() + leaseSeconds * 1000
     const kept = await taker.renew(asked)
     for (const one of lanes) one.renewed(asked, kept, leasedUntil)
   }
 
-  const every = (ms: number, work: () => Promise<void>, sentence: string) => {
-    let busy = false
-    const timer = setInterval(() => {
-      if (busy) return
-      busy = true
-      work()
-        .catch(error => onFault(error, sentence))
-        .finally(() => {
-          busy = false
-        })
-    }, ms)
-    timer.unref()
-    return timer
-  }
-  const timers = [
-    every(LOOK_MS, look, 'the queue could not be looked at'),
-    every((leaseSeconds * 1000) / 3, keepAlive, 'leases could not be made longer'),
-    // Taken over within the lease and five seconds: three until they are free, one until they are seen.
-    every(Math.min(leaseSeconds * 1000, 3_000), () => taker.reap(), 'expired leases could not be freed'),
-  ]
+  const every = (ms: number, work: (signal: AbortSignal) => Promise<void>, sentence: string) =>
+    startPeriodic(work, ms, error => onFault(error, sentence))
+  const renewing = every((leaseSeconds * 1000) / 3, renew, 'leases could not be renewed')
+  const looking = every(LOOK_MS, look, 'the queue could not be read')
+  // The tickets of a process that ended are taken over within the lease and five seconds: three until they are free, one until
+  // another process looks.
+  const reaping = every(Math.min(leaseSeconds * 1000, 3_000), () => taker.reap(), 'expired leases could not be freed')
   for (const one of lanes) one.wake()
 
   return {
@@ -203,10 +195,11 @@ export function createEngine(options: {
     lanes: () => lanes,
     async stop() {
       stopping = true
-      for (const timer of [...timers.slice(0, 1), ...timers.slice(2)]) clearInterval(timer)
+      const stopped = [looking.stop(), reaping.stop()]
       for (const timer of soon.values()) clearTimeout(timer)
+      // Leases are renewed until nothing is in flight.
       await Promise.all(lanes.map(one => one.stop()))
-      for (const timer of timers) clearInterval(timer)
+      await Promise.all([...stopped, renewing.stop()])
     },
   }
 }

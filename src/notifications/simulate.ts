@@ -2,7 +2,7 @@
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import type { Work } from '../engine/loop.ts'
+import type { Work } from '../engine/work.ts'
 import { recipientKey } from '../recipients/recipient.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'

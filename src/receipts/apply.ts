@@ -2,7 +2,7 @@
 import type { Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { delaySeconds } from '../engine/backoff.ts'
-import type { Entry, Work } from '../engine/loop.ts'
+import type { Entry, Work } from '../engine/work.ts'
 import { travelOn } from '../notifications/deliver.ts'
 import { type Move, move, type StateRow, standing } from '../notifications/sql/apply.ts'
 import { after, isFinal, type Standing } from '../notifications/status.ts'

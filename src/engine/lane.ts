@@ -1,0 +1,210 @@
+// One lane: takes tickets (take.ts), starts their items in a fair order (schedule.ts), handles them, and hands the results to be
+// recorded. It does not know what a notification is.
+import type { Id } from '../core/id.ts'
+import type { Taker, Ticket } from '../queue/port.ts'
+import type { LaneShare } from '../runtime/admission.ts'
+import type { Recorder } from './recorder.ts'
+import { createSchedule, type Turn } from './schedule.ts'
+import * as suspects from './suspects.ts'
+import { createTickets } from './take.ts'
+import type { Entry, Handled, Leased, Work } from './work.ts'
+
+export type LaneOptions<Item, Result> = {
+  name: string
+  /** Items in flight at the same time. */
+  slots: number
+  work: Work<Item, Result>
+  taker: Taker
+  leaseSeconds: number
+  recorder: Pick<Recorder<Entry<Result>>, 'add'>
+  share(onRoom: () => void): LaneShare
+  suspectSlot: suspects.SuspectSlot
+  onFault(error: unknown, sentence: string): void
+  /** Called for every item that is given up after repeated failures. */
+  onSetAside?(lane: string): void
+}
+
+export type Lane = {
+  readonly name: string
+  /** Tickets leased to this process at insert. */
+  hand(tickets: readonly Ticket[], leasedUntil: number): void
+  /** Tickets may be due. */
+  wake(): void
+  hasRoom(): boolean
+  load(): { inFlight: number; unrecorded: number }
+  /** Ids of the leased tickets, to be renewed. */
+  leased(): Id[]
+  /** Of the tickets asked about, `kept` are still ours until `leasedUntil`; the others belong to another process now. */
+  renewed(asked: readonly Id[], kept: ReadonlySet<Id>, leasedUntil: number): void
+  /** Resolves when nothing is in flight, every result is recorded, and the remaining tickets are given back. */
+  stop(): Promise<void>
+}
+
+export function createLane<Item, Result>(options: LaneOptions<Item, Result>): Lane {
+  const { name, work, taker, recorder, onFault } = options
+  const share = options.share(() => advance())
+  const schedule = createSchedule<Item>(share)
+  let isStopping = false
+  let onDrained: (() => void) | null = null
+  const tickets = createTickets<Item>({
+    lane: name,
+    work,
+    taker,
+    leaseSeconds: options.leaseSeconds,
+    enough: options.slots,
+    suspectSlot: options.suspectSlot,
+    isPaused: schedule.isPaused,
+    isStopping: () => isStopping,
+    onLoaded: begin,
+    onChange: advance,
+    onFault,
+  })
+
+  const isDrained = () => share.inFlight() === 0 && share.unrecorded() === 0 && tickets.isIdle()
+
+  /** Starts what may start and takes what there is room for. Called whenever something has changed. */
+  function advance() {
+    if (isStopping) {
+      if (isDrained()) onDrained?.()
+      return
+    }
+    for (let turn = schedule.next(); turn; turn = schedule.next()) {
+      // Another process may have the ticket by now.
+      if (performance.now() > turn.leased.leasedUntil) drop(turn.leased)
+      else start(turn)
+    }
+    tickets.takeIfRoom()
+  }
+
+  function begin(leased: Leased<Item>, broken: readonly Id[]) {
+    for (const id of broken) postpone(leased, id)
+    if (leased.items.length === 0) settle(leased, null, null)
+    else if (suspects.hasPoison(leased.ticket)) setPoisonAside(leased)
+    else schedule.add(leased)
+  }
+
+  function postpone({ ticket, retries }: Leased<Item>, id: Id) {
+    const result = suspects.isLastAttempt(ticket) ? (work.setAsideUnseen?.() ?? null) : null
+    if (result === null) return void retries.push(suspects.retryUnloadable(id, ticket))
+    options.onSetAside?.(name)
+    write({ ticket, id, result, settle: null })
+  }
+
+  function setPoisonAside(leased: Leased<Item>) {
+    const poison = suspects.isolate(leased)
+    if (poison) options.onSetAside?.(name)
+    settle(leased, poison?.[0] ?? null, poison ? work.setAside(poison[1]) : null)
+  }
+
+  function start(turn: Turn<Item>) {
+    share.started()
+    suspects.countStart(turn.leased)
+    void handle(turn)
+  }
+
+  async function handle(turn: Turn<Item>) {
+    const { leased } = turn
+    const handled = await handleOrFail(turn)
+    if (handled.kind === 'wait') pause(turn, handled.until)
+    // Only a suspect waits until its result is recorded. The lane's share limits how many results of the others are not recorded.
+    else if (suspects.isSuspect(leased.ticket)) return finish(turn, handled, () => free(leased))
+    else finish(turn, handled)
+    free(leased)
+    advance()
+  }
+
+  async function handleOrFail({ leased: { ticket }, item }: Turn<Item>): Promise<Handled<Result>> {
+    try {
+      return await work.handle(item, ticket)
+    } catch (error) {
+      const isLast = suspects.isLastAttempt(ticket)
+      onFault(error, isLast ? 'work failed too often; it is set aside' : 'work failed; it is tried again')
+      if (!isLast) return { kind: 'again', result: null, delaySeconds: suspects.FAILED_SECONDS }
+      options.onSetAside?.(name)
+      return { kind: 'done', result: work.setAside(item) }
+    }
+  }
+
+  function free(leased: Leased<Item>) {
+    share.answered()
+    if (!suspects.countEnd(leased) || !tickets.isLeased(leased) || leased.open === 0) return
+    if (schedule.isPaused()) release(leased)
+    else if (leased.retries.length > 0) {
+      suspects.splitOff(leased)
+      schedule.remove(leased)
+      settle(leased, null, null)
+    }
+  }
+
+  // A suspect ticket that only waits must not be blamed if the process ends meanwhile. The ticket of this turn is released when its
+  // group has ended.
+  function pause(turn: Turn<Item>, until: Promise<void>) {
+    schedule.putBack(turn)
+    for (const leased of tickets.all())
+      if (suspects.isSuspect(leased.ticket) && leased.group.unrecorded === 0) release(leased)
+    schedule.pause(until, advance)
+  }
+
+  function finish(
+    { leased, id }: Turn<Item>,
+    handled: Exclude<Handled<Result>, { kind: 'wait' }>,
+    onRecorded?: () => void,
+  ) {
+    const { ticket, retries } = leased
+    leased.open--
+    if (handled.kind === 'again')
+      retries.push({ id, delaySeconds: handled.delaySeconds, attempts: ticket.attempts + 1, takes: 0 })
+    if (leased.open === 0) settle(leased, id, handled.result, onRecorded)
+    else if (handled.result !== null) write({ ticket, id, result: handled.result, settle: null }, onRecorded)
+    else onRecorded?.()
+  }
+
+  function settle(leased: Leased<Item>, id: Id | null, result: Result | null, onRecorded?: () => void) {
+    write({ ticket: leased.ticket, id, result, settle: leased.retries }, () => {
+      tickets.forget(leased)
+      onRecorded?.()
+    })
+  }
+
+  function write(entry: Entry<Result>, onRecorded?: () => void) {
+    share.recording()
+    recorder.add(entry, error => {
+      share.recorded()
+      if (error) onFault(error, 'results were not recorded')
+      onRecorded?.()
+      advance()
+    })
+  }
+
+  function release(leased: Leased<Item>) {
+    drop(leased)
+    void tickets.giveBack([leased])
+  }
+
+  function drop(leased: Leased<Item>) {
+    tickets.forget(leased)
+    leased.leasedUntil = 0
+    schedule.remove(leased)
+  }
+
+  return {
+    name,
+    hand: tickets.add,
+    wake() {
+      tickets.expectMore()
+      advance()
+    },
+    hasRoom: () => !isStopping && !schedule.isPaused() && tickets.hasRoom(),
+    load: () => ({ inFlight: share.inFlight(), unrecorded: share.unrecorded() }),
+    leased: () => tickets.all().map(({ ticket }) => ticket.id),
+    renewed(asked, kept, leasedUntil) {
+      for (const lost of tickets.renewed(asked, kept, leasedUntil)) drop(lost)
+    },
+    async stop() {
+      isStopping = true
+      if (!isDrained()) await new Promise<void>(resolve => (onDrained = resolve))
+      // Only after the last result is recorded: otherwise another process would send the same messages again.
+      await tickets.giveBack(tickets.all())
+    },
+  }
+}

@@ -1,0 +1,59 @@
+// What a lane is given to do, and what comes of it. Work is read–act–write: `load` reads, `handle` talks to the outside world and
+// does not use the database, and the result is recorded later together with others.
+import type { Id } from '../core/id.ts'
+import type { Ticket } from '../queue/port.ts'
+
+export type Work<Item, Result> = {
+  /** The open items of these tickets by subject. Subjects that are done already are left out. */
+  load(tickets: readonly Ticket[]): Promise<Map<Id, Item>>
+  handle(item: Item, ticket: Ticket): Promise<Handled<Result>>
+  /** The final result of an item that ended the process, or threw, every time it was tried. */
+  setAside(item: Item): Result
+  /** The same for a subject that could never be loaded. Absent: it is retried at long intervals. */
+  setAsideUnseen?(): Result
+  /** Recorded instead of a result whose data the database rejects. Absent: the ticket is left until its lease expires. */
+  unrecordable?(result: Result): Result
+}
+
+/** done: recorded. again: recorded, and retried later. wait: nothing was sent; the lane pauses until `until` resolves. */
+export type Handled<Result> =
+  | { kind: 'done'; result: Result }
+  | { kind: 'again'; result: Result | null; delaySeconds: number }
+  | { kind: 'wait'; until: Promise<void> }
+
+/** One result to write. The last entry of a ticket settles it and carries the subjects to retry. */
+export type Entry<Result> = { ticket: Ticket; id: Id | null; result: Result | null; settle: Retry[] | null }
+
+/** A subject that continues under a new ticket, with the attempts and takes that ticket starts with. */
+export type Retry = { id: Id; delaySeconds: number; attempts: number; takes: number }
+
+/** A ticket leased to this process, and its items. */
+export type Leased<Item> = {
+  ticket: Ticket
+  /** By performance.now(); 0 once the lease is given up or lost. */
+  leasedUntil: number
+  /** Items that have not been started, in order. */
+  items: [Id, Item][]
+  /** Items without a final result: not started, or in flight. */
+  open: number
+  retries: Retry[]
+  group: Group
+}
+
+/** Progress of a suspect ticket, which is handled group by group (suspects.ts). */
+export type Group = {
+  /** Items of the current group that were started, and those of them that are not recorded yet. */
+  started: number
+  unrecorded: number
+  /** Items of all earlier groups. */
+  passed: number
+}
+
+export const leasedOf = <Item>(ticket: Ticket, items: [Id, Item][], leasedUntil: number): Leased<Item> => ({
+  ticket,
+  leasedUntil,
+  items,
+  open: items.length,
+  retries: [],
+  group: { started: 0, unrecorded: 0, passed: 0 },
+})
