@@ -7,7 +7,7 @@ import { createClock } from '../src/core/clock.ts'
 import { floorOf, type Id } from '../src/core/id.ts'
 import type { Sql } from '../src/db/connect.ts'
 import { makePartitions } from '../src/db/partitions.ts'
-import { testedPage } from '../src/inbox/sql.ts'
+import { pageOfTestMessages } from '../src/inbox/sql.ts'
 import { find, type Page, page } from '../src/notifications/sql/read.ts'
 import { FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
 import { type World, world } from './support/world.ts'
@@ -141,8 +141,8 @@ async function cases(): Promise<[string, Run][]> {
     ['reference and status', ask({ reference: 'common', statuses: ['delivered'] as Status[] })],
     ...FILTERS.map((filter): [string, Run] => [`status ${filter}`, ask({ statuses: statusesOf([filter]), ...jobs })]),
     ['several statuses, deep', ask({ statuses: statusesOf(['failed', 'delivered']), olderThan: deep, ...jobs })],
-    ['the inbox: messages of test keys', sql => testedPage(sql, null, 50)],
-    ['the inbox, deep', sql => testedPage(sql, deep, 50)],
+    ['the inbox: messages of test keys', sql => pageOfTestMessages(sql, null, 50)],
+    ['the inbox, deep', sql => pageOfTestMessages(sql, deep, 50)],
     ['one message', sql => find(sql, SERVICE, one?.id as Id)],
   ]
 }

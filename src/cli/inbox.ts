@@ -1,6 +1,6 @@
 import { providersInUse } from '../config/in-use.ts'
 import { readId } from '../core/id.ts'
-import { createInbox, type Inbox, type Shown } from '../inbox/inbox.ts'
+import { createInbox, type Inbox, type InboxMessage } from '../inbox/inbox.ts'
 import { inboxLink } from '../inbox/link.ts'
 import type { Store } from '../parts.ts'
 import { compileEmail } from '../rendering/compile.ts'
@@ -59,8 +59,8 @@ export const inboxOf = ({ config, db: { sql }, clock, seal }: Store): Inbox =>
     sendingDomain: config.sendingDomain,
   })
 
-async function newest(inbox: Inbox, most: number): Promise<Shown[]> {
-  const all: Shown[] = []
+async function newest(inbox: Inbox, most: number): Promise<InboxMessage[]> {
+  const all: InboxMessage[] = []
   for (let hasMore = true; hasMore && all.length < most; ) {
     const page = await inbox.list(all.at(-1)?.id ?? null, Math.min(most - all.length, 500))
     all.push(...page.messages)
@@ -87,7 +87,7 @@ export const firstLine = (text: string) => {
 /** Several lines as they are, without what would speak to the terminal. */
 export const printable = (text: string) => text.replaceAll(/[^\P{Cc}\n\t]/gu, '')
 
-const whole = ({ id, type, at, test, from, to, subject, text }: Shown) =>
+const whole = ({ id, type, at, test, from, to, subject, text }: InboxMessage) =>
   [
     facts([
       ['id', id],

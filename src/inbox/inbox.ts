@@ -1,6 +1,6 @@
-// What was not sent to anyone: messages that the capture provider kept, and messages of test keys. Both are sealed at rest. The
-// capture provider's are rows of their own; those of test keys are rendered from the stored message when somebody looks, so
-// they cost nothing when they are sent and go with their messages.
+// The inbox shows messages that were not sent to anyone: captured ones and those of test keys. Both are sealed at rest. A captured
+// message is stored as a row of its own. A message of a test key is rendered from the stored notification when it is viewed: it costs
+// nothing when it is accepted and is purged with the notification.
 import { setImmediate as turn } from 'node:timers/promises'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
@@ -15,13 +15,13 @@ import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import type { Services } from '../services/load.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
-import { type Captured, find, findTested, keep, page, type Tested, testedPage } from './sql.ts'
+import { type CapturedMessage, find, findTestMessage, keep, page, pageOfTestMessages, type TestMessage } from './sql.ts'
 
-export type Shown = {
+export type InboxMessage = {
   id: Id
   type: 'email' | 'sms'
   at: string
-  /** Sent with a test key; otherwise it was captured because its channel has no provider. */
+  /** True: sent with a test key. False: captured, because the channel has no provider. */
   test: boolean
   from: string | null
   to: string
@@ -30,14 +30,14 @@ export type Shown = {
   html: string | null
 }
 
-type Kept = Omit<Shown, 'id' | 'type' | 'at' | 'test'>
+type Content = Omit<InboxMessage, 'id' | 'type' | 'at' | 'test'>
 
 export type Inbox = {
   keepEmail(message: EmailMessage): Promise<void>
   keepText(message: TextMessage): Promise<void>
-  /** `hasMore`: older ones may follow. A page of large messages is shorter than `size`. */
-  list(olderThan: Id | null, size: number): Promise<{ messages: Shown[]; hasMore: boolean }>
-  get(id: Id): Promise<Shown | null>
+  /** `hasMore`: there may be older ones. A page of large messages may be shorter than `size`. */
+  list(olderThan: Id | null, size: number): Promise<{ messages: InboxMessage[]; hasMore: boolean }>
+  get(id: Id): Promise<InboxMessage | null>
 }
 
 export type InboxApp = {
@@ -49,33 +49,33 @@ export type InboxApp = {
   sendingDomain: string
 }
 
-/** A message can be 2,000,000 characters long: a page of them is bounded by size too. */
+/** Limits a page by size too: one message can have 2,000,000 characters. */
 const PAGE_BYTES = 8_000_000
-/** What the inbox keeps of a text: enough to look at, and sealed in a few milliseconds. */
+/** A longer text is cut, so that sealing takes only a few milliseconds. */
 const MOST_CHARACTERS = 250_000
 
 export function createInbox(app: InboxApp): Inbox {
   const { sql, seal } = app
-  const batch = createBatch<Captured, undefined>(
+  const batch = createBatch<CapturedMessage, undefined>(
     async messages => {
       await keep(sql, messages)
       return messages.map(() => undefined)
     },
     { most: 256, inFlight: 1 },
   )
-  const put = (id: Id, channel: 'email' | 'sms', kept: Kept) =>
-    batch.add({ id, channel, sealed: seal.seal(JSON.stringify(kept)) })
+  const put = (id: Id, channel: 'email' | 'sms', content: Content) =>
+    batch.add({ id, channel, sealed: seal.seal(JSON.stringify(content)) })
   return {
-    keepEmail: message => put(message.id, 'email', keptEmail(message)),
-    keepText: message => put(message.id, 'sms', keptText(message)),
+    keepEmail: message => put(message.id, 'email', contentOfEmail(message)),
+    keepText: message => put(message.id, 'sms', contentOfText(message)),
     async list(olderThan, size) {
       const captured = await page(sql, olderThan, size, PAGE_BYTES)
-      const tested = await testedPage(sql, olderThan, size)
-      const all = [...captured, ...tested].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, size)
-      const messages: Shown[] = []
+      const tests = await pageOfTestMessages(sql, olderThan, size)
+      const all = [...captured, ...tests].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, size)
+      const messages: InboxMessage[] = []
       let bytes = 0
       for (const row of all) {
-        const message = await shown(app, row)
+        const message = await messageFrom(app, row)
         messages.push(message)
         bytes += 'service_id' in row ? message.text.length + (message.html?.length ?? 0) : row.sealed.length
         if (bytes >= PAGE_BYTES) break
@@ -84,13 +84,13 @@ export function createInbox(app: InboxApp): Inbox {
       return { messages, hasMore: messages.length < all.length || messages.length === size || bytes >= PAGE_BYTES }
     },
     async get(id) {
-      const found = (await find(sql, id)) ?? (await findTested(sql, id))
-      return found && shown(app, found)
+      const found = (await find(sql, id)) ?? (await findTestMessage(sql, id))
+      return found && messageFrom(app, found)
     },
   }
 }
 
-const keptEmail = ({ from, to, subject, text, html }: EmailMessage): Kept => ({
+const contentOfEmail = ({ from, to, subject, text, html }: EmailMessage): Content => ({
   from: `${from.name} <${from.address}>`,
   to,
   subject: shortened(subject),
@@ -98,28 +98,28 @@ const keptEmail = ({ from, to, subject, text, html }: EmailMessage): Kept => ({
   html: shortened(html),
 })
 const shortened = (text: string) => (text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text)
-const keptText = ({ from, to, text }: TextMessage): Kept => ({ from, to, subject: null, text, html: null })
+const contentOfText = ({ from, to, text }: TextMessage): Content => ({ from, to, subject: null, text, html: null })
 
-async function shown(app: InboxApp, row: Captured | Tested): Promise<Shown> {
+async function messageFrom(app: InboxApp, row: CapturedMessage | TestMessage): Promise<InboxMessage> {
   const { id, channel: type } = row
   const test = 'service_id' in row
-  const kept = test ? await rendered(app, row) : (JSON.parse(app.seal.open(row.sealed).toString('utf8')) as Kept)
-  return { id, type, at: zulu(fromMicros(microsOf(id))), test, ...kept }
+  const content = test ? await rendered(app, row) : (JSON.parse(app.seal.open(row.sealed).toString('utf8')) as Content)
+  return { id, type, at: zulu(fromMicros(microsOf(id))), test, ...content }
 }
 
-async function rendered(app: InboxApp, row: Tested): Promise<Kept> {
+async function rendered(app: InboxApp, row: TestMessage): Promise<Content> {
   const service = await app.services.get(row.service_id)
-  if (!service) throw new Error('a message without its service')
+  if (!service) throw new Error('the service of the message does not exist')
   const item = { ...row, version: await app.templates.version(row.template_id, row.template_version) }
   const personal = openPersonal(app.seal, row.sealed)
   return row.channel === 'email'
-    ? keptEmail(emailOf(app, item, service, personal.to, await emailFrom(app, item.version, personal.values), []))
-    : keptText(textOf(item, service, personal))
+    ? contentOfEmail(emailOf(app, item, service, personal.to, await emailFrom(app, item.version, personal.values), []))
+    : contentOfText(textOf(item, service, personal))
 }
 
 async function emailFrom(app: InboxApp, version: Compiled, values: Values): Promise<Email> {
-  if (version.type !== 'email') throw new Error('an e-mail with a template of another type')
+  if (version.type !== 'email') throw new Error('the template of the e-mail has another type')
   const { compiled, source } = version
-  if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted before there was a limit
+  if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted by a version without this limit
   return compiled.mergedUnits(values) > largeEmail ? app.renderThread.email(source, values) : compiled.render(values)
 }

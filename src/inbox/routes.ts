@@ -1,11 +1,11 @@
-// GET /inbox: what was captured or sent with a test key, as a page for people and as JSON. For the operator only: it answers on
-// the machine itself, to whoever has the link.
+// GET /inbox: captured messages and those of test keys, as HTML and as JSON. For the operator: it answers only to callers on this
+// machine who have the link.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Id, readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import { escaped, sendPage } from '../http/html.ts'
 import { refuse as refuseRequest } from '../http/refusals.ts'
-import type { Inbox, Shown } from './inbox.ts'
+import type { Inbox, InboxMessage } from './inbox.ts'
 import { inboxToken, isInboxToken } from './link.ts'
 import { refuse } from './refusals.ts'
 
@@ -15,7 +15,7 @@ type App = { inbox: Inbox; seal: Seal; about: { details: readonly string[] } }
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 export const inboxPage = ({ inbox, seal, about: { details } }: App): Handler =>
-  forHolders(seal, async (request, reply) => {
+  withToken(seal, async (request, reply) => {
     const { older_than } = request.query as { older_than?: unknown }
     const { messages, hasMore } = await inbox.list(typeof older_than === 'string' ? readId(older_than) : null, PAGE)
     if (!wantsHtml(request)) return json(reply, { messages, details })
@@ -23,7 +23,7 @@ export const inboxPage = ({ inbox, seal, about: { details } }: App): Handler =>
   })
 
 export const inboxMessage = ({ inbox, seal }: App): Handler =>
-  forHolders(seal, async (request, reply) => {
+  withToken(seal, async (request, reply) => {
     const id = readId((request.params as { id: string }).id)
     const message = id && (await inbox.get(id as Id))
     if (!message) throw refuseRequest.unknownPath()
@@ -31,10 +31,10 @@ export const inboxMessage = ({ inbox, seal }: App): Handler =>
     return page(reply, message.subject ?? 'Text message', one(message))
   })
 
-/** The token comes once in the address; a browser keeps it in a cookie and goes on without it, so that it is in no history. */
-function forHolders(seal: Seal, handler: Handler): Handler {
+/** A browser gets the token from the address into a cookie and is redirected, so that the token stays out of its history. */
+function withToken(seal: Seal, handler: Handler): Handler {
   return async (request, reply) => {
-    onlyHere(request)
+    requireLocal(request)
     const { token } = request.query as { token?: unknown }
     const isNew = isInboxToken(seal, token)
     if (!isNew && !isInboxToken(seal, cookieOf(seal, request))) {
@@ -53,7 +53,7 @@ function forHolders(seal: Seal, handler: Handler): Handler {
 const LINK_NEEDED = `<p>This page shows messages, so it opens by its link only. On this machine, with the settings of the service:</p>
 <pre>npx herald inbox --link</pre><p>A start on a terminal prints the link too.</p>`
 
-// Cookies do not know ports: two installations on one machine need two names.
+// Cookies are shared between ports: two installations on one machine need different names.
 const cookieName = (seal: Seal) => `herald_inbox_${seal.digest('cookie of the inbox').toString('hex').slice(0, 8)}`
 
 const cookieOf = (seal: Seal, { headers }: FastifyRequest) =>
@@ -62,24 +62,24 @@ const cookieOf = (seal: Seal, { headers }: FastifyRequest) =>
     .map(pair => pair.trim().split('='))
     .find(([name]) => name === cookieName(seal))?.[1]
 
-// Only a caller on this machine who also calls it by a name of this machine: a proxy beside us forwards strangers under our
-// public name, and a page in the operator's browser can reach us only under a name of its own. Most proxies leave one of these
-// headers; one that leaves none has no token.
-function onlyHere({ socket, headers }: FastifyRequest) {
+// The connection must come from this machine and the Host header must name it. The second check stops requests that a local proxy
+// forwards under the public name, and DNS rebinding by a web page in the operator's browser. Most proxies add one of these headers;
+// requests of one that adds none still need the token.
+function requireLocal({ socket, headers }: FastifyRequest) {
   const isLocal = LOCAL.test(socket.remoteAddress ?? '') && LOCAL_NAME.test(headers.host ?? '')
-  if (!isLocal || OF_PROXIES.some(name => headers[name] !== undefined)) throw refuseRequest.unknownPath()
+  if (!isLocal || PROXY_HEADERS.some(name => headers[name] !== undefined)) throw refuseRequest.unknownPath()
 }
 
 const LOCAL = /^(127\.|::1$|::ffff:127\.)/
 const LOCAL_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
-const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 const wantsHtml = (request: FastifyRequest) => (request.headers.accept ?? '').includes('text/html')
 
 const json = (reply: FastifyReply, data: unknown) =>
   reply.type('application/json').header('cache-control', 'no-store').send(data)
 
-const list = (messages: readonly Shown[], hasMore: boolean, details: readonly string[]) =>
+const list = (messages: readonly InboxMessage[], hasMore: boolean, details: readonly string[]) =>
   `<p>Nothing on this page was sent to anyone. ${escaped(details.join(' '))} Messages of test keys are never sent.</p>${
     messages.length === 0
       ? '<p>There is no message yet.</p>'
@@ -91,15 +91,15 @@ const list = (messages: readonly Shown[], hasMore: boolean, details: readonly st
           .join('')}</table>`
   }${hasMore ? `<p><a href="/inbox?older_than=${messages.at(-1)?.id}">Older</a></p>` : ''}`
 
-const tag = ({ test }: Shown) => (test ? '<b class="test">test message</b>' : '<b>captured, not sent</b>')
+const tag = ({ test }: InboxMessage) => (test ? '<b class="test">test message</b>' : '<b>captured, not sent</b>')
 
 const one = (
-  m: Shown,
+  m: InboxMessage,
 ) => `<p>${tag(m)} ${m.test ? 'It was sent with a test key.' : 'Its channel has no provider.'}</p><dl><dt>From</dt><dd>${escaped(m.from ?? '')}</dd><dt>To</dt><dd>${escaped(m.to)}</dd>
 <dt>When</dt><dd>${m.at}</dd></dl><pre>${escaped(m.text)}</pre>
 ${m.html === null ? '' : `<iframe sandbox title="The e-mail as HTML" srcdoc="${escaped(m.html)}"></iframe>`}<p><a href="/inbox">All messages</a></p>`
 
-// The mail is shown in a frame without rights; inline styles are all it needs.
+// The e-mail is shown in a sandboxed frame. It needs nothing but inline styles.
 const page = (reply: FastifyReply, title: string, body: string) =>
   sendPage(
     reply.header('cache-control', 'no-store'),

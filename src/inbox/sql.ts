@@ -3,18 +3,18 @@ import type { Sql } from '../db/connect.ts'
 import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 
-export type Captured = { id: Id; channel: Channel; sealed: Buffer }
+export type CapturedMessage = { id: Id; channel: Channel; sealed: Buffer }
 
-/** A message that is handed over twice is kept once. */
-export const keep = (sql: Sql, messages: readonly Captured[]) => sql`
+/** A message that is captured twice is stored once. */
+export const keep = (sql: Sql, messages: readonly CapturedMessage[]) => sql`
   insert into inbox (id, channel, sealed)
   select id, channel, sealed
   from unnest(${messages.map(m => m.id)}::uuid[], ${messages.map(m => m.channel)}::text[], ${messages.map(m => m.sealed)}::bytea[])
        as m (id, channel, sealed)
   on conflict do nothing`
 
-/** Newest first, as many as fit into `bytes`, and one at least. */
-export const page = (sql: Sql, olderThan: Id | null, size: number, bytes: number) => sql<Captured>`
+/** Newest first, at most `bytes` together but at least one. */
+export const page = (sql: Sql, olderThan: Id | null, size: number, bytes: number) => sql<CapturedMessage>`
   select id, channel, sealed
   from (select id, channel, sealed, sum(octet_length(sealed)) over (order by id desc) - octet_length(sealed) as before
         from (select id, channel, sealed
@@ -25,12 +25,12 @@ export const page = (sql: Sql, olderThan: Id | null, size: number, bytes: number
   where before < ${bytes}
   order by id desc`
 
-export async function find(sql: Sql, id: Id): Promise<Captured | null> {
-  const [found] = await sql<Captured>`select id, channel, sealed from inbox where id = ${id}`
+export async function find(sql: Sql, id: Id): Promise<CapturedMessage | null> {
+  const [found] = await sql<CapturedMessage>`select id, channel, sealed from inbox where id = ${id}`
   return found ?? null
 }
 
-/** Messages of before, oldest first. */
+/** Deletes up to `most` messages older than `before`, oldest first. */
 export async function purge(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
   const [step] = await sql<Step<Id>>`
     with old as materialized (
@@ -51,26 +51,26 @@ export async function purge(sql: Sql, before: Id, after: Id | null, most: number
   return step ?? { found: 0, last: null }
 }
 
-/** A message of a test key, read from where every message is kept. */
-export type Tested = Captured & {
+/** A message of a test key: a row of `notifications`. */
+export type TestMessage = CapturedMessage & {
   service_id: Id
   template_id: Id
   template_version: number
   sender_id: Id | null
 }
 
-/** How a simulated message ends. What is not due yet, or was cancelled, would not have been sent. */
+/** Final statuses of a simulated message. One that is not due yet or was cancelled would not have been sent. */
 const SIMULATED = ['delivered', 'temporary-failure', 'permanent-failure'] as const
 
 /**
  * The newest messages of test keys, of all services. Each combination of equal columns is one walk down the index
  * `states_listed`, so the page costs the same however many other messages there are (test/explain.test.ts).
  */
-export const testedPage = (sql: Sql, olderThan: Id | null, size: number) => sql<Tested>`
+export const pageOfTestMessages = (sql: Sql, olderThan: Id | null, size: number) => sql<TestMessage>`
   with page as materialized (
     select w.id
     from services v
-    -- Most services of a large installation have none: one look each, which cannot become a join.
+    -- Most services have no test message. A lateral subquery with a limit is one index probe each and cannot become a join.
     cross join lateral (select from states s where s.service_id = v.id and s.key_type = 'test' limit 1) one
     cross join unnest(array['email', 'sms']) as c (channel)
     cross join unnest(array[false, true]) as j (in_job)
@@ -95,8 +95,8 @@ export const testedPage = (sql: Sql, olderThan: Id | null, size: number) => sql<
   cross join lateral (select * from notifications where id = page.id limit 1) n
   order by page.id desc`
 
-export async function findTested(sql: Sql, id: Id): Promise<Tested | null> {
-  const [found] = await sql<Tested>`
+export async function findTestMessage(sql: Sql, id: Id): Promise<TestMessage | null> {
+  const [found] = await sql<TestMessage>`
     select n.id, n.channel, n.sealed, n.service_id, n.template_id, n.template_version, n.sender_id
     from notifications n
     join states s on s.id = n.id

@@ -1,4 +1,4 @@
-// Header to caller (contract 3). The order of the steps is the order in which callers are told what is wrong.
+// Authentication: from the Authorization header to the caller (contract 3). The order of the checks decides which error a caller sees.
 import type { Clock } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -6,26 +6,27 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { Services } from '../services/load.ts'
-import { createFailures } from './failures.ts'
 import { type Caller, hasEnded, type Key, readKey } from './key.ts'
 import { refuse } from './refusals.ts'
-import { byDigest, ofService, type StoredKey, touch } from './sql.ts'
-import { fits, readToken, type Token } from './token.ts'
+import { byDigest, markUsed, ofService, type StoredKey } from './sql.ts'
+import { createThrottle } from './throttle.ts'
+import { isSignedWith, readToken, type Token } from './token.ts'
 
 export type Headers = { authorization?: string | undefined; date?: string | undefined }
 
 export type Authenticate = {
-  /** Throws a refusal; where wrong keys come in numbers from one address, it throws later. */
+  /** Throws a refusal; after many failures from one address the refusal is delayed (throttle.ts). */
   (headers: Headers, addressOf: () => string): Promise<Caller>
   drop(service: string): void
   clear(): void
 }
 
 type App = { sql: Sql; clock: Clock; seal: Seal; services: Services; keyPrefix: string; onFault(error: unknown): void }
-type OpenKey = StoredKey & { secret: string }
+type OpenedKey = StoredKey & { secret: string }
 
 const ALLOWED_SKEW_SECONDS = 30
-const TOUCH_SECONDS = 10
+/** `last_used_at` of a key is written at most this often. */
+const MARK_SECONDS = 10
 
 export function createAuthenticate(app: App): Authenticate {
   const { sql, clock, seal, services } = app
@@ -33,29 +34,29 @@ export function createAuthenticate(app: App): Authenticate {
     clock,
     async (text: string): Promise<StoredKey | null> => {
       const parts = readKey(app.keyPrefix, text)
-      // Digests are made of malformed keys too, and only digests are compared: time does not tell how near a guess came.
+      // Timing must not reveal how close a guess came: malformed keys are digested too, and only digests are compared.
       const digests = seal.digests(parts?.secret ?? text)
       const key = parts && (await byDigest(sql, digests))
       return key && key.service_id === parts.serviceId ? key : null
     },
     { ownerOf: (_text, key) => key?.service_id ?? null },
   )
-  const rings = createCache(
+  const keysOfService = createCache(
     clock,
-    async (service: Id): Promise<OpenKey[]> => {
+    async (service: Id): Promise<OpenedKey[]> => {
       const stored = await ofService(sql, service)
       return stored.map(key => ({ ...key, secret: seal.open(key.secret_sealed).toString('utf8') }))
     },
     { ownerOf: service => service },
   )
-  const touched = new Map<Id, number>()
-  const failures = createFailures(clock)
+  const lastMarked = new Map<Id, number>()
+  const throttle = createThrottle(clock)
 
   async function authenticate(headers: Headers, addressOf: () => string): Promise<Caller> {
     try {
       return await callerBy(headers)
     } catch (error) {
-      if (error instanceof Refusal) await failures.add(addressOf())
+      if (error instanceof Refusal) await throttle.failed(addressOf())
       throw error
     }
   }
@@ -80,8 +81,8 @@ export function createAuthenticate(app: App): Authenticate {
     const service = await services.get(key.service_id)
     if (!service) throw refuse.unknownKey()
     if (service.state === 'archived') throw refuse.archivedService()
-    const shown = date === undefined ? Number.NaN : Date.parse(date)
-    if (!Number.isNaN(shown) && isSkewed(shown / 1000)) throw refuse.clock()
+    const sentAt = date === undefined ? Number.NaN : Date.parse(date)
+    if (!Number.isNaN(sentAt) && isSkewed(sentAt / 1000)) throw refuse.clock()
     return { service, key }
   }
 
@@ -93,34 +94,34 @@ export function createAuthenticate(app: App): Authenticate {
     if (!id) throw refuse.issuerNotId()
     const service = await services.get(id)
     if (!service) throw refuse.unknownService()
-    const ring = await rings.get(id)
-    if (ring.length === 0) throw refuse.noKeys()
+    const candidates = await keysOfService.get(id)
+    if (candidates.length === 0) throw refuse.noKeys()
     if (service.state === 'archived') throw refuse.archivedService()
-    const key = await keyOf(token, ring)
+    const key = await keyOf(token, candidates)
     if (hasEnded(key, clock.now())) throw refuse.revoked()
     return { service, key }
   }
 
-  async function keyOf(token: Token, ring: readonly OpenKey[]): Promise<Key> {
-    let found: OpenKey | undefined
-    // Every key is tried, also after one has fitted: the time must not tell which one it was.
-    for (const key of ring) if (fits(token, key.secret) && !found) found = key
+  async function keyOf(token: Token, candidates: readonly OpenedKey[]): Promise<Key> {
+    let found: OpenedKey | undefined
+    // Every key is tried, even after a match: timing must not reveal which one matched.
+    for (const key of candidates) if (isSignedWith(token, key.secret) && !found) found = key
     if (!found || token.algorithm !== 'HS256' || typeof token.issuedAt !== 'number') throw refuse.noKeyFits()
     if (isSkewed(token.issuedAt)) throw refuse.clock()
     return found
   }
 
-  // Whole seconds are compared: a difference of 30 is accepted, 31 is not.
+  // Compares whole seconds: a difference of 30 is accepted, 31 is not.
   const isSkewed = (seconds: number) =>
     Math.abs(Math.floor(clock.now() / 1000) - Math.floor(seconds)) > ALLOWED_SKEW_SECONDS
 
   function used(caller: Caller): Caller {
     const { id } = caller.key
     const now = clock.now()
-    if (now - (touched.get(id) ?? 0) >= TOUCH_SECONDS * 1000) {
-      touched.set(id, now)
-      // When a key was last used is worth nothing to this request: it does not wait, and does not fail with it.
-      touch(sql, [id]).catch(app.onFault)
+    if (now - (lastMarked.get(id) ?? 0) >= MARK_SECONDS * 1000) {
+      lastMarked.set(id, now)
+      // The request does not depend on `last_used_at`: it neither waits for the update nor fails with it.
+      markUsed(sql, [id]).catch(app.onFault)
     }
     return caller
   }
@@ -128,11 +129,11 @@ export function createAuthenticate(app: App): Authenticate {
   return Object.assign(authenticate, {
     drop(service: string) {
       keys.drop(service)
-      rings.drop(service)
+      keysOfService.drop(service)
     },
     clear() {
       keys.clear()
-      rings.clear()
+      keysOfService.clear()
     },
   })
 }

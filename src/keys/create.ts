@@ -18,7 +18,7 @@ export type NewKey = {
   manage_templates?: boolean
   /** E-mail address. Without it that of the actor (services/people.ts). */
   created_by?: string
-  /** Milliseconds since 1970; without it the key has no end. */
+  /** Milliseconds since 1970; without it the key never expires. */
   ends_at?: number
 }
 
@@ -30,7 +30,7 @@ export type CreatedKey = {
   manage_templates: boolean
   created_by: string
   expires_at: Timestamp | null
-  /** The key itself. Nobody can read it again. */
+  /** The key itself. It cannot be read again later. */
   key: string
 }
 

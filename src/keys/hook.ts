@@ -1,4 +1,4 @@
-// Puts the caller on the request before its body is read, so that a stranger's body never is.
+// Authenticates a request before its body is read, so that bodies of unauthenticated requests are never read.
 import type { FastifyRequest } from 'fastify'
 import { may } from '../audit/actor.ts'
 import type { Authenticate } from './authenticate.ts'
@@ -12,21 +12,21 @@ declare module 'fastify' {
 }
 
 export function callerOf({ caller }: FastifyRequest): Caller {
-  if (!caller) throw new Error('a route asked for its caller without the hook that finds one')
+  if (!caller) throw new Error('the route needs a caller but has no authentication hook')
   return caller
 }
 
-/** Any live key of a service. */
+/** Requires a valid key. */
 export const anyKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
   request.caller = await authenticate(request.headers, () => request.ip)
 }
 
-/** A key that may manage templates: told first thing, before ids and bodies are looked at. */
+/** Requires a key that may manage templates. The refusal comes before any other check of the request. */
 export const managerKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
   const caller = await authenticate(request.headers, () => request.ip)
   if (!may(actorOf(caller.key), 'manage-templates', caller.service.id)) throw refuse.notManager()
   request.caller = caller
 }
 
-/** For the request log: the service that asked, once it is known. */
+/** For the request log; undefined while the request is not authenticated. */
 export const serviceOf = (request: FastifyRequest) => request.caller?.service.id

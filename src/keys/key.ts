@@ -1,5 +1,5 @@
-// What a key is, and the layout that client libraries of this interface family cut it by:
-// <prefix>-<key_name>-<service_id>-<secret>, the last two being 36 characters each.
+// API keys and their text form, which client libraries of this interface family split at fixed positions:
+// <prefix>-<key_name>-<service_id>-<secret>, where the last two have 36 characters each.
 import type { KeyActor } from '../audit/actor.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { LoadedService } from '../services/sql.ts'
@@ -14,11 +14,11 @@ export type Key = {
   key_type: KeyType
   manage_templates: boolean
   created_by: string
-  /** Milliseconds since 1970 from when on the key counts as revoked; null: never. */
+  /** When the key is or was revoked, or expires: milliseconds since 1970; null: never. */
   ends_at: number | null
 }
 
-/** Who asks: a service together with the key it used for this request. */
+/** Who sends a request: a service, and the key it used. */
 export type Caller = { service: LoadedService; key: Key }
 
 /** The key as the actor of a change. Every key may cancel what its service has scheduled. */

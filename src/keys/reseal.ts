@@ -1,5 +1,5 @@
-// After a change of the sealing secret: keys are few and live long, so they move to the new one at the next start, and
-// the old secret is only needed as long as messages sealed by it are kept.
+// After a change of the sealing secret, the next start seals all keys with the new one. Messages are not resealed: the old secret is
+// needed until the last message sealed with it is purged.
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { reseal, sealedBefore } from './sql.ts'

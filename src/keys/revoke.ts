@@ -10,8 +10,8 @@ import { byDigest, type ListedKey, startingWith, revoke as write } from './sql.t
 type App = { db: { sql: Sql }; seal: Seal; config: { keyPrefix: string } }
 
 /**
- * By id, by the beginning of the id, or by the key itself: whoever finds a key where it should not be has nothing else.
- * A key that was revoked before keeps its first moment.
+ * `text`: the id, its first characters, or the key itself, because whoever finds a leaked key knows nothing else.
+ * Revoking again keeps the first time.
  */
 export async function revoke(app: App, actor: Actor, text: string): Promise<ListedKey> {
   const service = serviceOf(actor)
@@ -34,5 +34,5 @@ async function idOf(app: App, service: Id | null, text: string) {
   return first?.id ?? null
 }
 
-// What was given may be a key, and a sentence may end in a log.
+// The text may be a key, and the refusal may be logged.
 const shortened = (text: string) => (text.length > 36 ? `${text.slice(0, 12)}…` : text)

@@ -15,7 +15,7 @@ export async function byDigest(sql: Sql, digests: readonly Buffer[]): Promise<St
   return key ?? null
 }
 
-/** Live keys first, newest first: a token is tried against no more than 50 of them. */
+/** Keys that are not revoked first, newest first. At most 50: a signed token is checked against each of them. */
 export const ofService = (sql: Sql, service: Id) => sql<StoredKey>`
   select id, service_id, name, key_type, manage_templates, created_by, secret_digest, secret_sealed,
          (extract(epoch from least(revoked_at, expires_at)) * 1000)::float8 as ends_at
@@ -37,14 +37,14 @@ export type NewKey = {
 }
 
 export const add = (sql: Sql, key: NewKey, actor: Actor) => sql`
-  with made as (
+  with created as (
     insert into keys (id, service_id, name, key_type, manage_templates, secret_digest, secret_sealed, created_by, expires_at)
     values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.secret_digest},
             ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})
     returning id, service_id
   ),
-  ${recorded('key created', actor, part`made`, { key_type: key.key_type, manage_templates: key.manage_templates })}
-  select id from made`
+  ${recorded('key created', actor, part`created`, { key_type: key.key_type, manage_templates: key.manage_templates })}
+  select id from created`
 
 export type ListedKey = {
   id: Id
@@ -97,13 +97,13 @@ export async function revoke(sql: Sql, service: Id | null, id: Id, actor: Actor)
   return key ?? null
 }
 
-export const touch = (sql: Sql, ids: readonly Id[]) => sql`
+export const markUsed = (sql: Sql, ids: readonly Id[]) => sql`
   update keys
   set last_used_at = now()
   where id = any (${ids})
     and (last_used_at is null or last_used_at < now() - interval '10 seconds')`
 
-/** Keys sealed by an earlier secret, to be sealed again by today's. */
+/** Keys that are sealed with an earlier secret. */
 export const sealedBefore = (sql: Sql, secretId: Buffer) => sql<{ id: Id; secret_sealed: Buffer }>`
   select id, secret_sealed
   from keys

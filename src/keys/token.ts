@@ -1,5 +1,5 @@
-// The signed token of family clients: a JSON Web Token, HS256 and nothing else (RFC 7515, 7519). Reading it and checking
-// it are two steps, because the interface says what is wrong with the claims before it looks at the signature.
+// The signed token of this interface family: a JSON Web Token with HS256 only (RFC 7515, 7519). Parsing and verifying are two
+// steps, because the interface reports problems of the claims before it checks the signature.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export type Token = {
@@ -13,7 +13,7 @@ export type Token = {
 const LONGEST = 4096
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 
-/** Null when it is not a token at all. */
+/** Null when the text is not a JSON Web Token. */
 export function readToken(text: string): Token | null {
   if (text.length > LONGEST) return null
   const [header, payload, signature, more] = text.split('.')
@@ -39,11 +39,11 @@ function readPart(part: string): Record<string, unknown> | null {
       ? (value as Record<string, unknown>)
       : null
   } catch {
-    return null // not JSON: the caller is told that the token cannot be decoded
+    return null // not JSON: reported as a token that cannot be decoded
   }
 }
 
-export function fits(token: Token, secret: string): boolean {
+export function isSignedWith(token: Token, secret: string): boolean {
   const wanted = createHmac('sha256', secret).update(token.signed).digest()
   return token.signature.length === wanted.length && timingSafeEqual(token.signature, wanted)
 }

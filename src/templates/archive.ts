@@ -3,9 +3,9 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
-import { find, archive as putAway, type TemplateRow } from './sql.ts'
+import { find, type TemplateRow, archive as write } from './sql.ts'
 
-/** What was accepted or scheduled with it still goes out; there is no way back. */
+/** Cannot be undone. Messages that were accepted with the template are still sent. */
 export async function archive(
   app: { sql: Sql; clock: Clock },
   actor: Actor,
@@ -13,9 +13,9 @@ export async function archive(
   id: Id,
 ): Promise<TemplateRow> {
   requirePermission(actor, 'manage-templates', service)
-  const moved = await putAway(app.sql, service, id, fromMicros(app.clock.micros()), actor)
+  const isArchived = await write(app.sql, service, id, fromMicros(app.clock.micros()), actor)
   const template = await find(app.sql, service, id)
   if (!template) throw refuse.notFound()
-  if (!moved) throw refuse.alreadyArchived()
+  if (!isArchived) throw refuse.alreadyArchived()
   return template
 }

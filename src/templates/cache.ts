@@ -1,4 +1,4 @@
-// Templates as messages need them: heads until they change, versions for ever, each taken apart once.
+// Templates in memory, as sending needs them. A head is cached until it changes; a version never changes and is compiled once.
 import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -14,10 +14,10 @@ export type Compiled =
 export type Head = HeadRow
 
 export type Templates = {
-  /** The template a send names, within the caller's service. */
+  /** Null when the service has no such template. */
   head(service: Id, id: Id): Head | null | Promise<Head | null>
   version(id: Id, version: number): Compiled | Promise<Compiled>
-  /** Brings many versions into memory with one question. */
+  /** Loads many versions with one query. */
   warm(wanted: readonly { template_id: Id; template_version: number }[]): Promise<void>
   drop(service: string): void
   clear(): void
@@ -50,7 +50,7 @@ export function createTemplates(sql: Sql, clock: Clock): Templates {
     const name = nameOf(template_id, template_version)
     await warm([{ template_id, template_version }])
     const found = versions.get(name)
-    if (!found) throw new Error(`template version ${name} is not there`)
+    if (!found) throw new Error(`template version ${name} does not exist`)
     return found
   }
 

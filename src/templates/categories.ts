@@ -1,4 +1,4 @@
-// A category says what a message is for, and with that how soon it must go.
+// A category says what messages are for, which decides their priority.
 import type { Id } from '../core/id.ts'
 
 export type Pace = 'high' | 'medium' | 'low'

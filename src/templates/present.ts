@@ -4,7 +4,7 @@ import type { Service } from '../services/service.ts'
 import type { Category } from './categories.ts'
 import type { TemplateRow, VersionRow } from './sql.ts'
 
-/** Every template shows it, as the interface's letters once needed it. */
+/** A fixed field of the interface, left over from letters. */
 export const POSTAGE = 'second'
 
 export const presentTemplate = (template: TemplateRow, service: Service) => ({

@@ -7,7 +7,7 @@ import { POSTAGE } from './present.ts'
 import { refuse } from './refusals.ts'
 import type { VersionRow } from './sql.ts'
 
-/** What a message would say: as API answers show it, and for e-mails the HTML of the body without the page around it. */
+/** The message as the API shows it; for e-mails also the HTML of the body, without the page around it. */
 export async function preview(app: { renderThread: RenderThread }, version: VersionRow, values: Values) {
   const given = keyed(values)
   const absent = missing(namesOf(version), given)

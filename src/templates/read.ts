@@ -12,22 +12,22 @@ export async function read(sql: Sql, service: Id, id: Id): Promise<TemplateRow> 
 
 const LARGEST_VERSION = 2_147_483_647
 
-/** One version, or the latest when none is named. */
+/** `version` null: the latest. */
 export async function readVersion(sql: Sql, service: Id, id: Id, version: number | null): Promise<VersionRow> {
   const found = (version ?? 0) > LARGEST_VERSION ? null : await findVersion(sql, service, id, version)
   if (!found) throw refuse.notFound()
   return found
 }
 
-/** Templates that are read at once: of the longest, some 2.5 MB. */
+/** Templates per query: at most about 2.5 MB. */
 const PAGE = 50
 
-/** Templates that are not archived, by name, a page at a time. */
+/** Templates that are not archived, ordered by name, one page at a time. */
 export async function* list(sql: Sql, service: Id, type: Channel | null): AsyncGenerator<VersionRow[]> {
   const first = await listLive(sql, service, type, PAGE)
   yield first
   if (first.length < PAGE) return
-  const isShown = new Set(first.map(({ id }) => id))
-  const ids = (await listLiveIds(sql, service, type)).map(({ id }) => id).filter(id => !isShown.has(id))
+  const isListed = new Set(first.map(({ id }) => id))
+  const ids = (await listLiveIds(sql, service, type)).map(({ id }) => id).filter(id => !isListed.has(id))
   for (let at = 0; at < ids.length; at += PAGE) yield await findLive(sql, service, ids.slice(at, at + PAGE))
 }

@@ -158,7 +158,7 @@ const readPreview = reader<shape.PreviewBody>(shape.previewBody, {
 })
 const readList = reader<{ type?: Channel }>(shape.listQuery)
 
-// A malformed category is reported alone, whatever else is wrong with the body.
+// A malformed category is the only error that is reported, whatever else is wrong with the body.
 function checkedCategory(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   if (Object.hasOwn(body, 'template_category_id')) {
@@ -168,7 +168,7 @@ function checkedCategory(body: unknown): unknown {
   return body
 }
 
-// A version that is not a positive whole number is no address of ours.
+// The path exists only for positive whole numbers.
 function versionParam(request: FastifyRequest): number | null {
   const { version } = request.params as { version?: string }
   if (version === undefined) return null

@@ -1,4 +1,4 @@
-// Shapes of template requests and replies. The order of the fields is the order in which complaints are reported.
+// Schemas of template requests and replies. Problems are reported in the order of the fields.
 import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 
 export const createBody = {
@@ -177,7 +177,7 @@ const versionExample = {
   postage: 'second',
 }
 
-/** What a request and its answer look like, for openapi.json. */
+/** Examples for openapi.json. */
 export const examples = {
   listCategories: { reply: { template_categories: [{ template_category_id: CATEGORY, name: 'Status updates' }] } },
   createTemplate: {

@@ -14,7 +14,7 @@ export type TemplateRow = {
   name: string
   content: string
   subject: string | null
-  /** Values are text and nothing else: no Markdown in them is formatted. */
+  /** Markdown in values is not formatted. */
   literal_values: boolean
   category_id: Id
   category_name: string
@@ -36,7 +36,7 @@ export const categories = (sql: Sql) => sql<Category>`
   where not hidden
   order by position`
 
-/** What a change refers to: null where there is no such category or folder. */
+/** Names of the category and the folder; null for one that does not exist. */
 export async function references(sql: Sql, service: Id, category: Id | null, folder: Id | null) {
   const [found] = await sql<{ category: string | null; folder: string | null }>`
     select (select name from template_categories where id = ${category}) as category,
@@ -80,10 +80,10 @@ export async function find(sql: Sql, service: Id, id: Id): Promise<TemplateRow |
   return template ?? null
 }
 
-/** Holds the head until the end of the transaction: two edits at once become two versions, one after the other. */
-export async function hold(sql: Sql, service: Id, id: Id): Promise<TemplateRow | null> {
-  const [held] = await sql`select id from templates where id = ${id} and service_id = ${service} for update`
-  return held ? find(sql, service, id) : null
+/** Locks the head until the end of the transaction: two edits at the same time become two versions. */
+export async function lock(sql: Sql, service: Id, id: Id): Promise<TemplateRow | null> {
+  const [locked] = await sql`select id from templates where id = ${id} and service_id = ${service} for update`
+  return locked ? find(sql, service, id) : null
 }
 
 export type NewVersion = Pick<
@@ -110,7 +110,7 @@ export const addVersion = (sql: Sql, v: NewVersion, actor: Actor) => sql`
          ${v.created_by}, ${v.made_at}::timestamptz
   from head`
 
-/** False when it was archived already, by whomever. */
+/** False when it does not exist or is archived already. */
 export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp, actor: Actor): Promise<boolean> {
   const rows = await sql`
     with head as (
@@ -138,7 +138,7 @@ export async function findVersion(sql: Sql, service: Id, id: Id, version: number
   return found ?? null
 }
 
-/** By name in code-point order, then type: the "C" collation compares bytes of UTF-8, which is the same order. */
+/** Ordered by code points of the name (in UTF-8 the byte order of the "C" collation is the same), then by type. */
 export const listLive = (sql: Sql, service: Id, type: Channel | null, most: number) => sql<VersionRow>`
   select t.id, t.type, v.version, v.name, v.content, v.subject, v.literal_values, t.created_by, t.created_at, v.made_at
   from templates t
@@ -149,7 +149,7 @@ export const listLive = (sql: Sql, service: Id, type: Channel | null, most: numb
   order by v.name collate "C", t.type, t.id
   limit ${most}`
 
-/** All of them in the same order, without their texts. */
+/** Ids of all templates in the same order. */
 export const listLiveIds = (sql: Sql, service: Id, type: Channel | null) => sql<{ id: Id }>`
   select t.id
   from templates t
@@ -159,7 +159,7 @@ export const listLiveIds = (sql: Sql, service: Id, type: Channel | null) => sql<
     and (${type}::text is null or t.type = ${type})
   order by v.name collate "C", t.type, t.id`
 
-/** Those that are still there, in the order of the ids. */
+/** Templates that are still not archived, in the order of `ids`. */
 export const findLive = (sql: Sql, service: Id, ids: readonly Id[]) => sql<VersionRow>`
   select t.id, t.type, v.version, v.name, v.content, v.subject, v.literal_values, t.created_by, t.created_at, v.made_at
   from unnest(${ids}::uuid[]) with ordinality as wanted (id, ord)
@@ -171,7 +171,7 @@ export const findLive = (sql: Sql, service: Id, ids: readonly Id[]) => sql<Versi
 
 export type HeadRow = { id: Id; type: Channel; version: number; archived: boolean; pace: Category['lane'] }
 
-/** What a send asks of a template before it looks at the text. */
+/** What a send checks before it needs the content. */
 export async function findHead(sql: Sql, service: Id, id: Id): Promise<HeadRow | null> {
   const [head] = await sql<HeadRow>`
     select t.id, t.type, t.version, t.archived, c.lane as pace

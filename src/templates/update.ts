@@ -5,23 +5,23 @@ import type { Database } from '../db/connect.ts'
 import { type AuthorApp, authorFor } from '../services/people.ts'
 import { refuse } from './refusals.ts'
 import type { UpdateBody } from './schemas.ts'
-import { addVersion, hold, references, type TemplateRow } from './sql.ts'
+import { addVersion, lock, references, type TemplateRow } from './sql.ts'
 import { checkLengths } from './template.ts'
 
-/** Given fields change, the rest stays; every edit is a new version, also one that changes nothing. */
+/** Changes the fields that are given. Every edit is a new version, even one that changes nothing. */
 export async function update(
   app: Pick<AuthorApp, 'config'> & { db: Database; clock: Clock },
   actor: Actor,
   service: Id,
   id: Id,
   input: UpdateBody,
-  /** Only the operator's to say: the interface has no field for it. */
+  /** For the command line: the interface has no field for it. */
   { literalValues }: { literalValues?: boolean } = {},
 ): Promise<TemplateRow> {
   requirePermission(actor, 'manage-templates', service)
   const created_by = await authorFor(app, actor, service)
   return app.db.transaction(async sql => {
-    const before = await hold(sql, service, id)
+    const before = await lock(sql, service, id)
     if (!before) throw refuse.notFound()
     const category_id = readId(input.template_category_id) ?? before.category_id
     const folder_id = input.parent_folder_id === undefined ? before.folder_id : readId(input.parent_folder_id)

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClock } from '../../src/core/clock.ts'
 import type { Sql } from '../../src/db/connect.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
-import { createFailures, FREE, networkOf } from '../../src/keys/failures.ts'
+import { createThrottle, FREE, networkOf } from '../../src/keys/throttle.ts'
 import { createServices } from '../../src/services/load.ts'
 import { EMAIL, emailTemplate, type Key } from '../support/sends.ts'
 import { type World, world } from '../support/world.ts'
@@ -73,8 +73,8 @@ describe('S-02 wrong keys from one address', () => {
       hand.release = resolve
     })
     const { now = () => 0, ...rest } = options
-    const failures = createFailures({ ...createClock(), now }, { ...rest, wait: () => waiting })
-    return { ...failures, release: hand.release }
+    const throttle = createThrottle({ ...createClock(), now }, { ...rest, wait: () => waiting })
+    return { ...throttle, release: hand.release }
   }
   async function isLate(told: Promise<void>): Promise<boolean> {
     let late = true
@@ -87,24 +87,24 @@ describe('S-02 wrong keys from one address', () => {
 
   test('the first sixty in a minute are told at once, then each later; another address is another; a minute ends', async () => {
     const time = { now: 1_000_000 }
-    const failures = withHand({ now: () => time.now })
-    for (let n = 0; n < FREE; n++) expect(await isLate(failures.add('203.0.113.9'))).toBe(false)
-    expect(await isLate(failures.add('203.0.113.9'))).toBe(true)
-    expect(await isLate(failures.add('::ffff:203.0.113.9'))).toBe(true)
-    expect(await isLate(failures.add('203.0.113.10'))).toBe(false)
+    const throttle = withHand({ now: () => time.now })
+    for (let n = 0; n < FREE; n++) expect(await isLate(throttle.failed('203.0.113.9'))).toBe(false)
+    expect(await isLate(throttle.failed('203.0.113.9'))).toBe(true)
+    expect(await isLate(throttle.failed('::ffff:203.0.113.9'))).toBe(true)
+    expect(await isLate(throttle.failed('203.0.113.10'))).toBe(false)
     time.now += 60_000
-    expect(await isLate(failures.add('203.0.113.9'))).toBe(false)
+    expect(await isLate(throttle.failed('203.0.113.9'))).toBe(false)
   })
 
   test('what is remembered has a bound, and so have answers that wait', async () => {
-    const failures = withHand({ most: 100 })
-    for (let n = 0; n < 1_000; n++) await failures.add(`198.51.100.${n}`)
-    expect(failures.size()).toBe(100)
-    for (let n = 0; n < FREE; n++) await failures.add('203.0.113.9')
-    const flood = Array.from({ length: 1_500 }, () => failures.add('203.0.113.9'))
+    const throttle = withHand({ most: 100 })
+    for (let n = 0; n < 1_000; n++) await throttle.failed(`198.51.100.${n}`)
+    expect(throttle.size()).toBe(100)
+    for (let n = 0; n < FREE; n++) await throttle.failed('203.0.113.9')
+    const flood = Array.from({ length: 1_500 }, () => throttle.failed('203.0.113.9'))
     expect(await isLate(flood.at(-1) as Promise<void>)).toBe(false)
     expect(await isLate(flood[0] as Promise<void>)).toBe(true)
-    failures.release()
+    throttle.release()
     await Promise.all(flood)
   })
 
@@ -114,10 +114,10 @@ describe('S-02 wrong keys from one address', () => {
     expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0')
     expect(networkOf('::1:2')).toBe('0:0:0:0')
     expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
-    const failures = withHand()
+    const throttle = withHand()
     for (const ours of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])
-      for (let n = 0; n <= FREE; n++) expect(await isLate(failures.add(ours))).toBe(false)
-    expect(failures.size()).toBe(0)
+      for (let n = 0; n <= FREE; n++) expect(await isLate(throttle.failed(ours))).toBe(false)
+    expect(throttle.size()).toBe(0)
   })
 
   test('over HTTP: the words stay, the wait comes, a right key from there is not slowed; a made-up address in front changes nothing', async () => {

@@ -1,25 +1,26 @@
-// Who shows wrong keys again and again is told no more and more slowly (S-02). Only the no is late and its words stay the same;
-// a right key is never slowed, so that callers behind one address do not pay for each other.
+// Failed authentications from one address are throttled (S-02): after 60 in a minute each further refusal is delayed by a second.
+// Its wording stays the same. A valid key is never delayed, so callers behind one address do not slow each other down.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../core/clock.ts'
 
-export type Failures = {
-  /** Counts one failure of this address and resolves when it may be told. */
-  add(address: string): Promise<void>
+export type Throttle = {
+  /** Counts a failure of this address and resolves when the refusal may be sent. */
+  failed(address: string): Promise<void>
+  /** Networks that are counted now. */
   size(): number
 }
 
 const WINDOW_MS = 60_000
-/** Failures in a minute that are answered at once. */
+/** Failures within the window that are not delayed. */
 export const FREE = 60
 const DELAY_MS = 1_000
-/** Bounds of what strangers can make us keep: addresses, and answers that wait. Beyond them a no is told at once. */
-const MOST_ADDRESSES = 10_000
+/** Limits on memory: counted networks and delayed refusals. Beyond them a refusal is not delayed. */
+const MOST_NETWORKS = 10_000
 const MOST_WAITING = 1_000
 
 type Options = { most?: number; wait?: () => Promise<unknown> }
 
-export function createFailures(clock: Clock, { most = MOST_ADDRESSES, wait = pause }: Options = {}): Failures {
+export function createThrottle(clock: Clock, { most = MOST_NETWORKS, wait = delay }: Options = {}): Throttle {
   const seen = new Map<string, { count: number; until: number }>()
   let waiting = 0
 
@@ -35,8 +36,8 @@ export function createFailures(clock: Clock, { most = MOST_ADDRESSES, wait = pau
   }
 
   return {
-    async add(address) {
-      if (isOurs(address) || count(networkOf(address)) <= FREE || waiting >= MOST_WAITING) return
+    async failed(address) {
+      if (isLoopback(address) || count(networkOf(address)) <= FREE || waiting >= MOST_WAITING) return
       waiting++
       try {
         await wait()
@@ -48,12 +49,12 @@ export function createFailures(clock: Clock, { most = MOST_ADDRESSES, wait = pau
   }
 }
 
-const pause = () => sleep(DELAY_MS)
+const delay = () => sleep(DELAY_MS)
 
-// A proxy on this machine that nobody has named in the settings: its address is everybody's.
-const isOurs = (address: string) => /^(127\.|::1$|::ffff:127\.)/.test(address)
+// Probably a proxy on this machine that is not in the settings: all callers share its address.
+const isLoopback = (address: string) => /^(127\.|::1$|::ffff:127\.)/.test(address)
 
-/** One person has a whole /64 of IPv6 addresses. */
+/** An IPv4 address, or the /64 network of an IPv6 address: one subscriber has a whole /64. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/i, '')
   const [front = '', back] = address.split('::')
