@@ -1,7 +1,7 @@
 // Accepted single messages per second: every check, sealed, committed to disk before the 201; nothing is delivered meanwhile.
-// And how long an answer takes at a quarter, a half and three quarters of that load.
-// npm run bench -- accept [--seconds 1.6] [--repeats 5] [--profile FOLDER]
-import { createHouse, type House, type Running } from './support/house.ts'
+// Also the latency at a quarter, a half and three quarters of that load. npm run bench -- accept [--seconds 1.6] [--repeats 5]
+// [--profile FOLDER]
+import { createEnvironment, type Environment, type Running } from './support/environment.ts'
 import { type Measured, measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, median, print, table } from './support/report.ts'
@@ -16,19 +16,19 @@ const { seconds, repeats, profile } = sizes({ seconds: 1.6, repeats: 5 }, { seco
 type Kind = 'email' | 'sms' | 'bare' | 'bareAtHalf' | (typeof LOADS)[number]
 type Rounds = Record<Kind, Measured[]> & Record<'insert' | 'commit', Inserted[]> & { besideInserts: number[] }
 
-const house = await createHouse()
-const running = await house.start({ profile })
+const environment = await createEnvironment()
+const running = await environment.start({ profile })
 try {
-  report(await rounds(house, running))
+  report(await rounds(environment, running))
 } finally {
   await running.stop()
-  await house.stop()
+  await environment.stop()
 }
 
-async function rounds(house: House, running: Running): Promise<Rounds> {
-  const email = emails(house)
-  const text = texts(house)
-  const bare = await startBare(await answerOf(house, running))
+async function rounds(environment: Environment, running: Running): Promise<Rounds> {
+  const email = emails(environment)
+  const text = texts(environment)
+  const bare = await startBare(await answerOf(environment, running))
   const all: Rounds = {
     email: [],
     sms: [],
@@ -42,25 +42,25 @@ async function rounds(house: House, running: Running): Promise<Rounds> {
     besideInserts: [],
   }
   const under = (requests: string[], one: Pick<Running, 'address' | 'pid'> = running, rate?: number) =>
-    measure(house, [one], { requests, connections: CONNECTIONS, seconds, warmUp: 0.7, ...(rate && { rate }) })
-  // Once without counting: the machine code of the first seconds is not that of the others.
+    measure(environment, [one], { requests, connections: CONNECTIONS, seconds, warmUp: 0.7, ...(rate && { rate }) })
+  // One uncounted round: the code is not optimised yet in the first seconds.
   await under(email)
   for (let round = 0; round < repeats; round++) {
-    all.commit.push(await insertYardstick(house, 1, seconds / 4))
-    // Before and after, and compared round by round: the machine is faster and slower from one minute to the next.
-    const before = await insertYardstick(house, CONNECTIONS, seconds)
-    await house.settle()
+    all.commit.push(await insertYardstick(environment, 1, seconds / 4))
+    // Before and after, compared round by round: the speed of the machine varies from one minute to the next.
+    const before = await insertYardstick(environment, CONNECTIONS, seconds)
+    await environment.settle()
     const accepted = await under(email)
-    const after = await insertYardstick(house, CONNECTIONS, seconds)
+    const after = await insertYardstick(environment, CONNECTIONS, seconds)
     all.insert.push(before, after)
     all.email.push(accepted)
     all.besideInserts.push((2 * accepted.perSecond) / (before.perSecond + after.perSecond))
     const at = async (load: (typeof LOADS)[number]) =>
       all[load].push(await under(email, running, (accepted.perSecond * load) / 100))
     await at(50)
-    // What the machine itself does to times at this pace.
+    // The latency of the machine itself at this rate.
     all.bareAtHalf.push(await under(email, bare, accepted.perSecond / 2))
-    // The rest has no narrow bar: every other round will do.
+    // The other figures have no tight bound: every second round is enough.
     if (round % 2 === 1) continue
     await at(25)
     await at(75)
@@ -110,12 +110,12 @@ function report(all: Rounds) {
   ])
 }
 
-function answerOf(house: House, running: Running): Promise<string> {
+function answerOf(environment: Environment, running: Running): Promise<string> {
   const body = {
     email_address: 'person.1@example.org',
-    template_id: house.templates.email,
+    template_id: environment.templates.email,
     personalisation: personalisation(1),
     reference: 'order-1',
   }
-  return ask(house, running, 'POST', '/v2/notifications/email', JSON.stringify(body))
+  return ask(environment, running, 'POST', '/v2/notifications/email', JSON.stringify(body))
 }

@@ -1,8 +1,8 @@
-// What a backlog costs those who send: e-mails accepted per second while nothing, some and much waits to be delivered, each
-// waiting message with a ticket of its own. The yardstick is the empty queue.
-// npm run bench -- backlog [--some 100000] [--queued 1000000] [--seconds 2] [--repeats 3]
+// What a backlog costs accepting: e-mails accepted per second with no, some and many waiting messages, each with a ticket of its
+// own. The yardstick is the empty queue. npm run bench -- backlog [--some 100000] [--queued 1000000] [--seconds 2] [--repeats 3]
+
+import { createEnvironment } from './support/environment.ts'
 import { fill } from './support/fill.ts'
-import { createHouse } from './support/house.ts'
 import { type Measured, measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, print, table } from './support/report.ts'
@@ -18,29 +18,34 @@ const { some, queued, seconds, repeats, profile } = sizes(
 
 type Level = { waiting: number; insert: number; rounds: Measured[] }
 
-const house = await createHouse()
-const running = await house.start({ profile })
+const environment = await createEnvironment()
+const running = await environment.start({ profile })
 try {
   const levels: Level[] = []
-  // Long enough that the machine code of the empty queue is that of the full one.
+  // Long enough that the code is fully optimised in both measurements.
   await acceptFor(2 * seconds)
   for (const [at, waiting] of [0, some, queued].entries()) {
-    // All of them as young as what is accepted meanwhile, so that both go into the same partitions.
+    // As recent as the messages accepted meanwhile, so that both are in the same partitions.
     if (waiting > 0)
-      await fill(house, { from: levels[at - 1]?.waiting ?? 0, to: waiting, days: 1 / 1440, status: 'created' })
+      await fill(environment, { from: levels[at - 1]?.waiting ?? 0, to: waiting, days: 1 / 1440, status: 'created' })
     const rounds: Measured[] = []
-    const { perSecond: insert } = await insertYardstick(house, CONNECTIONS, 1)
+    const { perSecond: insert } = await insertYardstick(environment, CONNECTIONS, 1)
     for (let round = 0; round < repeats; round++) rounds.push(await acceptFor(seconds))
     levels.push({ waiting, insert, rounds })
   }
   report(levels)
 } finally {
   await running.stop()
-  await house.stop()
+  await environment.stop()
 }
 
 function acceptFor(seconds: number): Promise<Measured> {
-  return measure(house, [running], { requests: emails(house), connections: CONNECTIONS, seconds, warmUp: 0.5 })
+  return measure(environment, [running], {
+    requests: emails(environment),
+    connections: CONNECTIONS,
+    seconds,
+    warmUp: 0.5,
+  })
 }
 
 function report(levels: Level[]) {

@@ -1,9 +1,8 @@
-// A bulk job of 50,000: how soon it is answered, how soon every row is a message, how soon the last one has reached a mail
-// server, and what others feel meanwhile.
-// npm run bench -- bulk [--rows 50000] [--repeats 3] [--profile FOLDER]
+// A bulk job of 50,000 rows: the time until the answer, until every row is a message, until the last message has reached a mail
+// server, and the latency of other callers meanwhile. npm run bench -- bulk [--rows 50000] [--repeats 3] [--profile FOLDER]
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from './support/clock.ts'
-import { createHouse, type House, type Running } from './support/house.ts'
+import { createEnvironment, type Environment, type Running } from './support/environment.ts'
 import { percentile } from './support/load.ts'
 import { type Mail, mailYardstick, source, startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
@@ -29,39 +28,39 @@ type Accepted = {
 type Delivered = { spread: number; sunk: number; nodeMicros: number; databaseMicros: number }
 type Yardsticks = { group: number; commit: number; mail: number; idleLoop: number; memory: number }
 
-const house = await createHouse()
+const environment = await createEnvironment()
 const mail = await startMail()
-const running = await house.start({ mail: mail.port, profile })
+const running = await environment.start({ mail: mail.port, profile })
 try {
-  await bench(house, running, mail)
+  await bench(environment, running, mail)
 } finally {
   await running.stop()
   mail.stop()
-  await house.stop()
+  await environment.stop()
 }
 
-async function bench(house: House, running: Running, mail: Mail) {
-  const bodies = bodiesOf(house)
-  const yardsticks = await measureYardsticks(house, running, mail)
+async function bench(environment: Environment, running: Running, mail: Mail) {
+  const bodies = bodiesOf(environment)
+  const yardsticks = await measureYardsticks(environment, running, mail)
   const accepted: Record<Kind, Accepted[]> = { rows: [], csv: [], text: [] }
   const delivered: Delivered[] = []
-  // Once without counting: the machine code of the first seconds is not that of the others.
-  for (const kind of ['csv', 'text'] as const) await cancel((await post(house, running, bodies[kind])).id)
+  // One uncounted round: the code is not optimised yet in the first seconds.
+  for (const kind of ['csv', 'text'] as const) await cancel((await post(environment, running, bodies[kind])).id)
   for (let round = 0; round < repeats; round++) {
     for (const kind of ['csv', 'text'] as const) {
-      const { id, ...figures } = await post(house, running, bodies[kind])
+      const { id, ...figures } = await post(environment, running, bodies[kind])
       accepted[kind].push(figures)
       await cancel(id)
     }
     mail.reset()
-    const used = watchCpu(house, [running.pid])
+    const used = watchCpu(environment, [running.pid])
     const began = now()
-    const { id, ...figures } = await post(house, running, bodies.rows)
+    const { id, ...figures } = await post(environment, running, bodies.rows)
     accepted.rows.push(figures)
     const sunk = ((await mail.received(count)) - began) / 1000
     const { node, database } = used()
     delivered.push({
-      spread: await spreadSeconds(house, id),
+      spread: await spreadSeconds(environment, id),
       sunk,
       nodeMicros: (node * 1e6) / count,
       databaseMicros: (database * 1e6) / count,
@@ -70,8 +69,8 @@ async function bench(house: House, running: Running, mail: Mail) {
   report(accepted, delivered, yardsticks, memoryOf(running.pid).peak, bodies)
 }
 
-/** Those that are not sent wait for a later hour, and are cancelled. */
-function bodiesOf({ templates }: House): Record<Kind, string> {
+/** Jobs that are not sent are scheduled for later and cancelled. */
+function bodiesOf({ templates }: Environment): Record<Kind, string> {
   const later = { scheduled_for: new Date(Date.now() + 90 * 3_600_000).toISOString() }
   const rows = people(count, 'email')
   const csv = rows.map(row => row.map(cell => `"${cell}"`).join(',')).join('\n')
@@ -82,9 +81,9 @@ function bodiesOf({ templates }: House): Record<Kind, string> {
   }
 }
 
-async function measureYardsticks(house: House, running: Running, mail: Mail): Promise<Yardsticks> {
-  const { perSecond: group } = await groupYardstick(house, 2)
-  const { p50: commit } = await insertYardstick(house, 1, 1)
+async function measureYardsticks(environment: Environment, running: Running, mail: Mail): Promise<Yardsticks> {
+  const { perSecond: group } = await groupYardstick(environment, 2)
+  const { p50: commit } = await insertYardstick(environment, 1, 1)
   const perSecond = await mailYardstick(mail, count / 2)
   await running.loop()
   await sleep(1_000)
@@ -150,13 +149,13 @@ function report(
   ])
 }
 
-async function post(house: House, running: Running, body: string): Promise<Accepted & { id: string }> {
-  await running.loop() // forgets what was before
-  const used = watchCpu(house, [running.pid])
+async function post(environment: Environment, running: Running, body: string): Promise<Accepted & { id: string }> {
+  await running.loop() // resets the measurement
+  const used = watchCpu(environment, [running.pid])
   let isDone = false
-  const small = smallOnes(house, running, () => isDone)
+  const small = smallOnes(environment, running, () => isDone)
   const began = now()
-  const answer = await ask(house, running, 'POST', BULK, body)
+  const answer = await ask(environment, running, 'POST', BULK, body)
   const seconds = (now() - began) / 1000
   isDone = true
   const { node, database } = used()
@@ -172,29 +171,29 @@ async function post(house: House, running: Running, body: string): Promise<Accep
   }
 }
 
-/** Twenty messages a second by another caller meanwhile, scheduled so that they do not mix with the deliveries. */
-async function smallOnes(house: House, running: Running, isDone: () => boolean): Promise<number[]> {
+/** Twenty messages a second from another caller meanwhile, scheduled, so that they do not mix with the deliveries. */
+async function smallOnes(environment: Environment, running: Running, isDone: () => boolean): Promise<number[]> {
   const body = JSON.stringify({
     email_address: 'person@example.org',
-    template_id: house.templates.email,
+    template_id: environment.templates.email,
     personalisation: personalisation(1),
     scheduled_for: new Date(Date.now() + 80 * 3_600_000).toISOString(),
   })
   const asked: Promise<number>[] = []
   while (!isDone()) {
     const began = now()
-    asked.push(ask(house, running, 'POST', '/v2/notifications/email', body).then(() => now() - began))
+    asked.push(ask(environment, running, 'POST', '/v2/notifications/email', body).then(() => now() - began))
     await sleep(50)
   }
   return Promise.all(asked)
 }
 
 function cancel(id: string): Promise<string> {
-  return ask(house, running, 'DELETE', `${BULK}/${id}`, null, 200)
+  return ask(environment, running, 'DELETE', `${BULK}/${id}`, null, 200)
 }
 
-/** Seconds from the acceptance until every row was a message. */
-async function spreadSeconds({ store }: House, id: string): Promise<number> {
+/** Seconds from the acceptance until every row is a message. */
+async function spreadSeconds({ store }: Environment, id: string): Promise<number> {
   const [job] = await store.db.sql<{ seconds: number | null }>`
     select extract(epoch from processing_finished - uuid_time(id))::float8 as seconds from jobs where id = ${id}`
   return job?.seconds ?? Number.NaN

@@ -1,7 +1,7 @@
 // Accepted and delivered at the same time by one process: 64 callers, every message handed to a mail server.
 // npm run bench -- deliver [--seconds 4] [--repeats 3] [--profile FOLDER]
 import { acceptAndDeliver, warmUp } from './support/delivering.ts'
-import { createHouse } from './support/house.ts'
+import { createEnvironment } from './support/environment.ts'
 import { mailYardstick, source, startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
@@ -9,16 +9,16 @@ import { figure, print, table } from './support/report.ts'
 
 const { seconds, repeats, profile } = sizes({ seconds: 4, repeats: 3 }, { seconds: 0.5, repeats: 1 })
 
-const house = await createHouse()
+const environment = await createEnvironment()
 const mail = await startMail()
-const running = await house.start({ mail: mail.port, profile })
+const running = await environment.start({ mail: mail.port, profile })
 try {
-  await warmUp(house, mail, [running])
+  await warmUp(environment, mail, [running])
   const rounds = []
   for (let round = 0; round < repeats; round++) {
-    await house.settle()
+    await environment.settle()
     const yardstick = await mailYardstick(mail, seconds * 5_000)
-    rounds.push({ yardstick, ...(await acceptAndDeliver(house, mail, [running], seconds)) })
+    rounds.push({ yardstick, ...(await acceptAndDeliver(environment, mail, [running], seconds)) })
   }
   const yardstick = of(rounds, 'yardstick')
   table(
@@ -44,5 +44,5 @@ try {
 } finally {
   await running.stop()
   mail.stop()
-  await house.stop()
+  await environment.stop()
 }

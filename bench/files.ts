@@ -1,11 +1,11 @@
-// A hundred parallel e-mails with 6 MB of files, accepted, scanned, stored and handed to a mail server; how much memory the
-// whole program takes at its peak, and how long others wait meanwhile. The yardstick is a bare route that reads as much.
-// npm run bench -- files [--messages 100] [--budget 128] [--repeats 3] [--profile FOLDER]
+// A hundred parallel e-mails with 6 MB of files: accepted, scanned, stored and handed to a mail server. The peak memory of the
+// whole program, and the latency of other callers meanwhile. The yardstick is a bare route that reads as much. npm run bench --
+// files [--messages 100] [--budget 128] [--repeats 3] [--profile FOLDER]
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { change } from '../src/services/change.ts'
 import { now } from './support/clock.ts'
-import { createHouse, OPERATOR } from './support/house.ts'
+import { createEnvironment, OPERATOR } from './support/environment.ts'
 import { percentile } from './support/load.ts'
 import { startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
@@ -22,13 +22,13 @@ const { messages, budget, repeats, profile } = sizes(
   { messages: 5, repeats: 1 },
 )
 
-/** Seconds until all were accepted, and handed over; milliseconds of the small ones meanwhile. */
+/** Seconds until all were accepted and until all were handed over; milliseconds of small messages meanwhile. */
 type Round = { seconds: number; drained: number; p50: number; max: number }
 
-const house = await createHouse()
+const environment = await createEnvironment()
 const mail = await startMail()
-await change(house.store, OPERATOR, house.service, { may_send_files: true })
-const running = await house.start({ mail: mail.port, profile, env: { HERALD_BODY_BUDGET: String(budget) } })
+await change(environment.store, OPERATOR, environment.service, { may_send_files: true })
+const running = await environment.start({ mail: mail.port, profile, env: { HERALD_BODY_BUDGET: String(budget) } })
 try {
   const large = bodyOf(randomBytes(FILE_BYTES).toString('base64'))
   const bare = await startBare('{}')
@@ -60,7 +60,7 @@ try {
 } finally {
   await running.stop()
   mail.stop()
-  await house.stop()
+  await environment.stop()
 }
 
 async function bench(body: Buffer): Promise<Round> {
@@ -77,7 +77,7 @@ async function bench(body: Buffer): Promise<Round> {
 
 async function allAtOnce(to: { address: string }, body: Buffer): Promise<number> {
   const began = now()
-  const all = Array.from({ length: messages }, () => ask(house, to, 'POST', '/v2/notifications/email', body))
+  const all = Array.from({ length: messages }, () => ask(environment, to, 'POST', '/v2/notifications/email', body))
   await Promise.all(all)
   return (now() - began) / 1000
 }
@@ -87,12 +87,12 @@ function until(seconds: number): () => boolean {
   return () => now() < end
 }
 
-/** Small messages one after the other; milliseconds each took. */
+/** Small messages one after the other; the milliseconds of each. */
 async function smallOnes(goesOn: () => boolean): Promise<number[]> {
   const waits: number[] = []
   while (goesOn()) {
     const began = now()
-    await ask(house, running, 'POST', '/v2/notifications/email', bodyOf(null))
+    await ask(environment, running, 'POST', '/v2/notifications/email', bodyOf(null))
     waits.push(now() - began)
     await sleep(50)
   }
@@ -103,6 +103,6 @@ function bodyOf(file: string | null): Buffer {
   const document = file && { document: { file, filename: 'letter.txt', sending_method: 'attach' } }
   const personal = { personalisation: { ...personalisation(1), ...document } }
   return Buffer.from(
-    JSON.stringify({ email_address: 'person@example.org', template_id: house.templates.email, ...personal }),
+    JSON.stringify({ email_address: 'person@example.org', template_id: environment.templates.email, ...personal }),
   )
 }

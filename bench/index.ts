@@ -1,7 +1,7 @@
 // npm run bench: every figure, one bench after the other, into bench/results.json, bench/results.md and docs/performance.svg.
 //   -- accept|bulk|…            one bench, with its own options, which only prints
-//   -- --quick [--to FOLDER]    everything in small, to see that it works; its figures mean nothing
-//   -- report                   results.md and performance.svg once more from results.json
+//   -- --quick [--to FOLDER]    everything on a small scale, to see that it works; its figures mean nothing
+//   -- report                   writes results.md and performance.svg again from results.json
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from './support/house.ts'
+import { build } from './support/environment.ts'
 import { type Figure, isFigure } from './support/report.ts'
 import { HOME, machine, readResults, writeReport, writeResults } from './support/results.ts'
 
@@ -46,7 +46,7 @@ async function runAll() {
   console.log(`The results are in ${places.results}.`)
 }
 
-/** In a process of its own; what it prints is shown, and its figures are kept. */
+/** In a process of its own; its output is shown, and its figures are stored. */
 async function run(name: string, options: string[]): Promise<Figure[]> {
   const began = performance.now()
   console.log(`\n# ${name}`)

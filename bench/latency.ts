@@ -1,9 +1,9 @@
-// How soon a single e-mail reaches a mail server, from before its request to its arrival: through an idle service, and as a
-// one-time code while a bulk of 50,000 drains; and what the idle service costs.
-// npm run bench -- latency [--messages 100] [--rows 50000] [--repeats 3] [--idle 8]
+// The time from before the request to the arrival of a single e-mail at a mail server: through an idle service, and as a one-time
+// code while a bulk job of 50,000 drains; and the CPU time of an idle service. npm run bench -- latency [--messages 100] [--rows
+// 50000] [--repeats 3] [--idle 8]
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from './support/clock.ts'
-import { createHouse } from './support/house.ts'
+import { createEnvironment } from './support/environment.ts'
 import { percentile } from './support/load.ts'
 import { startOwnMail } from './support/mail.ts'
 import { sizes } from './support/options.ts'
@@ -22,15 +22,15 @@ const WARM_UP = 20
 /** Milliseconds from the request to the 201, and to the mail server. */
 type Times = { accepted: number; arrived: number }
 
-const house = await createHouse()
+const environment = await createEnvironment()
 const mail = await startOwnMail()
-const running = await house.start({ mail: mail.port, profile })
+const running = await environment.start({ mail: mail.port, profile })
 let sent = 0
 try {
   await oneByOne(WARM_UP)
   const quiet: Times[][] = []
   for (let round = 0; round < repeats; round++) quiet.push(await oneByOne(messages))
-  const commit = (await insertYardstick(house, 1, 1)).p50
+  const commit = (await insertYardstick(environment, 1, 1)).p50
   const nothing = await doNothing()
   const empty = await nodeMemory()
   const busy: Times[][] = []
@@ -66,10 +66,10 @@ try {
 } finally {
   await running.stop()
   mail.stop()
-  await house.stop()
+  await environment.stop()
 }
 
-/** The median over rounds of what this share of a round's messages stayed below. */
+/** The median over the rounds of a quantile of each round. */
 function share(rounds: Times[][], which: keyof Times, part: number): number {
   return median(
     rounds.map(times =>
@@ -85,11 +85,11 @@ async function sendCode(): Promise<Times> {
   const code = String(sent++)
   const body = JSON.stringify({
     email_address: `code.${code}@example.org`,
-    template_id: house.templates.code,
+    template_id: environment.templates.code,
     personalisation: { reference: code, date: 'today' },
   })
   const from = now()
-  await ask(house, running, 'POST', '/v2/notifications/email', body)
+  await ask(environment, running, 'POST', '/v2/notifications/email', body)
   const answered = now()
   await until(`code ${code}`, () => mail.codes.has(code))
   return { accepted: answered - from, arrived: (mail.codes.get(code) ?? 0) - from }
@@ -105,18 +105,18 @@ async function oneByOne(count: number): Promise<Times[]> {
 }
 
 async function doNothing() {
-  const used = watchCpu(house, [running.pid])
+  const used = watchCpu(environment, [running.pid])
   await sleep(idle * 1000)
   const { node, database } = used()
   return { node: (node / idle) * 100, database: (database / idle) * 100, memory: memoryOf(running.pid).now }
 }
 
-/** Twenty codes a second from the job's 201 until its last e-mail has come. */
+/** Twenty codes a second from the job's 201 until its last e-mail has arrived. */
 async function whileBulkDrains(): Promise<Times[]> {
-  const job = JSON.stringify({ name: 'bulk', template_id: house.templates.email, rows: people(rows, 'email') })
+  const job = JSON.stringify({ name: 'bulk', template_id: environment.templates.email, rows: people(rows, 'email') })
   mail.reset()
   const first = sent
-  await ask(house, running, 'POST', '/v2/notifications/bulk', job)
+  await ask(environment, running, 'POST', '/v2/notifications/bulk', job)
   let isDrained = false
   const drained = mail.received(rows).then(() => (isDrained = true))
   const codes: Promise<Times>[] = []

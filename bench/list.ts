@@ -1,9 +1,9 @@
-// Reading: one message, and pages of 250, with few and with many messages stored, by one caller who asks again and again. The
-// yardstick is the same question asked of few: what it costs must not grow.
-// npm run bench -- list [--few 100000] [--stored 1000000] [--seconds 0.8] [--repeats 3]
+// Reading one message, and pages of 250, with few and with many messages stored, by one caller in a loop. The yardstick is the
+// same request with few messages: the cost must not grow. npm run bench -- list [--few 100000] [--stored 1000000] [--seconds 0.8]
+// [--repeats 3]
 import { floorOf, type Id } from '../src/core/id.ts'
+import { createEnvironment, type Environment, type Running } from './support/environment.ts'
 import { fill } from './support/fill.ts'
-import { createHouse, type House, type Running } from './support/house.ts'
 import { request } from './support/load.ts'
 import { type Measured, measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
@@ -19,23 +19,23 @@ const { few, stored, seconds, repeats, profile } = sizes(
 
 type Answers = Map<string, Measured[]>
 
-const house = await createHouse()
-const running = await house.start({ profile })
+const environment = await createEnvironment()
+const running = await environment.start({ profile })
 try {
-  await fill(house, { from: 0, to: few, days: DAYS, status: 'delivered' })
-  const ofFew = await askAll(house, running)
-  await house.store.db.sql`truncate notifications, states`
-  await fill(house, { from: 0, to: stored, days: DAYS, status: 'delivered' })
-  report(ofFew, await askAll(house, running))
+  await fill(environment, { from: 0, to: few, days: DAYS, status: 'delivered' })
+  const ofFew = await askAll(environment, running)
+  await environment.store.db.sql`truncate notifications, states`
+  await fill(environment, { from: 0, to: stored, days: DAYS, status: 'delivered' })
+  report(ofFew, await askAll(environment, running))
 } finally {
   await running.stop()
-  await house.stop()
+  await environment.stop()
 }
 
-async function askAll(house: House, running: Running): Promise<Answers> {
-  const ids = await someIds(house)
+async function askAll(environment: Environment, running: Running): Promise<Answers> {
+  const ids = await someIds(environment)
   const asking = (path: (id: Id) => string) =>
-    ids.map(id => request('GET', path(id), { authorization: `ApiKey-v1 ${house.key}` }))
+    ids.map(id => request('GET', path(id), { authorization: `ApiKey-v1 ${environment.key}` }))
   const questions: [string, string[]][] = [
     ['one', asking(id => `/v2/notifications/${id}`)],
     ['newest_page', asking(() => '/v2/notifications')],
@@ -47,14 +47,14 @@ async function askAll(house: House, running: Running): Promise<Answers> {
   for (const [question, requests] of questions) {
     const rounds: Measured[] = []
     for (let round = 0; round < repeats; round++)
-      rounds.push(await measure(house, [running], { requests, connections: 1, seconds, warmUp: 0.3 }, 200))
+      rounds.push(await measure(environment, [running], { requests, connections: 1, seconds, warmUp: 0.3 }, 200))
     answers.set(question, rounds)
   }
   return answers
 }
 
-/** Ids from all over the window. */
-async function someIds({ store }: House): Promise<Id[]> {
+/** Ids spread over the whole time window. */
+async function someIds({ store }: Environment): Promise<Id[]> {
   const moments = Array.from({ length: 200 }, (_, n) =>
     floorOf((Date.now() - ((n + 0.5) / 200) * DAYS * DAY_MS) * 1000),
   )

@@ -1,7 +1,7 @@
 // The same load, accepted and delivered, by one process and by three: two for HTTP and one engine, on one database.
 // npm run bench -- processes [--seconds 3] [--repeats 3]
 import { acceptAndDeliver, type Delivered, warmUp } from './support/delivering.ts'
-import { createHouse, type StartOptions } from './support/house.ts'
+import { createEnvironment, type StartOptions } from './support/environment.ts'
 import { startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
@@ -9,7 +9,7 @@ import { figure, median, print, table } from './support/report.ts'
 
 const { seconds, repeats } = sizes({ seconds: 3, repeats: 3 }, { seconds: 0.5, repeats: 1 })
 
-const house = await createHouse()
+const environment = await createEnvironment()
 const mail = await startMail()
 try {
   const whole: StartOptions = { mail: mail.port }
@@ -20,7 +20,7 @@ try {
   ]
   const one: Delivered[] = []
   const three: Delivered[] = []
-  // In turns, so that whatever slows the machine slows both.
+  // Alternating, so that a slow phase of the machine affects both.
   for (let round = 0; round < repeats; round++) {
     one.push(await runWith([whole]))
     three.push(await runWith(split))
@@ -36,7 +36,7 @@ try {
     [`to ${mail.name}`, 'accepted/s', 'delivered/s', 'node µs', 'pg µs'],
     [row('one process', one), row('two for HTTP, one engine', three)],
   )
-  // Round by round: the two of a round have seen the same machine.
+  // Round by round: both figures of a round were measured under the same conditions.
   const beside = (what: 'accepted' | 'delivered') =>
     median(three.map((round, at) => round[what] / (one[at]?.[what] ?? Number.NaN)))
   print([
@@ -45,15 +45,15 @@ try {
   ])
 } finally {
   mail.stop()
-  await house.stop()
+  await environment.stop()
 }
 
 async function runWith(options: readonly StartOptions[]): Promise<Delivered> {
-  const running = await Promise.all(options.map(house.start))
+  const running = await Promise.all(options.map(environment.start))
   try {
-    await warmUp(house, mail, running)
-    await house.settle()
-    return await acceptAndDeliver(house, mail, running, seconds)
+    await warmUp(environment, mail, running)
+    await environment.settle()
+    return await acceptAndDeliver(environment, mail, running, seconds)
   } finally {
     await Promise.all(running.map(one => one.stop()))
   }

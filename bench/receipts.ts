@@ -1,10 +1,10 @@
-// News of text messages that were sent: posted by the provider, signed, stored, and applied until the last message is
-// delivered. Some providers tell one by one, some in lists; both are measured.
-// npm run bench -- receipts [--messages 15000] [--repeats 3] [--profile FOLDER]
+// Receipts of text messages: posted by the provider, signed, stored, and applied until the last message is delivered. Some
+// providers report one by one, some in lists; both are measured. npm run bench -- receipts [--messages 15000] [--repeats 3]
+// [--profile FOLDER]
 import { sign } from '../src/providers/http/signature.ts'
 import { now } from './support/clock.ts'
+import { createEnvironment } from './support/environment.ts'
 import { fill } from './support/fill.ts'
-import { createHouse } from './support/house.ts'
 import { request } from './support/load.ts'
 import { measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
@@ -21,10 +21,10 @@ const { messages, repeats, profile } = sizes({ messages: 15_000, repeats: 3 }, {
 
 type Applied = { stored: number; applied: number; nodeMicros: number; databaseMicros: number }
 
-const house = await createHouse()
-const running = await house.start({
+const environment = await createEnvironment()
+const running = await environment.start({
   profile,
-  // A port without a mail server: nothing is sent here, but the engine has to run.
+  // A port without a mail server: nothing is sent here, but the engine must run.
   mail: 9,
   env: {
     HERALD_TEXT_PROVIDERS: 'http',
@@ -34,9 +34,9 @@ const running = await house.start({
   },
 })
 try {
-  // One more round of each, which only warms up.
+  // One more round of each, as a warm-up.
   const all = messages * 2 * (repeats + 1)
-  await fill(house, { from: 0, to: all, days: 1 / 1440, status: 'sending' })
+  await fill(environment, { from: 0, to: all, days: 1 / 1440, status: 'sending' })
   const singles: Applied[] = []
   const lists: Applied[] = []
   const inserts: Inserted[] = []
@@ -45,7 +45,7 @@ try {
     const one = await apply(first, 1)
     const many = await apply(first + messages, LIST)
     if (round === 0) continue
-    inserts.push(await insertYardstick(house, CONNECTIONS, 1))
+    inserts.push(await insertYardstick(environment, CONNECTIONS, 1))
     singles.push(one)
     lists.push(many)
   }
@@ -72,15 +72,15 @@ try {
   ])
 } finally {
   await running.stop()
-  await house.stop()
+  await environment.stop()
 }
 
 async function apply(first: number, list: number): Promise<Applied> {
   const requests = Array.from({ length: messages / list }, (_, n) => newsOf(first + n * list, list))
   const before = await delivered()
-  const used = watchCpu(house, [running.pid])
+  const used = watchCpu(environment, [running.pid])
   const job = { requests, connections: CONNECTIONS, seconds: 0, once: true, warmUp: 0 }
-  const { began, perSecond } = await measure(house, [running], job, 200)
+  const { began, perSecond } = await measure(environment, [running], job, 200)
   await until('the last receipt', async () => !(await isWaiting()))
   const seconds = (now() - began) / 1000
   const { node, database } = used()
@@ -102,15 +102,15 @@ function newsOf(first: number, count: number): string {
 }
 
 async function isWaiting(): Promise<boolean> {
-  const rows = await house.store.db.sql`select id from tickets where lane = 'receipt' limit 1`
+  const rows = await environment.store.db.sql`select id from tickets where lane = 'receipt' limit 1`
   return rows.length > 0
 }
 
 async function delivered(): Promise<number> {
-  const [row] = await house.store.db.sql<{ n: number }>`
+  const [row] = await environment.store.db.sql<{ n: number }>`
     select count(*)::integer as n
     from states
-    where service_id = ${house.service}
+    where service_id = ${environment.service}
       and key_type = 'normal'
       and channel = 'sms'
       and in_job = false

@@ -1,4 +1,4 @@
-// Renders per second of a typical e-mail and a typical text message, beside a trivial String.replace of the same
+// Renders per second of a typical e-mail and a typical text message, compared with a plain String.replace of the same
 // placeholders in the same texts: npm run bench -- render [--repeats 5] [--millis 300]
 
 import { type CompiledEmail, compileEmail } from '../src/rendering/compile.ts'
@@ -45,7 +45,7 @@ The appointments team
 Office for Sample Affairs
 `
 const values = { 'first name': 'Charlotte', date: '12 May 2031', time: '10:30', reference: 'AB-12-3456', days: 30 }
-// The same message, but a value brings a quote and an ampersand, so nothing prepared beforehand can be used.
+// The same message with a quote and an ampersand in a value, so the prepared version cannot be used.
 const markedValues = { ...values, 'first name': "Renée *O'Hara* & co" }
 
 const smsContent =
@@ -55,11 +55,11 @@ const email = compileEmail({ subject, content })
 const sms = compileSms(smsContent)
 const sent = email.render(values)
 
-/** What a template engine cannot do less of: swap the names for the values in texts of the same size. */
+/** The minimum a template engine must do: replace the names by the values in texts of the same size. */
 function trivially(template: string, values: Record<string, unknown>): string {
   return template.replace(/\(\(([^()]+)\)\)/g, (_, name: string) => String(values[name]))
 }
-// The finished document with its values taken out again: the same number of characters has to be written.
+// The finished document with its values replaced by placeholders again: the same number of characters has to be written.
 const htmlTemplate = Object.entries(values).reduce((html, [name, value]) => {
   return html.replaceAll(String(value), `((${name}))`)
 }, sent.html)
@@ -86,7 +86,7 @@ const questions = [
 
 console.log(`content ${content.length} characters, document ${sent.html.length}, text message ${smsContent.length}`)
 const lines = questions.map(([name, title, render, baseline]) => {
-  // Taking turns, so that whatever slows the machine slows both.
+  // Alternating, so that a slow phase of the machine affects both.
   const runs = Array.from({ length: repeats }, () => ({ value: perSecond(render), yardstick: perSecond(baseline) }))
   return { title, figure: figure(name, of(runs, 'value'), '/s', of(runs, 'yardstick')) }
 })
@@ -96,7 +96,7 @@ table(
 )
 print(lines.map(line => line.figure))
 
-// A string put together lazily is not finished: looking inside makes both sides finish theirs.
+// JavaScript concatenates strings lazily: reading a character forces both sides to finish.
 function finish(...texts: string[]): number {
   return texts.reduce((sum, text) => sum + text.charCodeAt(text.length >> 1), 0)
 }

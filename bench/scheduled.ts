@@ -1,9 +1,9 @@
-// Single messages that are all due at the same moment, beside a bulk of as many: how soon the last one has reached a mail server,
-// and what a one-time code of the same service feels meanwhile.
-// npm run bench -- scheduled [--messages 30000] [--repeats 3] [--profile FOLDER]
+// Single messages that are all due at the same moment, compared with a bulk job of the same size: the time until the last one has
+// reached a mail server, and the latency of a one-time code of the same service meanwhile. npm run bench -- scheduled [--messages
+// 30000] [--repeats 3] [--profile FOLDER]
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from './support/clock.ts'
-import { createHouse, type House, type Running } from './support/house.ts'
+import { createEnvironment, type Environment, type Running } from './support/environment.ts'
 import { load, percentile, request } from './support/load.ts'
 import { type Mail, mailYardstick, source, startMail } from './support/mail.ts'
 import { of } from './support/measure.ts'
@@ -13,32 +13,32 @@ import { ask, people, personalisation } from './support/requests.ts'
 
 const { messages, repeats, profile } = sizes({ messages: 30_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
 
-/** So long after they are told their time, they are due. */
+/** The delay between setting their time and the moment they are due. */
 const BEFORE_MS = 3_000
 
-const house = await createHouse()
+const environment = await createEnvironment()
 const mail = await startMail()
-const running = await house.start({ mail: mail.port, profile })
+const running = await environment.start({ mail: mail.port, profile })
 try {
-  await bench(house, running, mail)
+  await bench(environment, running, mail)
 } finally {
   await running.stop()
   mail.stop()
-  await house.stop()
+  await environment.stop()
 }
 
 type Round = { bulk: number; scheduled: number; codeP95: number; codeMax: number }
 
-async function bench(house: House, running: Running, mail: Mail) {
+async function bench(environment: Environment, running: Running, mail: Mail) {
   const perSecond = await mailYardstick(mail, messages / 2)
-  await bulkSeconds(house, running, mail) // the machine code of the first seconds is not that of the others
+  await bulkSeconds(environment, running, mail) // warm-up: the code is not optimised yet in the first seconds
   const rounds: Round[] = []
   for (let round = 0; round < repeats; round++) {
-    await house.settle()
-    const bulk = await bulkSeconds(house, running, mail)
-    await schedule(house, running)
-    await house.settle()
-    rounds.push({ bulk, ...(await scheduledSeconds(house, running, mail)) })
+    await environment.settle()
+    const bulk = await bulkSeconds(environment, running, mail)
+    await schedule(environment, running)
+    await environment.settle()
+    rounds.push({ bulk, ...(await scheduledSeconds(environment, running, mail)) })
   }
   const [bulk, scheduled] = [of(rounds, 'bulk'), of(rounds, 'scheduled')]
   table(
@@ -59,18 +59,22 @@ async function bench(house: House, running: Running, mail: Mail) {
   ])
 }
 
-async function bulkSeconds(house: House, running: Running, mail: Mail): Promise<number> {
-  const body = JSON.stringify({ name: 'bulk', template_id: house.templates.email, rows: people(messages, 'email') })
+async function bulkSeconds(environment: Environment, running: Running, mail: Mail): Promise<number> {
+  const body = JSON.stringify({
+    name: 'bulk',
+    template_id: environment.templates.email,
+    rows: people(messages, 'email'),
+  })
   mail.reset()
   const began = now()
-  await ask(house, running, 'POST', '/v2/notifications/bulk', body)
+  await ask(environment, running, 'POST', '/v2/notifications/bulk', body)
   return ((await mail.received(messages)) - began) / 1000
 }
 
 /** Accepted for tomorrow: on a slow machine the first would be due before the last is accepted. */
-async function schedule(house: House, { address }: Running): Promise<void> {
+async function schedule(environment: Environment, { address }: Running): Promise<void> {
   const scheduled_for = new Date(Date.now() + 24 * 3_600_000).toISOString()
-  const headers = { authorization: `ApiKey-v1 ${house.key}` }
+  const headers = { authorization: `ApiKey-v1 ${environment.key}` }
   const requests = Array.from({ length: messages }, (_, n) =>
     request(
       'POST',
@@ -78,7 +82,7 @@ async function schedule(house: House, { address }: Running): Promise<void> {
       headers,
       JSON.stringify({
         email_address: `person.${n}@example.org`,
-        template_id: house.templates.email,
+        template_id: environment.templates.email,
         personalisation: personalisation(n),
         scheduled_for,
       }),
@@ -95,21 +99,21 @@ async function schedule(house: House, { address }: Running): Promise<void> {
   if (statuses['201'] !== messages) throw new Error(`not all were accepted: ${JSON.stringify(statuses)}`)
 }
 
-async function scheduledSeconds(house: House, running: Running, mail: Mail): Promise<Omit<Round, 'bulk'>> {
-  const { sql } = house.store.db
+async function scheduledSeconds(environment: Environment, running: Running, mail: Mail): Promise<Omit<Round, 'bulk'>> {
+  const { sql } = environment.store.db
   const begin = now() + BEFORE_MS
-  const client = house.store.db.client() // outside the pool: no time-out
+  const client = environment.store.db.client() // outside the pool: no timeout
   await client.connect()
   await client.query(
     `with due as (select clock_timestamp() + make_interval(secs => $1) as at),
-     told as (update notifications n set scheduled_for = due.at from due where n.id in (select id from tickets))
+     result as (update notifications n set scheduled_for = due.at from due where n.id in (select id from tickets))
      update tickets set due_at = due.at from due`,
     [(begin - now()) / 1000],
   )
   await client.end()
   mail.reset()
   let isDone = false
-  const codes = sendCodes(house, running, () => isDone)
+  const codes = sendCodes(environment, running, () => isDone)
   await sleep(Math.max(0, begin - now()))
   const scheduled = ((await mail.received(messages)) - begin) / 1000
   isDone = true
@@ -120,17 +124,17 @@ async function scheduledSeconds(house: House, running: Running, mail: Mail): Pro
   return { scheduled, codeP95: percentile(ms, 0.95), codeMax: Math.max(...ms) }
 }
 
-/** Ten a second, by the same service. */
-async function sendCodes(house: House, running: Running, isDone: () => boolean): Promise<string[]> {
+/** Ten messages a second of the same service. */
+async function sendCodes(environment: Environment, running: Running, isDone: () => boolean): Promise<string[]> {
   const ids: Promise<string>[] = []
   for (let n = 0; !isDone(); n++) {
     const body = {
       email_address: `code.${n}@example.org`,
-      template_id: house.templates.code,
+      template_id: environment.templates.code,
       personalisation: personalisation(n),
     }
     ids.push(
-      ask(house, running, 'POST', '/v2/notifications/email', JSON.stringify(body)).then(
+      ask(environment, running, 'POST', '/v2/notifications/email', JSON.stringify(body)).then(
         text => (JSON.parse(text) as { id: string }).id,
       ),
     )

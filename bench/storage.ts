@@ -1,4 +1,4 @@
-// Where the status lives: measured before the tables were made (docs/decisions.md). Three ways to keep 50,000 messages that
+// Where to store the status: measured before the tables were designed (docs/decisions.md). Three ways to store 50,000 messages that
 // are inserted, handed over and delivered in groups of 64, each of them able to list a rare status by index:
 //   wide    status in the message row, with an index on it
 //   split   the message never changes; a narrow row carries the status, with an index on it

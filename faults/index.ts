@@ -1,5 +1,5 @@
-// npm run faults: breaks Herald in every way we know and counts what is lost. -- --long: by hand, half an hour.
-// -- --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report keeps the figures and writes
+// npm run faults: injects every fault we know and counts lost and duplicate messages. -- --long: a longer run, half an hour. --
+// --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report stores the figures and writes
 // docs/reliability.md.
 import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
@@ -16,7 +16,7 @@ import { migration, rollingRestart } from './blocks/restarts.ts'
 import { scannerFaults } from './blocks/scanner.ts'
 import { soak } from './blocks/soak.ts'
 import { databaseClock, summerTime, wrongClock } from './blocks/time.ts'
-import { createHouse } from './support/house.ts'
+import { createEnvironment } from './support/environment.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
 import { keepRun, stateOf, writeReport } from './support/report.ts'
@@ -70,7 +70,7 @@ const seed = Number(given('--seed') ?? Date.now() % 1_000_000_000)
 const only = given('--only')?.split(',')
 
 console.log(`seed ${seed}${isLong ? ', long' : ''}`)
-const house = await createHouse(createRandom(seed), isLong)
+const environment = await createEnvironment(createRandom(seed), isLong)
 const verdicts: Verdict[] = []
 const since = performance.now()
 try {
@@ -78,7 +78,7 @@ try {
     if (only && !only.includes(name)) continue
     const begun = performance.now()
     try {
-      for (const verdict of await block.run(house)) {
+      for (const verdict of await block.run(environment)) {
         verdicts.push(verdict)
         console.log(`${MARKS[stateOf(verdict)]} ${verdict.id}: ${verdict.skipped ?? verdict.measured}`)
         for (const why of verdict.why) console.log(`       ${why.slice(0, 600)}`)
@@ -91,7 +91,7 @@ try {
     console.log(`     (${block.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s)`)
   }
 } finally {
-  await house.stop()
+  await environment.stop()
 }
 
 const rows = verdicts.map(
@@ -102,9 +102,11 @@ console.log(['', '| promise | sentence | bound | measured | |', '|---|---|---|--
 const count = (state: ReturnType<typeof stateOf>) => verdicts.filter(verdict => stateOf(verdict) === state).length
 const seconds = Math.round((performance.now() - since) / 1000)
 const broken = verdicts.filter(verdict => stateOf(verdict) === 'broken').map(verdict => verdict.id)
-console.log(JSON.stringify({ seed, long: isLong, seconds, promises: verdicts.length, broken, totals: house.totals }))
+console.log(
+  JSON.stringify({ seed, long: isLong, seconds, promises: verdicts.length, broken, totals: environment.totals }),
+)
 if (process.argv.includes('--report')) {
-  keepRun({ seed, isLong, seconds, isWhole: !only, totals: house.totals }, verdicts)
+  keepRun({ seed, isLong, seconds, isWhole: !only, totals: environment.totals }, verdicts)
   writeReport()
 }
 if (count('skipped') > 0) console.log(`${count('skipped')} skipped`)

@@ -1,5 +1,5 @@
-// What is promised of each figure: `must` is the least, `goal` is where we want to be, `peer` is what the reference service in
-// Python did on this kind of machine. Figures without a bar are only reported.
+// The bounds of each figure: `must` is the minimum, `goal` is the target, `peer` is what the reference service in Python did on
+// this kind of machine. Figures without a bound are only reported.
 
 export type Bar = {
   what: string

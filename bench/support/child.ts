@@ -1,4 +1,4 @@
-// Work in a process of its own: the module forks itself, is told its jobs, and answers each.
+// Work in a child process: the module forks itself, receives jobs, and answers each.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -7,14 +7,14 @@ export function forkModule(module: string, args: string[] = []): ChildProcess {
   return fork(fileURLToPath(module), ['--child', ...args], { execArgv: ['--import', 'tsx'] })
 }
 
-/** Nothing that a bench starts outlives it. */
+/** No child process outlives the bench. */
 export function endWithUs(child: ChildProcess): void {
   const end = () => child.kill()
   process.once('exit', end)
   child.once('exit', () => process.off('exit', end))
 }
 
-/** Told one job after the other, each time the one before is done; ends when this process does. */
+/** Sends one job after the other to the child; the child ends with this process. */
 export function keepChild<Job extends object, Answer>(module: string): (job: Job) => Promise<Answer> {
   let kept: ReturnType<typeof start> | undefined
   return async job => {
@@ -38,7 +38,7 @@ export function keepChild<Job extends object, Answer>(module: string): (job: Job
   }
 }
 
-/** The other side: does each job it is told, if this module was started for it. */
+/** The child's side: runs each job it receives, if this module was forked for it. */
 export function serveParent<Job, Answer>(module: string, work: (job: Job) => Promise<Answer>): void {
   if (process.argv[1] !== fileURLToPath(module) || process.argv[2] !== '--child') return
   process.on('disconnect', () => process.exit())

@@ -1,5 +1,5 @@
-// One load, accepted and delivered at the same time, whatever processes do it.
-import type { House, Running } from './house.ts'
+// One load, accepted and delivered at the same time, by any set of processes.
+import type { Environment, Running } from './environment.ts'
 import type { Mail } from './mail.ts'
 import { measure } from './measure.ts'
 import { watchCpu } from './process.ts'
@@ -8,28 +8,28 @@ import { emails } from './requests.ts'
 const CONNECTIONS = 64
 
 export type Delivered = {
-  /** A second. */
+  /** Per second. */
   accepted: number
-  /** A second, from the first request until the last message had come. */
+  /** Per second, from the first request until the last message had arrived. */
   delivered: number
-  /** Processor time for each message, from its request to the mail server. */
+  /** CPU time for each message, from its request to the mail server. */
   nodeMicros: number
   databaseMicros: number
 }
 
 export async function acceptAndDeliver(
-  house: House,
+  environment: Environment,
   mail: Mail,
   running: readonly Running[],
   seconds: number,
 ): Promise<Delivered> {
   const used = watchCpu(
-    house,
+    environment,
     running.map(one => one.pid),
   )
   mail.reset()
-  const job = { requests: emails(house), connections: CONNECTIONS, seconds, warmUp: 0 }
-  const { began, perSecond, answered } = await measure(house, running, job)
+  const job = { requests: emails(environment), connections: CONNECTIONS, seconds, warmUp: 0 }
+  const { began, perSecond, answered } = await measure(environment, running, job)
   const last = await mail.received(answered)
   const { node, database } = used()
   return {
@@ -40,6 +40,6 @@ export async function acceptAndDeliver(
   }
 }
 
-/** Once without counting: the machine code of the first seconds is not that of the others, and each process makes its own. */
-export const warmUp = (house: House, mail: Mail, running: readonly Running[]) =>
-  acceptAndDeliver(house, mail, running, 2 + running.length)
+/** One uncounted round: the code is not optimised yet in the first seconds, in each process. */
+export const warmUp = (environment: Environment, mail: Mail, running: readonly Running[]) =>
+  acceptAndDeliver(environment, mail, running, 2 + running.length)

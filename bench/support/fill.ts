@@ -1,8 +1,8 @@
-// Messages by the hundred thousand, written by SQL as the service would have left them: each can be opened and shown.
+// Hundreds of thousands of messages, written by SQL exactly as the service writes them: each can be decrypted and shown.
 import { createClock } from '../../src/core/clock.ts'
 import { makePartitions } from '../../src/db/partitions.ts'
 import { sealPersonal } from '../../src/notifications/notification.ts'
-import type { House } from './house.ts'
+import type { Environment } from './environment.ts'
 import { personalisation } from './requests.ts'
 
 const DAY_MS = 86_400_000
@@ -10,18 +10,18 @@ const AT_ONCE = 50_000
 const WRITERS = 2
 
 export type Filling = {
-  /** Messages number `from` to `to` (not included), one after the other as they would have come. */
+  /** Messages number `from` to `to` (exclusive), in order of creation. */
   from: number
   to: number
-  /** Over how many days, until a minute ago. */
+  /** The period in days over which they are spread, until a minute ago. */
   days: number
   /**
-   * delivered: done; but 300 of them failed, and 300 others have one reference, so that what is rare is as rare among many as
-   * among few. created: waiting, each with a ticket of its own. sending: handed to the text provider, which knows number n as
-   * ref-n.
+   * delivered: final; but 300 of them failed, and 300 others have one reference, so that what is rare is equally rare in a small
+   * and a large table. created: waiting, each with a ticket of its own. sending: handed to the text provider, which knows number
+   * n as ref-n.
    */
   status: 'delivered' | 'created' | 'sending'
-  /** The low one, unless another is named. */
+  /** The low lane by default. */
   lane?: string
   values?: Record<string, unknown>
 }
@@ -33,7 +33,7 @@ export async function fill(
     store,
     service,
     templates,
-  }: Pick<House, 'store' | 'service'> & { templates: Pick<House['templates'], 'email' | 'sms'> },
+  }: Pick<Environment, 'store' | 'service'> & { templates: Pick<Environment['templates'], 'email' | 'sms'> },
   { from, to, days, status, lane, values = personalisation(1) }: Filling,
 ): Promise<void> {
   for (let day = Math.ceil(days) + 1; day >= 0; day--)
@@ -45,7 +45,7 @@ export async function fill(
   const recipient = channel === 'email' ? 'person@example.org' : '+16135551000'
   const sealed = sealPersonal(store.seal, { to: recipient, values })
   const template = templates[channel]
-  const clients = Array.from({ length: WRITERS }, () => store.db.client()) // outside the pool: no time-out
+  const clients = Array.from({ length: WRITERS }, () => store.db.client()) // outside the pool: no timeout
   await Promise.all(clients.map(client => client.connect()))
   let next = from
   const write = async (client: (typeof clients)[number]) => {
@@ -68,7 +68,7 @@ export async function fill(
     }
   }
   await Promise.all(clients.map(write))
-  // What the database would do by itself in the next minutes is done before anything is measured.
+  // Runs the maintenance that the database would start by itself in the next minutes, before anything is measured.
   for (const table of ['notifications', 'states', 'tickets', 'handovers'])
     await clients[0]?.query(`vacuum (analyze) ${table}`)
   await clients[0]?.query('checkpoint')

@@ -1,5 +1,5 @@
 // One picture of how cost grows with load, backlog and stored messages, drawn from the figures of a run. Plain SVG; its colours
-// follow the reader's light or dark.
+// follow the reader's light or dark theme.
 import { type Figure, rounded } from './report.ts'
 
 type Series = { name: string; points: { label: string; value: number }[] }
@@ -38,7 +38,7 @@ ${panels.map(drawPanel).join('\n')}
 }
 
 function panelsOf(figures: readonly Figure[]): Panel[] {
-  /** Every figure whose name has this shape, by the number in it. */
+  /** Every figure whose name matches the pattern, by the number in it. */
   const series = (name: string, shape: RegExp, label: (n: number) => string): Series => ({
     name,
     points: figures

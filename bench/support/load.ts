@@ -1,18 +1,18 @@
-// The load generator, a process of its own. It shares the machine with what it measures, so it is as cheap as it can be: requests
-// made beforehand, raw HTTP over kept connections, and of an answer only its status and length are read.
-// Closed loop by default: each connection asks again as soon as it is answered. With `rate`, requests start at their appointed
-// times whatever happens, and are timed from then: a slow answer is not hidden by asking less.
+// The load generator, a process of its own. It shares the machine with what it measures, so it is cheap: prepared requests, raw
+// HTTP over kept connections, and only status and length of an answer are read. Closed loop by default: each connection sends its
+// next request as soon as it is answered. With `rate` it is an open loop: requests start at scheduled times and are timed from
+// then, so that a slow answer is not hidden by sending less.
 import net from 'node:net'
 import { keepChild, serveParent } from './child.ts'
 import { now } from './clock.ts'
 
 export type Job = {
-  /** Connections take turns among them. */
+  /** Connections use them in turn. */
   addresses: string[]
-  /** Whole requests as they go over the line, used in turn. */
+  /** Whole requests as bytes, used in turn. */
   requests: string[]
   connections: number
-  /** Ends after so long; with `once`, when each request has been answered once. */
+  /** Ends after this time; with `once`, when each request has been answered once. */
   seconds: number
   once?: boolean
   /** Seconds at the start that are not measured. */
@@ -21,25 +21,25 @@ export type Job = {
 }
 
 export type Outcome = {
-  /** When the first was asked, by the clock that all processes share (`now`): a new process needs its time to start. */
+  /** The start of the first request on the clock that all processes share (`now`): a new process needs time to start. */
   began: number
   perSecond: number
-  /** Answers in all, the warm-up included. */
+  /** All answers, including the warm-up. */
   answered: number
-  /** Answers by status, the warm-up included. */
+  /** Answers by status, including the warm-up. */
   statuses: Record<string, number>
   /** Milliseconds. */
   p50: number
   p95: number
   p99: number
-  /** Processor time of the generator itself, for each answer. */
+  /** CPU time of the generator itself, per answer. */
   clientMicros: number
 }
 
 /** One process for all loads: starting one takes half a second. */
 export const load = keepChild<Job, Outcome>(import.meta.url)
 
-/** A request with everything that HTTP needs around it. */
+/** A request with its HTTP request line and headers. */
 export function request(method: string, path: string, headers: Record<string, string>, body?: string): string {
   const all = {
     host: 'localhost',
@@ -50,7 +50,7 @@ export function request(method: string, path: string, headers: Record<string, st
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
 }
 
-/** The value below which this share of the values lies. */
+/** The quantile of the values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
@@ -129,7 +129,7 @@ async function paced(lines: Line[], ask: Ask, isOver: () => boolean | undefined,
       if (line) serve(line, startedAt)
       else waiting.push(startedAt)
     }
-    // Sleeping between appointments leaves the processor to the one that is measured; a millisecond late is counted as latency.
+    // Sleeping between requests leaves the CPU to the measured process; a late start is counted as latency.
     await new Promise(resume => setTimeout(resume, 1))
   }
   waiting.length = 0
@@ -146,7 +146,7 @@ function connect({ hostname, port }: URL): Promise<Line> {
     let answer: ((status: number) => void) | undefined
     let held = 0
     let buffer = Buffer.allocUnsafe(64 * 1024)
-    // Whatever arrives is appended; one request at a time is under way, so an answer always begins at the start.
+    // All input is appended; one request is in flight at a time, so an answer always begins at the start.
     const read = (chunk: Uint8Array, length: number) => {
       while (held + length > buffer.length && buffer.length < LARGEST) {
         const larger = Buffer.allocUnsafe(buffer.length * 2)

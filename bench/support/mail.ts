@@ -1,5 +1,5 @@
 // Mail servers to deliver to, each in a process of its own: smtp-sink of Postfix, which costs the least and only counts, and a
-// small one of ours, which also says when a message came. Where smtp-sink is not to be had, ours does both, and says so.
+// small one of ours, which also records arrival times. Where smtp-sink is not available, ours does both, and says so.
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import net from 'node:net'
@@ -13,9 +13,9 @@ import { until } from './wait.ts'
 export type Mail = {
   port: number
   name: string
-  /** Counts from here. */
+  /** Resets the count. */
   reset(): void
-  /** The time (`now`) at which so many had come. */
+  /** The time (`now`) at which this many messages had arrived. */
   received(count: number): Promise<number>
   stop(): void
 }
@@ -41,12 +41,12 @@ function findTool(): string | undefined {
   return toolOf('smtp-sink')
 }
 
-/** It writes its counters one after the other; the last ones are what counts. */
+/** It prints its counters repeatedly; the last line counts. */
 async function startPostfixSink(tool: string): Promise<Mail> {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'herald-sink-'))
   const counters = openSync(join(folder, 'counters'), 'w+')
-  rmSync(folder, { recursive: true }) // it lives as long as it is open
+  rmSync(folder, { recursive: true }) // the open file stays readable
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(tool, [...user, '-c', `127.0.0.1:${port}`, '1000'], {
     env: LIBRARIES,
@@ -92,7 +92,7 @@ function answers(port: number): Promise<boolean> {
 }
 
 export type OwnMail = Mail & {
-  /** When the messages to code.<n>@… came, by that word. */
+  /** The arrival times of messages to code.<n>@…, by n. */
   codes: Map<string, number>
 }
 
@@ -103,12 +103,12 @@ export function startOwnMail(): Promise<OwnMail> {
   let before = 0
   return new Promise((resolve, reject) => {
     child.once('exit', code => reject(new Error(`the mail server ended with ${code}`)))
-    child.on('message', (told: { port?: number; messages?: number; codes?: [string, number][] }) => {
-      count = told.messages ?? count
-      for (const [code, at] of told.codes ?? []) codes.set(code, at)
-      if (told.port === undefined) return
+    child.on('message', (result: { port?: number; messages?: number; codes?: [string, number][] }) => {
+      count = result.messages ?? count
+      for (const [code, at] of result.codes ?? []) codes.set(code, at)
+      if (result.port === undefined) return
       resolve({
-        port: told.port,
+        port: result.port,
         name: 'a mail server of our own',
         codes,
         reset: () => (before = count),
@@ -122,15 +122,15 @@ export function startOwnMail(): Promise<OwnMail> {
   })
 }
 
-// Just enough SMTP (RFC 5321, with PIPELINING of RFC 2920) to be sent to.
+// A minimal SMTP server (RFC 5321, with PIPELINING of RFC 2920).
 function serve() {
   let messages = 0
   let codes: [string, number][] = []
-  let told = 0
+  let result = 0
   setInterval(() => {
-    if (messages === told) return
+    if (messages === result) return
     process.send?.({ messages, codes })
-    told = messages
+    result = messages
     codes = []
   }, TELL_MS)
   process.on('disconnect', () => process.exit())
@@ -176,7 +176,10 @@ const LETTER_BYTES = 4_000
 
 export const source = () => (toolOf('smtp-source') ? 'smtp-source' : 'a bare client of our own')
 
-/** Messages per second from smtp-source, Postfix's own load generator, to this mail server; from a bare client of ours without it. */
+/**
+ * Messages per second from smtp-source, Postfix's own load generator, to this mail server; without it, from a minimal client of
+ * ours.
+ */
 export async function mailYardstick(mail: Mail, messages: number): Promise<number> {
   const tool = toolOf('smtp-source')
   mail.reset()
@@ -189,7 +192,7 @@ export async function mailYardstick(mail: Mail, messages: number): Promise<numbe
   return (messages / ((await mail.received(messages)) - from)) * 1000
 }
 
-/** Envelope and letter in turn; every answer but those to the four commands of a message is the end of one. */
+/** Envelope and message in turn; every reply except those to the four commands of a message ends one. */
 function sendBare(port: number, messages: number): Promise<void> {
   const letter = `${'x'.repeat(70)}\r\n`.repeat(LETTER_BYTES / 72)
   return new Promise((resolve, reject) => {

@@ -1,20 +1,20 @@
-// Load from outside, and what it costs inside.
-import type { House, Running } from './house.ts'
+// Load from outside, and its CPU cost inside.
+import type { Environment, Running } from './environment.ts'
 import { type Job, load, type Outcome } from './load.ts'
 import { watchCpu } from './process.ts'
 import { median } from './report.ts'
 
-/** Processor time of the service and of its database for each answer. */
+/** CPU time of the service and of its database, per answer. */
 export type Measured = Outcome & { nodeMicros: number; databaseMicros: number }
 
 export async function measure(
-  house: House,
+  environment: Environment,
   running: readonly Pick<Running, 'address' | 'pid'>[],
   job: Omit<Job, 'addresses'>,
   status = 201,
 ): Promise<Measured> {
   const used = watchCpu(
-    house,
+    environment,
     running.map(one => one.pid),
   )
   const addresses = running.map(one => one.address).filter(address => address !== '')

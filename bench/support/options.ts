@@ -1,4 +1,4 @@
-// What a bench may be told: its sizes as numbers (--seconds 5), --quick for a trial of everything in small, and --profile FOLDER.
+// The options of a bench: its sizes as numbers (--seconds 5), --quick for a small trial run, and --profile FOLDER.
 import { parseArgs } from 'node:util'
 
 export function sizes<T extends Record<string, number>>(

@@ -1,26 +1,26 @@
-// Processor time and memory of processes (Linux): rates drift with what else the machine does, these hardly.
+// CPU time and memory of processes (Linux): rates vary with other work on the machine, these hardly.
 import { readdirSync, readFileSync } from 'node:fs'
-import type { House } from './house.ts'
+import type { Environment } from './environment.ts'
 
 const TICKS = 100
 
-/** Seconds used so far by a process; with `family`, by its children too (a database server and its sessions). */
+/** CPU seconds used so far by a process; with `family`, also by its children (a database server and its sessions). */
 export function cpuSeconds(pid: number, { family = false } = {}): number {
   const pids = family ? readdirSync('/proc').map(Number).filter(Boolean) : [pid]
   return pids.reduce((sum, one) => {
     const stat = statOf(one)
     if (!stat) return sum
-    // What ended children have used is known to their parent.
+    // The CPU time of ended children is added to their parent's.
     if (one === pid) return sum + stat.seconds + (family ? stat.ended : 0)
     return sum + (stat.parent === pid ? stat.seconds : 0)
   }, 0)
 }
 
-/** Begins to watch; the answer is what the service and its database have used since. */
-export function watchCpu(house: House, pids: readonly number[]): () => { node: number; database: number } {
+/** Starts to measure; the returned function gives what the service and its database have used since. */
+export function watchCpu(environment: Environment, pids: readonly number[]): () => { node: number; database: number } {
   const read = () => ({
     node: pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
-    database: cpuSeconds(house.database.pid, { family: true }),
+    database: cpuSeconds(environment.database.pid, { family: true }),
   })
   const before = read()
   return () => {
@@ -29,7 +29,7 @@ export function watchCpu(house: House, pids: readonly number[]): () => { node: n
   }
 }
 
-/** Megabytes in memory: now, and the most it ever was. */
+/** Megabytes in memory: now and at the peak. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const read = (name: string) => Number(new RegExp(`${name}:\\s*(\\d+) kB`).exec(status)?.[1] ?? 0) / 1024

@@ -15,7 +15,7 @@ export const rounded = (value: number) => {
   return Math.round(value * 100) / 100
 }
 
-/** `ratio`: where value and yardstick were compared round by round, and that median counts. */
+/** `ratio`: for figures that were compared with their yardstick round by round; the median counts. */
 export function figure(
   name: string,
   value: number,

@@ -1,25 +1,25 @@
-// The requests that benches send, different from each other as real ones are.
-import type { House, Running } from './house.ts'
+// The requests that benches send, each with different values, as in production.
+import type { Environment, Running } from './environment.ts'
 import { request } from './load.ts'
 
 const DIFFERENT = 1_000
 
-export const emails = (house: House) =>
-  many(house, '/v2/notifications/email', n => ({
+export const emails = (environment: Environment) =>
+  many(environment, '/v2/notifications/email', n => ({
     email_address: `person.${n}@example.org`,
-    template_id: house.templates.email,
+    template_id: environment.templates.email,
   }))
 
-export const texts = (house: House) =>
-  many(house, '/v2/notifications/sms', n => ({
+export const texts = (environment: Environment) =>
+  many(environment, '/v2/notifications/sms', n => ({
     phone_number: `+1613555${1_000 + n}`,
-    template_id: house.templates.sms,
+    template_id: environment.templates.sms,
   }))
 
-function many(house: House, path: string, to: (n: number) => object): string[] {
+function many(environment: Environment, path: string, to: (n: number) => object): string[] {
   return Array.from({ length: DIFFERENT }, (_, n) => {
     const body = { ...to(n), personalisation: personalisation(n), reference: `order-${n}` }
-    return request('POST', path, { authorization: `ApiKey-v1 ${house.key}` }, JSON.stringify(body))
+    return request('POST', path, { authorization: `ApiKey-v1 ${environment.key}` }, JSON.stringify(body))
   })
 }
 
@@ -27,23 +27,23 @@ export function personalisation(n: number) {
   return { name: `Ada ${n}`, date: '15 June 2026, 9:30', reference: `A-${n * 7919}` }
 }
 
-/** One request from here, for what is not counted in thousands a second. */
+/** A single request from this process, for what is not measured in thousands a second. */
 export async function ask(
-  house: House,
+  environment: Environment,
   { address }: Pick<Running, 'address'>,
   method: string,
   path: string,
   body: string | Buffer | null = null,
   status = 201,
 ): Promise<string> {
-  const headers = { authorization: `ApiKey-v1 ${house.key}`, 'content-type': 'application/json' }
+  const headers = { authorization: `ApiKey-v1 ${environment.key}`, 'content-type': 'application/json' }
   const reply = await fetch(address + path, { method, headers, body })
   const answer = await reply.text()
   if (reply.status !== status) throw new Error(`${method} ${path}: ${reply.status} ${answer.slice(0, 300)}`)
   return answer
 }
 
-/** 50,000 people as a bulk job's rows, with their values. */
+/** 50,000 recipients as rows of a bulk job, with their values. */
 export function people(count: number, channel: 'email' | 'sms'): string[][] {
   const to = channel === 'email' ? (n: number) => `person.${n}@example.org` : (n: number) => `+1613${2_000_000 + n}`
   return [

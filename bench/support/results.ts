@@ -1,4 +1,5 @@
-// The last whole run as a file, and what people read of it: the table in results.md and the picture in docs/performance.md.
+// The last complete run as a file, and the documents made from it: the table in results.md and the picture in
+// docs/performance.md.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -21,7 +22,7 @@ type Places = { results: string; docs: string }
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const HOME: Places = { results: join(ROOT, 'bench'), docs: join(ROOT, 'docs') }
 
-/** `load` is that of before the run: a quiet machine has nearly none. */
+/** `load` is the load average before the run: nearly zero on a quiet machine. */
 export function machine(load: number, minutes: number): Omit<Results, 'figures'> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
   const isChanged = git('status', '--porcelain', '--', 'src', 'migrations', 'package-lock.json') !== ''
@@ -60,7 +61,7 @@ export function writeReport(results: Results, places: Places): void {
   writeFileSync(join(places.docs, 'performance.svg'), growth(results.figures))
 }
 
-/** What stands around the marks is written by people and stays. */
+/** The text outside the markers is written by hand and kept. */
 function replaceMarked(file: string, made: string): void {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : `${BEGIN}${END}\n`
   const [before = '', rest = ''] = text.split(BEGIN)

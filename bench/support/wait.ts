@@ -1,4 +1,4 @@
-// Waiting for something that must come, but not for ever: a bench that hangs says for what.
+// Waits for a condition with a timeout: a bench that hangs reports what it waited for.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const LOOK_MS = 5

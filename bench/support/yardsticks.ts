@@ -10,12 +10,12 @@ import pg from 'pg'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds } from '../../src/core/id.ts'
 import { forkModule, keepChild, serveParent } from './child.ts'
-import type { House } from './house.ts'
+import type { Environment } from './environment.ts'
 import { percentile } from './load.ts'
 import { cpuSeconds, memoryOf } from './process.ts'
 
-type InsertJob = { database: House['database']; clients: number; seconds: number; group: number }
-/** Rows per second, milliseconds of a commit, and the database's processor time for each row. */
+type InsertJob = { database: Environment['database']; clients: number; seconds: number; group: number }
+/** Rows per second, milliseconds of a commit, and CPU time of the database per row. */
 export type Inserted = { perSecond: number; p50: number; databaseMicros: number }
 
 const GROUP = 500
@@ -23,10 +23,10 @@ const ROW = `$2, $2, 'normal', 'email', false, $2, 1, 'email-medium', $3, false,
 
 const inserting = keepChild<InsertJob, Inserted>(import.meta.url)
 
-export const insertYardstick = ({ database }: House, clients: number, seconds: number) =>
+export const insertYardstick = ({ database }: Environment, clients: number, seconds: number) =>
   inserting({ database, clients, seconds, group: 1 })
 
-export const groupYardstick = ({ database }: House, seconds: number) =>
+export const groupYardstick = ({ database }: Environment, seconds: number) =>
   inserting({ database, clients: 1, seconds, group: GROUP })
 
 async function insert({
@@ -83,8 +83,8 @@ export function startBare(answer: string): Promise<Bare> {
   const child = forkModule(import.meta.url)
   return new Promise((resolve, reject) => {
     child.once('exit', code => reject(new Error(`the bare route ended with ${code}`)))
-    child.once('message', told => {
-      const { address } = told as { address: string }
+    child.once('message', result => {
+      const { address } = result as { address: string }
       resolve({ address, pid: child.pid ?? 0, stop: () => child.kill() })
     })
     child.send({ answer })

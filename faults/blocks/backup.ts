@@ -1,4 +1,5 @@
-// A base backup under load, restored elsewhere by the command, with a mail server of its own: so what the copy sends is known.
+// A base backup under load, restored elsewhere by the command. The copy has a mail server of its own, which shows what the copy
+// sends.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,24 +12,24 @@ import { openStore } from '../../src/main.ts'
 import { check } from '../support/checker.ts'
 import { endsWithUs } from '../support/children.ts'
 import { type Answer, createClient, newKey, type Sender } from '../support/client.ts'
+import type { Environment } from '../support/environment.ts'
 import { type App, createApp, type Death, type Env } from '../support/herald.ts'
-import type { House } from '../support/house.ts'
 import { type Block, verdict } from '../support/promise.ts'
 import { type Arrival, createSink, type Sink } from '../support/sink.ts'
 
 const SCHEDULED = 10
 const NEW = 5
-/** Longer than the engine takes to look for work, several times over. */
+/** Several times the interval at which the engine polls for work. */
 const QUIET_MS = 3_000
 
 export const backedUp: Block = {
   name: 'a backup under load, restored elsewhere',
-  async run(house) {
+  async run(environment) {
     const folder = mkdtempSync(join(tmpdir(), 'hb-'))
     chmodSync(folder, 0o711)
     const sink = await createSink(folder)
     try {
-      const told = await house.story({ apps: 2 }, async ({ apps, client, senders, arrivals }) => {
+      const result = await environment.scenario({ apps: 2 }, async ({ apps, client, senders, arrivals }) => {
         const [first, second] = senders as [Sender, Sender]
         const backup = join(folder, 'backup')
         const scheduledFor = new Date(Date.now() + 3_600_000).toISOString().slice(0, 19)
@@ -38,22 +39,22 @@ export const backedUp: Block = {
         let isDone = false
         const load = async () => {
           while (!isDone)
-            await client.load(150, house.isLong ? 300 : 150, n => ({
+            await client.load(150, environment.isLong ? 300 : 150, n => ({
               sender: n % 2 ? first : second,
               idempotencyKey: n % 2 ? newKey() : null,
             }))
         }
         const sending = load()
-        await sleep(house.isLong ? 60_000 : 1_500)
+        await sleep(environment.isLong ? 60_000 : 1_500)
         const since = performance.now()
-        const { begun, done } = await backUpServer(house, backup)
+        const { begun, done } = await backUpServer(environment, backup)
         const seconds = (performance.now() - since) / 1000
         isDone = true
         await sending
         for (const { id, sender } of scheduled) await cancel(apps, sender, id)
         const before = client.answers.filter(answer => answer.answeredAt < Date.parse(begun))
         const copy = await restored(
-          house,
+          environment,
           { folder, backup, sink },
           senders,
           { before, scheduled, answers: client.answers, arrivals },
@@ -61,8 +62,8 @@ export const backedUp: Block = {
         )
         return { ...copy, seconds, before: before.length, scheduled: scheduled.map(one => one.id ?? '') }
       })
-      const { counts, expected, sent } = told
-      const due = [...told.scheduled, ...expected]
+      const { counts, expected, sent } = result
+      const due = [...result.scheduled, ...expected]
       const strangers = sent.filter(id => !due.includes(id))
       const missing = due.filter(id => !sent.includes(id))
       return [
@@ -70,18 +71,18 @@ export const backedUp: Block = {
           'B1',
           'base backup under load, restored elsewhere',
           'it opens; nothing accepted before is lost',
-          `${counts.accepted} accepted, ${told.before} of them before the backup of ${told.seconds.toFixed(1)} s; ${told.copied.counts.lost} lost in the copy`,
-          { 'none lost in the copy': told.copied.counts.lost === 0, 'some were accepted before': told.before > 0 },
-          [...told.violations, ...told.copied.violations],
+          `${counts.accepted} accepted, ${result.before} of them before the backup of ${result.seconds.toFixed(1)} s; ${result.copied.counts.lost} lost in the copy`,
+          { 'none lost in the copy': result.copied.counts.lost === 0, 'some were accepted before': result.before > 0 },
+          [...result.violations, ...result.copied.violations],
         ),
         verdict(
           'B2',
           'a restored copy sends nothing until it is released, then only what was never tried and is due later',
           '0 sent before; none but those after, each once',
-          `${told.early} sent before the release, ${told.kept} kept back; after it ${sent.length} of ${due.length} sent, ${strangers.length} others`,
+          `${result.early} sent before the release, ${result.kept} kept back; after it ${sent.length} of ${due.length} sent, ${strangers.length} others`,
           {
-            'it said that it was held': told.saidHeld,
-            'none before the release': told.early === 0,
+            'it said that it was held': result.saidHeld,
+            'none before the release': result.early === 0,
             'no others after it': strangers.length === 0,
             'none missing': missing.length === 0,
             'each once': new Set(sent).size === sent.length,
@@ -95,25 +96,25 @@ export const backedUp: Block = {
   },
 }
 
-/** The original goes on without the scheduled ones, or the story would last an hour. */
+/** The original cancels its scheduled messages, or this scenario would last an hour. */
 async function cancel(apps: readonly App[], sender: Sender, id: string | null) {
   const headers = { authorization: `ApiKey-v1 ${sender.key}` }
   await fetch(`${apps[0]?.address}/v2/notifications/${id}`, { method: 'DELETE', headers })
 }
 
-/** The harness runs its server itself, so the copy is made by the function that the command calls. */
-async function backUpServer(house: House, backup: string) {
-  const client = house.store.db.client()
+/** The test runs the server itself, so it calls the function behind the command directly. */
+async function backUpServer(environment: Environment, backup: string) {
+  const client = environment.store.db.client()
   await client.connect()
   try {
-    return await backUp(client, join(house.store.config.dataFolder, 'postgres', 'data'), backup, () => {})
+    return await backUp(client, join(environment.store.config.dataFolder, 'postgres', 'data'), backup, () => {})
   } finally {
     await client.end()
   }
 }
 
 async function restored(
-  house: House,
+  environment: Environment,
   { folder, backup, sink }: { folder: string; backup: string; sink: Sink },
   senders: readonly Sender[],
   original: {
@@ -126,7 +127,7 @@ async function restored(
 ) {
   const env: Env = {
     HERALD_DATA: join(folder, 'elsewhere'),
-    HERALD_SECRET: house.store.secrets[0] ?? '',
+    HERALD_SECRET: environment.store.secrets[0] ?? '',
     HERALD_LEASE_SECONDS: '3',
     HERALD_LOG_LEVEL: 'warn',
     HERALD_EMAIL_PROVIDERS: 'smtp',
@@ -147,7 +148,7 @@ async function restored(
     const saidHeld = /^herald_held 1$/m.test(await (await fetch(`${app.address}/metrics`)).text())
     const store = await openStore(readConfig(env), { make: true })
     try {
-      // What was accepted while the files were copied may be in it or not; what was accepted before must be.
+      // Messages accepted during the copy may be in the backup; messages accepted before it must be.
       const services = senders.map(sender => sender.service)
       const rows = await store.db.sql<{ id: string }>`
         select id from notifications where service_id = any (${services}::uuid[])`
@@ -168,16 +169,16 @@ async function restored(
       const at = new Date(Date.parse(cutOff)).toISOString()
       const { kept } = JSON.parse(await herald(env, 'release', '--cut-off', at, '--json')) as { kept: number }
       const expected = fresh.map(answer => answer.id ?? '')
-      // An hour passes for the scheduled ones.
+      // Makes the scheduled messages due as if an hour had passed.
       await store.db.sql`
         update tickets
         set due_at = clock_timestamp()
         where id = any (${original.scheduled.map(answer => answer.id)}::uuid[])`
       const until = performance.now() + 60_000
-      // Other stories may have left something in the queue, which is theirs.
+      // Other scenarios may have left tickets in the queue; they are ignored.
       const sent = () => sink.arrivals().flatMap(({ id }) => (ids.has(id) ? id : []))
       while (sent().length < SCHEDULED + NEW && performance.now() < until) await sleep(100)
-      await sleep(500) // for what should not come
+      await sleep(500) // wait for a message that must not arrive
       return { copied, early, saidHeld, kept, expected, sent: sent() }
     } finally {
       await store.stop()

@@ -1,14 +1,15 @@
-// The database killed under load, alone and together with everything else.
+// The database is killed under load, alone and together with all processes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newKey } from '../support/client.ts'
 import { type Block, factorOf, verdict } from '../support/promise.ts'
 
 export const killedDatabase: Block = {
   name: 'kill -9 of PostgreSQL under load',
-  async run(house) {
-    const kills = house.isLong ? 20 : 3
-    // The lease of production is longer than a restart; a shorter one would count the restart as the death of a worker.
-    const told = await house.story(
+  async run(environment) {
+    const kills = environment.isLong ? 20 : 3
+    // The production lease is longer than a restart of the database; a shorter one would make the restart look like a crashed
+    // worker.
+    const result = await environment.scenario(
       { apps: 2, env: { HERALD_LEASE_SECONDS: '12' } },
       async ({ apps, client, senders, allow }) => {
         allow.killed = true
@@ -20,11 +21,11 @@ export const killedDatabase: Block = {
           idempotencyKey: n % 3 === 0 ? newKey() : null,
         }))
         for (let kill = 0; kill < kills; kill++) {
-          await sleep(house.random.between(1_000, 2_500))
-          await house.database.kill()
-          await sleep(house.random.between(0, 300))
+          await sleep(environment.random.between(1_000, 2_500))
+          await environment.database.kill()
+          await sleep(environment.random.between(0, 300))
           const begun = Date.now()
-          await house.database.start()
+          await environment.database.start()
           const back = Date.now()
           starts.push((back - begun) / 1000)
           const first = await client.send({ sender: senders[0] as (typeof senders)[0], idempotencyKey: newKey() })
@@ -34,21 +35,21 @@ export const killedDatabase: Block = {
         return { gaps, starts, stayed: apps.every((app, at) => app.pid() === pids[at]) }
       },
     )
-    const { counts } = told
-    const factor = factorOf(3, 4 * Math.max(...told.starts)) // a machine that starts slowly does the rest slowly too
+    const { counts } = result
+    const factor = factorOf(3, 4 * Math.max(...result.starts)) // a machine that starts slowly is slow in everything else, too
     return [
       verdict(
         'D2',
         'kill -9 of PostgreSQL under load',
         'lost 0, extra 0, stays up, accepts again ≤ 3 s (or four starts of the database)',
-        `${counts.accepted} accepted, ${kills} kills, ${counts.lost} lost, ${counts.extra} extra, ${counts.refused} refused, longest gap ${Math.max(...told.gaps).toFixed(2)} s`,
+        `${counts.accepted} accepted, ${kills} kills, ${counts.lost} lost, ${counts.extra} extra, ${counts.refused} refused, longest gap ${Math.max(...result.gaps).toFixed(2)} s`,
         {
           'none lost': counts.lost === 0,
           'no extra': counts.extra === 0,
-          'processes stayed up': told.stayed,
-          'accepts again in time': Math.max(...told.gaps) <= 3 * factor,
+          'processes stayed up': result.stayed,
+          'accepts again in time': Math.max(...result.gaps) <= 3 * factor,
         },
-        told.violations,
+        result.violations,
         factor,
       ),
     ]
@@ -57,9 +58,9 @@ export const killedDatabase: Block = {
 
 export const killedAll: Block = {
   name: 'everything killed together',
-  async run(house) {
-    const rounds = house.isLong ? 10 : 1
-    const told = await house.story({ apps: 2 }, async ({ apps, client, senders, allow }) => {
+  async run(environment) {
+    const rounds = environment.isLong ? 10 : 1
+    const result = await environment.scenario({ apps: 2 }, async ({ apps, client, senders, allow }) => {
       const seconds: number[] = []
       const ups: number[] = []
       for (let round = 0; round < rounds; round++) {
@@ -68,22 +69,22 @@ export const killedAll: Block = {
           sender: senders[n % 2] as (typeof senders)[0],
           idempotencyKey: n % 2 === 0 ? newKey() : null,
         }))
-        await sleep(house.random.between(800, 1_800))
+        await sleep(environment.random.between(800, 1_800))
         for (const app of apps) app.expect('any') // they may start before the database does
-        await Promise.all([house.database.kill(), ...apps.map(app => app.kill())])
+        await Promise.all([environment.database.kill(), ...apps.map(app => app.kill())])
         const since = Date.now()
-        await house.database.start()
+        await environment.database.start()
         await Promise.all(apps.map(app => app.up()))
         ups.push((Date.now() - since) / 1000)
         for (const app of apps) app.expect('nothing')
-        while (!house.sink.arrivals().some(arrival => arrival.at > since + 50) && Date.now() < since + 30_000)
+        while (!environment.sink.arrivals().some(arrival => arrival.at > since + 50) && Date.now() < since + 30_000)
           await sleep(20)
         seconds.push((Date.now() - since) / 1000)
         await sending
       }
       return { seconds, ups }
     })
-    const { counts, seconds, ups } = told
+    const { counts, seconds, ups } = result
     return [
       verdict(
         'D3',
@@ -94,7 +95,7 @@ export const killedAll: Block = {
           'none lost': counts.lost === 0,
           'first send in time': seconds.every((one, at) => one <= 10 * factorOf(10, (ups[at] ?? 0) + 5)),
         },
-        told.violations,
+        result.violations,
         factorOf(10, Math.max(...ups) + 5),
       ),
     ]
@@ -104,27 +105,27 @@ export const killedAll: Block = {
 const DURABLE = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
 
 export const unsafeDatabase: Block = {
-  name: 'a database that may forget',
-  async run(house) {
-    const { sql, script } = house.store.db
+  name: 'a database without durability',
+  async run(environment) {
+    const { sql, script } = environment.store.db
     const refused: string[] = []
     const why: string[] = []
     for (const setting of DURABLE) {
       await script(`alter system set ${setting} = off`)
       await sql`select pg_reload_conf()`
       await sleep(500)
-      const { code, words } = await house.tryStart({})
+      const { code, words } = await environment.tryStart({})
       if (code !== null && code !== 0 && words.includes(setting)) refused.push(setting)
       else why.push(`${setting}: ended with ${code}, ${words.slice(0, 300)}`)
       if (setting === 'synchronous_commit') {
-        const allowed = await house.tryStart({ HERALD_ALLOW_UNSAFE_DATABASE: 'true' })
+        const allowed = await environment.tryStart({ HERALD_ALLOW_UNSAFE_DATABASE: 'true' })
         if (allowed.code !== null) why.push(`not even when allowed: ${allowed.words.slice(0, 300)}`)
       }
       await script(`alter system reset ${setting}`)
       await sql`select pg_reload_conf()`
     }
     await sleep(500)
-    const { code } = await house.tryStart({})
+    const { code } = await environment.tryStart({})
     return [
       verdict(
         'D4',

@@ -1,4 +1,4 @@
-// What callers may send: malformed requests, ids of other services, and news of a message in any order.
+// What callers may send: malformed requests, ids of other services; and receipts of a message in any order.
 import fc from 'fast-check'
 import { create as createKey } from '../../src/keys/create.ts'
 import { isFinal, after as moved, type Standing } from '../../src/notifications/status.ts'
@@ -8,18 +8,18 @@ import { askAll, createMalformed } from '../../test/support/malformed.ts'
 import { hear, model, news, permutations, RESULTS, SIX, STATUSES } from '../../test/support/status-model.ts'
 import { bulk, CASES, type Ids, idsOfRoutes, plain, unknownLike } from '../../test/support/tenants.ts'
 import type { Sender } from '../support/client.ts'
-import { CATEGORY, type House, OPERATOR, type Story } from '../support/house.ts'
+import { CATEGORY, type Environment, OPERATOR, type Scenario } from '../support/environment.ts'
 import { type Block, type Verdict, verdict } from '../support/promise.ts'
 
 export const inputs: Block = {
-  name: 'malformed requests, and ids of others',
-  async run(house) {
+  name: 'malformed requests, and ids of other services',
+  async run(environment) {
     const env = { HERALD_REQUEST_SECONDS: '3', HERALD_HEADER_SECONDS: '2' }
-    const told = await house.story({ apps: 1, services: 1, env }, async story => ({
-      bad: await malformed(house, story),
-      tenants: await tenants(house, story),
+    const result = await environment.scenario({ apps: 1, services: 1, env }, async scenario => ({
+      bad: await malformed(environment, scenario),
+      tenants: await tenants(environment, scenario),
     }))
-    const { bad, tenants: others } = told
+    const { bad, tenants: others } = result
     return [
       verdict(
         'C4',
@@ -31,9 +31,9 @@ export const inputs: Block = {
         {
           'no 5xx': !Object.keys(bad.counts).some(status => Number(status) >= 500),
           'alive and accepting afterwards': bad.isAlive,
-          'no death': told.counts.deaths === 0,
+          'no death': result.counts.deaths === 0,
         },
-        [...bad.wrong.slice(0, 5), ...told.violations],
+        [...bad.wrong.slice(0, 5), ...result.violations],
       ),
       verdict(
         'I1',
@@ -43,42 +43,42 @@ export const inputs: Block = {
         { 'every id has its case': others.isComplete, 'nothing changed': others.isUnchanged },
         others.wrong.slice(0, 5),
       ),
-      moves(house),
+      moves(environment),
       orders(),
     ]
   },
 }
 
-async function malformed(house: House, { apps, client, sender, senders }: Story) {
+async function malformed(environment: Environment, { apps, client, sender, senders }: Scenario) {
   const address = apps[0]?.address ?? ''
-  const caller = await managing(house, await sender({ isOutside: true }))
+  const caller = await managing(environment, await sender({ isOutside: true }))
   const { templates } = caller.sender
   const first = await client.ask('POST', '/v2/notifications/email', {
     key: caller.key,
     body: { email_address: 'a@example.org', template_id: templates.email, personalisation: { token: 'x' } },
   })
   const known = { ...templates, message: JSON.parse(first.body).id as string, category: CATEGORY.general }
-  const { rawTable, generated } = createMalformed(house.random.between(1, 1_000_000_000), caller.key, known)
-  const all = [...rawTable(), ...Array.from({ length: house.isLong ? 10_000 : 2_000 }, generated)]
-  house.totals.badInputs = (house.totals.badInputs ?? 0) + all.length
+  const { rawTable, generated } = createMalformed(environment.random.between(1, 1_000_000_000), caller.key, known)
+  const all = [...rawTable(), ...Array.from({ length: environment.isLong ? 10_000 : 2_000 }, generated)]
+  environment.totals.badInputs = (environment.totals.badInputs ?? 0) + all.length
   const asked = await askAll(address, all)
   const ready = await client.ask('GET', '/health/ready')
   const answer = await client.send({ sender: senders[0] as Sender, idempotencyKey: 'afterwards' })
   return { ...asked, tried: all.length, isAlive: ready.status === 200 && answer.status === 201 }
 }
 
-const managing = async (house: House, sender: Sender) => {
+const managing = async (environment: Environment, sender: Sender) => {
   const shape = { name: 'manages templates', key_type: 'normal' as const, manage_templates: true }
   return {
     sender,
-    key: (await createKey(house.store, OPERATOR, { id: sender.service, name: '', state: 'active' }, shape)).key,
+    key: (await createKey(environment.store, OPERATOR, { id: sender.service, name: '', state: 'active' }, shape)).key,
   }
 }
 
-// --- ids of others
+// --- ids of other services
 
-async function tenants(house: House, story: Story) {
-  const address = story.apps[0]?.address ?? ''
+async function tenants(environment: Environment, scenario: Scenario) {
+  const address = scenario.apps[0]?.address ?? ''
   const ask = async (key: string, method: string, path: string, body?: unknown) => {
     const headers = {
       authorization: `ApiKey-v1 ${key}`,
@@ -91,7 +91,7 @@ async function tenants(house: House, story: Story) {
     })
     return { status: reply.status, headers: reply.headers, text: await reply.text() }
   }
-  const [owner, stranger] = [await inhabited(house, story, ask), await inhabited(house, story, ask)]
+  const [owner, stranger] = [await inhabited(environment, scenario, ask), await inhabited(environment, scenario, ask)]
   const belongings = () =>
     Promise.all(
       [
@@ -145,9 +145,9 @@ async function tenants(house: House, story: Story) {
 type Ask = (key: string, method: string, path: string, body?: unknown) => Promise<{ text: string }>
 
 /** A service with one of everything that has an id. */
-async function inhabited(house: House, { sender }: Story, ask: Ask): Promise<{ key: string; ids: Ids }> {
-  const { store } = house
-  const { sender: one, key } = await managing(house, await sender({ isOutside: true }))
+async function inhabited(environment: Environment, { sender }: Scenario, ask: Ask): Promise<{ key: string; ids: Ids }> {
+  const { store } = environment
+  const { sender: one, key } = await managing(environment, await sender({ isOutside: true }))
   const made = async (path: string, body: unknown) => JSON.parse((await ask(key, 'POST', path, body)).text)
   const inOneHour = new Date(Date.now() + 3_600_000).toISOString()
   const shape = { template_type: 'email', subject: 'x', content: 'x', template_category_id: CATEGORY.general }
@@ -174,11 +174,11 @@ async function inhabited(house: House, { sender }: Story, ask: Ask): Promise<{ k
   }
 }
 
-// --- moves
+// --- status moves
 
-/** Random sequences of news against the model; what really happened is replayed by the checker at the end of every story. */
-function moves(house: House): Verdict {
-  const count = house.isLong ? 100_000 : 10_000
+/** Random sequences of receipts against the model; the checker replays the real moves at the end of every scenario. */
+function moves(environment: Environment): Verdict {
+  const count = environment.isLong ? 100_000 : 10_000
   const result = fc.check(
     fc.property(
       fc.constantFrom('email' as const, 'sms' as const),
@@ -194,13 +194,13 @@ function moves(house: House): Verdict {
         return true
       },
     ),
-    { numRuns: count, seed: house.random.seed },
+    { numRuns: count, seed: environment.random.seed },
   )
   return verdict(
     'O1',
     'only the moves of the interface happen',
     '0 others',
-    `${result.numRuns} random sequences go as the model goes; ${house.totals.moves ?? 0} moves of ${house.totals.stored ?? 0} messages of this run replayed`,
+    `${result.numRuns} random sequences go as the model goes; ${environment.totals.moves ?? 0} moves of ${environment.totals.stored ?? 0} messages of this run replayed`,
     { 'as the model': !result.failed },
     result.failed ? [JSON.stringify(result.counterexample)] : [],
   )

@@ -1,32 +1,32 @@
-// Promises that must hold however many processes are asked at once: reading one's write, limits, cancelling against sending,
-// and idempotency keys while processes are killed.
+// Promises that must hold with concurrent requests to any number of processes: reading one's own write, limits, cancelling
+// against sending, and idempotency keys while processes are killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Id } from '../../src/core/id.ts'
 import { recountDailyUsage } from '../../src/maintenance/recount.ts'
 import { type Answer, type Client, newKey, type Sender } from '../support/client.ts'
-import type { House, Story } from '../support/house.ts'
+import type { Environment, Scenario } from '../support/environment.ts'
 import { type Block, verdict } from '../support/promise.ts'
 
 const PROCESSES = 4
 
 export const races: Block = {
-  name: 'four processes asked at once',
-  async run(house) {
-    const told = await house.story({ apps: PROCESSES, only: 'http', services: 1 }, async story => {
-      await story.app({ only: 'engine', env: { HERALD_LEASE_SECONDS: '15' } })
+  name: 'concurrent requests to four processes',
+  async run(environment) {
+    const result = await environment.scenario({ apps: PROCESSES, only: 'http', services: 1 }, async scenario => {
+      await scenario.app({ only: 'engine', env: { HERALD_LEASE_SECONDS: '15' } })
       await awayFromMidnight()
-      // The window of sixty seconds cannot be hurried; it passes while the others are at work.
-      const window = house.isLong ? slidingWindow(story) : Promise.resolve(null)
-      const read = await readYourWrite(house, story)
-      const daily = await dailyLimit(house, story)
-      const rate = await burst(story)
-      const cancels = await cancelOrSend(house, story)
-      const jobs = await cancelOrSendJobs(house, story)
-      const keys = await idempotency(house, story)
-      const killed = await dailyLimitKilled(house, story)
+      // The rate-limit window of sixty seconds cannot be shortened, so it runs in parallel with the other parts.
+      const window = environment.isLong ? slidingWindow(scenario) : Promise.resolve(null)
+      const read = await readYourWrite(environment, scenario)
+      const daily = await dailyLimit(environment, scenario)
+      const rate = await burst(scenario)
+      const cancels = await cancelOrSend(environment, scenario)
+      const jobs = await cancelOrSendJobs(environment, scenario)
+      const keys = await idempotency(environment, scenario)
+      const killed = await dailyLimitKilled(environment, scenario)
       return { read, daily, rate, cancels, jobs, keys, killed, window: await window }
     })
-    const { read, daily, rate, cancels, jobs, keys, killed, window, counts, violations } = told
+    const { read, daily, rate, cancels, jobs, keys, killed, window, counts, violations } = result
     return [
       verdict(
         'D6',
@@ -101,7 +101,7 @@ export const races: Block = {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Counters are by the day: nothing here may begin on one and end on the next. */
+/** Counters are per day: this scenario must not run across midnight. */
 async function awayFromMidnight() {
   const left = DAY_MS - (Date.now() % DAY_MS)
   if (left < 4 * 60_000) await sleep(left + 1_000)
@@ -117,16 +117,16 @@ const many = <T>(count: number, work: (n: number) => Promise<T>) =>
 
 const isAccepted = ({ status }: { status: number }) => status === 201
 
-async function sumOf(house: Pick<House, 'store'>, service: Id) {
-  const [row] = await house.store.db.sql<{ used: number; stored: number }>`
+async function sumOf(environment: Pick<Environment, 'store'>, service: Id) {
+  const [row] = await environment.store.db.sql<{ used: number; stored: number }>`
     select (select coalesce(sum(used), 0) from usage where service_id = ${service})::integer as used,
            (select count(*) from notifications where service_id = ${service})::integer as stored`
   return row ?? { used: 0, stored: 0 }
 }
 
-async function readYourWrite(house: House, { client, senders }: Story) {
+async function readYourWrite(environment: Environment, { client, senders }: Scenario) {
   const sender = senders[0] as Sender
-  const asked = house.isLong ? 10_000 : 1_000
+  const asked = environment.isLong ? 10_000 : 1_000
   const statuses: number[] = []
   await many(20, async () => {
     for (let n = 0; n < asked / 20; n++) {
@@ -144,9 +144,9 @@ async function readYourWrite(house: House, { client, senders }: Story) {
 const cancel = async (client: Client, sender: Sender, path: string, id: string | null) =>
   (await client.ask('DELETE', `/v2/notifications/${path}${id}`, { key: sender.key })).status
 
-async function dailyLimit(house: House, story: Story) {
-  const { client } = story
-  const sender = await story.sender({ email_daily_limit: 1_000 })
+async function dailyLimit(environment: Environment, scenario: Scenario) {
+  const { client } = scenario
+  const sender = await scenario.sender({ email_daily_limit: 1_000 })
   const send = (scheduledFor: string | null) => client.send({ sender, scheduledFor, idempotencyKey: newKey() })
   const later = laterToday()
   const waiting: { path: string; id: string | null; messages: number }[] = []
@@ -176,15 +176,15 @@ async function dailyLimit(house: House, story: Story) {
   }
   await Promise.all([many(20, bulk), many(300, schedule), many(1_500, now)])
   await many(600, now)
-  const { used } = await sumOf(house, sender.service)
+  const { used } = await sumOf(environment, sender.service)
   const result = { tries: 20 * 30 + 300 + 1_500 + 600, accepted, cancelled, used }
-  for (const one of waiting) await giveBack(one) // nothing of it is meant to be sent in two hours
+  for (const one of waiting) await giveBack(one) // cancelled, so that nothing is sent in two hours
   return result
 }
 
-async function burst(story: Story) {
-  const sender = await story.sender({ rate_limit: 100 })
-  const answers = await many(300, () => story.client.send({ sender, idempotencyKey: newKey() }))
+async function burst(scenario: Scenario) {
+  const sender = await scenario.sender({ rate_limit: 100 })
+  const answers = await many(300, () => scenario.client.send({ sender, idempotencyKey: newKey() }))
   return {
     tries: answers.length,
     accepted: answers.filter(isAccepted).length,
@@ -192,18 +192,19 @@ async function burst(story: Story) {
   }
 }
 
-/** Bursts and single requests for more than two windows: no sixty seconds may hold more accepts than the limit. */
-async function slidingWindow(story: Story) {
-  const sender = await story.sender({ rate_limit: 100 })
+/** Bursts and single requests for more than two windows: no window of sixty seconds may contain more accepts than the limit. */
+async function slidingWindow(scenario: Scenario) {
+  const sender = await scenario.sender({ rate_limit: 100 })
   const since = Date.now()
   const answers: Answer[] = []
-  const send = async () => void answers.push(await story.client.send({ sender, idempotencyKey: newKey() }))
+  const send = async () => void answers.push(await scenario.client.send({ sender, idempotencyKey: newKey() }))
   await many(60, send)
   while (Date.now() < since + 150_000) {
     await sleep(1_000)
     await many(Math.floor((Date.now() - since) / 1_000) % 20 === 0 ? 20 : 1, send)
   }
-  // A request was counted between its beginning and its answer: who lies wholly within sixty seconds was counted within them.
+  // A request is counted at some moment between its start and its answer: if both are within sixty seconds, it was counted within
+  // them.
   const accepts = answers.filter(isAccepted)
   const within = accepts.map(
     first => accepts.filter(one => one.sentAt >= first.sentAt && one.answeredAt <= first.sentAt + 60_000).length,
@@ -213,51 +214,51 @@ async function slidingWindow(story: Story) {
 
 // --- cancelling against sending
 
-/** Around the moment at which the engine comes: up to a second later, when it looks again. */
-const racing = (house: House, due: number, from: number, to: number) =>
-  sleep(Math.max(0, due + house.random.between(from, to) - Date.now()))
+/** Around the moment the engine takes the ticket: up to a second after it is due, when the engine polls again. */
+const racing = (environment: Environment, due: number, from: number, to: number) =>
+  sleep(Math.max(0, due + environment.random.between(from, to) - Date.now()))
 
-async function cancelOrSend(house: House, story: Story) {
-  const { client } = story
-  const sender = await story.sender()
-  const races = house.isLong ? 2_000 : 500
+async function cancelOrSend(environment: Environment, scenario: Scenario) {
+  const { client } = scenario
+  const sender = await scenario.sender()
+  const races = environment.isLong ? 2_000 : 500
   const later = laterToday()
   const answers = await many(races, () => client.send({ sender, scheduledFor: later, idempotencyKey: newKey() }))
   const ids = answers.map(answer => answer.id)
   const due = Date.now() + 1_500
   const dues = ids.map((_, n) => new Date(due + n * 5).toISOString())
-  await house.store.db.sql`
+  await environment.store.db.sql`
     with moved as (select * from unnest(${ids}::uuid[], ${dues}::timestamptz[]) as m (id, at)),
-    told as (update notifications n set scheduled_for = m.at from moved m where n.id = m.id)
+    result as (update notifications n set scheduled_for = m.at from moved m where n.id = m.id)
     update tickets t set due_at = m.at from moved m where t.id = m.id`
   const statuses = await many(races, async n => {
-    await racing(house, due + n * 5, -200, 1_000)
+    await racing(environment, due + n * 5, -200, 1_000)
     return cancel(client, sender, '', ids[n] ?? '')
   })
-  await story.drained()
-  const times = timesArrived(story)
+  await scenario.drained()
+  const times = timesArrived(scenario)
   const wrong = ids.flatMap((id, n) => {
     const isCancelled = statuses[n] === 200
     const isRight = (isCancelled || statuses[n] === 400) && (times.get(id ?? '') ?? 0) === (isCancelled ? 0 : 1)
     return isRight ? [] : [`${id}: ${statuses[n]}, arrived ${times.get(id ?? '') ?? 0} times`]
   })
   const cancelled = statuses.filter(status => status === 200).length
-  return { races, cancelled, sent: races - cancelled, wrong, used: (await sumOf(house, sender.service)).used }
+  return { races, cancelled, sent: races - cancelled, wrong, used: (await sumOf(environment, sender.service)).used }
 }
 
-const timesArrived = (story: Story) => {
+const timesArrived = (scenario: Scenario) => {
   const times = new Map<string, number>()
-  for (const { id } of story.arrivals()) times.set(id, (times.get(id) ?? 0) + 1)
+  for (const { id } of scenario.arrivals()) times.set(id, (times.get(id) ?? 0) + 1)
   return times
 }
 
 const JOB_ROWS = 20
 
-async function cancelOrSendJobs(house: House, story: Story) {
-  const { client } = story
-  const { sql } = house.store.db
-  const sender = await story.sender()
-  const races = house.isLong ? 200 : 50
+async function cancelOrSendJobs(environment: Environment, scenario: Scenario) {
+  const { client } = scenario
+  const { sql } = environment.store.db
+  const sender = await scenario.sender()
+  const races = environment.isLong ? 200 : 50
   const later = laterToday()
   const jobs = await many(races, () =>
     client.bulk({ sender, count: JOB_ROWS, scheduledFor: later, idempotencyKey: newKey() }),
@@ -267,16 +268,16 @@ async function cancelOrSendJobs(house: House, story: Story) {
   const dues = ids.map((_, n) => new Date(due + n * 40).toISOString())
   await sql`
     with moved as (select * from unnest(${ids}::uuid[], ${dues}::timestamptz[]) as m (id, at)),
-    told as (update jobs j set scheduled_for = m.at from moved m where j.id = m.id)
+    result as (update jobs j set scheduled_for = m.at from moved m where j.id = m.id)
     update tickets t set due_at = m.at from moved m join chunks c on c.job_id = m.id where t.id = c.id`
   const statuses = await many(races, async n => {
-    await racing(house, due + n * 40, -60, 30)
+    await racing(environment, due + n * 40, -60, 30)
     return cancel(client, sender, 'bulk/', ids[n] ?? '')
   })
-  await story.drained()
+  await scenario.drained()
   const rows = await sql<{ id: Id; job_id: Id }>`
     select id, job_id from notifications where job_id = any (${ids}::uuid[]) and service_id = ${sender.service}`
-  const times = timesArrived(story)
+  const times = timesArrived(scenario)
   const wrong = ids.flatMap((id, n) => {
     const isCancelled = statuses[n] === 200
     const mine = rows.filter(row => row.job_id === id)
@@ -285,22 +286,22 @@ async function cancelOrSendJobs(house: House, story: Story) {
     return isRight ? [] : [`job ${id}: ${statuses[n]}, ${mine.length} rows, ${arrived} arrived`]
   })
   const cancelled = statuses.filter(status => status === 200).length
-  return { races, cancelled, sent: races - cancelled, wrong, used: (await sumOf(house, sender.service)).used }
+  return { races, cancelled, sent: races - cancelled, wrong, used: (await sumOf(environment, sender.service)).used }
 }
 
 // --- with kills
 
-/** Kills processes that answer callers, one after the other, while `work` goes on. */
+/** Kills HTTP processes, one after the other, while `work` runs. */
 async function whileKilling<T>(
-  house: House,
-  { apps, allow }: Story,
+  environment: Environment,
+  { apps, allow }: Scenario,
   kills: number,
   work: () => Promise<T>,
 ): Promise<T> {
   allow.killed = true
   const working = work()
   for (let kill = 0; kill < kills; kill++) {
-    await sleep(house.random.between(150, 500))
+    await sleep(environment.random.between(150, 500))
     const app = apps[kill % PROCESSES]
     await app?.up()
     await app?.kill()
@@ -308,15 +309,16 @@ async function whileKilling<T>(
   return working
 }
 
-async function idempotency(house: House, story: Story) {
-  const { client } = story
-  const sender = await story.sender()
-  const keys = Array.from({ length: house.isLong ? 2_000 : 200 }, newKey)
-  const kills = house.isLong ? 20 : 3
+async function idempotency(environment: Environment, scenario: Scenario) {
+  const { client } = scenario
+  const sender = await scenario.sender()
+  const keys = Array.from({ length: environment.isLong ? 2_000 : 200 }, newKey)
+  const kills = environment.isLong ? 20 : 3
   const callers = keys.flatMap((key, n) => Array.from({ length: 5 }, () => ({ key, n })))
-  const answers = await whileKilling(house, story, kills, () => {
-    // Shuffled and over the whole time of the kills, so that the five of a key meet different processes at different moments.
-    const perSecond = house.isLong ? 500 : 400
+  const answers = await whileKilling(environment, scenario, kills, () => {
+    // Shuffled and spread over the whole time of the kills, so that the five requests of a key reach different processes at
+    // different moments.
+    const perSecond = environment.isLong ? 500 : 400
     return client.load(callers.length, perSecond, at => {
       const { key, n } = callers[(at * 7) % callers.length] as (typeof callers)[0]
       return { sender, idempotencyKey: key, to: `key-${n}@example.org`, token: `tkkey${n.toString(36)}k` }
@@ -327,7 +329,7 @@ async function idempotency(house: House, story: Story) {
     const known = ids.get(idempotencyKey ?? '') ?? new Set()
     ids.set(idempotencyKey ?? '', known.add(id))
   }
-  const { stored } = await sumOf(house, sender.service)
+  const { stored } = await sumOf(environment, sender.service)
   const one = newKey()
   const same = { sender, idempotencyKey: one, to: 'same@example.org', token: 'tksamek' }
   await many(50, () => client.send(same))
@@ -338,24 +340,24 @@ async function idempotency(house: House, story: Story) {
     stored,
     split: [...ids.values()].filter(set => set.size !== 1).length,
     open: answers.filter(answer => answer.id === null).length,
-    atOnce: (await sumOf(house, sender.service)).stored - stored,
+    atOnce: (await sumOf(environment, sender.service)).stored - stored,
     other: other.status,
   }
 }
 
-async function dailyLimitKilled(house: House, story: Story) {
-  const limit = house.isLong ? 1_000 : 300
-  const kills = house.isLong ? 10 : 2
-  const sender = await story.sender({ email_daily_limit: limit })
-  const answers = await whileKilling(house, story, kills, () =>
-    story.client.load(limit * 3, 400, () => ({ sender, idempotencyKey: newKey() })),
+async function dailyLimitKilled(environment: Environment, scenario: Scenario) {
+  const limit = environment.isLong ? 1_000 : 300
+  const kills = environment.isLong ? 10 : 2
+  const sender = await scenario.sender({ email_daily_limit: limit })
+  const answers = await whileKilling(environment, scenario, kills, () =>
+    scenario.client.load(limit * 3, 400, () => ({ sender, idempotencyKey: newKey() })),
   )
-  const { used, stored } = await sumOf(house, sender.service)
-  await house.store.db.sql`
+  const { used, stored } = await sumOf(environment, sender.service)
+  await environment.store.db.sql`
     update usage set used = used + 5 where service_id = ${sender.service}`
   let repaired = 0
-  for await (const _ of recountDailyUsage(house.store, surplus => (repaired += surplus)));
-  const after = (await sumOf(house, sender.service)).used
+  for await (const _ of recountDailyUsage(environment.store, surplus => (repaired += surplus)));
+  const after = (await sumOf(environment, sender.service)).used
   return {
     limit,
     kills,

@@ -1,22 +1,22 @@
-// One hostile tenant beside an honest one: whatever the one sends, the other is accepted and delivered as if it were alone. Each
-// attack is measured against the same minute without it, and a miss is measured again: the middle of three counts.
+// One hostile tenant beside an ordinary one: whatever the hostile one sends, the other's messages are accepted and delivered as
+// without it. Each attack is compared with a baseline of the same minute. A miss is measured twice more and the median counts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill } from '../../bench/support/fill.ts'
 import { load } from '../../src/services/sql.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
 import type { Sender } from '../support/client.ts'
+import { CATEGORY, type Environment, OPERATOR, type Scenario } from '../support/environment.ts'
 import { type Attack, attackWith } from '../support/hostile.ts'
-import { CATEGORY, type House, OPERATOR, type Story } from '../support/house.ts'
 import { type Block, factorOf, MOST_FACTOR, percentile, type Verdict, verdict } from '../support/promise.ts'
 
-/** A pool of the default size, and a lease that a busy machine does not lose. */
+/** A pool of the default size, and a lease that does not expire on a busy machine. */
 const ENV = { HERALD_LEASE_SECONDS: '15', HERALD_DATABASE_CONNECTIONS: '10' }
 const PER_SECOND = 50
 const BASE_SECONDS = 2
 const ATTACK_SECONDS = 4
-/** Whoever has no answer by then counts as not accepted. */
+/** A request without an answer by then counts as not accepted. */
 const GIVE_UP_MS = 15_000
-/** Twice a baseline below this is within the noise of a machine that also runs the attack (as in L6). */
+/** Below this baseline, a factor of two is within the noise of a machine that also runs the attack (as in L6). */
 const NOISE_MS = 50
 
 type Case = {
@@ -25,11 +25,11 @@ type Case = {
   what: Attack['what']
   connections: number
   share: 0.95 | 0.99
-  /** Twice what the honest one needs alone, or so many milliseconds on a machine that is quiet without the attack. */
+  /** The bound: twice what the ordinary tenant needs alone, or this many milliseconds more where the baseline is short. */
   bound: 'twice' | number
-  /** What the honest one sends: small messages, mails of 400 kB, or small messages and a bulk of ten rows each second. */
+  /** What the ordinary tenant sends: small messages, e-mails of 400 kB, or small messages and a bulk of ten rows each second. */
   honest: 'small' | 'large' | 'bulk'
-  prepare?(house: House, hostile: Sender): Promise<Partial<Attack>>
+  prepare?(environment: Environment, hostile: Sender): Promise<Partial<Attack>>
 }
 
 export const CASES: readonly Case[] = [
@@ -51,7 +51,9 @@ export const CASES: readonly Case[] = [
     share: 0.99,
     bound: 250,
     honest: 'small',
-    prepare: async (house, hostile) => ({ template: await templateOf(house, hostile, '((a))'.repeat(8_000)) }),
+    prepare: async (environment, hostile) => ({
+      template: await templateOf(environment, hostile, '((a))'.repeat(8_000)),
+    }),
   },
   {
     id: 'N3',
@@ -79,7 +81,7 @@ export const CASES: readonly Case[] = [
     share: 0.99,
     bound: 250,
     honest: 'bulk',
-    prepare: async (_house, hostile) => ({ template: hostile.templates.sms }),
+    prepare: async (_environment, hostile) => ({ template: hostile.templates.sms }),
   },
   {
     id: 'N4c',
@@ -98,8 +100,8 @@ export const CASES: readonly Case[] = [
     share: 0.95,
     bound: 'twice',
     honest: 'small',
-    prepare: async (house, hostile) => {
-      const one = { store: house.store, service: hostile.service, templates: hostile.templates }
+    prepare: async (environment, hostile) => {
+      const one = { store: environment.store, service: hostile.service, templates: hostile.templates }
       await fill(one, { from: 0, to: 2_000, days: 0.01, status: 'delivered' })
       return { key: hostile.key }
     },
@@ -107,43 +109,43 @@ export const CASES: readonly Case[] = [
 ]
 
 export const neighbours: Block = {
-  name: 'a hostile tenant beside an honest one',
-  async run(house) {
+  name: 'a hostile tenant beside an ordinary one',
+  async run(environment) {
     const verdicts: Verdict[] = []
-    for (const one of CASES) verdicts.push(await tried(house, one))
+    for (const one of CASES) verdicts.push(await tried(environment, one))
     return verdicts
   },
 }
 
-export async function tried(house: House, one: Case): Promise<Verdict> {
-  const told = await house.story({ apps: 1, services: 1, env: ENV }, async story => {
-    const [honest] = story.senders as [Sender]
-    const hostile = await story.sender({ isOutside: true })
+export async function tried(environment: Environment, one: Case): Promise<Verdict> {
+  const result = await environment.scenario({ apps: 1, services: 1, env: ENV }, async scenario => {
+    const [honest] = scenario.senders as [Sender]
+    const hostile = await scenario.sender({ isOutside: true })
     const attack: Attack = {
       what: one.what,
       connections: one.connections,
-      address: story.apps[0]?.address ?? '',
+      address: scenario.apps[0]?.address ?? '',
       key: hostile.testKey,
       template: hostile.templates.email,
-      ...(await one.prepare?.(house, hostile)),
+      ...(await one.prepare?.(environment, hostile)),
     }
-    await sends(story, honest, one, 1) // warm
-    const rounds = [await round(story, honest, one, attack)]
+    await sends(scenario, honest, one, 1) // warm up
+    const rounds = [await round(scenario, honest, one, attack)]
     for (let again = 0; again < 2 && !holds(one, rounds[0] as Round); again++)
-      rounds.push(await round(story, honest, one, attack))
-    // A round in which the machine was busy by itself proves nothing.
+      rounds.push(await round(scenario, honest, one, attack))
+    // A round in which the machine was busy for other reasons proves nothing.
     const quiet = rounds.filter(each => isQuiet(one, each))
     const middle = (quiet.length > 0 ? quiet : rounds).sort((a, b) => a.beside - b.beside)[
       Math.floor((quiet.length || rounds.length) / 2)
     ] as Round
-    // What the hostile one left behind is only in the way now.
-    await house.store.db.sql`delete from tickets where service_id = ${hostile.service}`
-    await story.drained()
-    const answers = story.client.answers.filter(answer => answer.sender === honest)
-    const arrived = new Set(story.arrivals().map(arrival => arrival.id))
+    // The leftovers of the hostile tenant are deleted, because they would only slow the next round.
+    await environment.store.db.sql`delete from tickets where service_id = ${hostile.service}`
+    await scenario.drained()
+    const answers = scenario.client.answers.filter(answer => answer.sender === honest)
+    const arrived = new Set(scenario.arrivals().map(arrival => arrival.id))
     return { middle, answers, arrived: answers.filter(answer => arrived.has(answer.id ?? '')).length }
   })
-  const { middle, answers, arrived } = told
+  const { middle, answers, arrived } = result
   const accepted = answers.filter(answer => answer.status === 201).length
   const name = `p${one.share * 100}`
   const most = one.bound === 'twice' ? `2 × alone (or + ${NOISE_MS} ms)` : `${one.bound} ms`
@@ -160,7 +162,7 @@ export async function tried(house: House, one: Case): Promise<Verdict> {
       'bulks are accepted in time': (middle.bulk ?? 0) <= BULK_MS,
       'the hostile one was at it': one.what === 'drip' || Object.keys(middle.hostile).length > 0,
     },
-    told.violations,
+    result.violations,
     one.bound === 'twice' ? undefined : factorOf(QUIET_P99_MS, middle.alone),
   )
 }
@@ -169,7 +171,7 @@ const BULK_MS = 5_000
 
 type Round = { alone: number; beside: number; slowest: number; bulk: number | null; hostile: Record<string, number> }
 
-/** What accepts take alone, p99, on a quiet machine with two cores. */
+/** What accepts take without an attack, p99, on a quiet machine with two cores. */
 const QUIET_P99_MS = 40
 
 function boundOf({ bound }: Case, { alone }: Round): number {
@@ -185,12 +187,12 @@ const shown = (statuses: Record<string, number>) =>
     .map(([status, times]) => `${times} × ${status === '0' ? 'nothing' : status}`)
     .join(', ') || 'nothing yet'
 
-async function round(story: Story, honest: Sender, one: Case, attack: Attack): Promise<Round> {
-  const alone = await sends(story, honest, one, BASE_SECONDS)
+async function round(scenario: Scenario, honest: Sender, one: Case, attack: Attack): Promise<Round> {
+  const alone = await sends(scenario, honest, one, BASE_SECONDS)
   const hostile = await attackWith(attack)
   try {
     await sleep(1_000)
-    const beside = await sends(story, honest, one, ATTACK_SECONDS)
+    const beside = await sends(scenario, honest, one, ATTACK_SECONDS)
     await sleep(300)
     return {
       alone: percentile(alone.took, one.share),
@@ -201,14 +203,14 @@ async function round(story: Story, honest: Sender, one: Case, attack: Attack): P
     }
   } finally {
     await hostile.stop()
-    await calm(story)
+    await calm(scenario)
   }
 }
 
-/** The next baseline begins when the process is done with what the attack has left. */
-async function calm(story: Story) {
+/** The next baseline starts when the process has finished the work that the attack left. */
+async function calm(scenario: Scenario) {
   for (let quick = 0, looks = 0; quick < 10 && looks < 200; looks++) {
-    const { sentAt, answeredAt } = await story.client.ask('GET', '/health/live')
+    const { sentAt, answeredAt } = await scenario.client.ask('GET', '/health/live')
     quick = answeredAt - sentAt < 20 ? quick + 1 : 0
     await sleep(50)
   }
@@ -216,20 +218,20 @@ async function calm(story: Story) {
 
 const LARGE_FILE = Buffer.alloc(300_000, 'text ').toString('base64')
 
-async function sends(story: Story, sender: Sender, one: Case, seconds: number) {
+async function sends(scenario: Scenario, sender: Sender, one: Case, seconds: number) {
   const isLarge = one.honest === 'large'
   const perSecond = isLarge ? PER_SECOND / 5 : PER_SECOND
   const doc = { file: LARGE_FILE, filename: 'a.txt', sending_method: 'attach' }
   const values = isLarge ? { values: { doc } } : {}
-  const bulks = one.honest === 'bulk' ? bulkEachSecond(story, sender, seconds) : Promise.resolve([])
-  const answers = await story.client.load(perSecond * seconds, perSecond, () => ({ sender, ...values }))
+  const bulks = one.honest === 'bulk' ? bulkEachSecond(scenario, sender, seconds) : Promise.resolve([])
+  const answers = await scenario.client.load(perSecond * seconds, perSecond, () => ({ sender, ...values }))
   return { took: answers.map(answer => answer.answeredAt - answer.sentAt), bulks: await bulks }
 }
 
-async function bulkEachSecond(story: Story, sender: Sender, seconds: number): Promise<number[]> {
+async function bulkEachSecond(scenario: Scenario, sender: Sender, seconds: number): Promise<number[]> {
   const took: Promise<number>[] = []
   for (let n = 0; n < seconds; n++) {
-    const job = story.client.bulk({ sender, count: 10 })
+    const job = scenario.client.bulk({ sender, count: 10 })
     const accepted = job.then(({ status, answeredAt, sentAt }) => (status === 201 ? answeredAt - sentAt : Infinity))
     took.push(Promise.race([accepted, sleep(GIVE_UP_MS).then(() => Infinity)]))
     await sleep(1_000)
@@ -238,17 +240,19 @@ async function bulkEachSecond(story: Story, sender: Sender, seconds: number): Pr
 }
 
 /** A page of messages that are rendered to 1.96 million characters each, the most that is allowed (contract 22.13). */
-async function largestMessages(house: House, hostile: Sender): Promise<Partial<Attack>> {
-  const template = await templateOf(house, hostile, '((a))'.repeat(49))
+async function largestMessages(environment: Environment, hostile: Sender): Promise<Partial<Attack>> {
+  const template = await templateOf(environment, hostile, '((a))'.repeat(49))
   const templates = { ...hostile.templates, email: template }
-  const one = { store: house.store, service: hostile.service, templates }
+  const one = { store: environment.store, service: hostile.service, templates }
   await fill(one, { from: 0, to: 250, days: 0.01, status: 'delivered', values: { a: 'x'.repeat(40_000) } })
   return { key: hostile.key, template }
 }
 
-async function templateOf(house: House, { service }: Sender, content: string) {
-  const owner = await load(house.store.db.sql, service)
+async function templateOf(environment: Environment, { service }: Sender, content: string) {
+  const owner = await load(environment.store.db.sql, service)
   if (!owner) throw new Error('the hostile service is gone')
   const shape = { name: 'Hostile', template_type: 'email' as const, subject: 'Hostile', content }
-  return (await createTemplate(house.store, OPERATOR, owner, { ...shape, template_category_id: CATEGORY.general })).id
+  return (
+    await createTemplate(environment.store, OPERATOR, owner, { ...shape, template_category_id: CATEGORY.general })
+  ).id
 }

@@ -1,23 +1,24 @@
-// Processes that end: none without a fault, some killed at random, each crash point once, workers dead, poisoned or frozen.
+// Processes that end: restarts without a fault, random kills, each crash point once, crashed workers, poison messages, frozen
+// processes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makePartitions } from '../../src/db/partitions.ts'
 import { CRASH_POINTS } from '../../src/telemetry/crash.ts'
 import { newKey } from '../support/client.ts'
-import { type House, LEASE_SECONDS, RECEIPT_SECRET } from '../support/house.ts'
+import { type Environment, LEASE_SECONDS, RECEIPT_SECRET } from '../support/environment.ts'
 import { type Block, verdict } from '../support/promise.ts'
 
-/** Sends under way and results not yet on disk, at most, in one process (rule R3). */
+/** The maximum of sends in progress and results not yet on disk in one process (rule R3). */
 const IN_FLIGHT = 128
 
 export const noFault: Block = {
   name: 'no fault, with graceful restarts',
-  async run(house) {
-    const count = house.isLong ? 100_000 : 5_000
-    const told = await house.story(
+  async run(environment) {
+    const count = environment.isLong ? 100_000 : 5_000
+    const result = await environment.scenario(
       { apps: 2, services: 3, env: { HERALD_LEASE_SECONDS: '15' } },
       async ({ apps, client, senders }) => {
         const stops: number[] = []
-        const sending = client.load(count, house.isLong ? 300 : 350, n => ({
+        const sending = client.load(count, environment.isLong ? 300 : 350, n => ({
           sender: senders[n % senders.length] as (typeof senders)[0],
           isTest: n % 20 === 7,
           isUrgent: n % 10 === 3,
@@ -32,11 +33,11 @@ export const noFault: Block = {
         return { stops, answers }
       },
     )
-    const tests = told.answers.filter(answer => answer.isTest).map(answer => answer.id ?? '')
-    const [ended] = await house.store.db.sql<{ delivered: number }>`
+    const tests = result.answers.filter(answer => answer.isTest).map(answer => answer.id ?? '')
+    const [ended] = await environment.store.db.sql<{ delivered: number }>`
       select count(*)::integer as delivered from states where id = any (${tests}::uuid[]) and status = 'delivered'`
-    const arrivals = new Set(house.sink.arrivals().map(arrival => arrival.id))
-    const { counts, violations } = told
+    const arrivals = new Set(environment.sink.arrivals().map(arrival => arrival.id))
+    const { counts, violations } = result
     return [
       verdict(
         'U2',
@@ -46,8 +47,8 @@ export const noFault: Block = {
         { 'all accepted': counts.accepted === count, 'no extra': counts.extra === 0, 'none lost': counts.lost === 0 },
         violations,
       ),
-      verdict('S2', 'SIGTERM: drain and exit', '≤ 10 s', `${Math.max(...told.stops).toFixed(1)} s`, {
-        'in time': Math.max(...told.stops) <= 10,
+      verdict('S2', 'SIGTERM: drain and exit', '≤ 10 s', `${Math.max(...result.stops).toFixed(1)} s`, {
+        'in time': Math.max(...result.stops) <= 10,
       }),
       verdict(
         'O7',
@@ -65,10 +66,10 @@ export const noFault: Block = {
 
 export const killed: Block = {
   name: 'kill -9 of processes under load',
-  async run(house) {
-    const count = house.isLong ? 20_000 : 5_000
-    const kills = house.isLong ? 60 : 5
-    const told = await house.story({ apps: 2, services: 3 }, async ({ apps, client, senders, allow }) => {
+  async run(environment) {
+    const count = environment.isLong ? 20_000 : 5_000
+    const kills = environment.isLong ? 60 : 5
+    const result = await environment.scenario({ apps: 2, services: 3 }, async ({ apps, client, senders, allow }) => {
       Object.assign(allow, { extra: kills * IN_FLIGHT, killed: true })
       const some = (n: number) => ({
         sender: senders[n % senders.length] as (typeof senders)[0],
@@ -78,19 +79,20 @@ export const killed: Block = {
       const sending = client.load(count, 300, some)
       const pause = (count / 300) * (1000 / kills)
       for (let kill = 0; kill < kills; kill++) {
-        await sleep(house.random.between(Math.floor(pause * 0.3), Math.floor(pause * 0.9)))
-        const app = house.random.pick(apps)
+        await sleep(environment.random.between(Math.floor(pause * 0.3), Math.floor(pause * 0.9)))
+        const app = environment.random.pick(apps)
         await app.up()
-        await sleep(house.random.between(0, 200))
+        await sleep(environment.random.between(0, 200))
         await app.kill()
       }
       await sending
-      // Who does not name a request and gets no answer does not ask again: others ask until there are as many as promised.
+      // A request without an idempotency key that gets no answer is not repeated: further requests are sent until the promised
+      // number is accepted.
       const missing = () => count - client.answers.filter(answer => answer.id !== null).length
       for (let rounds = 0; missing() > 0 && rounds < 10; rounds++) await client.load(missing(), 300, some)
       return {}
     })
-    const { counts, violations } = told
+    const { counts, violations } = result
     const of = (...beginnings: string[]) => violations.filter(one => beginnings.some(begin => one.startsWith(begin)))
     return [
       verdict(
@@ -121,15 +123,15 @@ export const killed: Block = {
   },
 }
 
-/** The purge comes by the hour, and once at the start: it has a story of its own. */
+/** The purge runs hourly and once at the start: it has a scenario of its own. */
 const PLACES = CRASH_POINTS.filter(point => point !== 'mid-purge')
 
 export const crashPoints: Block = {
   name: 'each crash point',
-  async run(house) {
-    const rounds = house.isLong ? 6 : 1
+  async run(environment) {
+    const rounds = environment.isLong ? 6 : 1
     const died: string[] = []
-    const told = await house.story({ apps: 2, services: 2 }, async ({ apps, client, senders, allow }) => {
+    const result = await environment.scenario({ apps: 2, services: 2 }, async ({ apps, client, senders, allow }) => {
       Object.assign(allow, { extra: 0, killed: true })
       const [victim, other] = apps as [(typeof apps)[0], (typeof apps)[0]]
       const receipts = {
@@ -138,7 +140,7 @@ export const crashPoints: Block = {
         secret: RECEIPT_SECRET,
         urls: [`${victim.address}/receipts/http`, `${other.address}/receipts/http`],
       }
-      await house.sink.set({ receipts })
+      await environment.sink.set({ receipts })
       for (let round = 0; round < rounds; round++)
         for (const point of PLACES) {
           allow.extra += 2 * IN_FLIGHT
@@ -170,7 +172,7 @@ export const crashPoints: Block = {
         }
       return {}
     })
-    const { counts, violations } = told
+    const { counts, violations } = result
     return [
       verdict(
         'D1 crash',
@@ -192,17 +194,17 @@ export const crashPoints: Block = {
 }
 
 export const purge: Block = {
-  name: 'an end in the middle of a purge',
-  async run(house) {
-    const { db, clock } = house.store
-    const rounds = house.isLong ? 10 : 1
+  name: 'a crash in the middle of a purge',
+  async run(environment) {
+    const { db, clock } = environment.store
+    const rounds = environment.isLong ? 10 : 1
     let died = 0
     const left: string[] = []
-    const told = await house.story({ apps: 0, services: 1 }, async ({ app, client, senders }) => {
+    const result = await environment.scenario({ apps: 0, services: 1 }, async ({ app, client, senders }) => {
       const one = await app({ start: false })
       await one.start()
       for (let round = 0; round < rounds; round++) {
-        const days = 30 + house.random.between(0, 300)
+        const days = 30 + environment.random.between(0, 300)
         await makePartitions(db, { ...clock, micros: () => clock.micros() - days * 86_400_000_000 })
         one.set({ HERALD_CRASH_POINTS: 'mid-purge=kill:1' }, 'once')
         one.expect('kill')
@@ -213,8 +215,8 @@ export const purge: Block = {
         if (one.pid() !== pid) died++
         await one.up()
         one.expect('nothing')
-        let old = await oldDays(house)
-        for (const end = Date.now() + 20_000; old.length > 0 && Date.now() < end; old = await oldDays(house))
+        let old = await oldDays(environment)
+        for (const end = Date.now() + 20_000; old.length > 0 && Date.now() < end; old = await oldDays(environment))
           await sleep(100)
         left.push(...old)
         await client.send({ sender: senders[0] as (typeof senders)[0], idempotencyKey: newKey() })
@@ -226,20 +228,20 @@ export const purge: Block = {
         'D1 purge',
         'death in the middle of a purge: the next one goes on, nothing of a past day stays',
         '0 days left, lost 0',
-        `${died} deaths, ${left.length} days left, ${told.counts.accepted} accepted, ${told.counts.lost} lost`,
+        `${died} deaths, ${left.length} days left, ${result.counts.accepted} accepted, ${result.counts.lost} lost`,
         {
           'the place was met': died === rounds,
           'nothing stays': left.length === 0,
-          'none lost': told.counts.lost === 0,
+          'none lost': result.counts.lost === 0,
         },
-        [...left, ...told.violations],
+        [...left, ...result.violations],
       ),
     ]
   },
 }
 
-/** Tables of days long past, attached or not. */
-async function oldDays({ store: { db, clock } }: House): Promise<string[]> {
+/** Partitions of days long past, attached or detached. */
+async function oldDays({ store: { db, clock } }: Environment): Promise<string[]> {
   const oldest = new Date(clock.now() - 20 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
   const rows = await db.sql<{ name: string }>`
     select relname as name from pg_class
@@ -248,29 +250,32 @@ async function oldDays({ store: { db, clock } }: House): Promise<string[]> {
 }
 
 export const killedBulk: Block = {
-  name: 'kill -9 while bulks become messages',
-  async run(house) {
-    const kills = house.isLong ? 10 : 3
-    const count = house.isLong ? 50_000 : 5_000
-    const told = await house.story({ apps: 2, services: 1 }, async ({ apps, client, senders, allow, drained }) => {
-      Object.assign(allow, { extra: (kills + 1) * IN_FLIGHT, killed: true })
-      const job = await client.bulk({ sender: senders[0] as (typeof senders)[0], count, idempotencyKey: newKey() })
-      // Over the first half of what it takes to become messages, so that something is left to be killed.
-      const [seen, isSpread] = [Date.now(), () => isFinished(house, job.id)]
-      for (let kill = 0; kill < kills && !(await isSpread()); kill++) {
-        await sleep(house.random.between(20, house.isLong ? 700 : 250))
-        const app = house.random.pick(apps)
-        await app.up()
-        await app.kill()
-      }
-      await drained(house.isLong ? 300 : 120)
-      return { job, seconds: (Date.now() - seen) / 1000 }
-    })
-    const [row] = await house.store.db.sql<{ stored: number; rows: number; count: number }>`
+  name: 'kill -9 while bulk jobs are expanded',
+  async run(environment) {
+    const kills = environment.isLong ? 10 : 3
+    const count = environment.isLong ? 50_000 : 5_000
+    const result = await environment.scenario(
+      { apps: 2, services: 1 },
+      async ({ apps, client, senders, allow, drained }) => {
+        Object.assign(allow, { extra: (kills + 1) * IN_FLIGHT, killed: true })
+        const job = await client.bulk({ sender: senders[0] as (typeof senders)[0], count, idempotencyKey: newKey() })
+        // During the first half of the expansion into messages, so that the kills meet unfinished work.
+        const [seen, isSpread] = [Date.now(), () => isFinished(environment, job.id)]
+        for (let kill = 0; kill < kills && !(await isSpread()); kill++) {
+          await sleep(environment.random.between(20, environment.isLong ? 700 : 250))
+          const app = environment.random.pick(apps)
+          await app.up()
+          await app.kill()
+        }
+        await drained(environment.isLong ? 300 : 120)
+        return { job, seconds: (Date.now() - seen) / 1000 }
+      },
+    )
+    const [row] = await environment.store.db.sql<{ stored: number; rows: number; count: number }>`
       select count(*)::integer as stored, count(distinct n.job_row)::integer as rows, max(j.notification_count) as count
       from jobs j join notifications n on n.job_id = j.id
-      where j.id = ${told.job.id}`
-    const { counts } = told
+      where j.id = ${result.job.id}`
+    const { counts } = result
     return [
       verdict(
         'U4',
@@ -282,34 +287,36 @@ export const killedBulk: Block = {
           'none lost': counts.lost === 0 && counts.arrived === count,
           'some were killed': counts.deaths > 0,
         },
-        told.violations,
+        result.violations,
       ),
     ]
   },
 }
 
-async function isFinished(house: House, id: string | null): Promise<boolean> {
-  return (await house.store.db.sql`select from jobs where id = ${id} and status = 'finished'`).length > 0
+async function isFinished(environment: Environment, id: string | null): Promise<boolean> {
+  return (await environment.store.db.sql`select from jobs where id = ${id} and status = 'finished'`).length > 0
 }
 
 export const deadWorker: Block = {
-  name: 'a dead worker',
-  async run(house) {
-    const told = await house.story({ apps: 1, only: 'http' }, async ({ app, client, senders, allow }) => {
+  name: 'a crashed worker',
+  async run(environment) {
+    const result = await environment.scenario({ apps: 1, only: 'http' }, async ({ app, client, senders, allow }) => {
       const dead = await app({ only: 'engine' })
-      await house.sink.set({ delayMs: 4_000 })
+      await environment.sink.set({ delayMs: 4_000 })
       await client.load(60, 100, n => ({ sender: senders[n % 2] as (typeof senders)[0], idempotencyKey: newKey() }))
       await sleep(500)
       Object.assign(allow, { extra: IN_FLIGHT, killed: true })
       const heir = await app({ only: 'engine' })
-      await house.sink.set({ delayMs: 0 })
+      await environment.sink.set({ delayMs: 0 })
       await dead.end()
       const since = Date.now()
       const ids = new Set(client.answers.map(answer => answer.id))
-      const handedBefore = new Set(house.sink.arrivals().flatMap(arrival => (ids.has(arrival.id) ? [arrival.id] : [])))
+      const handedBefore = new Set(
+        environment.sink.arrivals().flatMap(arrival => (ids.has(arrival.id) ? [arrival.id] : [])),
+      )
       let seconds = 0
       for (;;) {
-        const after = house.sink.arrivals().filter(arrival => ids.has(arrival.id) && arrival.at >= since)
+        const after = environment.sink.arrivals().filter(arrival => ids.has(arrival.id) && arrival.at >= since)
         seconds = (Date.now() - since) / 1000
         if (new Set([...handedBefore, ...after.map(arrival => arrival.id)]).size === 60 || seconds > 30) break
         await sleep(50)
@@ -321,18 +328,18 @@ export const deadWorker: Block = {
         'D7',
         'tickets of a dead worker are picked up',
         `≤ lease + 5 s (lease ${LEASE_SECONDS} s)`,
-        `${told.seconds.toFixed(1)} s`,
-        { 'in time': told.seconds <= LEASE_SECONDS + 5 },
-        told.violations,
+        `${result.seconds.toFixed(1)} s`,
+        { 'in time': result.seconds <= LEASE_SECONDS + 5 },
+        result.violations,
       ),
     ]
   },
 }
 
 export const poison: Block = {
-  name: 'poison',
-  async run(house) {
-    const told = await house.story(
+  name: 'poison messages',
+  async run(environment) {
+    const result = await environment.scenario(
       { apps: 1, only: 'http', env: { HERALD_LEASE_SECONDS: '1' } },
       async ({ app, client, senders, allow, drained }) => {
         const answers = await client.load(60, 2_000, n => ({
@@ -349,23 +356,23 @@ export const poison: Block = {
         return { killer, thrower }
       },
     )
-    const states = await house.store.db.sql<{ id: string; status: string }>`
-      select id, status from states where id = any (${[told.killer, told.thrower]}::uuid[])`
+    const states = await environment.store.db.sql<{ id: string; status: string }>`
+      select id, status from states where id = any (${[result.killer, result.thrower]}::uuid[])`
     const statusOf = (id: string) => states.find(state => state.id === id)?.status
-    const { counts } = told
+    const { counts } = result
     return [
       verdict(
         'D8',
         'a poison ticket ends alone',
         '≤ 5 deaths, others delivered',
-        `${counts.deaths} deaths, killer ${statusOf(told.killer)}, thrower ${statusOf(told.thrower)}, ${counts.arrived} of 58 others arrived, ${counts.extra} extra`,
+        `${counts.deaths} deaths, killer ${statusOf(result.killer)}, thrower ${statusOf(result.thrower)}, ${counts.arrived} of 58 others arrived, ${counts.extra} extra`,
         {
           'deaths ≤ 5': counts.deaths <= 5,
-          'the killer is set aside': statusOf(told.killer) === 'technical-failure',
-          'the thrower is set aside': statusOf(told.thrower) === 'technical-failure',
+          'the killer is set aside': statusOf(result.killer) === 'technical-failure',
+          'the thrower is set aside': statusOf(result.thrower) === 'technical-failure',
           'all others arrived': counts.arrived === 58,
         },
-        told.violations,
+        result.violations,
       ),
     ]
   },
@@ -373,16 +380,16 @@ export const poison: Block = {
 
 export const frozen: Block = {
   name: 'a frozen worker',
-  async run(house) {
-    const rounds = house.isLong ? 10 : 1
-    const told = await house.story({ apps: 1, only: 'http' }, async ({ app, client, senders, allow }) => {
+  async run(environment) {
+    const rounds = environment.isLong ? 10 : 1
+    const result = await environment.scenario({ apps: 1, only: 'http' }, async ({ app, client, senders, allow }) => {
       const [first] = [await app({ only: 'engine' }), await app({ only: 'engine' })]
       for (let round = 0; round < rounds; round++) {
         const sending = client.load(600, 150, n => ({
           sender: senders[n % 2] as (typeof senders)[0],
           idempotencyKey: newKey(),
         }))
-        await sleep(house.random.between(500, 2_000))
+        await sleep(environment.random.between(500, 2_000))
         allow.extra += IN_FLIGHT
         allow.killed = true
         first.freeze()
@@ -397,9 +404,9 @@ export const frozen: Block = {
         'U6',
         'a worker frozen for two leases',
         `extra ≤ ${IN_FLIGHT} each`,
-        `${told.counts.accepted} accepted, ${told.counts.extra} extra, ${told.counts.lost} lost`,
-        { 'none lost': told.counts.lost === 0 },
-        told.violations,
+        `${result.counts.accepted} accepted, ${result.counts.extra} extra, ${result.counts.lost} lost`,
+        { 'none lost': result.counts.lost === 0 },
+        result.violations,
       ),
     ]
   },

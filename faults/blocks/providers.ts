@@ -1,20 +1,21 @@
-// Providers that refuse, hang, break the line or talk nonsense, and receipts that come early, twice, late, shuffled or forged.
+// Providers that refuse, hang, disconnect or answer garbage, and receipts that are early, duplicate, late, out of order or
+// forged.
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, newKey } from '../support/client.ts'
-import { type House, RECEIPT_SECRET } from '../support/house.ts'
+import { type Environment, RECEIPT_SECRET } from '../support/environment.ts'
 import { type Block, factorOf, percentile, type Verdict, verdict } from '../support/promise.ts'
 import type { Rule } from '../support/sink.ts'
 
-/** No worker is meant to die here: a lease must outlast the hiccups of a busy machine, or they would count as deaths. */
+/** No worker is meant to crash here: the lease must outlast the stalls of a busy machine, or they would count as crashes. */
 const PATIENT = { HERALD_LEASE_SECONDS: '15', HERALD_SMTP_REPLY_SECONDS: '8' }
 
 type State = { id: string; status: string; attempts: number; uncertain: boolean; provider_response: string | null }
 
-const statesOf = (house: House, ids: readonly (string | null)[]) => house.store.db.sql<State>`
+const statesOf = (environment: Environment, ids: readonly (string | null)[]) => environment.store.db.sql<State>`
   select id, status, attempts, uncertain, provider_response from states where id = any (${ids}::uuid[])`
 
-/** Each fault with recipients of its own, so that all of them can be met in one go. */
+/** Each fault has recipients of its own, so that all faults can be tried in one run. */
 const CASES: {
   id: string
   promise: string
@@ -139,37 +140,41 @@ const CASES: {
 
 export const providerFaults: Block = {
   name: 'provider matrix',
-  async run(house) {
-    const told = await house.story({ apps: 2, env: PATIENT }, async ({ apps, client, senders, allow, drained }) => {
-      const sender = senders[0] as (typeof senders)[0]
-      const receipts = {
-        mode: 'late' as const,
-        twice: false,
-        secret: RECEIPT_SECRET,
-        urls: apps.map(app => `${app.address}/receipts/http`),
-      }
-      await house.sink.set({ rules: CASES.map(one => one.rule), receipts })
-      allow.extra = CASES.reduce((sum, one) => sum + one.count * one.extraEach, 0)
-      const answers = await Promise.all(
-        CASES.map(({ rule, count }) =>
-          Promise.all(
-            Array.from({ length: count }, (_, n) => {
-              const isText = rule.prefix.startsWith('+')
-              const to = isText ? rule.prefix + String(100 + n) : `${rule.prefix}${n}@example.org`
-              return client.send({ sender, to, channel: isText ? 'sms' : 'email', idempotencyKey: newKey() })
-            }),
+  async run(environment) {
+    const result = await environment.scenario(
+      { apps: 2, env: PATIENT },
+      async ({ apps, client, senders, allow, drained }) => {
+        const sender = senders[0] as (typeof senders)[0]
+        const receipts = {
+          mode: 'late' as const,
+          twice: false,
+          secret: RECEIPT_SECRET,
+          urls: apps.map(app => `${app.address}/receipts/http`),
+        }
+        await environment.sink.set({ rules: CASES.map(one => one.rule), receipts })
+        allow.extra = CASES.reduce((sum, one) => sum + one.count * one.extraEach, 0)
+        const answers = await Promise.all(
+          CASES.map(({ rule, count }) =>
+            Promise.all(
+              Array.from({ length: count }, (_, n) => {
+                const isText = rule.prefix.startsWith('+')
+                const to = isText ? rule.prefix + String(100 + n) : `${rule.prefix}${n}@example.org`
+                return client.send({ sender, to, channel: isText ? 'sms' : 'email', idempotencyKey: newKey() })
+              }),
+            ),
           ),
-        ),
-      )
-      // Apart, or the outage would cut what another fault has just begun.
-      await drained(90)
-      const outage = await refused(house, client, senders)
-      await drained(90)
-      return { answers, outage }
-    })
+        )
+        // Separately, or the outage would interrupt the messages of another fault.
+        await drained(90)
+        const outage = await refused(environment, client, senders)
+        await drained(90)
+        return { answers, outage }
+      },
+    )
     const verdicts: Verdict[] = []
-    for (const id of [...new Set(CASES.map(one => one.id))].sort()) verdicts.push(await judged(house, id, told.answers))
-    const { outage } = told
+    for (const id of [...new Set(CASES.map(one => one.id))].sort())
+      verdicts.push(await judged(environment, id, result.answers))
+    const { outage } = result
     verdicts.push(
       verdict(
         'F1',
@@ -187,31 +192,31 @@ export const providerFaults: Block = {
         'O4',
         'provider_response, completed_at and sent_at as the interface says',
         '0 violations over the whole matrix',
-        `${told.counts.accepted} messages, ${told.counts.moves} moves, ${told.violations.filter(one => one.startsWith('O4')).length} kinds of violation`,
-        { 'all accepted': told.counts.accepted > 0 },
-        told.violations.filter(one => one.startsWith('O4')),
+        `${result.counts.accepted} messages, ${result.counts.moves} moves, ${result.violations.filter(one => one.startsWith('O4')).length} kinds of violation`,
+        { 'all accepted': result.counts.accepted > 0 },
+        result.violations.filter(one => one.startsWith('O4')),
       ),
       verdict(
         'O5',
         'nothing is stuck, nothing is lost',
         '0 without a ticket past their time',
-        `${told.counts.accepted} messages, ${told.counts.lost} lost or stuck, ${told.counts.extra} extra`,
-        { 'none lost': told.counts.lost === 0 },
-        told.violations.filter(one => !one.startsWith('O4')),
+        `${result.counts.accepted} messages, ${result.counts.lost} lost or stuck, ${result.counts.extra} extra`,
+        { 'none lost': result.counts.lost === 0 },
+        result.violations.filter(one => !one.startsWith('O4')),
       ),
     )
     return verdicts
   },
 }
 
-async function judged(house: House, id: string, answers: readonly (readonly Answer[])[]): Promise<Verdict> {
+async function judged(environment: Environment, id: string, answers: readonly (readonly Answer[])[]): Promise<Verdict> {
   const why: string[] = []
   const measured: string[] = []
-  const arrivals = house.sink.arrivals()
+  const arrivals = environment.sink.arrivals()
   for (const [at, one] of CASES.entries()) {
     if (one.id !== id) continue
     const ids = (answers[at] ?? []).map(answer => answer.id)
-    const states = await statesOf(house, ids)
+    const states = await statesOf(environment, ids)
     const times = (of: string) => arrivals.filter(arrival => arrival.id === of).length
     const extra = states.reduce((sum, state) => sum + Math.max(0, times(state.id) - 1), 0)
     measured.push(
@@ -247,7 +252,7 @@ async function judged(house: House, id: string, answers: readonly (readonly Answ
   }
 }
 
-/** What an SMSC can do to a submit_sm, each with numbers of its own; `isTheirs`: it may have been taken. */
+/** What an SMSC can do to a submit_sm, each with numbers of its own; `isTheirs`: the SMSC may have accepted the message. */
 const SMPP_CASES: { what: Rule['what']; promise: string; times: number; isTheirs: boolean }[] = [
   { what: 'throttle', promise: 'throttling', times: 2, isTheirs: false },
   { what: 'queue-full', promise: 'queue full', times: 1, isTheirs: false },
@@ -259,22 +264,22 @@ const SMPP_CASES: { what: Rule['what']; promise: string; times: number; isTheirs
   { what: 'huge', promise: 'a megabyte of nonsense', times: 1, isTheirs: true },
 ]
 
-/** Messages that may wait for an answer on one line: HERALD_SMPP_WINDOW, as it is by default. */
+/** Messages that may wait for an answer on one connection: the default of HERALD_SMPP_WINDOW. */
 const SMPP_WINDOW = 10
 
 export const smppFaults: Block = {
   name: 'an SMSC that misbehaves',
-  async run(house) {
-    const each = house.isLong ? 3 : 1
+  async run(environment) {
+    const each = environment.isLong ? 3 : 1
     const env = {
       ...PATIENT,
       HERALD_TEXT_PROVIDERS: 'smpp',
-      HERALD_SMPP_URL: `smpp://me:secret@127.0.0.1:${house.sink.smppPort}`,
+      HERALD_SMPP_URL: `smpp://me:secret@127.0.0.1:${environment.sink.smppPort}`,
       HERALD_SMPP_RECEIPTS: 'false',
       HERALD_SMPP_REPLY_SECONDS: '2',
-      HERALD_SMPP_BINDS: '6', // so that a line that breaks takes few others with it
+      HERALD_SMPP_BINDS: '6', // so that a broken connection affects few other messages
     }
-    const told = await house.story(
+    const result = await environment.scenario(
       { apps: 1, services: 1, env },
       async ({ client, senders, allow, drained, arrivals }) => {
         const sender = senders[0] as (typeof senders)[0]
@@ -282,31 +287,31 @@ export const smppFaults: Block = {
           client.send({ sender, channel: 'sms', to: `+161355${50 + at}${100 + n}`, idempotencyKey: newKey() })
         const answers: Answer[][] = []
         const rules = SMPP_CASES.map(({ what, times }, at) => ({ prefix: `+161355${50 + at}`, what, times }))
-        await house.sink.set({ rules })
+        await environment.sink.set({ rules })
         const group = async (at: number) => {
           answers[at] = await Promise.all(Array.from({ length: each }, (_, n) => send(at, n)))
         }
-        // Refusals first, and apart: a broken line takes with it whatever else is on its way.
+        // Refusals first and separately: a broken connection affects every other message in its window.
         const [refusing, breaking] = [false, true].map(isTheirs =>
           SMPP_CASES.flatMap((one, at) => (one.isTheirs === isTheirs ? [at] : [])),
         )
         await Promise.all((refusing ?? []).map(group))
         await drained(60)
         await Promise.all((breaking ?? []).map(group))
-        // A line that breaks takes its window with it: each of them may be theirs already.
+        // When a connection breaks, every message in its window may already have been accepted.
         allow.extra = SMPP_CASES.filter(one => one.isTheirs).length * each * SMPP_WINDOW
         await drained(150)
         return { answers, arrivals: arrivals() }
       },
     )
-    const times = (id: string | null) => told.arrivals.filter(arrival => arrival.id === id).length
+    const times = (id: string | null) => result.arrivals.filter(arrival => arrival.id === id).length
     const rows = await Promise.all(
       SMPP_CASES.map(async ({ promise, isTheirs }, at) => {
-        const ids = (told.answers[at] ?? []).map(answer => answer.id)
-        const states = await statesOf(house, ids)
+        const ids = (result.answers[at] ?? []).map(answer => answer.id)
+        const states = await statesOf(environment, ids)
         const delivered = states.filter(state => state.status === 'delivered' && times(state.id) > 0).length
         const extra = ids.reduce((sum, id) => sum + Math.max(0, times(id) - 1), 0)
-        // What was taken and not answered is sent again, unless the line that broke had not even carried it.
+        // A message that was accepted without an answer is sent again, unless it never reached the broken connection.
         return { promise, delivered, extra, isRight: delivered === each && extra > 0 === isTheirs }
       }),
     )
@@ -316,26 +321,26 @@ export const smppFaults: Block = {
         'an SMSC that throttles, hangs, hangs up or sends nonsense',
         'process alive, all delivered, extra only where it may have been taken',
         rows.map(row => `${row.promise}: ${row.delivered} of ${each}, ${row.extra} extra`).join('; '),
-        { 'all delivered': rows.every(row => row.isRight), 'no death': told.counts.deaths === 0 },
-        told.violations,
+        { 'all delivered': rows.every(row => row.isRight), 'no death': result.counts.deaths === 0 },
+        result.violations,
       ),
     ]
   },
 }
 
-type Teller = Parameters<Parameters<House['story']>[1]>[0]
+type Teller = Parameters<Parameters<Environment['scenario']>[1]>[0]
 
-/** Everything in the low lane takes two seconds; codes in the high lane must not notice. */
+/** Every send in the low lane takes two seconds; one-time codes in the high lane must not be delayed. */
 export const slowProvider: Block = {
   name: 'a slow provider',
-  async run(house) {
-    const told = await house.story({ apps: 1, env: PATIENT }, async ({ client, senders, drained }) => {
+  async run(environment) {
+    const result = await environment.scenario({ apps: 1, env: PATIENT }, async ({ client, senders, drained }) => {
       const sender = senders[1] as (typeof senders)[0]
-      await house.sink.set({ rules: [{ prefix: 'f2-', what: 'slow', times: 1 }] })
+      await environment.sink.set({ rules: [{ prefix: 'f2-', what: 'slow', times: 1 }] })
       const delays = async () => {
         const codes = await client.load(40, 20, () => ({ sender, isUrgent: true, idempotencyKey: newKey() }))
         await sleep(500)
-        const at = new Map(house.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
+        const at = new Map(environment.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
         return codes.map(code => (at.get(code.id ?? '') ?? Infinity) - code.answeredAt)
       }
       const base = percentile(await delays(), 0.95)
@@ -349,7 +354,7 @@ export const slowProvider: Block = {
       rounds.sort((a, b) => a.p95 - b.p95)
       return { base, middle: rounds[1] as (typeof rounds)[0] }
     })
-    const { base, middle } = told
+    const { base, middle } = result
     const factor = factorOf(250, base + 150)
     return [
       verdict(
@@ -358,35 +363,35 @@ export const slowProvider: Block = {
         'accept → sink p95 ≤ 250 ms (or what the machine does anyway + 150 ms), max ≤ 2 s; median of 3',
         `p95 ${middle.p95} ms, max ${middle.max} ms with 30 slow ones beside; p95 ${base} ms without`,
         { 'p95 in time': middle.p95 <= 250 * factor, 'max in time': middle.max <= 2_000 },
-        told.violations,
+        result.violations,
         factor,
       ),
     ]
   },
 }
 
-async function refused(house: House, client: Teller['client'], senders: Teller['senders']) {
-  const queued = house.isLong ? 20_000 : 500
-  const seconds = house.isLong ? 300 : 8
-  await house.sink.set({ smtp: 'refuse' })
+async function refused(environment: Environment, client: Teller['client'], senders: Teller['senders']) {
+  const queued = environment.isLong ? 20_000 : 500
+  const seconds = environment.isLong ? 300 : 8
+  await environment.sink.set({ smtp: 'refuse' })
   const answers = await client.load(queued, 300, n => ({
     sender: senders[n % 2] as (typeof senders)[0],
     idempotencyKey: newKey(),
     to: `f1-${n}@example.org`,
   }))
   const ids = answers.map(answer => answer.id)
-  const before = await writes(house)
+  const before = await writes(environment)
   await sleep(seconds * 1000)
-  const after = await writes(house)
-  const stayed = (await statesOf(house, ids)).filter(state => state.status === 'created').length
-  await house.sink.set({ smtp: 'ok' })
+  const after = await writes(environment)
+  const stayed = (await statesOf(environment, ids)).filter(state => state.status === 'created').length
+  await environment.sink.set({ smtp: 'ok' })
   const since = performance.now()
-  const isDone = async () => (await statesOf(house, ids)).every(state => state.status === 'delivered')
+  const isDone = async () => (await statesOf(environment, ids)).every(state => state.status === 'delivered')
   while (!(await isDone()) && performance.now() - since < 120_000) await sleep(200)
   const drain = (performance.now() - since) / 1000
-  const states = await statesOf(house, ids)
+  const states = await statesOf(environment, ids)
   const wanted = new Set(ids)
-  const arrived = house.sink.arrivals().filter(arrival => wanted.has(arrival.id))
+  const arrived = environment.sink.arrivals().filter(arrival => wanted.has(arrival.id))
   return {
     queued,
     seconds,
@@ -398,17 +403,17 @@ async function refused(house: House, client: Teller['client'], senders: Teller['
   }
 }
 
-/** How many transactions have written anything. The statistics of tables would come up to ten seconds late. */
-async function writes(house: House): Promise<number> {
-  const [row] = await house.store.db.sql<{ n: string }>`select pg_snapshot_xmax(pg_current_snapshot())::text as n`
+/** The number of transactions that wrote anything. PostgreSQL's table statistics would be up to ten seconds late. */
+async function writes(environment: Environment): Promise<number> {
+  const [row] = await environment.store.db.sql<{ n: string }>`select pg_snapshot_xmax(pg_current_snapshot())::text as n`
   return Number(row?.n)
 }
 
 export const receiptFaults: Block = {
-  name: 'receipts early, twice, shuffled, forged',
-  async run(house) {
-    const count = house.isLong ? 1_000 : 400
-    const told = await house.story({ apps: 2, env: PATIENT }, async ({ apps, client, senders, drained }) => {
+  name: 'receipts early, duplicate, out of order, forged',
+  async run(environment) {
+    const count = environment.isLong ? 1_000 : 400
+    const result = await environment.scenario({ apps: 2, env: PATIENT }, async ({ apps, client, senders, drained }) => {
       const urls = apps.map(app => `${app.address}/receipts/http`)
       const text = (n: number, digit: number) => ({
         sender: senders[n % 2] as (typeof senders)[0],
@@ -416,14 +421,14 @@ export const receiptFaults: Block = {
         to: `+1613555${digit}${String(n % 1000).padStart(3, '0')}`,
         idempotencyKey: newKey(),
       })
-      await house.sink.set({ receipts: { mode: 'early', twice: true, secret: RECEIPT_SECRET, urls } })
+      await environment.sink.set({ receipts: { mode: 'early', twice: true, secret: RECEIPT_SECRET, urls } })
       const early = await client.load(count, 100, n => text(n, 7))
       await drained()
-      await house.sink.set({ receipts: { mode: 'mixed', twice: true, secret: RECEIPT_SECRET, urls } })
+      await environment.sink.set({ receipts: { mode: 'mixed', twice: true, secret: RECEIPT_SECRET, urls } })
       const mixed = await client.load(100, 100, n => text(n, 8))
       await sleep(500)
       await drained()
-      await house.sink.set({ receipts: null })
+      await environment.sink.set({ receipts: null })
       const silent = await client.load(20, 100, n => text(n, 9))
       await drained()
       const refusals = await forge(
@@ -437,14 +442,14 @@ export const receiptFaults: Block = {
     const count_ = async (answers: readonly Answer[], status: string) =>
       (
         await statesOf(
-          house,
+          environment,
           answers.map(answer => answer.id),
         )
       ).filter(state => state.status === status).length
-    const early = await count_(told.early, 'delivered')
-    const mixed = await count_(told.mixed, 'delivered')
-    const silent = await count_(told.silent, 'sending')
-    const wrong = told.refusals.filter(one => !one.holds)
+    const early = await count_(result.early, 'delivered')
+    const mixed = await count_(result.mixed, 'delivered')
+    const silent = await count_(result.silent, 'sending')
+    const wrong = result.refusals.filter(one => !one.holds)
     return [
       verdict(
         'O3',
@@ -452,7 +457,7 @@ export const receiptFaults: Block = {
         'all delivered',
         `${early} of ${count} delivered`,
         { 'all delivered': early === count },
-        told.violations,
+        result.violations,
       ),
       verdict(
         'O2',
@@ -465,7 +470,7 @@ export const receiptFaults: Block = {
         'F10',
         'forged, replayed and malformed receipts',
         'refused, 0 changes',
-        `${told.refusals.length} tried, ${wrong.length} answered wrongly, ${silent} of 20 unchanged`,
+        `${result.refusals.length} tried, ${wrong.length} answered wrongly, ${silent} of 20 unchanged`,
         {
           'all refused': wrong.length === 0,
           'nothing changed': silent === 20,

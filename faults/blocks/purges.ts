@@ -1,8 +1,9 @@
-// Much that is past its time, all at once: every task ends, in short steps, and callers do not notice.
+// Many expired rows at once: every purge finishes, in short steps, and callers are not delayed.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makePartitions } from '../../src/db/partitions.ts'
+import type { Environment } from '../support/environment.ts'
 import { DAYS_AGO, KINDS, SERVICES } from '../support/expired.ts'
-import type { House } from '../support/house.ts'
 import { type Block, percentile, verdict } from '../support/promise.ts'
 
 const DAY_MICROS = 86_400_000_000
@@ -12,13 +13,14 @@ const LITTLE = 20_000
 
 export const purges: Block = {
   name: 'many expired rows of each kind',
-  async run(house) {
-    // In a short run one kind, by the seed, has as many as each has in a long one; not files, whose steps are of 500.
+  async run(environment) {
+    // In a short run one kind, chosen by the seed, has as many rows as each has in a long run; not files, which are purged in
+    // steps of 500.
     const quick = KINDS.filter(kind => kind.name !== 'files').length
-    const much = house.random.between(0, quick - 1)
-    const counts = KINDS.map((_, at) => (house.isLong || at === much ? MUCH : LITTLE))
-    await fill(house, counts)
-    const told = await house.story({ apps: 0 }, async ({ app, client, senders }) => {
+    const much = environment.random.between(0, quick - 1)
+    const counts = KINDS.map((_, at) => (environment.isLong || at === much ? MUCH : LITTLE))
+    await fill(environment, counts)
+    const result = await environment.scenario({ apps: 0 }, async ({ app, client, senders }) => {
       const one = await app({})
       const took: Record<string, number> = {}
       const since = performance.now()
@@ -29,7 +31,7 @@ export const purges: Block = {
       })()
       for (const until = since + 1_200_000; performance.now() < until && Object.keys(took).length < KINDS.length; ) {
         for (const kind of KINDS)
-          if (took[kind.name] === undefined && (await isGone(house, kind.left)))
+          if (took[kind.name] === undefined && (await isGone(environment, kind.left)))
             took[kind.name] = (performance.now() - since) / 1000
         await sleep(250)
       }
@@ -38,35 +40,35 @@ export const purges: Block = {
       const times = client.answers.map(answer => answer.answeredAt - answer.sentAt)
       return { took, p95: percentile(times, 0.95), p99: percentile(times, 0.99), log: one.log() }
     })
-    await house.store.db.script('delete from jobs where name = $$Expired$$')
-    const failed = told.log.match(/maintenance task failed: [\w-]+/g) ?? []
-    const seconds = Object.entries(told.took).map(([name, one]) => `${name} ${one.toFixed(0)} s`)
-    const { counts: sums } = told
-    const many = house.isLong
+    await environment.store.db.script('delete from jobs where name = $$Expired$$')
+    const failed = result.log.match(/maintenance task failed: [\w-]+/g) ?? []
+    const seconds = Object.entries(result.took).map(([name, one]) => `${name} ${one.toFixed(0)} s`)
+    const { counts: sums } = result
+    const many = environment.isLong
       ? 'each kind'
       : `one kind (${KINDS[much]?.name}), ${LITTLE.toLocaleString('en')} of the others`
     return [
       verdict(
         'C6',
         `${MUCH.toLocaleString('en')} expired rows of ${many}, beside ${PER_SECOND} messages a second`,
-        'all gone, no task fails, 0 refused, accept p95 ≤ 250 ms',
-        `gone after: ${seconds.join(', ')}; accept p95 ${told.p95.toFixed(0)} ms, p99 ${told.p99.toFixed(0)} ms, ${sums.accepted} accepted, ${sums.refused} refused`,
+        'all deleted, no maintenance task fails, 0 refused, accept p95 ≤ 250 ms',
+        `gone after: ${seconds.join(', ')}; accept p95 ${result.p95.toFixed(0)} ms, p99 ${result.p99.toFixed(0)} ms, ${sums.accepted} accepted, ${sums.refused} refused`,
         {
-          'all are gone': KINDS.every(kind => told.took[kind.name] !== undefined),
-          'no task failed': failed.length === 0,
+          'all are gone': KINDS.every(kind => result.took[kind.name] !== undefined),
+          'no maintenance task failed': failed.length === 0,
           'nobody was refused': sums.refused === 0,
-          'accepts stay quick': told.p95 <= 250,
+          'accepts stay quick': result.p95 <= 250,
           'none lost': sums.lost === 0,
         },
-        [...failed, ...told.violations],
+        [...failed, ...result.violations],
       ),
     ]
   },
 }
 
-async function fill(house: House, counts: readonly number[]) {
-  const { db, clock } = house.store
-  const client = db.client() // outside the pool: no time-out
+async function fill(environment: Environment, counts: readonly number[]) {
+  const { db, clock } = environment.store
+  const client = db.client() // outside the pool: no timeout
   await client.connect()
   try {
     await client.query(SERVICES)
@@ -78,9 +80,9 @@ async function fill(house: House, counts: readonly number[]) {
   }
 }
 
-/** Asked without reading all that is left. */
-async function isGone(house: House, left: string): Promise<boolean> {
+/** Checked without reading all remaining rows. */
+async function isGone(environment: Environment, left: string): Promise<boolean> {
   const text = [`select not exists (${left.replace('count(*)::integer as left', '1')}) as gone`]
-  const [row] = await house.store.db.sql<{ gone: boolean }>(Object.assign(text, { raw: text }))
+  const [row] = await environment.store.db.sql<{ gone: boolean }>(Object.assign(text, { raw: text }))
   return row?.gone === true
 }

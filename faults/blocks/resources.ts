@@ -1,4 +1,4 @@
-// What everybody shares runs out or hangs: the disk, the database, the lines, and connections held by slow callers.
+// Shared resources run out or hang: the disk, the database, network connections, and connections occupied by slow callers.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, newKey, type Sender } from '../support/client.ts'
 import { mountSmall } from '../support/disk.ts'
+import { createEnvironment, type Environment } from '../support/environment.ts'
 import type { App } from '../support/herald.ts'
-import { createHouse, type House } from '../support/house.ts'
 import { type Block, percentile, skipped, type Verdict, verdict } from '../support/promise.ts'
 import { createRelay, statusOf } from '../support/relay.ts'
 
-/** Longer than any of these faults: they are no death of a worker. */
+/** The lease is longer than any of these faults, so no worker counts as dead. */
 const PATIENT = { HERALD_LEASE_SECONDS: '30' }
 const pick = (senders: readonly Sender[], n: number) => senders[n % senders.length] as Sender
 
@@ -24,7 +24,7 @@ const DISK_MEGABYTES = 224
 
 export const fullDisk: Block = {
   name: DISK[1],
-  async run(house) {
+  async run(environment) {
     const folder = mkdtempSync(join(tmpdir(), 'hd-'))
     const place = join(folder, 'postgres')
     mkdirSync(place)
@@ -33,7 +33,7 @@ export const fullDisk: Block = {
       rmSync(folder, { recursive: true })
       return [skipped(...DISK, disk.problem)]
     }
-    const own = await createHouse(house.random, house.isLong, {
+    const own = await createEnvironment(environment.random, environment.isLong, {
       folder,
       postgres: { max_wal_size: '48MB', min_wal_size: '32MB' },
     })
@@ -43,13 +43,14 @@ export const fullDisk: Block = {
       await own.stop()
       disk.stop()
       rmSync(folder, { recursive: true })
-      for (const [name, count] of Object.entries(own.totals)) house.totals[name] = (house.totals[name] ?? 0) + count
+      for (const [name, count] of Object.entries(own.totals))
+        environment.totals[name] = (environment.totals[name] ?? 0) + count
     }
   },
 }
 
-async function fillDisk(house: House, disk: { fill(): void; free(): void }): Promise<Verdict[]> {
-  const told = await house.story({ apps: 2, env: PATIENT }, async ({ apps, client, senders }) => {
+async function fillDisk(environment: Environment, disk: { fill(): void; free(): void }): Promise<Verdict[]> {
+  const result = await environment.scenario({ apps: 2, env: PATIENT }, async ({ apps, client, senders }) => {
     const some = (n: number) => ({ sender: pick(senders, n), idempotencyKey: n % 10 === 0 ? newKey() : null })
     const pids = apps.map(app => app.pid())
     await client.load(100, 100, some)
@@ -60,10 +61,10 @@ async function fillDisk(house: House, disk: { fill(): void; free(): void }): Pro
       named.push(client.send({ sender: pick(senders, named.length), idempotencyKey: newKey() }))
       const answers = await client.load(20, 200, n => ({ sender: pick(senders, n) }))
       refused.push(...answers.filter(answer => answer.status !== 201).map(answer => answer.status))
-      if (refused.length === 0) disk.fill() // something was freed meanwhile
+      if (refused.length === 0) disk.fill() // space was freed meanwhile
     }
     disk.free()
-    await house.database.start() // where it ended itself rather than lose what it was told to keep
+    await environment.database.start() // in case it shut down because it could not write
     const back = Date.now()
     const first = await client.send({ sender: pick(senders, 0), idempotencyKey: newKey() })
     await Promise.all(named)
@@ -74,12 +75,12 @@ async function fillDisk(house: House, disk: { fill(): void; free(): void }): Pro
       stayed: apps.every((app, at) => app.pid() === pids[at]),
     }
   })
-  const [halves] = await house.store.db.sql<{ halves: number }>`
+  const [halves] = await environment.store.db.sql<{ halves: number }>`
     select count(*)::integer as halves
     from notifications n
     full join states s on s.id = n.id
     where n.id is null or s.id is null`
-  const { counts, refused, seconds } = told
+  const { counts, refused, seconds } = result
   return [
     verdict(
       ...DISK,
@@ -90,10 +91,10 @@ async function fillDisk(house: House, disk: { fill(): void; free(): void }): Pro
         'none lost': counts.lost === 0,
         'no extra': counts.extra === 0,
         'nothing half-written': halves?.halves === 0,
-        'processes stayed up': told.stayed,
+        'processes stayed up': result.stayed,
         'accepts again soon': seconds <= 5,
       },
-      told.violations,
+      result.violations,
     ),
   ]
 }
@@ -102,11 +103,11 @@ const SLACK = 5
 const SLOW = { short: { connections: 100, header: 2, body: 3 }, long: { connections: 500, header: 10, body: 30 } }
 
 export const slowCallers: Block = {
-  name: 'callers that drip',
-  async run(house) {
-    const { connections, header, body } = SLOW[house.isLong ? 'long' : 'short']
+  name: 'slow callers',
+  async run(environment) {
+    const { connections, header, body } = SLOW[environment.isLong ? 'long' : 'short']
     const env = { HERALD_HEADER_SECONDS: String(header), HERALD_REQUEST_SECONDS: String(body) }
-    const told = await house.story({ apps: 1, env }, async ({ apps, client, senders }) => {
+    const result = await environment.scenario({ apps: 1, env }, async ({ apps, client, senders }) => {
       const app = apps[0] as App
       const p95 = async () => {
         const answers = await client.load(60, 100, n => ({ sender: pick(senders, n) }))
@@ -124,31 +125,31 @@ export const slowCallers: Block = {
       await Promise.all(drips.map(one => one.begun))
       const beside = await threeTimes()
       const ends = await dripping
-      // The machine may have become slower meanwhile, for reasons of its own.
+      // The machine may have become slower meanwhile, for other reasons.
       return { base: Math.max(base, await threeTimes()), beside, ends }
     })
-    // Node looks once a second, and a busy machine takes its time.
-    const slack = SLACK + told.base / 50
+    // Node checks once a second, and a busy machine is later.
+    const slack = SLACK + result.base / 50
     const limitOf = (drip: Drip) => (drip === 'body' ? body : header) + slack
-    const late = told.ends.filter(one => one.seconds > limitOf(one.drip))
-    const wordless = told.ends.filter(
+    const late = result.ends.filter(one => one.seconds > limitOf(one.drip))
+    const wordless = result.ends.filter(
       one => one.drip !== 'silent' && !/^HTTP\/1.1 408 .*"status_code":408/s.test(one.said),
     )
     const longest = (drip: Drip) =>
-      Math.max(...told.ends.filter(one => one.drip === drip).map(one => one.seconds)).toFixed(1)
+      Math.max(...result.ends.filter(one => one.drip === drip).map(one => one.seconds)).toFixed(1)
     return [
       verdict(
         'C2',
         `${connections} callers that drip headers or a body`,
         `cut after ${header} s (headers), ${body} s (body); others’ p95 ≤ 2 × (or + 300 ms)`,
-        `cut after ${longest('silent')} s (silent), ${longest('header')} s (headers), ${longest('body')} s (body); others’ p95 ${told.base} → ${told.beside} ms`,
+        `cut after ${longest('silent')} s (silent), ${longest('header')} s (headers), ${longest('body')} s (body); others’ p95 ${result.base} → ${result.beside} ms`,
         {
           'all cut in time': late.length === 0,
-          'told why': wordless.length === 0,
-          'others did not notice': told.beside <= Math.max(2 * told.base, told.base + 300),
-          'others were served': told.counts.refused === 0,
+          'result why': wordless.length === 0,
+          'others did not notice': result.beside <= Math.max(2 * result.base, result.base + 300),
+          'others were served': result.counts.refused === 0,
         },
-        [...told.violations, ...wordless.slice(0, 1).map(one => JSON.stringify(one))],
+        [...result.violations, ...wordless.slice(0, 1).map(one => JSON.stringify(one))],
         (header + slack) / (header + SLACK),
       ),
     ]
@@ -160,10 +161,10 @@ type Drip = (typeof DRIPS)[number]
 
 type Dripped = { drip: Drip; seconds: number; said: string }
 
-/** Sends a byte now and then until it is cut; tells how long that took and what it was told. */
+/** Sends a byte now and then until the connection is closed; returns how long that took and the answer. */
 function drip(address: string, drip: Drip, sender: Sender): { begun: Promise<void>; ended: Promise<Dripped> } {
   const socket = net.connect(Number(new URL(address).port), '127.0.0.1')
-  socket.on('error', () => {}) // cut is what it is waiting for
+  socket.on('error', () => {}) // being disconnected is the expected result
   const begun = new Promise<void>(resolve => {
     socket.once('connect', resolve)
     socket.once('close', () => resolve())
@@ -188,14 +189,14 @@ function drip(address: string, drip: Drip, sender: Sender): { begun: Promise<voi
 
 export const frozenDatabase: Block = {
   name: 'a database that hangs',
-  async run(house) {
-    const seconds = house.isLong ? 10 : 5
-    const rate = house.isLong ? 200 : 60
-    // Twice as long as a statement may take, so that who comes late must not wait for who came early.
-    const statement = house.isLong ? 5 : 2
+  async run(environment) {
+    const seconds = environment.isLong ? 10 : 5
+    const rate = environment.isLong ? 200 : 60
+    // Twice the statement timeout: a request that arrives late must not wait for earlier ones.
+    const statement = environment.isLong ? 5 : 2
     const env = { ...PATIENT, HERALD_DATABASE_SECONDS: String(statement) }
-    const told = await house.story({ apps: 2, env }, async ({ apps, client, senders }) => {
-      // As many connections as it takes: whoever waits for a free one would count that as waiting for us.
+    const result = await environment.scenario({ apps: 2, env }, async ({ apps, client, senders }) => {
+      // Enough connections: waiting for a free one would count as waiting for Herald.
       const mine = createClient(() => apps.map(app => app.address), { sockets: 4_000 })
       const pids = apps.map(app => app.pid())
       const some = (n: number) => ({ sender: pick(senders, n), idempotencyKey: n % 10 === 0 ? newKey() : null })
@@ -209,17 +210,17 @@ export const frozenDatabase: Block = {
       const watch = watchLiveness(apps)
       const sending = mine.load(rate * (seconds + 2), rate, some)
       await sleep(500)
-      house.database.freeze()
+      environment.database.freeze()
       await sleep(seconds * 1000)
       const peak = megabytes(apps)
-      house.database.thaw()
+      environment.database.thaw()
       const back = Date.now()
       const answers = await sending
       client.answers.push(...mine.answers)
       const firstAfter = Math.min(
         ...answers.filter(one => one.sentAt >= back && one.status === 201).map(one => one.answeredAt - back),
       )
-      // Who names a request asks again until it is answered: only single questions can be timed.
+      // A request with an idempotency key is repeated until it is answered, so only requests without one are timed.
       const slowest = Math.max(...answers.filter(one => one.tries === 1).map(one => one.answeredAt - one.sentAt)) / 1000
       const lives = await watch()
       return {
@@ -231,8 +232,8 @@ export const frozenDatabase: Block = {
         stayed: apps.every((app, at) => app.pid() === pids[at]),
       }
     })
-    const { counts, base, slowest, recovery, grown, lives } = told
-    const limit = statement + 1 // one more until we give up on its connection
+    const { counts, base, slowest, recovery, grown, lives } = result
+    const limit = statement + 1 // one more second until the process gives up on the connection
     const slack = Math.max(1, 2 * base)
     return [
       verdict(
@@ -247,9 +248,9 @@ export const frozenDatabase: Block = {
           'recovers in time': recovery <= 2 + slack,
           'none lost': counts.lost === 0,
           'no extra': counts.extra === 0,
-          'processes stayed up': told.stayed,
+          'processes stayed up': result.stayed,
         },
-        told.violations,
+        result.violations,
         Math.max((limit + slack) / (limit + 1), (2 + slack) / 3),
       ),
     ]
@@ -258,7 +259,7 @@ export const frozenDatabase: Block = {
 
 const megabytes = (apps: readonly App[]) => Math.max(...apps.map(app => app.size()?.megabytes ?? 0))
 
-/** Asks every process every quarter of a second whether it is alive, until told to stop. */
+/** Requests /health/live of every process every 250 ms until stopped. */
 function watchLiveness(apps: readonly App[]): () => Promise<{ asked: number; missed: number }> {
   const answers: Promise<number>[] = []
   const timer = setInterval(() => {
@@ -272,23 +273,23 @@ function watchLiveness(apps: readonly App[]): () => Promise<{ asked: number; mis
 }
 
 export const brokenLines: Block = {
-  name: 'lines that break',
-  async run(house) {
-    return [await databaseLine(house), await providerLine(house)]
+  name: 'connections that break',
+  async run(environment) {
+    return [await databaseLine(environment), await providerLine(environment)]
   },
 }
 
-async function databaseLine(house: House): Promise<Verdict> {
-  const rounds = house.isLong ? 3 : 1
-  const relay = await createRelay({ path: house.database.socket })
+async function databaseLine(environment: Environment): Promise<Verdict> {
+  const rounds = environment.isLong ? 3 : 1
+  const relay = await createRelay({ path: environment.database.socket })
   const env = {
-    // What was taken when the line broke comes back with its lease, and the end waits for it.
-    HERALD_LEASE_SECONDS: house.isLong ? '30' : '12',
+    // Messages that were leased when the connection broke are retried after their lease; the scenario waits for that.
+    HERALD_LEASE_SECONDS: environment.isLong ? '30' : '12',
     DATABASE_URL: `postgresql://herald@127.0.0.1:${relay.port}/postgres`,
     HERALD_DATABASE_SECONDS: '2',
   }
   try {
-    const told = await house.story({ apps: 2, env }, async ({ apps, client, senders }) => {
+    const result = await environment.scenario({ apps: 2, env }, async ({ apps, client, senders }) => {
       const pids = apps.map(app => app.pid())
       const waits: Record<string, number> = {}
       const until201 = async (name: string) => {
@@ -303,14 +304,14 @@ async function databaseLine(house: House): Promise<Verdict> {
       })()
       for (let round = 0; round < rounds; round++) {
         for (let times = 0; times < 3; times++) {
-          await sleep(house.random.between(100, 500))
+          await sleep(environment.random.between(100, 500))
           relay.reset()
           await until201('reset')
         }
         relay.set({ latencyMs: 40, bytesPerSecond: 500_000 })
         await sleep(1_000)
         relay.set({ latencyMs: 0, bytesPerSecond: Number.POSITIVE_INFINITY, isSilent: true })
-        await sleep(house.isLong ? 8_000 : 2_000)
+        await sleep(environment.isLong ? 8_000 : 2_000)
         relay.set({ isSilent: false })
         await until201('silence')
         await sleep(500)
@@ -322,33 +323,33 @@ async function databaseLine(house: House): Promise<Verdict> {
       await sending
       return { waits, stayed: apps.every((app, at) => app.pid() === pids[at]) }
     })
-    const { counts, waits } = told
+    const { counts, waits } = result
     const shown = Object.entries(waits).map(([name, seconds]) => `${seconds.toFixed(1)} s (${name})`)
     return verdict(
       'D2b',
-      'the line to the database is reset, slow, silent, half-open',
+      'the connection to the database is reset, slow, silent, half-open',
       'lost 0, extra 0, stays up, accepts again ≤ 15 s',
       `${counts.accepted} accepted, ${counts.refused} refused, ${counts.lost} lost, ${counts.extra} extra, accepts again after ${shown.join(', ')}`,
       {
         'none lost': counts.lost === 0,
         'no extra': counts.extra === 0,
-        'processes stayed up': told.stayed,
+        'processes stayed up': result.stayed,
         'accepts again in time': Math.max(...Object.values(waits)) <= 15,
       },
-      told.violations,
+      result.violations,
     )
   } finally {
     await relay.stop()
   }
 }
 
-/** Sends under way on the lines of one process at most. */
+/** The maximum of sends in progress on the connections of one process. */
 const ON_THE_LINE = 64
 
-async function providerLine(house: House): Promise<Verdict> {
-  const rounds = house.isLong ? 3 : 1
-  const mail = await createRelay({ port: house.sink.smtpPort })
-  const texts = await createRelay({ port: house.sink.httpPort })
+async function providerLine(environment: Environment): Promise<Verdict> {
+  const rounds = environment.isLong ? 3 : 1
+  const mail = await createRelay({ port: environment.sink.smtpPort })
+  const texts = await createRelay({ port: environment.sink.httpPort })
   const env = {
     ...PATIENT,
     HERALD_SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
@@ -356,14 +357,14 @@ async function providerLine(house: House): Promise<Verdict> {
     HERALD_HTTP_SMS_URL: `http://127.0.0.1:${texts.port}/sms`,
   }
   try {
-    const told = await house.story({ apps: 1, env }, async ({ client, senders, allow, drained }) => {
+    const result = await environment.scenario({ apps: 1, env }, async ({ client, senders, allow, drained }) => {
       const load = () =>
         client.load(90, 90, n => ({
           sender: pick(senders, n),
           idempotencyKey: newKey(),
           isUrgent: true,
-          // Half a minute until a text is given up, and as long until it is tried again: only in a long run.
-          ...(house.isLong &&
+          // 30 s until a text message times out and as long until its retry: only in a long run.
+          ...(environment.isLong &&
             n % 3 === 0 && { channel: 'sms' as const, isUrgent: false, to: `+1613555${String(1_000 + (n % 1_000))}` }),
         }))
       const both = [mail, texts]
@@ -386,14 +387,14 @@ async function providerLine(house: House): Promise<Verdict> {
       }
       return { isDrained: await drained(90) }
     })
-    const { counts } = told
+    const { counts } = result
     return verdict(
       'F11',
-      'the line to a provider is reset, slow, silent, half-open',
+      'the connection to a provider is reset, slow, silent, half-open',
       'lost 0, extra only if uncertain',
       `${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra, ${counts.uncertain} uncertain`,
-      { 'none lost': counts.lost === 0, 'everything left': told.isDrained },
-      told.violations,
+      { 'none lost': counts.lost === 0, 'everything left': result.isDrained },
+      result.violations,
     )
   } finally {
     await mail.stop()

@@ -1,10 +1,10 @@
-// Processes are replaced, stopped while a provider hangs, and the database is migrated, all while callers go on.
+// Rolling restarts, stops while a provider hangs, and migrations, all under load.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate, migrations, retryLocks } from '../../src/db/migrate.ts'
 import { type Client, createClient, type Sender } from '../support/client.ts'
+import type { Environment } from '../support/environment.ts'
 import type { App } from '../support/herald.ts'
-import type { House } from '../support/house.ts'
 import { type Block, factorOf, percentile, type Verdict, verdict } from '../support/promise.ts'
 import { createBalancer } from '../support/relay.ts'
 
@@ -13,10 +13,10 @@ const pick = (senders: readonly Sender[], n: number) => senders[n % senders.leng
 
 export const rollingRestart: Block = {
   name: 'rolling restart behind a load balancer',
-  async run(house) {
-    const restarts = house.isLong ? 10 : 3
+  async run(environment) {
+    const restarts = environment.isLong ? 10 : 3
     const env = { ...PATIENT, HERALD_NOTICE_SECONDS: '1' }
-    const told = await house.story({ apps: 2, env }, async ({ apps, client, senders }) => {
+    const result = await environment.scenario({ apps: 2, env }, async ({ apps, client, senders }) => {
       const balancer = await createBalancer(apps.map(app => app.address))
       try {
         const mine = createClient(() => [balancer.address], { sockets: 16, scheduling: 'fifo' })
@@ -26,7 +26,7 @@ export const rollingRestart: Block = {
           const app = apps[restart % apps.length] as App
           stops.push(await app.term())
           await app.start()
-          await sleep(300) // until the balancer has seen it
+          await sleep(300) // until the load balancer has noticed
         }
         await end()
         client.answers.push(...mine.answers)
@@ -35,7 +35,7 @@ export const rollingRestart: Block = {
         await balancer.stop()
       }
     })
-    const { counts, failed } = told
+    const { counts, failed } = result
     return [
       verdict(
         'S1',
@@ -48,14 +48,14 @@ export const rollingRestart: Block = {
           'no extra': counts.extra === 0,
           'none lost': counts.lost === 0,
         },
-        [...told.violations, ...failed.slice(0, 2).map(({ status, body }) => `${status} ${body}`)],
+        [...result.violations, ...failed.slice(0, 2).map(({ status, body }) => `${status} ${body}`)],
       ),
-      await stopWhileHanging(house, told.stops),
+      await stopWhileHanging(environment, result.stops),
     ]
   },
 }
 
-/** Requests in a steady flow, none of them asked twice, until the end is wanted. */
+/** Requests at a steady rate, none of them repeated, until the end is requested. */
 function goOn(client: Client, senders: readonly Sender[]): () => Promise<void> {
   let isOver = false
   const running = (async () => {
@@ -67,39 +67,42 @@ function goOn(client: Client, senders: readonly Sender[]): () => Promise<void> {
   }
 }
 
-async function stopWhileHanging(house: House, stops: readonly number[]): Promise<Verdict> {
+async function stopWhileHanging(environment: Environment, stops: readonly number[]): Promise<Verdict> {
   const hangs = 3
-  const told = await house.story({ apps: 1, env: PATIENT }, async ({ apps, app, client, senders, allow }) => {
-    const [leaver] = apps as [App]
-    await house.sink.set({ rules: [{ prefix: 'hang-', what: 'hang-after', times: 1 }] })
-    allow.extra = hangs
-    await Promise.all(
-      Array.from({ length: hangs }, (_, n) =>
-        client.send({ sender: pick(senders, n), to: `hang-${n}@example.org`, isUrgent: true }),
-      ),
-    )
-    const isUnderWay = () => house.sink.arrivals().filter(one => one.to.startsWith('hang-')).length >= hangs
-    for (let tries = 0; tries < 200 && !isUnderWay(); tries++) await sleep(50)
-    const seconds = await leaver.term()
-    await app({}) // sends them again, and they are told apart by nothing but the mark
-    return { seconds }
-  })
+  const result = await environment.scenario(
+    { apps: 1, env: PATIENT },
+    async ({ apps, app, client, senders, allow }) => {
+      const [leaver] = apps as [App]
+      await environment.sink.set({ rules: [{ prefix: 'hang-', what: 'hang-after', times: 1 }] })
+      allow.extra = hangs
+      await Promise.all(
+        Array.from({ length: hangs }, (_, n) =>
+          client.send({ sender: pick(senders, n), to: `hang-${n}@example.org`, isUrgent: true }),
+        ),
+      )
+      const isUnderWay = () => environment.sink.arrivals().filter(one => one.to.startsWith('hang-')).length >= hangs
+      for (let tries = 0; tries < 200 && !isUnderWay(); tries++) await sleep(50)
+      const seconds = await leaver.term()
+      await app({}) // sends them again; only the marker distinguishes them
+      return { seconds }
+    },
+  )
   const usual = Math.max(...stops)
   return verdict(
     'S2',
     'SIGTERM: finish, record, exit; also while a mail server says nothing',
     '≤ 10 s',
-    `${usual.toFixed(1)} s under load (1 s of notice included), ${told.seconds.toFixed(1)} s with ${hangs} hanging sends, ${told.counts.extra} extra, ${told.counts.lost} lost`,
+    `${usual.toFixed(1)} s under load (1 s of notice included), ${result.seconds.toFixed(1)} s with ${hangs} hanging sends, ${result.counts.extra} extra, ${result.counts.lost} lost`,
     {
       'in time': usual <= 10,
-      'in time while a provider hangs': told.seconds <= 10,
-      'none lost': told.counts.lost === 0,
+      'in time while a provider hangs': result.seconds <= 10,
+      'none lost': result.counts.lost === 0,
     },
-    told.violations,
+    result.violations,
   )
 }
 
-/** As real ones would be written: a column in a transaction, and what must not be one in pieces that may be done twice. */
+/** Like real migrations: a column added in a transaction, and a backfill outside a transaction in repeatable steps. */
 const STEPS = [
   { name: '9998_faults.sql', text: '-- A column.\nalter table notifications add column faults_note text;\n' },
   {
@@ -128,11 +131,11 @@ create index concurrently tickets_faults on tickets (faults_note)
 
 export const migration: Block = {
   name: 'a migration under load',
-  async run(house) {
-    const rounds = house.isLong ? 30 : 3
-    const told = await house.story({ apps: 2, env: PATIENT }, async ({ apps, client, senders }) => {
+  async run(environment) {
+    const rounds = environment.isLong ? 30 : 3
+    const result = await environment.scenario({ apps: 2, env: PATIENT }, async ({ apps, client, senders }) => {
       const mine = createClient(() => apps.map(app => app.address), { scheduling: 'fifo' })
-      // Rows for the backfill: what is due in a few seconds.
+      // Rows for the backfill: messages due in a few seconds.
       const later = new Date(Date.now() + 4_000).toISOString()
       await mine.load(200, 200, n => ({ sender: pick(senders, n), scheduledFor: n % 2 === 0 ? later : null }))
       const warm = mine.answers.length
@@ -142,11 +145,11 @@ export const migration: Block = {
       const since = performance.now()
       let isValid = true
       for (let round = 0; round < rounds; round++) {
-        await migrate(house.store.db, [...migrations(), ...STEPS])
-        const [index] = await house.store.db.sql<{ valid: boolean }>`
+        await migrate(environment.store.db, [...migrations(), ...STEPS])
+        const [index] = await environment.store.db.sql<{ valid: boolean }>`
           select indisvalid as valid from pg_index where indexrelid = to_regclass('tickets_faults')`
         isValid &&= index?.valid === true
-        await undo(house)
+        await undo(environment)
       }
       const seconds = (performance.now() - since) / 1000
       const during = mine.answers.length
@@ -165,28 +168,28 @@ export const migration: Block = {
         failed: mine.answers.filter(answer => answer.status !== 201),
       }
     })
-    const factor = factorOf(1_000, 3 * told.base)
+    const factor = factorOf(1_000, 3 * result.base)
     return [
       verdict(
         'S3',
         'a migration under load: columns, backfill in chunks, index concurrently',
         '0 failed requests, p99 ≤ 1 s (or 3 × this machine’s own)',
-        `${rounds} times there and back in ${told.seconds.toFixed(1)} s, ${told.counts.accepted} requests answered, ${told.failed.length} failed, p99 ${told.base} → ${told.beside} ms`,
+        `${rounds} times there and back in ${result.seconds.toFixed(1)} s, ${result.counts.accepted} requests answered, ${result.failed.length} failed, p99 ${result.base} → ${result.beside} ms`,
         {
-          'the index was valid': told.isValid,
-          'none failed': told.failed.length === 0,
-          'nobody waited': told.beside <= 1_000 * factor,
+          'the index was valid': result.isValid,
+          'none failed': result.failed.length === 0,
+          'nobody waited': result.beside <= 1_000 * factor,
         },
-        [...told.violations, ...told.failed.slice(0, 2).map(({ status, body }) => `${status} ${body}`)],
+        [...result.violations, ...result.failed.slice(0, 2).map(({ status, body }) => `${status} ${body}`)],
         factor,
       ),
     ]
   },
 }
 
-/** The next block must find the database that this version made. */
-async function undo(house: House) {
-  const { script } = house.store.db
+/** The next block must find the schema of this version. */
+async function undo(environment: Environment) {
+  const { script } = environment.store.db
   for (const table of ['tickets', 'states', 'notifications'])
     await retryLocks(lockMs =>
       script(

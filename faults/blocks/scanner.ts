@@ -1,9 +1,10 @@
-// A scanner that is down, hangs or talks nonsense: what it has not called clean waits, ends after an hour, and is never sent.
+// A scanner that is down, hangs or answers garbage: a message without the verdict "clean" waits, ends after an hour, and is never
+// sent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EICAR } from '../../test/support/documents.ts'
 import type { ScannerMode } from '../../test/support/scanner.ts'
 import { type Answer, newKey, type Sender } from '../support/client.ts'
-import type { House, Story } from '../support/house.ts'
+import type { Environment, Scenario } from '../support/environment.ts'
 import { type Block, verdict } from '../support/promise.ts'
 
 const MODES: readonly (ScannerMode | 'down')[] = ['error', 'garbage', 'endless', 'hang-up', 'hang', 'down']
@@ -11,36 +12,36 @@ const MODES: readonly (ScannerMode | 'down')[] = ['error', 'garbage', 'endless',
 type Held = { answer: Answer; isVirus: boolean }
 
 export const scannerFaults: Block = {
-  name: 'a scanner that is down, hangs or lies',
-  async run(house) {
-    const rounds = house.isLong ? 5 : 1
-    const env = { HERALD_SCANNER: 'clamd', HERALD_CLAMD_URL: house.sink.scannerUrl, HERALD_LEASE_SECONDS: '15' }
-    const told = await house.story({ apps: 1, services: 1, env }, async story => {
+  name: 'a scanner that is down, hangs or answers garbage',
+  async run(environment) {
+    const rounds = environment.isLong ? 5 : 1
+    const env = { HERALD_SCANNER: 'clamd', HERALD_CLAMD_URL: environment.sink.scannerUrl, HERALD_LEASE_SECONDS: '15' }
+    const result = await environment.scenario({ apps: 1, services: 1, env }, async scenario => {
       const early: string[] = []
       const held: Held[] = []
       const untried: string[] = []
       for (let round = 0; round < rounds; round++)
         for (const mode of MODES) {
-          await house.sink.set({ scanner: mode })
-          const these = await sendFiles(story)
+          await environment.sink.set({ scanner: mode })
+          const these = await sendFiles(scenario)
           held.push(...these)
-          if (!(await isTried(house, these))) untried.push(mode)
-          early.push(...(await movedOn(house, held)))
+          if (!(await isTried(environment, these))) untried.push(mode)
+          early.push(...(await movedOn(environment, held)))
         }
-      // The last mode is "down": for some of them the hour is over before anybody has looked at their files.
+      // The last mode is "down": for some messages the hour passes before their files are scanned.
       const aged = held.filter((_, n) => n % 2 === 0)
-      story.allow.killed = true // a counter stays where it was though a message moves to another hour, or day
-      for (const one of aged) await makeOlder(house, one.answer)
-      const ended = await until(house, aged, 'technical-failure')
-      const arrivedEarly = held.filter(one => story.arrivalsOf(one.answer.id ?? '') > 0).length
+      scenario.allow.killed = true // the counter keeps its day although the message moves to another hour or day
+      for (const one of aged) await makeOlder(environment, one.answer)
+      const ended = await until(environment, aged, 'technical-failure')
+      const arrivedEarly = held.filter(one => scenario.arrivalsOf(one.answer.id ?? '') > 0).length
 
-      await house.sink.set({ scanner: 'ok' })
+      await environment.sink.set({ scanner: 'ok' })
       const rest = held.filter(one => !aged.includes(one))
       const [clean, virus] = [rest.filter(one => !one.isVirus), rest.filter(one => one.isVirus)]
-      const delivered = await until(house, clean, 'delivered')
-      const refused = await until(house, virus, 'virus-scan-failed')
-      await story.drained()
-      const arrivals = story.arrivals()
+      const delivered = await until(environment, clean, 'delivered')
+      const refused = await until(environment, virus, 'virus-scan-failed')
+      await scenario.drained()
+      const arrivals = scenario.arrivals()
       return {
         held: held.length,
         early,
@@ -61,15 +62,15 @@ export const scannerFaults: Block = {
         'F9',
         'the scanner is down, hangs or answers nonsense',
         'held and asked again, technical-failure after an hour, never sent unscanned: arrivals 0',
-        `${told.held} held in ${MODES.length} modes, ${told.arrivedEarly} arrived meanwhile; ${told.ended} of ${told.aged} ended after an hour; well again: ${told.delivered} of ${told.clean} clean ones delivered, ${told.refused} of ${told.virus} infected ones refused, ${told.viruses} test viruses among ${told.arrived} arrivals`,
+        `${result.held} held in ${MODES.length} modes, ${result.arrivedEarly} arrived meanwhile; ${result.ended} of ${result.aged} ended after an hour; well again: ${result.delivered} of ${result.clean} clean ones delivered, ${result.refused} of ${result.virus} infected ones refused, ${result.viruses} test viruses among ${result.arrived} arrivals`,
         {
-          'none moved on without a verdict': told.early.length === 0 && told.arrivedEarly === 0,
-          'all were tried again': told.untried.length === 0,
-          'the hour ends them': told.ended === told.aged,
-          'clean ones arrive': told.delivered === told.clean && told.arrived === told.clean,
-          'infected ones do not': told.refused === told.virus && told.viruses === 0,
+          'none moved on without a verdict': result.early.length === 0 && result.arrivedEarly === 0,
+          'all were tried again': result.untried.length === 0,
+          'the hour ends them': result.ended === result.aged,
+          'clean ones arrive': result.delivered === result.clean && result.arrived === result.clean,
+          'infected ones do not': result.refused === result.virus && result.viruses === 0,
         },
-        [...told.early.slice(0, 3), ...told.untried, ...told.violations],
+        [...result.early.slice(0, 3), ...result.untried, ...result.violations],
       ),
     ]
   },
@@ -81,7 +82,7 @@ const file = (isVirus: boolean) => ({
   sending_method: 'attach',
 })
 
-async function sendFiles({ client, senders }: Story): Promise<Held[]> {
+async function sendFiles({ client, senders }: Scenario): Promise<Held[]> {
   const all: Held[] = []
   for (const isVirus of [false, true])
     for (let n = 0; n < 2; n++) {
@@ -94,54 +95,54 @@ async function sendFiles({ client, senders }: Story): Promise<Held[]> {
 
 const idsOf = (some: readonly Held[]) => some.map(one => one.answer.id)
 
-/** Brings the next try forward: the waits of the interface are ten seconds and more. */
-const hurry = (house: House, some: readonly Held[]) => house.store.db.sql`
+/** Makes the next attempt due now: the backoff of the interface is ten seconds and more. */
+const hurry = (environment: Environment, some: readonly Held[]) => environment.store.db.sql`
   update tickets set due_at = clock_timestamp()
   where lane = 'scan' and owner is null and subjects && ${idsOf(some)}::uuid[]`
 
-/** Whether one of them was tried in its lane: asked again later, or being asked at this moment. */
-async function isTried(house: House, some: readonly Held[]): Promise<boolean> {
-  await hurry(house, some)
+/** Whether one of them was attempted in its lane: deferred, or in progress. */
+async function isTried(environment: Environment, some: readonly Held[]): Promise<boolean> {
+  await hurry(environment, some)
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
-    const tried = await house.store.db.sql`
+    const tried = await environment.store.db.sql`
       select from tickets where lane = 'scan' and subjects && ${idsOf(some)}::uuid[] and (attempts > 0 or owner is not null)`
     if (tried.length > 0) return true
   }
   return false
 }
 
-async function movedOn(house: House, some: readonly Held[]): Promise<string[]> {
-  const rows = await house.store.db.sql<{ id: string; status: string }>`
+async function movedOn(environment: Environment, some: readonly Held[]): Promise<string[]> {
+  const rows = await environment.store.db.sql<{ id: string; status: string }>`
     select id, status from states where id = any (${idsOf(some)}::uuid[]) and status <> 'pending-virus-check'`
   const known = some.filter(one => one.answer.id === null).map(one => `not accepted: ${one.answer.body}`)
   return [...known, ...rows.map(row => `${row.id} ${row.status}`)]
 }
 
-async function countOf(house: House, some: readonly Held[], status: string): Promise<number> {
-  const rows = await house.store.db.sql`
+async function countOf(environment: Environment, some: readonly Held[], status: string): Promise<number> {
+  const rows = await environment.store.db.sql`
     select from states where id = any (${idsOf(some)}::uuid[]) and status = ${status}`
   return rows.length
 }
 
-/** How many of them come to that status, in a minute at most. */
-async function until(house: House, some: readonly Held[], status: string): Promise<number> {
+/** How many of them reach the status, within a minute. */
+async function until(environment: Environment, some: readonly Held[], status: string): Promise<number> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(200)) {
-    const count = await countOf(house, some, status)
+    const count = await countOf(environment, some, status)
     if (count === some.length) break
-    await hurry(house, some)
+    await hurry(environment, some)
   }
-  return countOf(house, some, status)
+  return countOf(environment, some, status)
 }
 
-/** An id is the time of its message: by another id the message is an hour older. */
-async function makeOlder(house: House, answer: Answer) {
+/** An id contains the creation time of its message: with another id the message is an hour older. */
+async function makeOlder(environment: Environment, answer: Answer) {
   const before = answer.id ?? ''
   const ms = Number.parseInt(before.replace('-', '').slice(0, 12), 16) - 61 * 60_000
   const time = ms.toString(16).padStart(12, '0')
   const after = `${time.slice(0, 8)}-${time.slice(8)}${before.slice(13)}`
-  // Only while nobody holds its ticket: whoever does knows the message by the old id.
+  // Only while no process has leased its ticket: the owner knows the message by its old id.
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(20)) {
-    const changed = await house.store.db.sql`
+    const changed = await environment.store.db.sql`
       with ticket as (update tickets set subjects = array_replace(subjects, ${before}::uuid, ${after}::uuid)
                       where ${before}::uuid = any (subjects) and owner is null
                       returning id),

@@ -1,12 +1,11 @@
-// Minutes of everything at once: mixed callers, and a nemesis that breaks something every few seconds. What one process holds
-// in memory and in handles must come to rest.
+// Minutes of mixed load with a new fault every few seconds. Memory and open handles of one process must stay bounded.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, newKey, type Sender } from '../support/client.ts'
+import { type Environment, RECEIPT_SECRET, type Scenario } from '../support/environment.ts'
 import type { App } from '../support/herald.ts'
-import { type House, RECEIPT_SECRET, type Story } from '../support/house.ts'
 import { type Block, skipped, verdict } from '../support/promise.ts'
 import type { Random } from '../support/random.ts'
 import { createRelay, type Relay } from '../support/relay.ts'
@@ -17,21 +16,21 @@ const PROMISE = [
   '≤ 1 MB a minute, handles and queue flat, lost 0',
 ] as const
 const GAUGE = new URL('../support/gauge.mjs', import.meta.url).href
-/** -- --soak MINUTES; the promise speaks of half an hour, which is a run of its own. */
+/** -- --soak MINUTES; the promise is about half an hour, which is a separate run. */
 const at = process.argv.indexOf('--soak')
 const MINUTES = at === -1 ? 8 : Number(process.argv[at + 1])
 const PER_SECOND = 25
-/** Sends under way and results not yet on disk, at most, when a process or a line ends. */
+/** The maximum of sends in progress and results not yet on disk when a process or a connection ends. */
 const IN_FLIGHT = 128
 
 export const soak: Block = {
   name: 'soak',
-  async run(house) {
-    if (!house.isLong) return [skipped(...PROMISE, `takes ${MINUTES} minutes: only with --long`)]
+  async run(environment) {
+    if (!environment.isLong) return [skipped(...PROMISE, `takes ${MINUTES} minutes: only with --long`)]
     const folder = mkdtempSync(join(tmpdir(), 'hg-'))
     const [database, mail] = [
-      await createRelay({ path: house.database.socket }),
-      await createRelay({ port: house.sink.smtpPort }),
+      await createRelay({ path: environment.database.socket }),
+      await createRelay({ port: environment.sink.smtpPort }),
     ]
     const env = {
       HERALD_LEASE_SECONDS: '30',
@@ -40,23 +39,23 @@ export const soak: Block = {
       HERALD_SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
     }
     try {
-      const told = await house.story({ apps: 0, services: 3, env }, async story => {
-        const { app, client, senders, allow, drained } = story
+      const result = await environment.scenario({ apps: 0, services: 3, env }, async scenario => {
+        const { app, client, senders, allow, drained } = scenario
         const gauge = join(folder, 'gauge')
         const watched = await app({ env: { NODE_OPTIONS: `--import ${GAUGE}`, FAULTS_GAUGE: gauge } })
         const other = await app({})
-        await house.sink.set({ receipts: receiptsTo([watched, other]) })
+        await environment.sink.set({ receipts: receiptsTo([watched, other]) })
         allow.killed = true
         const until = Date.now() + MINUTES * 60_000
         const [asked, broken] = await Promise.all([
-          callers(client, senders, house.random, until),
-          nemesis({ house, watched, other, database, mail, allow, until }),
+          callers(client, senders, environment.random, until),
+          nemesis({ environment, watched, other, database, mail, allow, until }),
         ])
         const isDrained = await drained(300)
-        await sleep(6_000) // one more reading, at rest
+        await sleep(6_000) // one more reading, without load
         return { asked, broken, isDrained, readings: readGauge(gauge) }
       })
-      const { counts, readings } = told
+      const { counts, readings } = result
       const perMinute = slope(readings)
       const resources = readings.map(reading => reading.resources)
       const [early, late] = [highest(firstThird(resources)), highest(lastThird(resources))]
@@ -65,14 +64,14 @@ export const soak: Block = {
           PROMISE[0],
           `${MINUTES} minutes of mixed load while things break`,
           PROMISE[2],
-          `${counts.accepted} accepted, ${counts.jobs} jobs, ${told.asked} other requests, ${told.broken.length} faults (${summary(told.broken)}), ${counts.lost} lost, ${counts.extra} extra, ${perMinute.toFixed(2)} MB a minute, at most ${early} → ${late} handles`,
+          `${counts.accepted} accepted, ${counts.jobs} jobs, ${result.asked} other requests, ${result.broken.length} faults (${summary(result.broken)}), ${counts.lost} lost, ${counts.extra} extra, ${perMinute.toFixed(2)} MB a minute, at most ${early} → ${late} handles`,
           {
             'memory is flat': perMinute <= 1,
             'handles are flat': late <= early * 1.5 + 20,
-            'everything left': told.isDrained,
+            'everything left': result.isDrained,
             'none lost': counts.lost === 0,
           },
-          told.violations,
+          result.violations,
         ),
       ]
     } finally {
@@ -90,7 +89,7 @@ const receiptsTo = (apps: readonly App[]) => ({
   urls: apps.map(app => `${app.address}/receipts/http`),
 })
 
-/** A mix of what callers do, at a steady pace whether answers come or not; returns how many asked for anything but a message. */
+/** A mix of requests at a steady rate, whether answers come or not; returns how many were not sends. */
 async function callers(client: Client, senders: readonly Sender[], random: Random, until: number): Promise<number> {
   const under = new Set<Promise<unknown>>()
   let others = 0
@@ -127,7 +126,7 @@ async function callers(client: Client, senders: readonly Sender[], random: Rando
   return others
 }
 
-/** A message for later that is taken back. */
+/** A scheduled message that is cancelled. */
 async function cancelled(client: Client, sender: Sender, ask: (method: string, path: string) => Promise<unknown>) {
   const scheduledFor = new Date(Date.now() + 20_000).toISOString()
   const { id } = await client.send({ sender, scheduledFor, idempotencyKey: newKey() })
@@ -135,18 +134,18 @@ async function cancelled(client: Client, sender: Sender, ask: (method: string, p
 }
 
 type Fate = {
-  house: House
+  environment: Environment
   watched: App
   other: App
   database: Relay
   mail: Relay
-  allow: Story['allow']
+  allow: Scenario['allow']
   until: number
 }
 
-/** Something breaks every few seconds, and is whole again a moment later. Returns what, in order. */
-async function nemesis({ house, watched, other, database, mail, allow, until }: Fate): Promise<string[]> {
-  const { random, sink } = house
+/** Injects a fault every few seconds and ends it a moment later. Returns the faults in order. */
+async function nemesis({ environment, watched, other, database, mail, allow, until }: Fate): Promise<string[]> {
+  const { random, sink } = environment
   const moment = () => sleep(random.between(500, 2_500))
   const during = async (begin: () => unknown, end: () => unknown) => {
     await begin()
@@ -176,7 +175,7 @@ async function nemesis({ house, watched, other, database, mail, allow, until }: 
         () => sink.set({ http: '503' }),
         () => sink.set({ http: 'ok' }),
       ),
-    'database lines reset': () => database.reset(),
+    'database connections reset': () => database.reset(),
     'database slow': () =>
       during(
         () => database.set({ latencyMs: 20 }),
@@ -187,7 +186,7 @@ async function nemesis({ house, watched, other, database, mail, allow, until }: 
         () => database.set({ isSilent: true }),
         () => database.set({ isSilent: false }),
       ),
-    'mail lines reset': uncertain(() => mail.reset()),
+    'mail connections reset': uncertain(() => mail.reset()),
     'mail silent': () =>
       during(
         () => mail.set({ isSilent: true }),
@@ -222,7 +221,10 @@ const firstThird = <T>(list: readonly T[]) => list.slice(0, Math.ceil(list.lengt
 const lastThird = <T>(list: readonly T[]) => list.slice(-Math.ceil(list.length / 3))
 const highest = (list: readonly number[]) => Math.max(0, ...list)
 
-/** Megabytes a minute after warm-up (a third): the median of the slopes of all pairs, which single peaks do not move. */
+/**
+ * Growth in megabytes a minute after the warm-up (the first third): the median slope of all pairs (Theil–Sen), which is robust
+ * against single peaks.
+ */
 function slope(readings: readonly Reading[]): number {
   const warm = readings.slice(Math.ceil(readings.length / 3))
   const slopes = warm.flatMap((from, n) =>

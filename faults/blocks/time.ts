@@ -1,5 +1,5 @@
-// Processes whose clock is wrong, is set while they run, or passes a summer-time change in a zone far from UTC. Only the
-// database's clock may count.
+// Processes whose clock is wrong, is set while they run, or passes a daylight-saving change in a zone far from UTC. Only the
+// database clock may have an effect.
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,25 +7,25 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Id, microsOf } from '../../src/core/id.ts'
 import { type Answer, type Client, createClient, type Sender } from '../support/client.ts'
+import type { Environment, Scenario } from '../support/environment.ts'
 import { fakeDatabaseClock } from '../support/fake-database-clock.ts'
 import type { App, Env } from '../support/herald.ts'
-import type { House, Story } from '../support/house.ts'
 import { type Block, verdict } from '../support/promise.ts'
 
 const PRELOAD = new URL('../support/fake-clock.mjs', import.meta.url).href
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** Ids within a second of the database's time; ours and the database's clock are the same machine's. */
+/** Ids are within a second of the database's time; the test and the database run on the same machine. */
 const NEAR_MS = 1_000
-/** How late a message may be that is due at a certain time: two seconds, and what a busy machine adds. */
+/** The tolerance for a scheduled message: two seconds, plus what a busy machine adds. */
 const LATE_MS = 5_000
 
 export const wrongClock: Block = {
   name: 'wrong clocks',
-  async run(house) {
-    const told = await underClocks(house, async ({ story, faker, senders }) => {
+  async run(environment) {
+    const result = await underClocks(environment, async ({ scenario, faker, senders }) => {
       const [ahead, behind, set] = [faker('ahead', 2 * HOUR), faker('behind', -26 * HOUR), faker('set', 0)]
-      const apps = await Promise.all([ahead, behind, set].map(({ env }) => story.app({ env })))
+      const apps = await Promise.all([ahead, behind, set].map(({ env }) => scenario.app({ env })))
       const driving = apps.map((app, at) => drive(app, at, senders[at % senders.length] as Sender, 4_500))
       await sleep(1_500)
       set.set(-10 * MINUTE)
@@ -38,27 +38,29 @@ export const wrongClock: Block = {
         'T1',
         'clocks 2 h ahead, 26 h behind, and set by −10 min and +2 h while running',
         'ids within 1 s of the database and never backwards, nobody refused, nothing early, lost 0, extra 0',
-        measured(told),
-        conditions(told),
-        told.violations,
+        measured(result),
+        conditions(result),
+        result.violations,
       ),
     ]
   },
 }
 
-/** How far ids may be from the database's time once a process has had time to notice a step: it looks every two seconds. */
+/**
+ * How far ids may be from the database's time once a process has had time to notice a step: it reads the clock every two seconds.
+ */
 const SETTLED_MS = 2_000
 const NOTICE_MS = 4_000
 
 export const databaseClock: Block = {
-  name: "the database's clock is set",
-  async run(house) {
+  name: 'the database clock is set',
+  async run(environment) {
     const steps = [-600, 600] // back by ten minutes, forward by twenty, and back to where it was
-    const told = await house.story(
+    const result = await environment.scenario(
       { apps: 0, env: { HERALD_LEASE_SECONDS: '15' } },
       async ({ app, client, senders }) => {
         const apps = [await app({}), await app({})]
-        const clock = await fakeDatabaseClock(house.store.db)
+        const clock = await fakeDatabaseClock(environment.store.db)
         const tokens: number[] = []
         const off: number[] = []
         try {
@@ -82,27 +84,27 @@ export const databaseClock: Block = {
         return { tokens, off: Math.max(...off), failed: client.answers.filter(answer => answer.status !== 201).length }
       },
     )
-    const { counts, tokens, failed } = told
+    const { counts, tokens, failed } = result
     return [
       verdict(
         'T1 database',
         `the database's clock is set back by 10 min, forward by 20 and back by 10 while running`,
         'followed within 4 s: ids within 2 s of it, tokens taken; no request fails, lost 0, extra 0',
-        `${counts.accepted} accepted, ${failed} failed, ids off by ${told.off.toFixed(0)} ms at most, ${tokens.filter(status => status === 200).length} of ${tokens.length} tokens taken, ${counts.lost} lost, ${counts.extra} extra`,
+        `${counts.accepted} accepted, ${failed} failed, ids off by ${result.off.toFixed(0)} ms at most, ${tokens.filter(status => status === 200).length} of ${tokens.length} tokens taken, ${counts.lost} lost, ${counts.extra} extra`,
         {
-          'ids follow': told.off <= SETTLED_MS,
+          'ids follow': result.off <= SETTLED_MS,
           'tokens are taken': tokens.length > 0 && tokens.every(status => status === 200),
           'no request failed': failed === 0,
           'none lost': counts.lost === 0,
           'no extra': counts.extra === 0,
         },
-        told.violations,
+        result.violations,
       ),
     ]
   },
 }
 
-/** Until both processes have connections of the clock that counts now. */
+/** Waits until both processes have connections that see the new clock. */
 async function settle(apps: readonly App[], client: Client, senders: readonly Sender[]) {
   for (const { address } of apps)
     for (const until = performance.now() + 20_000; ; await sleep(100)) {
@@ -112,7 +114,7 @@ async function settle(apps: readonly App[], client: Client, senders: readonly Se
     }
 }
 
-/** Zones, and moments at which their clocks are changed: forward, back, and back by half an hour. */
+/** Time zones, and the moments their clocks change: forward, back, and back by half an hour. */
 const CHANGES: readonly [zone: string, at: string][] = [
   ['Pacific/Auckland', '2026-09-26T14:00:00Z'],
   ['America/St_Johns', '2026-11-01T04:30:00Z'],
@@ -120,35 +122,35 @@ const CHANGES: readonly [zone: string, at: string][] = [
 const ODD_ZONE = 'Australia/Lord_Howe'
 
 export const summerTime: Block = {
-  name: 'time zones and summer time',
-  async run(house) {
-    await house.store.db.script(`alter role herald set timezone = '${ODD_ZONE}'`)
+  name: 'time zones and daylight saving time',
+  async run(environment) {
+    await environment.store.db.script(`alter role herald set timezone = '${ODD_ZONE}'`)
     const since = utcDay(Date.now())
     try {
-      const told = await underClocks(house, async ({ story, faker, senders }) => {
+      const result = await underClocks(environment, async ({ scenario, faker, senders }) => {
         const drivings = CHANGES.map(async ([zone, at], n) => {
           const clock = faker(zone.replace('/', '-'), Date.parse(at) - Date.now() - 10_000)
-          const app = await story.app({ env: { ...clock.env, TZ: zone } })
-          clock.set(Date.parse(at) - Date.now() - 1_500) // the change comes in the middle
+          const app = await scenario.app({ env: { ...clock.env, TZ: zone } })
+          clock.set(Date.parse(at) - Date.now() - 1_500) // the change happens in the middle of the run
           return drive(app, n, senders[n % senders.length] as Sender, 3_000)
         })
         return Promise.all(drivings)
       })
-      const days = await house.store.db.sql<{ day: string }>`
-        select distinct day::text as day from usage where service_id = any (${told.services}::uuid[])`
+      const days = await environment.store.db.sql<{ day: string }>`
+        select distinct day::text as day from usage where service_id = any (${result.services}::uuid[])`
       const right = new Set([since, utcDay(Date.now())])
       return [
         verdict(
           'T2',
-          'a zone far from UTC, and a summer-time change while running',
+          'a zone far from UTC, and a daylight-saving change while running',
           'no effect on ids, schedules, days of the daily limit',
-          `${measured(told)}, counted on ${days.map(row => row.day).join(', ')}`,
-          { ...conditions(told), 'counted on the day of UTC': days.every(row => right.has(row.day)) },
-          told.violations,
+          `${measured(result)}, counted on ${days.map(row => row.day).join(', ')}`,
+          { ...conditions(result), 'counted on the day of UTC': days.every(row => right.has(row.day)) },
+          result.violations,
         ),
       ]
     } finally {
-      await house.store.db.script('alter role herald reset timezone')
+      await environment.store.db.script('alter role herald reset timezone')
     }
   },
 }
@@ -157,10 +159,10 @@ const utcDay = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 
 type Faker = (name: string, offset: number) => { env: Env; set(offset: number): void }
 type Driven = { answers: Answer[]; tokens: number[] }
-type Drive = (given: { story: Story; senders: Sender[]; faker: Faker }) => Promise<Driven[]>
+type Drive = (given: { scenario: Scenario; senders: Sender[]; faker: Faker }) => Promise<Driven[]>
 
-/** A story told by processes with clocks of their own. */
-async function underClocks(house: House, tell: Drive) {
+/** A scenario with processes that have clocks of their own. */
+async function underClocks(environment: Environment, tell: Drive) {
   const folder = mkdtempSync(join(tmpdir(), 'hc-'))
   const faker: Faker = (name, offset) => {
     const file = join(folder, name)
@@ -169,18 +171,18 @@ async function underClocks(house: House, tell: Drive) {
     return { env: { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_CLOCK: file }, set }
   }
   try {
-    return await house.story({ apps: 0, env: { HERALD_LEASE_SECONDS: '15' } }, async story => {
-      const driven = await tell({ story, senders: story.senders, faker })
-      story.client.answers.push(...driven.flatMap(one => one.answers))
-      await story.drained()
-      return { driven, late: lateness(house, driven), services: story.senders.map(sender => sender.service) }
+    return await environment.scenario({ apps: 0, env: { HERALD_LEASE_SECONDS: '15' } }, async scenario => {
+      const driven = await tell({ scenario, senders: scenario.senders, faker })
+      scenario.client.answers.push(...driven.flatMap(one => one.answers))
+      await scenario.drained()
+      return { driven, late: lateness(environment, driven), services: scenario.senders.map(sender => sender.service) }
     })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** One request after the other, so that their order is known; every fifth is for later, and a signed token is shown too. */
+/** One request after the other, so that their order is known; every fifth is scheduled, and a signed token is used too. */
 async function drive(app: App, at: number, sender: Sender, millis: number): Promise<Driven> {
   const client = createClient(() => [app.address])
   const tokens: number[] = []
@@ -194,7 +196,7 @@ async function drive(app: App, at: number, sender: Sender, millis: number): Prom
   return { answers: client.answers, tokens }
 }
 
-/** Signed now, or at the time given, by a caller whose clock is right. */
+/** Signed now, or at the given time, by a caller with a correct clock. */
 async function showToken(app: App, sender: Sender, now = Date.now()): Promise<number> {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: sender.service, iat: Math.floor(now / 1000) })}`
@@ -205,9 +207,9 @@ async function showToken(app: App, sender: Sender, now = Date.now()): Promise<nu
   return reply.status
 }
 
-/** Milliseconds between the time a message was due and its arrival, for those that had one. */
-function lateness(house: House, driven: readonly Driven[]): number[] {
-  const arrived = new Map(house.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
+/** Milliseconds between the scheduled time of a message and its arrival, for scheduled messages. */
+function lateness(environment: Environment, driven: readonly Driven[]): number[] {
+  const arrived = new Map(environment.sink.arrivals().map(arrival => [arrival.id, arrival.at]))
   return driven.flatMap(one =>
     one.answers.flatMap(({ id, scheduledFor }) =>
       scheduledFor === null ? [] : [(arrived.get(id ?? '') ?? Number.POSITIVE_INFINITY) - Date.parse(scheduledFor)],
@@ -220,26 +222,26 @@ type Told = Awaited<ReturnType<typeof underClocks>>
 const millisOf = ({ id }: Answer) => microsOf((id ?? '') as Id) / 1000
 const idsOf = ({ answers }: Driven) => answers.flatMap(({ id }) => id ?? [])
 const isOrdered = (ids: readonly string[]) => ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? ''))
-const all = (told: Told) => told.driven.flatMap(one => one.answers)
-/** How far outside the time between question and answer an id lies. */
+const all = (result: Told) => result.driven.flatMap(one => one.answers)
+/** How far an id's time is outside the interval between request and answer. */
 const off = (answer: Answer) => Math.max(0, answer.sentAt - millisOf(answer), millisOf(answer) - answer.answeredAt)
 
-function measured(told: Told): string {
-  const worst = Math.max(...all(told).flatMap(answer => (answer.id ? off(answer) : [])))
-  const tokens = told.driven.flatMap(one => one.tokens)
-  const { counts } = told
-  return `${counts.accepted} accepted, ${counts.refused} refused, ids off by ${worst.toFixed(0)} ms at most, ${tokens.filter(status => status === 200).length} of ${tokens.length} tokens taken, ${told.late.length} scheduled up to ${Math.max(...told.late)} ms late, ${counts.lost} lost, ${counts.extra} extra`
+function measured(result: Told): string {
+  const worst = Math.max(...all(result).flatMap(answer => (answer.id ? off(answer) : [])))
+  const tokens = result.driven.flatMap(one => one.tokens)
+  const { counts } = result
+  return `${counts.accepted} accepted, ${counts.refused} refused, ids off by ${worst.toFixed(0)} ms at most, ${tokens.filter(status => status === 200).length} of ${tokens.length} tokens taken, ${result.late.length} scheduled up to ${Math.max(...result.late)} ms late, ${counts.lost} lost, ${counts.extra} extra`
 }
 
-const conditions = (told: Told) => ({
-  'nobody was refused': all(told).every(answer => answer.status === 201),
-  'tokens of now are taken': told.driven.every(
+const conditions = (result: Told) => ({
+  'nobody was refused': all(result).every(answer => answer.status === 201),
+  'tokens of now are taken': result.driven.every(
     one => one.tokens.length > 0 && one.tokens.every(status => status === 200),
   ),
-  'ids show the time of the database': all(told).every(answer => answer.id !== null && off(answer) <= NEAR_MS),
-  'ids never go back': told.driven.every(one => isOrdered(idsOf(one))),
+  'ids show the time of the database': all(result).every(answer => answer.id !== null && off(answer) <= NEAR_MS),
+  'ids never go back': result.driven.every(one => isOrdered(idsOf(one))),
   'scheduled messages are on time':
-    told.late.length > 0 && told.late.every(millis => millis >= -5 && millis <= LATE_MS),
-  'none lost': told.counts.lost === 0,
-  'no extra': told.counts.extra === 0,
+    result.late.length > 0 && result.late.every(millis => millis >= -5 && millis <= LATE_MS),
+  'none lost': result.counts.lost === 0,
+  'no extra': result.counts.extra === 0,
 })

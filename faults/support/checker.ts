@@ -1,4 +1,4 @@
-// The invariants of reliability 6.2 over what callers were told (A), what the database holds (N) and what arrived (K).
+// The invariants of reliability 6.2 over what callers were answered (A), what the database contains (N) and what arrived (K).
 import type { Sql } from '../../src/db/connect.ts'
 import type { Answer, Job, Reply } from './client.ts'
 import type { Death } from './herald.ts'
@@ -11,13 +11,13 @@ export type Scope = {
   refusals: readonly Reply[]
   arrivals: readonly Arrival[]
   deaths: readonly Death[]
-  /** Logs, metrics: whatever leaves the house beside the messages. */
+  /** Logs and metrics: all output besides the messages. */
   logs: readonly string[]
-  /** Keys and secrets that no log may hold. */
+  /** Keys and secrets that must not appear in any log. */
   secrets: readonly string[]
-  /** Extra sends that the injected faults may have made at most. */
+  /** The most extra sends that the injected faults may have caused. */
   mostExtra: number
-  /** Whether anything was killed: counters may then be above what was accepted. */
+  /** Whether a process was killed: counters may then exceed what was accepted. */
   killed: boolean
   /** Whether messages may still be waiting. */
   drained: boolean
@@ -33,9 +33,9 @@ export type Counts = {
   lost: number
   refused: number
   deaths: number
-  /** Moves of all messages that were replayed against the table of moves. */
+  /** Moves of all messages, replayed against the table of moves. */
   moves: number
-  /** Bulk jobs that were accepted, and the rows in them. */
+  /** Accepted bulk jobs, and the rows in them. */
   jobs: number
   rows: number
 }
@@ -58,7 +58,10 @@ type Row = {
   age_seconds: number
 }
 
-/** Contract 6.3, with reliability 3: a receipt may come before our own word. Written from the tables, not from the code. */
+/**
+ * Contract 6.3, with reliability 3: a receipt may arrive before our own commit. Written from the tables of the contract, not from
+ * the code.
+ */
 const AFTER_RECEIPT = ['delivered', 'permanent-failure', 'temporary-failure', 'technical-failure']
 export const MOVES: Record<'email' | 'sms', Record<string, readonly string[]>> = {
   email: {
@@ -88,7 +91,7 @@ const FINAL = [
   'cancelled',
 ]
 
-/** Violations, in words with an example each, and the counts. */
+/** Violations as sentences with an example each, and the counts. */
 export async function check(sql: Sql, scope: Scope): Promise<{ violations: string[]; counts: Counts }> {
   const rows = await stored(sql, scope.services)
   const byId = new Map(rows.map(row => [row.id, row]))
@@ -255,7 +258,7 @@ const mayNotArrive = (row: Row) =>
 const isMixed = (list: readonly Arrival[]) =>
   new Set(list.map(({ messageId, to, hash, token }) => `${messageId} ${to} ${hash} ${token}`)).size > 1
 
-/** Count = rows = distinct rows, and statistics that add up; chunks only where rows are still to come. */
+/** Count = rows = distinct rows, and statistics that add up; chunks exist only where rows are not expanded yet. */
 async function judgedJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
   const jobs = await sql<{
     id: string
@@ -297,7 +300,7 @@ async function judgedJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
   return { wrong, rows, missing: missing.reduce((sum, count) => sum + count, 0) }
 }
 
-/** Recipients and tokens of the harness, by their look, and keys as they are. Digits inside a longer number are a figure's. */
+/** Recipients and tokens of the test by pattern, keys literally. Digits inside a longer number are ignored. */
 function canaries({ logs, secrets }: Scope): string[] {
   const look = /.{0,80}(?:@example\.org|(?<![\d.])\+?1613555\d{4}(?!\d)|\btk[0-9a-z]{1,8}k\b).{0,40}/
   return logs.flatMap(log => {
@@ -306,7 +309,7 @@ function canaries({ logs, secrets }: Scope): string[] {
   })
 }
 
-/** The counter of a day and the messages that are due on it. */
+/** The counter of a day and the messages that are due on that day. */
 const miscounted = (sql: Sql, services: readonly string[], killed: boolean) => sql`
   select u.service_id, u.channel, u.day, u.used, u.most, coalesce(m.messages, 0) as messages
   from usage u

@@ -1,4 +1,4 @@
-// Whatever the harness has started ends with it, also when it ends in the middle; by id, and only that.
+// Child processes of the test run end with it, also when it is interrupted; by id, and no others.
 import type { ChildProcess } from 'node:child_process'
 
 const children = new Set<ChildProcess>()

@@ -25,7 +25,7 @@ export type Asked = {
   values: Record<string, unknown>
 }
 
-/** `status` 0: no answer came. */
+/** `status` 0: no answer. */
 export type Answer = Asked & {
   status: number
   id: string | null
@@ -35,7 +35,7 @@ export type Answer = Asked & {
   tries: number
 }
 
-/** A bulk send: what was asked for in each row, and the id of the job if there is one. */
+/** A bulk send: the contents of each row, and the id of the job if it was accepted. */
 export type Job = {
   sender: Sender
   rows: { to: string; token: string }[]
@@ -53,14 +53,14 @@ export type Question = { key?: string; body?: unknown; headers?: Record<string, 
 export type Client = {
   answers: Answer[]
   jobs: Job[]
-  /** Every refusal of `ask`, whose shape is checked; and how many answers of any kind were 5xx. */
+  /** Every refusal of `ask`, whose shape is checked; and the number of 5xx answers of any kind. */
   refusals: Reply[]
   faults(): number
-  /** Any request to any process, or to the one at `address`, asked once. */
+  /** Any request to any process, or to the one at `address`, without a retry. */
   ask(method: string, path: string, question?: Question): Promise<Reply>
   bulk(asked: Pick<Job, 'sender'> & { count: number; idempotencyKey?: string; scheduledFor?: string }): Promise<Job>
   send(asked: Partial<Asked> & Pick<Asked, 'sender'>): Promise<Answer>
-  /** So many a second, whether answers come or not. */
+  /** A fixed number of requests per second, whether answers come or not. */
   load(count: number, perSecond: number, what: (n: number) => Partial<Asked> & Pick<Asked, 'sender'>): Promise<Answer[]>
 }
 
@@ -68,7 +68,7 @@ const MOST_TRIES = 200
 /** A large body may wait for its share of memory before it is read. */
 const PATIENCE_MS = 120_000
 
-/** `scheduling` fifo: every open connection is used in turn, as a busy caller's are. */
+/** `scheduling` fifo: every open connection is used in turn, like those of a busy caller. */
 export function createClient(
   addresses: () => readonly string[],
   { sockets = 64, scheduling = 'lifo' }: { sockets?: number; scheduling?: 'lifo' | 'fifo' } = {},
@@ -104,7 +104,7 @@ export function createClient(
     return answer
   }
 
-  // Only who names the request may ask again: without a name it may be accepted twice.
+  // Only a request with an idempotency key is retried: without one it might be accepted twice.
   async function persistently(key: string | null, ask: () => Promise<{ status: number; body: string }>) {
     for (let tries = 1; ; tries++) {
       const { status, body } = await ask()
@@ -133,7 +133,7 @@ export function createClient(
   function request(method: string, path: string, question: Question & { agent: http.Agent }) {
     const all = addresses()
     const address = question.address ?? all[turn++ % all.length]
-    if (address === undefined) return Promise.resolve({ status: 0, body: '' }) // everything is down at this moment
+    if (address === undefined) return Promise.resolve({ status: 0, body: '' }) // all processes are down at this moment
     const payload =
       question.body === undefined || Buffer.isBuffer(question.body) ? question.body : JSON.stringify(question.body)
     return new Promise<{ status: number; body: string }>(resolve => {
@@ -180,7 +180,7 @@ export function createClient(
       const n = ++tokens
       return { to: `row-${n}@example.org`, token: `tk${n.toString(36)}k` }
     })
-    // Written once: a large body that is sent again is the same bytes.
+    // Serialised once: every retry of a large body sends the same bytes.
     const body = Buffer.from(
       JSON.stringify({
         name: 'Faults',

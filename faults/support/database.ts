@@ -1,4 +1,4 @@
-// PostgreSQL as a direct child of the harness, with the settings of production: killed, frozen and started again at will.
+// PostgreSQL as a direct child of the test run, with production settings: killed, frozen and restarted on demand.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -24,13 +24,13 @@ export type Server = {
   start(): Promise<void>
   /** kill -9 of the postmaster; resolves when it has been reaped. */
   kill(): Promise<void>
-  /** Stops every process of it where it stands, as a hanging disk would. */
+  /** Freezes every process of the server (SIGSTOP), as a hanging disk would. */
   freeze(): void
   thaw(): void
   stop(): Promise<void>
 }
 
-/** `more`: settings of PostgreSQL's own, by name. */
+/** `more`: further settings of PostgreSQL, by name. */
 export async function createServer(folder: string, more: Record<string, string> = {}): Promise<Server> {
   const place = join(folder, 'postgres')
   mkdirSync(place, { recursive: true, mode: 0o711 })
@@ -84,7 +84,7 @@ export async function createServer(folder: string, more: Record<string, string> 
         await client.end()
         return true
       } catch {
-        await sleep(50) // not ready yet: that is what is being found out
+        await sleep(50) // not ready yet: keep polling
       }
     }
     return false
@@ -96,7 +96,8 @@ export async function createServer(folder: string, more: Record<string, string> 
     child = null
   }
 
-  // Its backends are sessions of their own, so each is told; the postmaster first and last, so that none is born meanwhile.
+  // Backends are sessions of their own, so each gets the signal; the postmaster first and last, so that no backend is started
+  // meanwhile.
   const frozen = new Set<number>()
   function freeze() {
     const pid = child?.pid
@@ -125,7 +126,7 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name)
   } catch {
-    return false // it has ended by itself
+    return false // it has already ended
   }
 }
 

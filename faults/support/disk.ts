@@ -1,11 +1,11 @@
-// A small disk of its own that can be filled to the last byte: memory, mounted where the database is to live.
+// A small disk that can be filled to the last byte: a tmpfs, mounted where the database is created.
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Disk = { fill(): void; free(): void; stop(): void }
 
-/** Says why where it cannot be mounted, which needs root on a Linux that allows it. */
+/** Gives the reason when it cannot be mounted; this needs root on a Linux that allows it. */
 export function mountSmall(folder: string, megabytes: number): Disk | { problem: string } {
   try {
     const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=711`, 'tmpfs', folder]
@@ -39,6 +39,6 @@ function wrote(file: number, bytes: Buffer): boolean {
   try {
     return writeSync(file, bytes) === bytes.length
   } catch {
-    return false // full: that is what it is for
+    return false // full, as intended
   }
 }

@@ -1,5 +1,5 @@
-// Loaded into a process before anything else: its wall clock is wrong by as many milliseconds as a file says, also when the
-// file changes while it runs. The monotonic timer is left alone, as it is when somebody sets the clock of a machine.
+// Preloaded into a process: its wall clock is wrong by the number of milliseconds in a file, also when the file changes while it
+// runs. The monotonic timer is unchanged, as when somebody sets the clock of a machine.
 import { readFileSync } from 'node:fs'
 
 const Real = Date

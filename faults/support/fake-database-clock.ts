@@ -1,10 +1,10 @@
-// The clock of the database, set while it runs: functions of the same name are found before PostgreSQL's own by every connection
-// that is made from now on. Defaults of columns keep PostgreSQL's own.
+// Sets the database clock while it runs: functions of the same name shadow PostgreSQL's own for every new connection. Column
+// defaults still use PostgreSQL's own.
 import type { Database } from '../../src/db/connect.ts'
 
 export type DatabaseClock = { set(seconds: number): Promise<void>; reset(): Promise<void> }
 
-/** Ends all connections but the one it is asked on, so that the new ones see the other clock. */
+/** Ends all connections except its own, so that new ones see the other clock. */
 export async function fakeDatabaseClock(db: Pick<Database, 'client'>): Promise<DatabaseClock> {
   const client = db.client()
   client.on('error', () => {}) // the database may be dropped while this is connected

@@ -1,5 +1,5 @@
-// Loaded into a process before anything else: every few seconds it tidies up and writes down what is left, one line of JSON.
-// Without the tidying, a leak would have to be told from what is merely not collected yet.
+// Preloaded into a process: every few seconds it collects garbage and writes the remaining memory, one line of JSON. Without the
+// collection, a leak could not be distinguished from garbage.
 import { appendFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,5 +1,5 @@
-// Herald as supervised processes: killed, frozen, asked to stop, and started again at once. Every end is remembered with its
-// cause, because one without a cause is a violation.
+// Herald as supervised processes: killed, frozen, asked to stop, and restarted at once. Every exit is recorded with its cause,
+// because an exit without a cause is a violation.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs'
 import net from 'node:net'
@@ -17,11 +17,11 @@ export type Death = { app: string; code: number | null; signal: string | null; i
 export type App = {
   name: string
   address: string
-  /** Whether callers are answered: not by an engine alone. */
+  /** Whether it answers HTTP requests; an engine process does not. */
   answers: boolean
   pid(): number
   isUp(): boolean
-  /** Resolves when it listens, or runs, the next time. */
+  /** Resolves when it listens (or runs, for an engine) the next time. */
   up(): Promise<void>
   kill(): Promise<void>
   freeze(): void
@@ -32,11 +32,11 @@ export type App = {
   start(): Promise<void>
   /** Settings for the next start; `once`: only for that one. */
   set(env: Env, once?: 'once'): void
-  /** From now on an end by SIGKILL is expected (a crash point is armed), or any end (the database is away). */
+  /** From now on an exit by SIGKILL is expected (a crash point is set), or any exit (the database is down). */
   expect(what: 'nothing' | 'kill' | 'any'): void
   end(): Promise<void>
   log(): string
-  /** Resident megabytes and open handles of the process; null where the system does not tell. */
+  /** Resident megabytes and open handles of the process; null where the system does not report them. */
   size(): { megabytes: number; handles: number } | null
 }
 
@@ -94,7 +94,7 @@ export async function createApp(
   }
 
   async function restart() {
-    if (!injected) await sleep(200) // it could not start, or a crash point ended it: not in a tight circle
+    if (!injected) await sleep(200) // it could not start, or a crash point ended it: no tight restart loop
     if (wanted) launch()
   }
 
@@ -122,7 +122,7 @@ export async function createApp(
     thaw: () => void child?.kill('SIGCONT'),
     async term() {
       wanted = false
-      up = false // a load balancer looks elsewhere first
+      up = false // the load balancer stops using it first
       const since = performance.now()
       child?.kill('SIGTERM')
       await gone
@@ -158,11 +158,11 @@ function sizeOf(pid: number): { megabytes: number; handles: number } | null {
     const kilobytes = /^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
     return { megabytes: Number(kilobytes) / 1024, handles: readdirSync(`/proc/${pid}/fd`).length }
   } catch {
-    return null // not a Linux, or it has just ended
+    return null // not Linux, or the process has just ended
   }
 }
 
-/** Starts Herald once, to see whether it starts at all: the code it ended with and its words; null: it runs, and is ended. */
+/** Starts Herald once, to see whether it starts at all: the exit code and the output; null when it runs (it is then ended). */
 export async function tryStart(env: Env): Promise<{ code: number | null; words: string }> {
   const child = endsWithUs(
     spawn(process.execPath, ['bin/herald.js', 'start', '--json'], {

@@ -1,6 +1,6 @@
-// A hostile tenant, in a process of its own so that it does not slow the callers who are measured: does one thing, as hard as
-// it can, until it is ended. Its settings come as one line of JSON; it says once that it has begun and then every second what it
-// was answered.
+// A hostile tenant in a process of its own, so that it does not slow the measured callers. It repeats one attack as fast as it
+// can until it is ended. Its settings are one line of JSON; it prints one line when it has begun and then, every second, the
+// statuses of its answers.
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const count = (status: number) => {
 const agent = new http.Agent({ keepAlive: true, maxSockets: attack.connections })
 const headers = { authorization: `ApiKey-v1 ${key}`, 'content-type': 'application/json' }
 
-/** Resolves with the status; 0: no answer. What is answered is thrown away. */
+/** Resolves with the status; 0: no answer. The body is discarded. */
 function ask(method: string, path: string, body?: Buffer): Promise<number> {
   return new Promise(resolve => {
     const length = body ? { 'content-length': String(body.length) } : {}
@@ -28,7 +28,7 @@ function ask(method: string, path: string, body?: Buffer): Promise<number> {
   })
 }
 
-/** Announces a large body and sends a byte a second, for ever. */
+/** Announces a large body and sends one byte a second, for ever. */
 function drip(): Promise<never> {
   const { hostname, port } = new URL(address)
   const connect = () => {
@@ -53,7 +53,7 @@ const single = (personalisation: object) =>
 const bulk = (more: object) => json({ name: 'Hostile', template_id: template, ...more })
 const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '1']))
 
-/** Numbers that take a parser of phone numbers long. */
+/** Phone numbers that are slow to parse. */
 const oddPhones = (count: number) =>
   Array.from({ length: count }, (_, n) => [
     [
@@ -65,7 +65,7 @@ const oddPhones = (count: number) =>
     'x',
   ])
 
-/** Each gives the requests that its connections send in turn, again and again. */
+/** Each attack: the requests that its connections send in turn, repeatedly. */
 const BODIES: Record<Exclude<Attack['what'], 'drip'>, () => [method: string, path: string, body?: Buffer][]> = {
   list: () => [
     ['GET', '/v2/notifications?include_jobs=true'],

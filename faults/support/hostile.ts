@@ -1,4 +1,4 @@
-// The harness's handle on a hostile tenant.
+// Controls a hostile tenant from the test run.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -13,12 +13,12 @@ export type Attack = {
 }
 
 export type Hostile = {
-  /** How often it was answered with which status; 0: the connection was cut. */
+  /** The number of answers by status; 0: the connection was closed without one. */
   answered(): Record<string, number>
   stop(): Promise<void>
 }
 
-/** Resolves when it has begun. */
+/** Resolves when the attack has begun. */
 export async function attackWith(attack: Attack): Promise<Hostile> {
   const script = fileURLToPath(new URL('./hostile-process.ts', import.meta.url))
   const child = endsWithUs(

@@ -1,5 +1,5 @@
-// A promise under test: its bound, what was measured, and whether it held. Where a machine cannot try it, `skipped` says why,
-// and `holds` means nothing.
+// A promise under test: its bound, what was measured, and whether it held. Where a machine cannot test it, `skipped` says why,
+// and `holds` has no meaning.
 export type Verdict = {
   id: string
   promise: string
@@ -10,7 +10,7 @@ export type Verdict = {
   skipped?: string
 }
 
-export type Block = { name: string; run(house: import('./house.ts').House): Promise<Verdict[]> }
+export type Block = { name: string; run(environment: import('./environment.ts').Environment): Promise<Verdict[]> }
 
 export function verdict(
   id: string,
@@ -29,13 +29,16 @@ export function verdict(
   return { id, promise, bound, measured: measured + used, holds: why.length === 0, why }
 }
 
-/** A bound of time is that of a quiet machine with two cores and scales with this machine's slowness; above this it proves nothing. */
+/**
+ * Time bounds are for a quiet machine with two cores and scale with the slowness of this machine; above this factor the result
+ * proves nothing.
+ */
 export const MOST_FACTOR = 3
 
-/** How much longer than promised is allowed, because this machine needs `own` by itself. */
+/** The factor by which a time bound is extended, because this machine needs `own` without load. */
 export const factorOf = (promised: number, own: number) => Math.max(1, own / promised)
 
-/** This machine cannot try it. */
+/** This machine cannot test it. */
 export const skipped = (id: string, promise: string, bound: string, reason: string): Verdict => ({
   ...verdict(id, promise, bound, '', {}),
   skipped: reason,

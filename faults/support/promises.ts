@@ -1,5 +1,5 @@
-// Every promise, in one sentence with its bound. `test` names the test that tries it where that is not a block of this folder;
-// `untested` says why nobody does. The figures come from the runs (report.ts).
+// Every promise, in one sentence with its bound. `test` names the test that covers it where that is not a block of this folder;
+// `untested` says why there is none. The figures come from the runs (report.ts).
 export type Promised = {
   id: string
   sentence: string
@@ -22,7 +22,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     promises: [
       of('D1', 'kill -9 of any process, at any moment', 'lost 0'),
       of('D2', 'kill -9 of PostgreSQL under load', 'lost 0, extra 0, processes stay up, accepts again ≤ 3 s'),
-      of('D2b', 'the line to PostgreSQL is reset, slow, silent, half-open', 'lost 0, extra 0, processes stay up'),
+      of('D2b', 'the connection to PostgreSQL is reset, slow, silent, half-open', 'lost 0, extra 0, processes stay up'),
       of('D3', 'everything killed together, then started', 'lost 0, first send ≤ 10 s after the start'),
       of(
         'D4',
@@ -36,27 +36,27 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of('D5', 'the disk is full', '500 in the usual shape, nothing half-written, accepts again ≤ 2 s, lost 0'),
       of(
         'D6',
-        'what was accepted can be read at once',
+        'an accepted message can be read at once',
         '0 × 404 in 1,000',
         by(
           'test/spec/4.5-get.test.ts',
           '1.1 read your write: 1,000 times a GET straight after the 201 finds the message',
         ),
       ),
-      of('D7', 'what a dead worker held is taken over', '≤ lease + 5 s'),
-      of('D8', 'a message that kills the process or always throws', 'ends alone after ≤ 5 takes'),
+      of('D7', 'the tickets of a crashed worker are taken over', '≤ lease + 5 s'),
+      of('D8', 'a message that kills the process or always throws', 'it alone fails, after ≤ 5 takes'),
       of('D9', 'a broker that loses its store', 'lost 0', { untested: 'there is no broker: PostgreSQL is the queue.' }),
     ],
   },
   {
-    title: 'Sent twice only where nobody can know, and counted',
+    title: 'Duplicates only after uncertain sends, and counted',
     promises: [
       of('U1', 'after kill -9 only uncertain messages are sent again', '≤ 128 per kill'),
       of('U2', 'no fault, no duplicate, restarts included', '0 extra'),
       of('U3', 'one message has one Message-ID on all attempts', '100 %'),
       of(
         'U4',
-        'rows of a bulk become messages once, whatever is killed',
+        'rows of a bulk job become messages exactly once, whatever is killed',
         'rows = distinct rows = count',
         by(
           'test/bulk.test.ts',
@@ -68,7 +68,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     ],
   },
   {
-    title: 'A status is true',
+    title: 'Statuses are correct',
     promises: [
       of(
         'O1',
@@ -77,9 +77,9 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         by('test/status.test.ts', '10,000 random sequences of news go as the model goes'),
       ),
       of('O2', 'receipts in any order, any number of times', 'the same status'),
-      of('O3', 'a receipt that comes before our own commit is not lost', 'all delivered'),
+      of('O3', 'a receipt that arrives before our own commit is not lost', 'all delivered'),
       of('O4', 'provider_response, completed_at and sent_at are set as the interface says', '0 others'),
-      of('O5', 'nothing is stuck', '0 messages without a ticket past their time'),
+      of('O5', 'nothing is stuck', '0 overdue messages without a ticket'),
       of(
         'O6',
         'cancelling against sending',
@@ -90,11 +90,11 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     ],
   },
   {
-    title: 'One does not hold up the other',
+    title: 'Isolation: one load does not delay another',
     promises: [
       of(
         'L1',
-        'a bulk does not delay a one-time code',
+        'a bulk job does not delay a one-time code',
         'p95 ≤ 250 ms, p99 ≤ 1 s, max ≤ 2 s',
         by('test/bulk.test.ts', 'L1 a one-time code does not wait for a job of 10,000'),
       ),
@@ -110,16 +110,16 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       ),
       of(
         'L4',
-        'a bulk of 50,000 rows is accepted',
+        'a bulk job of 50,000 rows is accepted',
         '201 ≤ 5 s, event loop p99 ≤ 50 ms',
         by('test/bulk.test.ts', 'L4 others are answered while 10,000 rows are taken in'),
       ),
       of(
         'L5',
         'scheduled messages',
-        'never early; 99 % of 200 due together within 2 s; any number: the last within 1 s + 1.2 × a bulk of as many',
+        'never early; 99 % of 200 due together within 2 s; any number: the last within 1 s + 1.2 × a bulk job of the same size',
       ),
-      of('L6', 'a list of 250 out of 5,000,000', 'p95 ≤ 50 ms'),
+      of('L6', 'a list of 250 with 5,000,000 stored', 'p95 ≤ 50 ms'),
       of('L7', 'one service that sends 1,000 a second', 'p95 ≤ 100 ms'),
       of(
         'N1',
@@ -128,13 +128,13 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       ),
       of(
         'N1b',
-        'a hostile tenant sends what would be rendered to 400 MB',
+        'a hostile tenant sends a message that would render to 400 MB',
         'accepts of others p99 ≤ 250 ms, no error, lost 0',
       ),
       of(
         'N3',
-        'a hostile tenant drips bodies of 67 MB',
-        '400 kB mails of others p99 ≤ 2 × (or + 50 ms), no error, lost 0',
+        'a hostile tenant sends bodies of 67 MB very slowly',
+        '400 kB e-mails of others p99 ≤ 2 × (or + 50 ms), no error, lost 0',
       ),
       of('N4', 'a hostile tenant sends 1,500,000 names', 'accepts of others p99 ≤ 250 ms, no error, lost 0'),
       of(
@@ -164,8 +164,8 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of('C1', 'large bodies at once', '≤ 600 MB for 100 e-mails with 6 MB of files'),
       of(
         'C2',
-        'callers that drip',
-        'cut after 10 s (head) and 30 s (body)',
+        'slow callers (slow loris)',
+        'disconnected after 10 s (headers) and 30 s (body)',
         by('test/bodies.test.ts', 'C2 a body that drips is cut, and nothing of it is taken'),
       ),
       of('C3', 'PostgreSQL is frozen', 'every answer ≤ 6 s, alive, recovered ≤ 2 s, lost 0'),
@@ -178,8 +178,8 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of('C5', 'half an hour of mixed load', '≤ 1 MB a minute'),
       of(
         'C6',
-        'two million expired rows of each kind are purged beside load',
-        'all gone, no task fails, accept p95 ≤ 250 ms',
+        'two million expired rows of each kind are purged under load',
+        'all deleted, no maintenance task fails, accept p95 ≤ 250 ms',
       ),
     ],
   },
@@ -187,21 +187,21 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     title: 'Providers that misbehave',
     promises: [
       of('F1', 'connection refused', 'lost 0, extra 0, attempts unused, ≤ 50 writes/s'),
-      of('F2', 'slow answers', 'urgent messages pass'),
+      of('F2', 'slow answers', 'urgent messages are not delayed'),
       of('F3', 'no answer at all', 'extra ≤ hangs after the data'),
-      of('F4', 'cut off before the end of the data', 'extra 0'),
-      of('F5', 'cut off after the data was taken', 'extra = cuts, all marked uncertain'),
-      of('F6', 'not now (4xx, 421, 429, 503)', 'tried again later, lost 0'),
+      of('F4', 'disconnected before the end of the data', 'extra 0'),
+      of('F5', 'disconnected after the data was accepted', 'extra = disconnects, all marked uncertain'),
+      of('F6', 'temporary refusals (4xx, 421, 429, 503)', 'retried later, lost 0'),
       of('F7', 'no such recipient', 'final at once'),
-      of('F8', 'garbage', 'alive, tried again'),
+      of('F8', 'garbage answers', 'alive, retried'),
       of(
         'F9',
-        'the scanner is down, hangs or lies',
+        'the scanner is down, hangs or answers garbage',
         'nothing is sent unscanned',
         by('test/journeys/files.test.ts', 'S-18, F9, R18 the test virus never arrives'),
       ),
       of('F10', 'forged, repeated and malformed receipts', 'refused, 0 changes'),
-      of('F11', 'the line is reset, slow, silent, half-open', 'lost 0, extra only if uncertain'),
+      of('F11', 'the connection is reset, slow, silent, half-open', 'lost 0, extra only if uncertain'),
     ],
   },
   {
@@ -228,19 +228,19 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
       of('S1', 'rolling restart under load', '0 failed requests, 0 extra'),
       of('S2', 'SIGTERM: finish, record, exit', '≤ 10 s'),
       of('S3', 'a migration under load', '0 failed requests'),
-      of('S4', 'every connection of a process hangs: one process leads again', '≤ 10 s'),
+      of('S4', 'every connection of the leader hangs: another process becomes leader', '≤ 10 s'),
       of('S5', 'SIGTERM while a provider is down', '≤ 10 s'),
       of(
         'T1',
         'the process has a wrong clock, or it is set while running; the database has its clock set',
         'no effect; followed',
       ),
-      of('T2', 'time zones and summer time', 'no effect'),
+      of('T2', 'time zones and daylight saving time', 'no effect'),
       of('B1', 'backup and restore', 'the checker finds nothing'),
-      of('B2', 'a restored copy sends nothing by surprise', '0 sends before an operator says so'),
+      of('B2', 'a restored copy sends nothing on its own', '0 sends before an operator releases it'),
       of(
         'I1',
-        'no service sees or changes what belongs to another',
+        'no service sees or changes data of another',
         '0 leaks',
         by('test/tenants.test.ts', 'every id that a route takes has a case here, and every case has its route'),
       ),

@@ -1,4 +1,4 @@
-// A seeded generator (mulberry32): a run can be repeated from the seed it prints.
+// A seeded random generator (mulberry32): a run can be repeated with the seed it prints.
 export type Random = {
   seed: number
   next(): number

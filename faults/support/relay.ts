@@ -1,10 +1,10 @@
-// The line between Herald and what it talks to, the database or a provider: slow, narrow, silent, reset, or half dead. And a
-// small load balancer for the other side, between callers and several processes.
+// A TCP relay between Herald and the database or a provider: slow, narrow, silent, reset, or half-open. And a small load balancer
+// between callers and several processes.
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** silent: bytes are kept back until it is over, also those of new connections, as when packets are lost. */
+/** silent: bytes are kept back until it ends, also those of new connections, as when packets are lost. */
 export type Trouble = { latencyMs: number; bytesPerSecond: number; isSilent: boolean }
 
 export type Relay = {
@@ -12,9 +12,9 @@ export type Relay = {
   set(trouble: Partial<Trouble>): void
   /** Resets (RST) every connection; returns how many there were. */
   reset(): number
-  /** Half-open: whoever is connected now never hears anything again, and is not told either. New connections are fine. */
+  /** Half-open: connections that are open now stay open but never receive anything again. New connections work. */
   strand(): number
-  /** How many connections the near side has open. */
+  /** The number of open connections on the client side. */
   open(): number
   stop(): Promise<void>
 }
@@ -36,7 +36,7 @@ export async function createRelay(target: { path: string } | { host?: string; po
       [far, near],
     ] as const) {
       from.setNoDelay(true)
-      from.on('error', () => {}) // whatever happens to one end is passed on by its close
+      from.on('error', () => {}) // an error of one end is passed on by its close event
       from.on('close', () => {
         if (line.isStranded) return
         lines.delete(line)
@@ -104,7 +104,7 @@ export async function createRelay(target: { path: string } | { host?: string; po
 
 export type Balancer = { address: string; stop(): Promise<void> }
 
-/** Asks each process whether it is ready, and goes to the next one where nobody listens; nothing is sent twice. */
+/** Sends a request to a process that is ready, and to the next one where the connection is refused; nothing is sent twice. */
 export async function createBalancer(addresses: readonly string[], everyMs = 100): Promise<Balancer> {
   const ready = new Map<string, boolean>()
   const sockets = new Set<net.Socket>()
@@ -156,7 +156,7 @@ export async function createBalancer(addresses: readonly string[], everyMs = 100
 
 const isReady = (address: string) => statusOf(`${address}/health/ready`).then(status => status === 200)
 
-/** Status of a GET on a connection of its own, 0 without an answer in time. */
+/** Status of a GET on a connection of its own; 0 without an answer in time. */
 export function statusOf(url: string, withinMs = 2_000): Promise<number> {
   return new Promise(resolve => {
     const request = http.get(url, { agent: false, timeout: withinMs }, response => {

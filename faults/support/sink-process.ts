@@ -1,5 +1,6 @@
 // The fake providers, in one process of their own: a mail server, text providers over HTTP and SMPP, and a scanner. What arrives
-// is written down BEFORE it is answered, so that whatever a sender was told, the log knows more. Behaviour is set over a control port.
+// is logged BEFORE it is answered, so that the log contains every message a sender may believe delivered. Behaviour is set
+// through a control port.
 import { createHash, createHmac } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import http from 'node:http'
@@ -15,8 +16,8 @@ let used = new Map<string, number>()
 const count = { connections: 0, refused: 0 }
 
 /**
- * What to do with this recipient now; a rule counts for each recipient apart. What is to happen at the end of the data counts only
- * then: an envelope that came behind another message may be said once more, on another connection.
+ * What to do with this recipient now; a rule counts per recipient. A rule for the end of the data counts only then: a pipelined
+ * envelope may be repeated on another connection.
  */
 function ruleFor(to: string, isEnd = false): Rule['what'] {
   for (const rule of settings.rules) {
@@ -51,7 +52,7 @@ const mail = net.createServer(socket => {
   count.connections++
   sockets.add(socket)
   socket.on('close', () => sockets.delete(socket))
-  socket.on('error', () => {}) // senders may go away as they like
+  socket.on('error', () => {}) // senders may disconnect at any time
   socket.setNoDelay(true)
   if (settings.smtp === 'hang') return
   if (settings.smtp === 'garbage') return void socket.end('\u0000\u00ff%%% what\r\nhalf a li')
@@ -76,7 +77,7 @@ function serve(socket: net.Socket) {
     const hasEnd = (tail + text).includes(END)
     tail = (tail + text).slice(-END.length)
     if (data !== null && what === 'reset-before') return void socket.resetAndDestroy()
-    // Megabytes are looked through once, when their end has come; the next envelope may have come with it.
+    // A large body is searched once, when its end has arrived; the next envelope may follow in the same read.
     if (!isBusy && (data === null || hasEnd)) void read()
   })
 
@@ -90,7 +91,7 @@ function serve(socket: net.Socket) {
         buffer = buffer.slice(end + 3)
         await taken(data)
         data = null
-        // Gone or silent: what came behind is not looked at any more.
+        // Closed or silent: pipelined input is ignored.
         if (socket.destroyed || socket.writableEnded || what === 'hang-after') return
         continue
       }
@@ -140,7 +141,7 @@ function serve(socket: net.Socket) {
   }
 }
 
-/** Id and token from the header, and a digest of everything after it, with the boundary (which is free to differ) taken out. */
+/** Id and token from the header, and a digest of the rest without the MIME boundary (which may differ between attempts). */
 function read5322(text: string) {
   const split = text.indexOf('\r\n\r\n')
   const header = text.slice(0, split).replace(/\r\n[ \t]+/g, ' ')
@@ -158,7 +159,7 @@ function read5322(text: string) {
 
 const VIRUSES = [EICAR, Buffer.from(EICAR).toString('base64').slice(0, 60)]
 
-// --- texts
+// --- text messages over HTTP
 
 const texts = http.createServer((request, response) => {
   let body = ''
@@ -199,7 +200,7 @@ const noteText = ({ id, to, words, answer }: { id: string; to: string; words: st
 
 const digest = (what: string | Buffer) => createHash('sha256').update(what).digest('hex').slice(0, 16)
 
-/** Receipts: before the answer, after it, or several in a wrong order and twice. */
+/** Receipts: before the answer, after it, or several out of order and duplicated. */
 async function tell(ref: string, when: 'early' | 'late') {
   const wanted = settings.receipts
   if (!wanted) return
@@ -231,15 +232,15 @@ async function tell(ref: string, when: 'early' | 'late') {
         () => 0,
       )
       if (status === 200) break
-      if (when === 'early') break // the sender waits for us
+      if (when === 'early') break // the sender waits for our answer
       await new Promise(go => setTimeout(go, 200))
     }
   }
 }
 
-// --- texts by SMPP
+// --- text messages over SMPP
 
-/** Refusals that say so: the message is not theirs. Whatever else goes wrong, they have it. */
+/** Explicit refusals: the provider does not have the message. After any other fault it may have it. */
 const REFUSED: readonly string[] = ['reject', 'throttle', 'queue-full']
 
 const smsc = await startSmppServer(null, (digits, words) => {
@@ -260,7 +261,7 @@ async function setScanner(now: Settings['scanner'], before: Settings['scanner'])
   if (now === 'down') return scanner.down()
   if (before === 'down') await scanner.up()
   scanner.state.mode = now
-  scanner.hangUp() // who waits for an answer of the old kind waits in vain
+  scanner.hangUp() // disconnects callers that still wait under the previous behaviour
 }
 
 // --- control

@@ -1,4 +1,4 @@
-// The harness's handle on the fake providers.
+// Controls the fake providers from the test run.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export type What =
   | 'garbage-early'
   | 'half-line'
 
-/** For recipients that begin so, this happens the first `times` times, for each of them. */
+/** For recipients with this prefix, the behaviour of the first `times` attempts, per recipient. */
 export type Rule = { prefix: string; what: What | SmppMode; times: number }
 
 export type Settings = {
@@ -36,7 +36,7 @@ export type Settings = {
   receipts: { mode: 'early' | 'late' | 'mixed'; twice: boolean; secret: string; urls: string[] } | null
 }
 
-/** By SMPP there is no id: the house finds it by the token. What a scanner was shown is no arrival of a message. */
+/** SMPP messages have no id: the environment finds it by the token. A file shown to the scanner is not an arrival. */
 export type Arrival = {
   channel: 'email' | 'sms' | 'scan'
   id: string
@@ -45,7 +45,7 @@ export type Arrival = {
   token: string
   hash: string
   answer: Rule['what']
-  /** The test virus is in it. */
+  /** It contains the test virus. */
   hasVirus?: boolean
   at: number
 }
@@ -56,9 +56,9 @@ export type Sink = {
   smppPort: number
   scannerUrl: string
   set(settings: Partial<Settings>): Promise<void>
-  /** Everything that has arrived since the harness began. */
+  /** Everything that has arrived since the test run began. */
   arrivals(): Arrival[]
-  /** How many files the scanner has been shown. */
+  /** The number of files sent to the scanner. */
   scans(): number
   stop(): Promise<void>
 }

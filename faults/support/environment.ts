@@ -1,4 +1,4 @@
-// Everything a block works with: the database, the fake providers, Herald's processes, callers, and the checker at the end.
+// The environment of a block: the database, the fake providers, Herald's processes, callers, and the checker at the end.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,48 +27,51 @@ export const CATEGORY = {
 }
 const UNLIMITED = 2_000_000_000
 
-export type House = {
+export type Environment = {
   database: Server
   sink: Sink
   store: Store
   random: Random
   isLong: boolean
-  /** Sums over the whole run: the checker's counts of every story, and what a block adds by a name of its own. */
+  /** Sums over the whole run: the checker's counts of every scenario, and counts that a block adds under a name of its own. */
   totals: Record<string, number>
-  /** Whether Herald starts with the settings of a story, changed by these. */
+  /** Whether Herald starts with the settings of a scenario, changed by these. */
   tryStart(env: Env): ReturnType<typeof tryStart>
-  /** A story with processes, callers and services of its own; it ends checked and with its processes ended. */
-  story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>): Promise<T & { violations: string[]; counts: Counts }>
+  /** A scenario with processes, callers and services of its own; at its end it is checked and its processes are ended. */
+  scenario<T>(
+    wanted: Wanted,
+    tell: (scenario: Scenario) => Promise<T>,
+  ): Promise<T & { violations: string[]; counts: Counts }>
   stop(): Promise<void>
 }
 
 export type Wanted = { apps: number; only?: 'http' | 'engine'; services?: number; env?: Env }
 
-export type Story = {
+export type Scenario = {
   apps: App[]
   client: Client
   senders: Sender[]
-  /** A further process, e.g. an engine apart from those that answer callers. */
+  /** A further process, e.g. a separate engine. */
   app(options: { only?: 'http' | 'engine'; env?: Env; start?: false }): Promise<App>
-  /** Until nothing of this story waits any more. */
+  /** Resolves when no message of this scenario is waiting. */
   drained(seconds?: number): Promise<boolean>
-  /** What the checker is to allow. */
+  /** What the checker tolerates. */
   allow: { extra: number; killed: boolean; waiting: boolean }
-  /** What has arrived since the story began; by SMPP without an id, which is found by the token. */
+  /** Messages that have arrived since the scenario began; SMPP messages have no id and are found by their token. */
   arrivals(): Arrival[]
   arrivalsOf(id: string): number
-  /** A further service. What happens to one outside is not looked at in the end: it is only there to be in the way. */
+  /** A further service. One that is `outside` is not checked at the end: it only generates load. */
   sender(options?: Limits & { isOutside?: boolean }): Promise<Sender>
 }
 
 type Limits = { email_daily_limit?: number; rate_limit?: number }
 
-/** `given`: a folder of the caller's, who also removes it, and settings of PostgreSQL. */
-export async function createHouse(
+/** `given`: a folder that the caller removes, and settings of PostgreSQL. */
+export async function createEnvironment(
   random: Random,
   isLong: boolean,
   given?: { folder: string; postgres: Record<string, string> },
-): Promise<House> {
+): Promise<Environment> {
   const folder = given?.folder ?? mkdtempSync(join(tmpdir(), 'hf-'))
   chmodSync(folder, 0o711)
   const database = await createServer(folder, given?.postgres)
@@ -89,7 +92,7 @@ export async function createHouse(
     HERALD_HTTP_SMS_REF_PATH: 'ref',
     HERALD_HTTP_SMS_RECEIPT_SECRET: RECEIPT_SECRET,
   }
-  // The checker asks for more at once than a caller ever does.
+  // The checker runs more concurrent requests than any caller.
   const store = await openStore(readConfig({ ...common, HERALD_DATABASE_SECONDS: '60' }), { make: true })
   const totals: Record<string, number> = {}
   const add = (name: string, count: number) => {
@@ -97,18 +100,18 @@ export async function createHouse(
   }
   let made = 0
 
-  async function story<T>(wanted: Wanted, tell: (story: Story) => Promise<T>) {
+  async function scenario<T>(wanted: Wanted, tell: (scenario: Scenario) => Promise<T>) {
     const deaths: Death[] = []
     const senders = await Promise.all(Array.from({ length: wanted.services ?? 2 }, () => makeSender(store, {})))
     const services = senders.map(sender => sender.service)
-    const sender: Story['sender'] = async ({ isOutside, ...limits } = {}) => {
+    const sender: Scenario['sender'] = async ({ isOutside, ...limits } = {}) => {
       const one = await makeSender(store, limits)
       if (!isOutside) services.push(one.service)
       senders.push(one)
       return one
     }
     const apps: App[] = []
-    const app: Story['app'] = async ({ only, env = {}, start }) => {
+    const app: Scenario['app'] = async ({ only, env = {}, start }) => {
       const one = await createApp(`app${++made}`, {
         folder,
         deaths,
@@ -137,11 +140,11 @@ export async function createHouse(
     const arrivalsOf = (id: string) => sink.arrivals().filter(arrival => arrival.id === id).length
     try {
       await Promise.all(Array.from({ length: wanted.apps }, () => app(wanted.only ? { only: wanted.only } : {})))
-      const told = await tell({ apps, client, senders, sender, app, drained, allow, arrivals, arrivalsOf })
+      const result = await tell({ apps, client, senders, sender, app, drained, allow, arrivals, arrivalsOf })
       const isDrained = allow.waiting || (await drained())
       const checked = await check(store.db.sql, {
         services,
-        // Who sends from outside is measured, not checked: the block itself clears away what they left.
+        // Services outside are measured, not checked: the block deletes what they left.
         answers: client.answers.filter(one => services.includes(one.sender.service)),
         jobs: client.jobs,
         refusals: client.refusals,
@@ -157,7 +160,7 @@ export async function createHouse(
       add('kills', deaths.filter(death => death.signal === 'SIGKILL').length)
       add('fivexx', client.faults())
       if (!isDrained) checked.violations.push('still waiting after a minute')
-      return { ...told, ...checked }
+      return { ...result, ...checked }
     } finally {
       await Promise.all(apps.map(one => one.end()))
       await sink.set({ smtp: 'ok', http: 'ok', scanner: 'ok', delayMs: 0, rules: [], receipts: null })
@@ -178,7 +181,7 @@ export async function createHouse(
     isLong,
     totals,
     tryStart: env => tryStart({ ...common, ...env }),
-    story,
+    scenario,
     async stop() {
       await store.stop()
       await sink.stop()

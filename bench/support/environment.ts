@@ -19,24 +19,24 @@ import { create as createTemplate } from '../../src/templates/create.ts'
 import { endWithUs } from './child.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-/** Categories of the interface: ordinary messages ride the low lane, one-time codes the high one. */
+/** Template categories: ordinary messages use the low lane, one-time codes the high one. */
 const CATEGORY = {
   general: '207b293c-2ae5-48e8-836d-fcabd60b2153',
   authentication: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9',
 }
 const UNLIMITED = 2_000_000_000
 
-export type House = {
+export type Environment = {
   store: Store
-  /** The socket's folder and the process id of the database server. */
+  /** The socket folder and the process id of the database server. */
   database: { host: string; user: string; database: string; pid: number }
   service: Id
   key: string
   templates: { email: Id; sms: Id; code: Id }
   start(options?: StartOptions): Promise<Running>
   /**
-   * Writes out what the database has in memory, as it does by itself every few minutes, so that a round does not pay for the one
-   * before; and it has log files to use again, as any has that did not begin a minute ago (a new one takes 10 ms to make).
+   * Runs a checkpoint, as the database does every few minutes, so that a round does not pay for the one before. It also leaves
+   * WAL segments to recycle, as in any database that has run for a while (creating a new one takes 10 ms).
    */
   settle(): Promise<void>
   stop(): Promise<void>
@@ -56,13 +56,13 @@ export type Loop = { p99: number; max: number }
 export type Running = {
   address: string
   pid: number
-  /** Delays of the event loop in milliseconds since it was last asked; the first time it only begins to watch. */
+  /** Event-loop delays in milliseconds since the last call; the first call only starts the measurement. */
   loop(): Promise<Loop>
   stop(): Promise<void>
 }
 
-/** A database with one busy service in it; the program itself is started by `start`. */
-export async function createHouse(): Promise<House> {
+/** A database with one busy service in it; `start` starts the program itself. */
+export async function createEnvironment(): Promise<Environment> {
   build()
   const data = mkdtempSync(join(tmpdir(), 'herald-bench-'))
   chmodSync(data, 0o711) // the server runs as nobody when we are root
@@ -76,7 +76,7 @@ export async function createHouse(): Promise<House> {
     await database.stop()
     rmSync(data, { recursive: true, force: true })
   }
-  // Ctrl-C: the database is a process of its own and would stay.
+  // Ctrl-C: the database is a process of its own and would keep running.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stop().finally(() => process.exit(130)))
   return {
@@ -93,7 +93,7 @@ export async function createHouse(): Promise<House> {
   }
 }
 
-/** Once for a whole run: what it starts finds this in its environment. */
+/** Once for a whole run: child processes find this in their environment variables. */
 export function build(): void {
   if (process.env.HERALD_BENCH_BUILT) return
   const built = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: ROOT, stdio: 'inherit' })
@@ -130,7 +130,7 @@ async function makeCaller(store: Store) {
   return { service: id, key, templates }
 }
 
-// Inside the service's own process, and nowhere in its code: answers with the delays of its event loop since it was last asked.
+// Preloaded into the service's process: answers with the event-loop delays since the last call.
 const WATCH = `
 import { isMainThread } from 'node:worker_threads'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -155,7 +155,7 @@ async function startProgram(data: string, { only, mail, profile, env }: StartOpt
     ],
     {
       cwd: ROOT,
-      // The log goes nowhere, but it is written: a user has it too.
+      // The log is written, as in production, but discarded.
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
       env: {
         PATH: process.env.PATH ?? '',
@@ -174,7 +174,7 @@ async function startProgram(data: string, { only, mail, profile, env }: StartOpt
     pid: child.pid ?? 0,
     loop: () =>
       new Promise(resolve => {
-        child.once('message', told => resolve(told as Loop))
+        child.once('message', result => resolve(result as Loop))
         child.send('loop')
       }),
     async stop() {
@@ -184,7 +184,7 @@ async function startProgram(data: string, { only, mail, profile, env }: StartOpt
   }
 }
 
-/** Empty for an engine, which has none. */
+/** Empty for an engine process, which has no address. */
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('exit', code => reject(new Error(`Herald ended with ${code} while starting`)))
