@@ -10,6 +10,7 @@ import { inboxMessage, inboxPage } from './inbox/routes.ts'
 import { anyKey, callerOf, managerKey } from './keys/hook.ts'
 import type { Reads } from './limits/reads.ts'
 import { notificationRoutes } from './notifications/routes.ts'
+import { isCancelled } from './notifications/sql/cancel.ts'
 import type { Parts } from './parts.ts'
 import { receiptEndpoint } from './receipts/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
@@ -60,7 +61,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
       { config: { rawBody: true, anyType: true } },
       receiptEndpoint(webhook, parts.hearReceipts, parts.links.base),
     )
-  app.get('/download/:token', downloadFile(parts))
+  app.get('/download/:token', downloadFile({ ...parts, isCancelled }))
   app.get('/inbox', inboxPage(parts))
   app.get('/inbox/:id', inboxMessage(parts))
 

@@ -7,12 +7,12 @@ import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
 import { create as createKey } from './keys/create.ts'
 import { create as createService } from './services/create.ts'
-import { addFolder } from './services/folders.ts'
 import { addOrigin } from './services/origins.ts'
 import { addUser } from './services/people.ts'
 import { addToSafelist } from './services/safelist.ts'
 import { holdFirst, isEmpty, list, type ShownService } from './services/sql.ts'
 import { create as createTemplate } from './templates/create.ts'
+import { addFolder } from './templates/folders.ts'
 
 type App = { config: Config; db: Database; clock: Clock; ids: { next(): Id }; seal: Seal }
 type Named = { id: Id; name: string }

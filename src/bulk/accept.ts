@@ -8,7 +8,8 @@ import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connec
 import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
-import { countRequest, usedOf } from '../limits/sql.ts'
+import { countRequest } from '../limits/sql/rates.ts'
+import { usedOf } from '../limits/sql/usage.ts'
 import type { Dispatcher } from '../notifications/accept.ts'
 import { laneOf } from '../notifications/lane.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
@@ -189,7 +190,7 @@ function refusalOf({ step, detail }: Problem, service: LoadedService): Refusal {
 
 async function checkRemaining(app: BulkApp, job: NewJob) {
   if (job.counted === 0) return
-  const used = await usedOf(app.db.sql, job.service_id, job.channel, job.day)
+  const used = await usedOf(app.db.sql, job)
   if (used + job.counted > job.daily_limit) throw refuse.remaining(Math.max(0, job.daily_limit - used), job.counted)
 }
 

@@ -3,10 +3,12 @@ import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
+import { type Counter, givenBack, reservedWhole } from '../limits/sql/usage.ts'
 import { countsOfJob } from '../notifications/sql/moved.ts'
 import { bulkStored } from '../notifications/sql/spread.ts'
-import { type Again, settleTail, stillHeld, ticketsFor } from '../queue/tickets.ts'
+import { type Again, settleTail, stillHeld, ticketsFor, unqueued } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
+import { remembered } from '../replays/sql.ts'
 import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
 import type { Job } from './job.ts'
@@ -54,22 +56,10 @@ type KeptReplay = { key: Buffer; request: Buffer; answer: Buffer } | null
  */
 export async function reserve(sql: Sql, job: NewJob, replay: KeptReplay): Promise<boolean> {
   const [row] = await sql<{ enough: boolean }>`
-    with reserved as (
-      insert into usage (service_id, channel, day, used, granted, most)
-      select ${job.service_id}, ${job.channel}, ${job.day}::date, ${job.counted}::integer, ${job.counted}::integer, ${job.daily_limit}::integer
-      where ${job.counted}::integer between 1 and ${job.daily_limit}::integer
-      on conflict (service_id, channel, day) do update
-      set used = usage.used + excluded.used,
-          granted = excluded.granted,
-          most = excluded.most
-      where usage.used + excluded.used <= excluded.most
-      returning service_id
-    ),
-    remembered as (
-      insert into replays (service_id, key_digest, request_digest, status, answer)
-      select ${job.service_id}, ${replay?.key ?? null}::bytea, ${replay?.request ?? null}::bytea, 201, ${replay?.answer ?? null}::bytea
-      where ${replay?.key ?? null}::bytea is not null
-    )
+    with ${reservedWhole({ ...job, most: job.daily_limit }, job.counted)},
+    ${remembered(part`
+      select ${job.service_id}::uuid, ${replay?.key ?? null}::bytea, ${replay?.request ?? null}::bytea, ${replay?.answer ?? null}::bytea
+      where ${replay?.key ?? null}::bytea is not null`)}
     select ${job.counted}::integer = 0 or exists (select from reserved) as enough`
   return row?.enough === true
 }
@@ -103,11 +93,6 @@ export const between = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_
   where id between ${first} and ${last}
   order by id
   limit 10`
-
-export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {
-  const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`
-  return row?.service_id ?? null
-}
 
 /** Tells engines that chunks are due, now and not some milliseconds later: for a command, which ends at once. */
 export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
@@ -149,23 +134,13 @@ export async function stop(sql: Sql, id: Id): Promise<boolean> {
 
 // The job is locked first, then its tickets, here as in `spread`: neither ever waits for the other crosswise.
 const forgetStopped = part`
-    given_back as (
-      update usage
-      set used = greatest(0, usage.used - stopped.counted)
-      from stopped
-      where usage.service_id = stopped.service_id
-        and usage.channel = stopped.channel
-        and usage.day = stopped.day
-    ),
+    ${givenBack(part`select service_id, channel, day, counted as messages from stopped`)},
     forgotten as (
       delete from chunks
       where job_id in (select id from stopped)
       returning id
     ),
-    unqueued as (
-      delete from tickets
-      where id in (select id from forgotten)
-    )`
+    ${unqueued(part`select id from forgotten`)}`
 
 /** Chunks of jobs of before, oldest first. Their jobs say `error`; tickets that name the chunks find nothing to do. */
 export async function purgeChunks(
@@ -309,3 +284,16 @@ export const stall = (
     again,
   )}
   select 1 as one`
+
+/** What jobs made since an id have reserved of a day's allowance. */
+export async function reservedByJobs(sql: Sql, { service_id, channel, day }: Counter, since: Id): Promise<number> {
+  const [row] = await sql<{ reserved: number }>`
+    select coalesce(sum(counted), 0)::integer as reserved
+    from jobs
+    where service_id = ${service_id}
+      and channel = ${channel}
+      and id >= ${since}
+      and day = ${day}::date
+      and status <> 'cancelled'`
+  return row?.reserved ?? 0
+}

@@ -10,15 +10,7 @@ import { asCsv, errorsOf } from '../bulk/errors.ts'
 import { presentCancelled, presentJob } from '../bulk/present.ts'
 import { refuse } from '../bulk/refusals.ts'
 import { sheetOfCsv } from '../bulk/rows.ts'
-import {
-  between,
-  find as findJob,
-  type NewJob,
-  page,
-  type ShownJob,
-  serviceOfTemplate,
-  wakeSpread,
-} from '../bulk/sql.ts'
+import { between, find as findJob, type NewJob, page, type ShownJob, wakeSpread } from '../bulk/sql.ts'
 import { createBulkThread } from '../bulk/thread.ts'
 import { providersInUse } from '../config/in-use.ts'
 import { fromMicros } from '../core/clock.ts'
@@ -35,7 +27,7 @@ import { createServices } from '../services/load.ts'
 import { createSimulated } from '../services/simulated.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { createTemplates } from '../templates/cache.ts'
-import { find as findTemplate } from '../templates/sql.ts'
+import { find as findTemplate, serviceOfTemplate } from '../templates/sql.ts'
 import { agrees, isAtTerminal } from './ask.ts'
 import {
   type Answer,

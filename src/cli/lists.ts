@@ -1,9 +1,10 @@
 // The lists around a service: reply-to addresses, text senders, safelist, folders.
 import { find } from '../services/find.ts'
-import { addFolder, dropFolder } from '../services/folders.ts'
 import { addOrigin, dropOrigin } from '../services/origins.ts'
 import { addToSafelist, dropFromSafelist } from '../services/safelist.ts'
-import { listFolders, listOrigins, listSafelist, type Origin, type OriginKind } from '../services/sql.ts'
+import { listOrigins, listSafelist, type Origin, type OriginKind } from '../services/sql.ts'
+import { addFolder, dropFolder } from '../templates/folders.ts'
+import { listFolders } from '../templates/sql/folders.ts'
 import { type Command, SERVICE, withStore } from './command.ts'
 import { listing, minute, moment } from './print.ts'
 

@@ -1,7 +1,7 @@
-import { serviceOfTemplate } from '../bulk/sql.ts'
 import { readId } from '../core/id.ts'
 import { find } from '../services/find.ts'
 import { refuse } from '../templates/refusals.ts'
+import { serviceOfTemplate } from '../templates/sql.ts'
 import { update } from '../templates/update.ts'
 import { type Command, withStore } from './command.ts'
 import { firstLine } from './inbox.ts'

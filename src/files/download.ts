@@ -1,7 +1,7 @@
 // The other end of a link. Who has the token may have the file, for seven days; everyone else learns nothing, not even whether
 // there was one (S-20).
 import type { Clock } from '../core/clock.ts'
-import { microsOf } from '../core/id.ts'
+import { type Id, microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { LINK_DAYS } from './file.ts'
 import { keyByToken, nameOf, piecesOf, tokenDigest } from './keep.ts'
@@ -19,19 +19,25 @@ export type Linked = {
   pieces(): AsyncGenerator<Buffer>
 }
 
-type App = {
+export type DownloadApp = {
   sql: Sql
   clock: Clock
   services: { get(id: string): { name: string } | null | Promise<{ name: string } | null> }
   store: FileStore
+  /** Of a message. */
+  isCancelled(sql: Sql, message: Id): Promise<boolean>
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const LINK_MS = LINK_DAYS * 86_400_000
 
-export async function download({ sql, clock, services, store }: App, token: string): Promise<Linked> {
+export async function download(
+  { sql, clock, services, store, isCancelled }: DownloadApp,
+  token: string,
+): Promise<Linked> {
   const file = TOKEN.test(token) ? await findByToken(sql, tokenDigest(token)) : null
-  if (!file) throw refuse.notFound()
+  // The content of a cancelled message goes some time later.
+  if (!file || (await isCancelled(sql, file.notification_id))) throw refuse.notFound()
   const until = microsOf(file.id) / 1000 + LINK_MS
   if (clock.now() >= until) throw refuse.notFound()
   if (file.verdict === 'pending') throw refuse.stillScanning()

@@ -7,11 +7,14 @@ import type { Database } from '../db/connect.ts'
 import { answerOf } from '../http/errors.ts'
 import { sendPage } from '../http/html.ts'
 import type { Services } from '../services/load.ts'
-import { download } from './download.ts'
+import { type DownloadApp, download } from './download.ts'
 import { fileHeaders, PAGE_POLICY, PRIVATE, pageOf, problemPage } from './present.ts'
 import type { FileStore } from './store.ts'
 
-type App = { db: Database; clock: Clock; services: Services; files: { store: FileStore } }
+type App = { db: Database; clock: Clock; services: Services; files: { store: FileStore } } & Pick<
+  DownloadApp,
+  'isCancelled'
+>
 
 export const downloadFile = (app: App) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { token } = request.params as { token: string }

@@ -46,13 +46,11 @@ export const filesOfMessages = (sql: Sql, messages: readonly Id[]) => sql<FileRo
   where notification_id = any (${messages}::uuid[])
   order by notification_id, position`
 
-/** Not of a message that was cancelled, also before its content is gone. */
 export async function findByToken(sql: Sql, digest: Buffer): Promise<FileRow | null> {
   const [found] = await sql<FileRow>`
     select ${all}
-    from files f
-    where token_digest = ${digest}
-      and not exists (select from states s where s.id = f.notification_id and s.status = 'cancelled')`
+    from files
+    where token_digest = ${digest}`
   return found ?? null
 }
 
@@ -115,28 +113,15 @@ export const judged = (messages: Part, clean: readonly Id[], virus: readonly Id[
 
 export type Kept = { id: Id; content: Id; pieces: number }
 
-export type Look = Kept & {
-  /**
-   * empty: the content has to go, as that of an attachment whose message is over, of a virus and of a cancelled message.
-   * stay: it stays until its age ends it. wait: the message is still open.
-   */
-  then: 'empty' | 'stay' | 'wait'
-}
-
 /** Files that are due for a look, the longest due first. */
-export const dueForLook = (sql: Sql, now: Timestamp, most: number) => sql<Look>`
-  select f.id, f.content, f.pieces,
-         case when f.verdict = 'virus' or s.status = 'cancelled' then 'empty'
-              when s.status in ('created', 'sending', 'pending', 'pending-virus-check') then 'wait'
-              when f.method = 'attach' and s.status is not null then 'empty'
-              else 'stay' end as then
-  from (select id, content, pieces, verdict, method, notification_id, look_at
-        from files
-        where look_at <= ${now}::timestamptz
-        order by look_at
-        limit ${most}) f
-  left join lateral (select status from states where id = f.notification_id limit 1) s on true
-  order by f.look_at`
+export const dueForLook = (sql: Sql, now: Timestamp, most: number) => sql<
+  Kept & Pick<FileRow, 'verdict' | 'method' | 'notification_id'>
+>`
+  select id, content, pieces, verdict, method, notification_id
+  from files
+  where look_at <= ${now}::timestamptz
+  order by look_at
+  limit ${most}`
 
 /** The next look at an open message comes after a quarter of its age, between one minute and a quarter of an hour. */
 export const lookAgain = (sql: Sql, now: Timestamp, ids: readonly Id[]) => sql`

@@ -9,13 +9,14 @@ import type { Sql } from '../db/connect.ts'
 import { createBatch } from '../engine/batch.ts'
 import { emailOf, textOf } from '../notifications/deliver.ts'
 import { openPersonal } from '../notifications/notification.ts'
+import { findTestMessage, pageOfTestMessages, type TestMessage } from '../notifications/sql/simulated.ts'
 import type { EmailMessage, TextMessage } from '../providers/port.ts'
 import type { Email } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import type { Services } from '../services/load.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
-import { type CapturedMessage, find, findTestMessage, keep, page, pageOfTestMessages, type TestMessage } from './sql.ts'
+import { type CapturedMessage, find, keep, page } from './sql.ts'
 
 export type InboxMessage = {
   id: Id

@@ -5,7 +5,7 @@ import { Refusal } from '../core/refusal.ts'
 import type { Sql } from '../db/connect.ts'
 import { createTurns } from '../runtime/turns.ts'
 import { refuse } from './refusals.ts'
-import { countRequest } from './sql.ts'
+import { countRequest } from './sql/rates.ts'
 
 export type Reads = {
   /** `counts`: a read, which a limit of the operator counts; a change is not. */

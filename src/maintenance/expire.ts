@@ -3,8 +3,9 @@
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
-import { allServices, giveUp, idsIn, openStretches } from '../notifications/sql/expire.ts'
+import { giveUp, idsIn, openStretches } from '../notifications/sql/expire.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
+import { allServices } from '../services/sql.ts'
 
 const LIMIT_MICROS = 72 * 3_600_000_000
 const SERVICES_AT_ONCE = 50

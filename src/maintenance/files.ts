@@ -7,6 +7,7 @@ import {
   drop,
   dueForLook,
   endUploads,
+  type FileRow,
   filesBefore,
   type Kept,
   lookAgain,
@@ -15,6 +16,8 @@ import {
   orphans,
 } from '../files/sql.ts'
 import type { FileStore } from '../files/store.ts'
+import { statusOf } from '../notifications/sql/read.ts'
+import { isFinal, type Status } from '../notifications/status.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
 import { OPEN_DAYS } from './purge.ts'
 
@@ -32,7 +35,11 @@ export function emptyFinishedFiles({ db: { sql }, clock, files: { store } }: App
   const now = fromMicros(clock.micros())
   return inSteps<Id>(async (_after, most) => {
     const group = await dueForLook(sql, now, most)
-    const those = (then: (typeof group)[number]['then']) => group.filter(file => file.then === then)
+    const statuses = await statusOf(
+      sql,
+      group.map(file => file.notification_id),
+    )
+    const those = (due: Due) => group.filter(file => dueFor(file, statuses.get(file.notification_id)) === due)
     const finished = those('empty')
     if (finished.length > 0) {
       await store.remove(sql, finished)
@@ -42,6 +49,16 @@ export function emptyFinishedFiles({ db: { sql }, clock, files: { store } }: App
     await lookAgain(sql, now, idsOf(those('wait')))
     return { found: group.length, last: null, changed: finished.length }
   }, MOST_FILES)
+}
+
+/** empty: the content is deleted. stay: until it expires. wait: the message is still open. */
+type Due = 'empty' | 'stay' | 'wait'
+
+function dueFor({ verdict, method }: Pick<FileRow, 'verdict' | 'method'>, status: Status | undefined): Due {
+  if (verdict === 'virus' || status === 'cancelled') return 'empty'
+  if (status === undefined) return 'stay'
+  if (!isFinal(status)) return 'wait'
+  return method === 'attach' ? 'empty' : 'stay'
 }
 
 /** A read refuses an expired link to the moment; here content and row are deleted. */

@@ -2,8 +2,8 @@
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../db/connect.ts'
 import { dropPartitions, makePartitions } from '../db/partitions.ts'
-import { longestRetention } from '../notifications/sql/expire.ts'
 import type { Steps } from '../runtime/steps.ts'
+import { longestRetention } from '../services/sql.ts'
 import { OPEN_DAYS } from './purge.ts'
 
 const DAY_MICROS = 86_400_000_000

@@ -5,11 +5,13 @@ import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { purge as purgeCaptured } from '../inbox/sql.ts'
 import { KEY_TYPES } from '../keys/key.ts'
-import { idsBefore, remove, retentions } from '../notifications/sql/expire.ts'
+import { idsBefore, remove } from '../notifications/sql/expire.ts'
+import { purgeHandovers } from '../notifications/sql/handovers.ts'
 import { KEPT_MESSAGE_LANES, purgeKept } from '../queue/hold.ts'
-import { purgeHandovers, purge as purgeReceived } from '../receipts/sql.ts'
+import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
+import { retentions } from '../services/sql.ts'
 
 type App = { db: Pick<Database, 'sql'>; clock: Clock }
 

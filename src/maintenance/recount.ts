@@ -1,10 +1,12 @@
 // A counter of the daily limit and what it counts are written in one commit, so they do not diverge. If they ever do, a service
 // must not have less than its limit for the rest of the day: counters that are too high are lowered.
+import { reservedByJobs } from '../bulk/sql.ts'
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { dayOf } from '../limits/daily.ts'
-import { type Counter, counters, countMessages, freeze, lower, reserved } from '../limits/sql.ts'
+import { type Counter, counters, freeze, lower, usedOf } from '../limits/sql/usage.ts'
+import { countMessages } from '../notifications/sql/count.ts'
 import { inSteps, runSteps, type Steps } from '../runtime/steps.ts'
 
 type App = { db: Pick<Database, 'sql' | 'transaction'>; clock: Clock }
@@ -29,8 +31,8 @@ export async function* recountDailyUsage({ db, clock }: App, onSurplus: (surplus
 const surplusOf = (db: App['db'], counter: Counter, since: Id): Promise<number> =>
   db.transaction(async sql => {
     await freeze(sql)
-    const { used, byJobs } = await reserved(sql, counter, since)
-    let counted = byJobs
+    const used = await usedOf(sql, counter)
+    let counted = await reservedByJobs(sql, counter, since)
     for (const keyType of ['normal', 'team'] as const)
       await runSteps(
         inSteps<Id>(async (after, most) => {

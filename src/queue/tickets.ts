@@ -30,6 +30,27 @@ export const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[])
       on h.id = t.id and h.takes = t.takes
     where t.owner = ${owner}`
 
+/** Takes away a ticket that nobody has taken or tried: an owner that ended without an answer may have sent its messages. */
+export const withdrawn = (ticket: Part): Part => part`
+    delete from tickets
+    where id = (${ticket})
+      and owner is null
+      and attempts = 0
+      and takes = 0
+    returning id`
+
+/** A CTE: takes away tickets whose work is gone. */
+export const unqueued = (tickets: Part): Part => part`unqueued as (
+      delete from tickets
+      where id in (${tickets})
+    )`
+
+/** What is in somebody's hands at this moment, as `id`. */
+export const leasedSubjects: Part = part`
+    select unnest(subjects) as id
+    from tickets
+    where owner is not null`
+
 /** A subject of the ticket `from` that is to be tried again, later: those with the same `ticket` travel together. */
 export type Again = {
   from: Id

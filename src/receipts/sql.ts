@@ -1,6 +1,7 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
+import { messageOfRef } from '../notifications/sql/handovers.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type InitialLease, ticketsFor } from '../queue/tickets.ts'
 import type { Step } from '../runtime/steps.ts'
@@ -11,7 +12,7 @@ export type NewReceipt = Omit<Receipt, 'diagnosis'> & { id: Id; provider: string
 /** Of a receipt r: the provider's time or ours, in milliseconds, and its message by the provider's name or by our own. */
 const timeOf = part`(extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8`
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
-const messageOf = part`coalesce((select h.id from handovers h where h.provider = r.provider and h.ref = r.ref),
+const messageOf = part`coalesce(${messageOfRef(part`r.provider`, part`r.ref`)},
   case when r.ref ~ ${UUID} then r.ref::uuid end)`
 
 /** Whose tickets those of receipts are: they belong to no service. */
@@ -102,33 +103,6 @@ export async function purge(sql: Sql, hours: number, after: Timestamp | null, mo
       where r.id = old.id
     )
     select count(*)::integer as found, max(received_at) as last
-    from old`
-  return step ?? { found: 0, last: null }
-}
-
-/** References of providers, which are needed for as long as receipts may come. */
-export async function purgeHandovers(
-  sql: Sql,
-  hours: number,
-  after: Timestamp | null,
-  most: number,
-): Promise<Step<Timestamp>> {
-  const [step] = await sql<Step<Timestamp>>`
-    with old as materialized (
-      select provider, ref, at
-      from handovers
-      where at >= coalesce(${after}::timestamptz, '-infinity')
-        and at < clock_timestamp() - make_interval(hours => ${hours})
-      order by at
-      limit ${most}
-    ),
-    gone as (
-      delete from handovers h
-      using old
-      where h.provider = old.provider
-        and h.ref = old.ref
-    )
-    select count(*)::integer as found, max(at) as last
     from old`
   return step ?? { found: 0, last: null }
 }

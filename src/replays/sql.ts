@@ -1,6 +1,6 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
 import type { Step } from '../runtime/steps.ts'
 
 export type StoredReplay = { request_digest: Buffer; status: number; answer: Buffer }
@@ -15,6 +15,18 @@ export async function find(sql: Sql, service: Id, key: readonly Buffer[]): Promi
       and created_at > now() - interval '24 hours'`
   return found ?? null
 }
+
+/** Whether a key has an answer. Not "exists", for which the planner may read a day of them and keep them in a table. */
+export const isAnswered = (service: Part, key: Part): Part =>
+  part`(select true from replays p where p.service_id = ${service} and p.key_digest = ${key} limit 1) is true`
+
+/** A CTE: stores the answers that `rows` selects: service, key, request, answer. In order, so that two cannot deadlock. */
+export const remembered = (rows: Part): Part => part`remembered as (
+      insert into replays (service_id, key_digest, request_digest, status, answer)
+      select service_id, key_digest, request_digest, 201, answer
+      from (${rows}) as r (service_id, key_digest, request_digest, answer)
+      order by service_id, key_digest
+    )`
 
 /** An answer older than a day is forgotten, so that its key can be used anew. */
 export const forget = (sql: Sql, service: Id, key: readonly Buffer[]) => sql`

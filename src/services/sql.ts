@@ -2,8 +2,8 @@ import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
-import type { Service } from './service.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
+import type { Channel, Service } from './service.ts'
 
 export type ReplyTo = { id: Id; email_address: string; is_default: boolean }
 export type Sender = { id: Id; sender: string; is_default: boolean }
@@ -130,6 +130,33 @@ export async function homeCountryOf(sql: Sql, id: Id): Promise<string | null> {
 /** Whoever changes what may exist only once in a service (a default) does so one after the other. */
 export const hold = (sql: Sql, service: Id) => sql`select id from services where id = ${service} for update`
 
+/** The ids of all services, for a statement that looks at each. */
+export const serviceIds: Part = part`(select id from services)`
+
+export async function allServices(sql: Sql): Promise<Id[]> {
+  const rows = await sql<{ id: Id }>`
+    select id
+    from services
+    order by id`
+  return rows.map(row => row.id)
+}
+
+/** The longest time that any service keeps its messages. */
+export async function longestRetention(sql: Sql): Promise<number> {
+  const [row] = await sql<{ days: number | null }>`
+    select max(greatest(email_retention_days, sms_retention_days)) as days from services`
+  return row?.days ?? 0
+}
+
+/** Services whose messages go before those of the service that keeps them longest. */
+export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; days: number }>`
+  with longest as (select max(greatest(email_retention_days, sms_retention_days)) as days from services)
+  select s.id as service_id, c.channel, c.days
+  from services s
+  cross join lateral (values ('email', s.email_retention_days), ('sms', s.sms_retention_days)) as c (channel, days)
+  cross join longest
+  where c.days < longest.days`
+
 export type User = {
   id: Id
   service_id: Id
@@ -231,42 +258,3 @@ export const removeFromSafelist = (sql: Sql, service: Id, id: Id) => sql`
   where id = ${id}
     and service_id = ${service}
   returning id`
-
-export type Folder = { id: Id; service_id: Id; name: string; created_at: Timestamp }
-export type ListedFolder = Folder & { templates: number }
-
-/** Null when a folder of the service has this name. */
-export async function addFolder(sql: Sql, folder: Omit<Folder, 'created_at'>): Promise<Folder | null> {
-  const [added] = await sql<Folder>`
-    insert into folders (id, service_id, name)
-    select ${folder.id}::uuid, ${folder.service_id}::uuid, ${folder.name}::text
-    where not exists (select from folders where service_id = ${folder.service_id} and name = ${folder.name})
-    returning id, service_id, name, created_at`
-  return added ?? null
-}
-
-export const listFolders = (sql: Sql, service: Id) => sql<ListedFolder>`
-  select id, service_id, name, created_at,
-         (select count(*)::integer from templates where folder_id = folders.id and not archived) as templates
-  from folders
-  where service_id = ${service}
-  order by created_at, id`
-
-/** No row when templates are in it and may not be moved out. Archived templates never hold a folder back. */
-export const removeFolder = (sql: Sql, service: Id, id: Id, { moveOut }: { moveOut: boolean }) => sql`
-  with free as (
-    select id
-    from folders
-    where id = ${id}
-      and service_id = ${service}
-      and (${moveOut}::boolean or not exists (select from templates where folder_id = ${id} and not archived))
-    for update),
-  moved as (
-    update templates
-    set folder_id = null
-    from free
-    where templates.folder_id = free.id)
-  delete from folders
-  using free
-  where folders.id = free.id
-  returning folders.id`

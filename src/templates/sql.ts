@@ -197,3 +197,9 @@ export const contents = (sql: Sql, ids: readonly Id[], versions: readonly number
   from unnest(${ids}::uuid[], ${versions}::integer[]) as wanted (id, version)
   join template_versions v on v.template_id = wanted.id and v.version = wanted.version
   join templates t on t.id = v.template_id`
+
+/** Whose template it is. */
+export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {
+  const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`
+  return row?.service_id ?? null
+}

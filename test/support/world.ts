@@ -14,10 +14,10 @@ import { start } from '../../src/main.ts'
 import type { Parts } from '../../src/parts.ts'
 import { change } from '../../src/services/change.ts'
 import { create as createService } from '../../src/services/create.ts'
-import { addFolder } from '../../src/services/folders.ts'
 import { addOrigin } from '../../src/services/origins.ts'
 import { addUser } from '../../src/services/people.ts'
 import { addToSafelist } from '../../src/services/safelist.ts'
+import { addFolder } from '../../src/templates/folders.ts'
 import { databaseUrl, onServer } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back

@@ -2,7 +2,10 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
+import { rated } from '../../limits/sql/rates.ts'
+import { allowed } from '../../limits/sql/usage.ts'
 import { type InitialLease, ticketsFor } from '../../queue/tickets.ts'
+import { isAnswered, remembered } from '../../replays/sql.ts'
 import type { Channel } from '../../services/service.ts'
 import type { Personal } from '../notification.ts'
 import type { Status } from '../status.ts'
@@ -56,8 +59,6 @@ export async function accept(
 ): Promise<Decision[]> {
   const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
   const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
-  const of = ({ groups }: Numbered, read: (group: Numbered['groups'][number]) => string | number) =>
-    bare(groups.map(read))
   const rates = numbered(asked, one => one.service_id + one.key_type)
   const allowances = numbered(asked, one => one.service_id + one.channel + one.day)
   const [told] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
@@ -72,50 +73,24 @@ export async function accept(
       where (select clock_timestamp() < ${deadline}::timestamptz) -- asked once: all of them or none
     ),
     -- Rates and allowances come in the same order everywhere, so that two groups never wait for each other crosswise.
-    rated as materialized (
-      select r.rate, r.service_id, r.key_type, c.passed, c.remaining, c.free_in
-      from unnest(${of(rates, g => g.first.service_id)}::uuid[], ${of(rates, g => g.first.key_type)}::text[],
-                  ${of(rates, g => g.size)}::integer[], ${of(rates, g => g.first.rate_limit)}::integer[])
-           with ordinality as r (service_id, key_type, requests, most, rate)
-      cross join lateral count_requests(r.service_id, r.key_type, r.requests, r.most) c
-      where exists (select from asked)
-    ),
+    ${rated(
+      rates.groups.map(({ first, size }) => ({ ...first, requests: size, most: first.rate_limit })),
+      part`exists (select from asked)`,
+    )},
     counted as materialized (
       select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.replay_key, r.service_id, r.key_type,
              a.rank <= r.passed as in_rate,
-             -- Not "exists", for which the planner may read a day of them and keep them in a table.
-             (select true from replays p where p.service_id = r.service_id and p.key_digest = a.replay_key limit 1) is true as seen
+             ${isAnswered(part`r.service_id`, part`a.replay_key`)} as seen
       from asked a
       join rated r on r.rate = a.rate
     ),
-    allowances as materialized (
-      select *
-      from unnest(${of(allowances, g => g.first.service_id)}::uuid[], ${of(allowances, g => g.first.channel)}::text[],
-                  ${of(allowances, g => g.first.day)}::date[], ${of(allowances, g => g.first.daily_limit)}::integer[])
-           with ordinality as u (service_id, channel, day, most, allowance)
-    ),
-    reserved as (
-      insert into usage (service_id, channel, day, used, granted, most)
-      select u.service_id, u.channel, u.day, least(g.requests, u.most), least(g.requests, u.most), u.most
-      from allowances u
-      cross join lateral (
+    ${allowed(
+      allowances.groups.map(({ first }) => ({ ...first, most: first.daily_limit })),
+      part`
         select count(*)::integer as requests
         from counted c
-        where c.allowance = u.allowance and c.in_rate and not c.seen and c.daily = 'reserve'
-      ) g
-      where g.requests > 0
-      on conflict (service_id, channel, day) do update
-      set granted = greatest(0, least(excluded.granted, excluded.most - usage.used)),
-          used = usage.used + greatest(0, least(excluded.granted, excluded.most - usage.used)),
-          most = excluded.most
-      returning service_id, channel, day, used, granted
-    ),
-    allowed as materialized (
-      select a.allowance, a.channel, a.most, r.granted, coalesce(r.used, u.used, 0) as used
-      from allowances a
-      left join reserved r on r.service_id = a.service_id and r.channel = a.channel and r.day = a.day
-      left join usage u on u.service_id = a.service_id and u.channel = a.channel and u.day = a.day
-    ),
+        where c.allowance = u.allowance and c.in_rate and not c.seen and c.daily = 'reserve'`,
+    )},
     decided as materialized (
       select c.*, a.channel,
              case c.daily
@@ -150,14 +125,11 @@ export async function accept(
       where status is not null`,
       'single',
     )},
-    remembered as (
-      insert into replays (service_id, key_digest, request_digest, status, answer)
-      select service_id, replay_key, (${allBytes(a => a.replay?.request)}::bytea[])[ord], 201,
+    ${remembered(part`
+      select service_id, replay_key, (${allBytes(a => a.replay?.request)}::bytea[])[ord],
              (${allBytes(a => a.replay?.answer)}::bytea[])[ord]
       from accepted
-      where replay_key is not null
-      order by service_id, replay_key
-    ),
+      where replay_key is not null`)},
     due as (
       -- What waits for the scanner has a ticket there first, at once; its own lane and time come with the verdict.
       select case when status = 'pending-virus-check' then gen_random_uuid() when scheduled_for is not null then id end as ticket,

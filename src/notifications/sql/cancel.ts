@@ -2,6 +2,8 @@ import type { Actor } from '../../audit/actor.ts'
 import { recorded } from '../../audit/sql.ts'
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
+import { givenBack } from '../../limits/sql/usage.ts'
+import { withdrawn } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
 import { moved } from './moved.ts'
 
@@ -21,14 +23,7 @@ export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promi
         and s.id = ${id}
         and n.service_id = ${service}
     ),
-    taken as (
-      delete from tickets
-      where id = (select id from message where scheduled_for is not null and status = 'created')
-        and owner is null
-        and attempts = 0
-        and takes = 0 -- an owner that ended without a word may have handed it over
-      returning id
-    ),
+    taken as (${withdrawn(part`select id from message where scheduled_for is not null and status = 'created'`)}),
     ${moved(part`
       update states s
       set status = 'cancelled',
@@ -39,16 +34,11 @@ export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promi
         and ((s.status = 'created' and exists (select from taken))
           -- Its ticket is the scanner's, who finds nothing to do any more.
           or (s.status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))`)},
-    given_back as (
-      update usage
-      set used = greatest(0, used - 1)
+    ${givenBack(part`
+      select service_id, channel, (scheduled_for at time zone 'UTC')::date as day, 1 as messages
       from message
-      where usage.service_id = message.service_id
-        and usage.channel = message.channel
-        and usage.day = (message.scheduled_for at time zone 'UTC')::date
-        and message.key_type <> 'test'
-        and exists (select from moved)
-    ),
+      where key_type <> 'test'
+        and exists (select from moved)`)},
     ${recorded('message cancelled', actor, part`(select id, service_id from message where exists (select from moved))`)}
     select scheduled_for is not null as scheduled, exists (select from moved) as cancelled, status = 'cancelled' as gone
     from message`

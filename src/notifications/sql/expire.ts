@@ -1,18 +1,11 @@
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
+import { leasedSubjects } from '../../queue/tickets.ts'
 import type { Channel } from '../../services/service.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest } from './bounds.ts'
 import { moved } from './moved.ts'
-
-export async function allServices(sql: Sql): Promise<Id[]> {
-  const rows = await sql<{ id: Id }>`
-    select id
-    from services
-    order by id`
-  return rows.map(row => row.id)
-}
 
 /** One stretch of `states_listed`: messages that the index keeps together, in the order of their ids. */
 export type Stretch = { service_id: Id; key_type: KeyType; channel: Channel; in_job: boolean; status: Status }
@@ -55,11 +48,7 @@ export async function idsIn(sql: Sql, stretch: Stretch, before: Id, after: Id | 
 
 /** Of these, messages nobody spoke of again: never handed over, or handed over and no word since. */
 export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id: Id }>`
-  with leased as materialized (
-    select unnest(subjects) as id
-    from tickets
-    where owner is not null
-  ),
+  with leased as materialized (${leasedSubjects}),
   overdue as materialized (
     select n.id
     from notifications n
@@ -80,21 +69,6 @@ export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id
       and ((s.status = 'created' and s.id in (select id from overdue))
         or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))`)}
   select id from moved`
-
-export async function longestRetention(sql: Sql): Promise<number> {
-  const [row] = await sql<{ days: number | null }>`
-    select max(greatest(email_retention_days, sms_retention_days)) as days from services`
-  return row?.days ?? 0
-}
-
-/** Services whose messages go before those of the service that keeps them longest. */
-export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; days: number }>`
-  with longest as (select max(greatest(email_retention_days, sms_retention_days)) as days from services)
-  select s.id as service_id, c.channel, c.days
-  from services s
-  cross join lateral (values ('email', s.email_retention_days), ('sms', s.sms_retention_days)) as c (channel, days)
-  cross join longest
-  where c.days < longest.days`
 
 export type KeptMessages = { service_id: Id; key_type: KeyType; channel: Channel; in_job: boolean }
 

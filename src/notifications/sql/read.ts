@@ -84,8 +84,8 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
           and exists (select from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
                       where n.channel = c.channel and n.id >= c.floor)
           and n.in_job = any (${p.inJob}::boolean[])
-          and ${statusOf} <> 'cancelled'
-          and (${p.statuses}::text[] is null or ${statusOf} = any (${p.statuses}::text[]))
+          and ${statusIn} <> 'cancelled'
+          and (${p.statuses}::text[] is null or ${statusIn} = any (${p.statuses}::text[]))
         order by n.id desc nulls last
         limit ${p.size}`
       : p.statuses !== null
@@ -121,7 +121,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
             and n.channel = c.channel
             and n.in_job = j.in_job
             and n.id < ${top}
-            and ${statusOf} <> 'cancelled'
+            and ${statusIn} <> 'cancelled'
           order by n.id desc nulls last
           limit ${p.size}
         ) w
@@ -144,10 +144,19 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
     order by id desc`
 }
 
-const statusOf = part`(select s.status from states s where s.id = n.id)`
+const statusIn = part`(select s.status from states s where s.id = n.id)`
 
 /** Whether an id is one of the service's messages, whatever its state. */
 export async function exists(sql: Sql, service: Id, id: Id): Promise<boolean> {
   const rows = await sql`select id from notifications where id = ${id} and service_id = ${service}`
   return rows.length > 0
+}
+
+/** The statuses of messages that exist. */
+export async function statusOf(sql: Sql, ids: readonly Id[]): Promise<Map<Id, Status>> {
+  const rows = await sql<{ id: Id; status: Status }>`
+    select m.id, s.status
+    from unnest(${ids}::uuid[]) as m (id)
+    cross join lateral (select status from states where id = m.id limit 1) s`
+  return new Map(rows.map(row => [row.id, row.status]))
 }

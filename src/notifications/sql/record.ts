@@ -6,6 +6,7 @@ import { type Again, settleTail, stillHeld } from '../../queue/tickets.ts'
 import type { Channel } from '../../services/service.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
+import { handedOver } from './handovers.ts'
 import { moved } from './moved.ts'
 
 export type Due = {
@@ -131,10 +132,6 @@ export const record = (
     where s.id = any (${bare(results.map(r => r.id))}::uuid[])
       and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
       and ${unpruned(part`s.id = any (r.ids)`)}`)},
-  handed as (
-    insert into handovers (provider, ref, id)
-    select provider, ref, id from results where ref is not null
-    on conflict do nothing
-  ),
+  ${handedOver(part`select provider, ref, id from results where ref is not null`)},
   ${settleTail(settled, again)}
   select (select count(*) from moved)::integer as moved`

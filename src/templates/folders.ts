@@ -2,10 +2,10 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { nameFrom } from './checks.ts'
-import { narrowed } from './find.ts'
-import { refuse } from './refusals.ts'
-import { addFolder as add, type Folder, type ListedFolder, listFolders, removeFolder } from './sql.ts'
+import { nameFrom } from '../services/checks.ts'
+import { narrowed } from '../services/find.ts'
+import { refuse } from '../services/refusals.ts'
+import { addFolder as add, type Folder, type ListedFolder, listFolders, removeFolder } from './sql/folders.ts'
 
 type App = { db: { sql: Sql } }
 
