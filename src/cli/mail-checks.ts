@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
 import type { Config } from '../config/index.ts'
 import { smtp } from '../providers/smtp/index.ts'
-import { isLoopback } from '../providers/smtp/session.ts'
+import { isLoopback } from '../providers/smtp/relay.ts'
 import { type Check, fine, trouble } from './checks.ts'
 import { explained } from './explain.ts'
 

@@ -2,7 +2,7 @@
 import type { ChosenProvider } from '../providers/kind.ts'
 import { KINDS } from '../providers/kinds.ts'
 import type { Chosen } from '../providers/registry.ts'
-import { isLoopback } from '../providers/smtp/session.ts'
+import { isLoopback } from '../providers/smtp/relay.ts'
 import { LISTS } from './providers.ts'
 
 export type Part = 'http' | 'engine' | 'all'

@@ -1,7 +1,7 @@
 // Settings for adapters that talk to a server in the test, and the world they are given.
 import { createClock } from '../../src/core/clock.ts'
 import type { ProviderWorld, Receipt } from '../../src/providers/port.ts'
-import type { Relay } from '../../src/providers/smtp/session.ts'
+import type { Relay } from '../../src/providers/smtp/relay.ts'
 import type { SmtpSettings } from '../../src/providers/smtp/settings.ts'
 
 export const relay = (port: number, changes: Partial<Relay> = {}): Relay => ({

@@ -1,0 +1,132 @@
+// One connection to a relay: bytes out, whole replies in. It says once why it ended.
+import { isIPv6, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
+import type { Relay } from '../relay.ts'
+import { createReplyReader } from './reply.ts'
+import { addressesOf } from './resolve.ts'
+import { encrypt } from './tls.ts'
+
+export type Listener = {
+  /** One whole reply, one character per octet (see reply.ts). */
+  hear(reply: string): void
+  /** Called once, unless `close` ended it. */
+  ended(problem: string): void
+}
+
+export type Connection = {
+  /** Replies and the end are reported here from now on. */
+  listen(listener: Listener): void
+  connect(done: () => void): void
+  /** From plain text to TLS. Bytes that came before are refused: they may be from somebody in between (RFC 3207, 6). */
+  secure(done: () => void): void
+  isSecure(): boolean
+  isOpen(): boolean
+  write(content: string | Buffer, encoding: 'utf8' | 'latin1', onWritten?: () => void): void
+  /** What is written until `uncork` leaves with one system call. */
+  cork(): void
+  uncork(): void
+  /** Ends it for a reason of ours, and reports that. */
+  end(problem: string): void
+  close(): void
+}
+
+const KEEP_ALIVE_MS = 30_000
+
+export function createConnection(relay: Relay, first: Listener): Connection {
+  let listener = first
+  let socket: Socket | null = null
+  let isSecure = false
+  let isClosed = false
+  const reader = createReplyReader()
+
+  function close() {
+    isClosed = true
+    socket?.destroy()
+  }
+
+  function end(problem: string) {
+    if (isClosed) return
+    close()
+    listener.ended(problem)
+  }
+
+  function read(chunk: Buffer) {
+    reader.feed(chunk.toString('latin1'))
+    for (let reply = reader.next(); reply !== null; reply = reader.next()) {
+      if (isClosed) return
+      listener.hear(reply)
+    }
+    const violation = reader.violation()
+    if (violation !== null) end(violation)
+  }
+
+  /** The socket that counts from now on. */
+  function use(opened: Socket) {
+    socket = opened
+    socket.on('error', () => end('The connection broke'))
+    socket.on('close', () => end('The connection broke'))
+    socket.on('end', () => end('The provider closed the connection'))
+    socket.on('data', read)
+  }
+
+  async function connect(done: () => void) {
+    const addresses = await addressesOf(relay)
+    if (isClosed) return
+    if (addresses.length === 0) return end('The name of the provider was not found')
+    const opened = netConnect({ host: relay.host, port: relay.port, ...attempts(relay, addresses) })
+    socket = opened
+    const failed = () => end('No connection to the provider')
+    opened.once('error', failed)
+    opened.once('connect', () => {
+      opened.off('error', failed)
+      opened.setNoDelay(true)
+      opened.setKeepAlive(true, KEEP_ALIVE_MS)
+      use(opened)
+      done()
+    })
+  }
+
+  function secure(done: () => void) {
+    const plain = socket
+    if (!plain || isClosed) return
+    if (reader.hasUnread()) return end('No TLS connection to the provider')
+    for (const event of ['data', 'end', 'close', 'error']) plain.removeAllListeners(event)
+    plain.on('error', () => {}) // reported by the TLS socket, too
+    encrypt(plain, relay, encrypted => {
+      if (isClosed || !encrypted) return end('No TLS connection to the provider')
+      isSecure = true
+      use(encrypted)
+      done()
+    })
+  }
+
+  return {
+    listen(next) {
+      listener = next
+    },
+    connect: done => void connect(done),
+    secure,
+    isSecure: () => isSecure,
+    isOpen: () => !isClosed,
+    write: (content, encoding, onWritten) => void socket?.write(content as string, encoding, onWritten),
+    cork: () => socket?.cork(),
+    uncork: () => socket?.uncork(),
+    end,
+    close,
+  }
+}
+
+/** How to try several addresses: in random order, so that connections spread over them, IPv6 and IPv4 in turn (RFC 8305). */
+function attempts(relay: Relay, addresses: readonly string[]) {
+  const shuffled = addresses.map(address => ({ address, order: Math.random() })).sort((a, b) => a.order - b.order)
+  const all = shuffled
+    .map(({ address }) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+    .sort((a, b) => b.family - a.family)
+  const lookup: LookupFunction = (_host, options, found) => {
+    if (options.all) return found(null, all)
+    found(null, all[0]?.address ?? '', all[0]?.family)
+  }
+  // Node gives each address 250 ms, meant for a family that does not work; addresses of one family share the whole time.
+  const isOneFamily = all.every(({ family }) => family === all[0]?.family)
+  const share = Math.max(10, Math.floor((relay.connectSeconds * 1000) / all.length))
+  return { lookup, autoSelectFamily: true, ...(isOneFamily && { autoSelectFamilyAttemptTimeout: share }) }
+}

@@ -1,0 +1,93 @@
+// A new connection before its first message: one question, one reply, each with a timeout.
+import type { Relay } from '../relay.ts'
+import type { Fault, Stage } from '../replies.ts'
+import { type Connection, createConnection } from './connection.ts'
+import { decoded } from './reply.ts'
+
+export const NO_ANSWER = 'The provider did not answer in time'
+export const OUT_OF_TURN = 'The provider spoke out of turn'
+
+export type Dialogue = {
+  connection: Connection
+  /** Waits for something that is not a reply: the connection, or TLS on it. */
+  step(begin: (done: () => void) => void): Promise<void>
+  greeting(): Promise<string>
+  ask(command: string): Promise<string>
+  /** Throws if the server has said more than it was asked for. */
+  finish(): void
+}
+
+export class HandshakeFailed extends Error {
+  readonly fault: Fault
+  constructor(stage: Stage, reply: string | null, problem: string) {
+    super(problem)
+    this.fault = { stage, reply: reply === null ? null : decoded(reply), problem }
+  }
+}
+
+const failed = (problem: string) => new HandshakeFailed('open', null, problem)
+
+export function createDialogue(relay: Relay): Dialogue {
+  let waiting: { resolve(reply: string): void; reject(error: HandshakeFailed): void } | null = null
+  /** A reply that came before it was waited for; the greeting may, after TLS from the first byte. */
+  let early: string | null = null
+  let problem = ''
+
+  const connection = createConnection(relay, {
+    hear(reply) {
+      if (waiting) waiting.resolve(reply)
+      else if (early === null) early = reply
+      else connection.end(OUT_OF_TURN)
+    },
+    ended(why) {
+      problem = why
+      waiting?.reject(failed(why))
+    },
+  })
+
+  function wait(begin: (done: () => void) => void): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (!connection.isOpen()) return reject(failed(problem))
+      const timer = setTimeout(() => connection.end(NO_ANSWER), relay.connectSeconds * 1000)
+      const settle = () => {
+        clearTimeout(timer)
+        waiting = null
+      }
+      waiting = {
+        resolve(reply) {
+          settle()
+          resolve(reply)
+        },
+        reject(error) {
+          settle()
+          reject(error)
+        },
+      }
+      begin(() => waiting?.resolve(''))
+    })
+  }
+
+  function finish() {
+    if (early !== null) throw failed(OUT_OF_TURN)
+    if (!connection.isOpen()) throw failed(problem)
+  }
+
+  return {
+    connection,
+    async step(begin) {
+      finish()
+      await wait(begin)
+    },
+    async greeting() {
+      const reply = early
+      early = null
+      return reply ?? wait(() => {})
+    },
+    async ask(command) {
+      finish()
+      if (/[\r\n\0]/.test(command)) throw failed('A command to the provider would not be one line')
+      return wait(() => connection.write(`${command}\r\n`, 'utf8'))
+    },
+    finish,
+  }
+}

@@ -1,0 +1,79 @@
+// Everything before the first message: connect, greeting, EHLO, STARTTLS (RFC 3207), AUTH (RFC 4954).
+import { isLoopback, type Relay } from '../relay.ts'
+import type { Fault } from '../replies.ts'
+import { authenticate } from './auth.ts'
+import type { Connection } from './connection.ts'
+import { createDialogue, type Dialogue, HandshakeFailed } from './dialogue.ts'
+import { type Extensions, readExtensions } from './extensions.ts'
+import { isClosing, isPositive } from './reply.ts'
+
+export type Greeted = { ok: true; connection: Connection; extensions: Extensions } | { ok: false; fault: Fault }
+
+/** Has a timeout as a whole, because a server may be slow at every step. */
+export async function openConnection(relay: Relay, giveUp: AbortSignal): Promise<Greeted> {
+  const dialogue = createDialogue(relay)
+  const { connection } = dialogue
+  const stopped = () => connection.end('The provider is being stopped')
+  const tooLate = () => connection.end('The provider took too long to greet')
+  const timer = setTimeout(tooLate, 3 * relay.connectSeconds * 1000)
+  giveUp.addEventListener('abort', stopped)
+  try {
+    if (giveUp.aborted) stopped()
+    return { ok: true, connection, extensions: await shakeHands(dialogue, relay) }
+  } catch (error) {
+    connection.close()
+    if (!(error instanceof HandshakeFailed)) throw error
+    return { ok: false, fault: error.fault }
+  } finally {
+    clearTimeout(timer)
+    giveUp.removeEventListener('abort', stopped)
+  }
+}
+
+async function shakeHands(dialogue: Dialogue, relay: Relay): Promise<Extensions> {
+  const { connection } = dialogue
+  await dialogue.step(connection.connect)
+  if (relay.implicitTls) await dialogue.step(connection.secure)
+  const greeting = await dialogue.greeting()
+  if (!greeting.startsWith('220')) throw refused(greeting)
+  let extensions = await hello(dialogue, relay)
+  // What was said before TLS may be from somebody in between, so the server is asked again (RFC 3207, 4.2).
+  if (await startTls(dialogue, relay, extensions)) extensions = await hello(dialogue, relay)
+  await logIn(dialogue, relay, extensions)
+  dialogue.finish()
+  return extensions
+}
+
+const refused = (reply: string) => new HandshakeFailed('open', reply, 'The provider refused the connection')
+
+async function hello(dialogue: Dialogue, relay: Relay): Promise<Extensions> {
+  const reply = await dialogue.ask(`EHLO ${relay.name}`)
+  if (isPositive(reply)) return readExtensions(reply)
+  if (isClosing(reply) || (relay.tls === 'required' && !dialogue.connection.isSecure())) throw refused(reply)
+  // A server that knows no extensions (RFC 5321, 3.2).
+  const older = await dialogue.ask(`HELO ${relay.name}`)
+  if (!isPositive(older)) throw refused(older)
+  return readExtensions('')
+}
+
+/** False when the connection stays as it is: it is encrypted already, or need not be. */
+async function startTls(dialogue: Dialogue, relay: Relay, { startTls }: Extensions): Promise<boolean> {
+  if (dialogue.connection.isSecure() || relay.tls === 'never') return false
+  const reply = startTls ? await dialogue.ask('STARTTLS') : null
+  if (reply?.startsWith('220')) {
+    await dialogue.step(dialogue.connection.secure)
+    return true
+  }
+  if (relay.tls === 'required' || (reply !== null && isClosing(reply)))
+    throw new HandshakeFailed('open', reply, 'No TLS connection to the provider')
+  return false
+}
+
+async function logIn(dialogue: Dialogue, relay: Relay, { auth }: Extensions): Promise<void> {
+  const { user, password } = relay
+  if (user === null || password === null) return
+  if (!dialogue.connection.isSecure() && relay.tls !== 'never' && !isLoopback(relay.host))
+    throw new HandshakeFailed('open', null, 'The provider offers no encryption, so the password was not sent')
+  const reply = await authenticate(dialogue.ask, auth, { user, password })
+  if (!isPositive(reply)) throw new HandshakeFailed('login', reply, 'The provider refused the login')
+}

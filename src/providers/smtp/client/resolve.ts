@@ -1,0 +1,39 @@
+// The addresses of a relay. Asked of DNS without the system's resolver, which would keep one of libuv's four threads waiting
+// for each query; names that DNS does not know may be in the hosts file.
+import { lookup, Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Relay } from '../relay.ts'
+
+const FRESH_MS = 300_000
+
+/** What was found last, as long as the settings of the relay live: used for five minutes, and longer while DNS is down. */
+const known = new WeakMap<Relay, { addresses: readonly string[]; at: number }>()
+
+/** Empty when the name is not found. */
+export async function addressesOf(relay: Relay): Promise<readonly string[]> {
+  if (isIP(relay.host) !== 0) return [relay.host]
+  const last = known.get(relay)
+  if (last && performance.now() - last.at < FRESH_MS) return last.addresses
+  const found = await byDns(relay)
+  const addresses = found.length > 0 ? found : (last?.addresses ?? (await bySystem(relay.host)))
+  if (addresses.length > 0) known.set(relay, { addresses, at: performance.now() })
+  return addresses
+}
+
+async function byDns({ host, connectSeconds }: Relay): Promise<string[]> {
+  if (host === 'localhost') return []
+  const resolver = new Resolver()
+  // Half of the time is left for connecting to an address we know already.
+  const timer = setTimeout(() => resolver.cancel(), connectSeconds * 500)
+  const answers = await Promise.allSettled([resolver.resolve6(host), resolver.resolve4(host)])
+  clearTimeout(timer)
+  return answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+}
+
+async function bySystem(host: string): Promise<string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  } catch {
+    return [] // not found; there is no third way to ask
+  }
+}

@@ -1,0 +1,19 @@
+// The mail server that messages are handed to, and how to reach it.
+
+export type Relay = {
+  host: string
+  port: number
+  /** TLS from the first byte, as on port 465 (RFC 8314). */
+  implicitTls: boolean
+  tls: 'required' | 'opportunistic' | 'never'
+  user: string | null
+  password: string | null
+  /** Certificate authorities to trust instead of the system's, PEM. */
+  ca: string | null
+  /** Our name in EHLO. */
+  name: string
+  connectSeconds: number
+  replySeconds: number
+}
+
+export const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
