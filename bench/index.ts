@@ -16,7 +16,7 @@ import { HOME, machine, readResults, writeReport, writeResults } from './support
 
 const WHOLE = ['accept', 'deliver', 'processes', 'bulk', 'latency', 'list', 'backlog', 'receipts', 'files', 'render']
 /** An experiment that decided a design, not a figure of the service. */
-const ALONE = ['storage', 'scheduled']
+const ALONE = ['storage', 'scheduled', 'smtp']
 const ALL = [...WHOLE, ...ALONE]
 
 const [wanted = '', ...options] = process.argv.slice(2)
