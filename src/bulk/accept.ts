@@ -1,4 +1,4 @@
-// 50,000 messages in one request: the contract's order of checks, read top to bottom. When it answers, every row is on disk.
+// Accepts a bulk job of up to 50,000 rows: the contract's order of checks, top to bottom. When it returns, every row is on disk.
 import type { Actor } from '../audit/actor.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
@@ -16,7 +16,7 @@ import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { readMoment } from '../notifications/schedule.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { lookUntil } from '../runtime/look.ts'
-import { friendsFor } from '../services/allowed.ts'
+import { allowedRecipientsFor } from '../services/allowed.ts'
 import { chooseReplyTo, chooseSender } from '../services/senders.ts'
 import { type Channel, dailyLimit, maySend, rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
@@ -39,7 +39,7 @@ export type BulkApp = {
   bulkThread: BulkThread
 }
 
-/** For which service the job is, who asks for it, and the key type whose rules apply: an operator has no key but chooses one. */
+/** The service of the job, who requests it, and the key type whose rules apply: an operator has no key but chooses a key type. */
 export type BulkCaller = { service: LoadedService; actor: Actor; key_type: KeyType }
 
 export type AcceptedJob = { id: Id; body: string; rate: RateAnswer }
@@ -49,7 +49,7 @@ export async function accept(
   caller: BulkCaller,
   bytes: Buffer,
   replay: Replay | null,
-  /** Called with what passed every check, before it is stored. It throws to store nothing. */
+  /** Called when all checks have passed, before anything is stored. If it throws, nothing is stored. */
   confirm?: (job: NewJob) => Promise<void>,
 ): Promise<AcceptedJob> {
   const { job, chunks, rate } = await app.bulkThread.examine(caller.service.id, bytes, thread =>
@@ -62,7 +62,7 @@ export async function accept(
   return { id: job.id, body, rate }
 }
 
-/** Steps 4 to 19 of the contract's order; what is left is to store it. */
+/** Steps 4 to 19 of the contract's order; storing is left to the caller. */
 async function examine(app: BulkApp, caller: BulkCaller, thread: Examiner) {
   const { service, key_type } = caller
   const head = await thread.read(app.clock.now())
@@ -120,7 +120,7 @@ async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Fi
   return { job, chunks: checked.chunks }
 }
 
-/** A refusal of a request that was counted tells what is left of the rate. */
+/** Adds the state of the rate limit to the refusal of a counted request. */
 const told = <T>(rate: RateAnswer, work: Promise<T>): Promise<T> =>
   work.catch(error => {
     throw error instanceof Refusal ? counted(error, rate) : error
@@ -132,7 +132,7 @@ function senderOf(service: LoadedService, channel: Channel, given: string | unde
   throw (channel === 'email' ? refuseSend.unknownReplyTo : refuseSend.unknownSender)(readId(given) ?? '', service.id)
 }
 
-/** What a file must keep to, for this caller and template. */
+/** The rules that a file must follow, for this caller and template. */
 export async function rulesFor(
   app: Pick<BulkApp, 'templates' | 'simulated'>,
   { service, key_type }: BulkCaller,
@@ -148,7 +148,7 @@ export async function rulesFor(
     prefix: service.sms_prefix ? service.name : null,
     international: service.may_send_international,
     homeCountry: service.home_country,
-    friends: friendsFor(service, key_type),
+    allowedRecipients: allowedRecipientsFor(service, key_type),
     isTest: key_type === 'test',
     simulated: app.simulated.all,
     mostErrors: 20,
@@ -194,7 +194,7 @@ async function checkRemaining(app: BulkApp, job: NewJob) {
   if (used + job.counted > job.daily_limit) throw refuse.remaining(Math.max(0, job.daily_limit - used), job.counted)
 }
 
-/** Chunks that go to the database together. Sealing and sending many at once would keep everybody else waiting. */
+/** Chunks that are stored in one step. Sealing and storing many more at once would block the event loop. */
 const TOGETHER = 8
 
 async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], body: string, replay: Replay | null) {
@@ -216,7 +216,8 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
       if (!(await reserve(sql, job, answer))) throw new NotEnough()
       return true
     })
-  // Between a refusal of the statement and our asking why, somebody may have given back what we lack.
+  // Retried: between the failed statement and the check that finds the reason, another request may have returned its share of the
+  // limit.
   while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
   if (job.scheduled_for === null)
     app.dispatcher.hand(
@@ -225,7 +226,7 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
     )
 }
 
-/** Undoes a transaction; what is missing is told by whoever asks again. */
+/** Rolls back the transaction; the caller then finds out how much is missing. */
 class NotEnough extends Error {}
 
 const LOOK_SECONDS = 5

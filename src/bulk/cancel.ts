@@ -4,7 +4,7 @@ import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
 import { find, type ShownJob, cancel as stop } from './sql.ts'
 
-/** Only what is scheduled and has not begun can be cancelled; the statement decides, the rest is telling why not. */
+/** Only a scheduled job that has not begun can be cancelled. The statement decides; the rest finds the reason for a refusal. */
 export async function cancel(sql: Sql, actor: Actor, service: Id, id: Id): Promise<ShownJob> {
   requirePermission(actor, 'cancel-messages', service)
   const cancelled = await stop(sql, service, id, actor)

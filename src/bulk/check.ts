@@ -1,5 +1,5 @@
-// Every row of a recipient file, checked one by one (content-rules 10.3, 10.4): nothing is kept, so a worker can hand
-// rows on in chunks. Errors are data; the sentences about them are at the end.
+// Checks every row of a recipient file, one by one (content-rules 10.3, 10.4). It keeps no state between rows, so the worker can
+// store them in chunks. Errors are data; their sentences are at the end of this file.
 
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
@@ -10,7 +10,7 @@ import { renderedLimit } from '../rendering/size.ts'
 import type { Column, Columns } from './columns.ts'
 import type { Sheet } from './rows.ts'
 
-/** Repeated columns make a list; the service refuses such files before (contract 9), the vectors do not. */
+/** Repeated columns form a list. The service refuses such files earlier (contract 9); the test vectors contain them. */
 export type Value = string | null | (string | null)[]
 export type Values = Record<string, Value>
 
@@ -18,10 +18,10 @@ const tooLargeText = `Content has a character count greater than the limit of ${
 
 export type CellError = {
   key: string
-  /** Header text as given; null for what is wrong with the whole row. */
+  /** Header text as given; null for an error of the whole row. */
   column: string | null
   problem: 'missing' | 'recipient' | 'large'
-  /** `Missing`, what is wrong with the recipient, or the text about length. */
+  /** `Missing`, the error of the recipient, or the text about length. */
   message: string
 }
 
@@ -51,10 +51,10 @@ export type EmailMeasure = { isTooLarge(values: Values): boolean }
 
 export type RowRules = {
   type: RecipientType
-  /** False refuses numbers of other countries. */
+  /** False: numbers of other countries are refused. */
   international?: boolean
   plan?: PhonePlan
-  /** True once recipients no longer matter. */
+  /** True once the file will be refused whatever the remaining recipients are. */
   isDecided?: () => boolean
   text?: TextMeasure
   email?: EmailMeasure
@@ -66,7 +66,7 @@ export function* checkRows(sheet: Sheet, columns: Columns, rules: RowRules): Gen
   for (const cells of sheet.rows(columns.width)) yield checkRow(cells, ++row, columns, rules, read)
 }
 
-/** A recipient that nobody looked at is no valid one. */
+/** A recipient that was not checked does not count as valid. */
 const unread: Reading = { message: '' }
 
 type Reading = { key: string } | { message: string }
@@ -78,7 +78,7 @@ function checkRow(
   rules: RowRules,
   read: (text: string) => Reading,
 ): CheckedRow {
-  // Keys have no underscore left, so `__proto__` cannot be one of them.
+  // Keys contain no underscore, so `__proto__` cannot be one.
   const personalisation: Values = {}
   const errors: CellError[] = []
   let recipient: string | null = null
@@ -120,7 +120,7 @@ function valueIn(cells: string[], column: Column): Value {
   return listOf(column.at.map(at => cellAt(cells, at)))
 }
 
-// The first non-empty value is kept as it is, every later cell is appended, empty ones too.
+// The first non-empty value is used as it is; every later cell is appended, empty ones too.
 function listOf(values: (string | null)[]): Value {
   const first = values.findIndex(value => value !== null)
   if (first < 0) return null

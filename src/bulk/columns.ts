@@ -1,5 +1,5 @@
-// Which column of a file means what (content-rules 10.2, contract 9). Works on positions, never on objects keyed by
-// header text, so a header may be called anything.
+// Maps the columns of a file to the recipient and the placeholders (content-rules 10.2, contract 9). Works on positions, never on
+// objects keyed by header text, so any header text is safe.
 
 import type { RecipientType } from '../recipients/recipient.ts'
 import { keyOf } from '../rendering/placeholders.ts'
@@ -11,7 +11,7 @@ export const recipientHeaders = {
   sms: { en: 'phone number', fr: 'numéro de téléphone' },
 } as const satisfies Record<RecipientType, Record<Language, string>>
 
-/** A column, or the columns with one and the same header that together make a list. */
+/** A column, or the columns with the same header that together form a list. */
 export type Column = {
   key: string
   /** Header text as given, without outer spaces. */
@@ -19,7 +19,7 @@ export type Column = {
   /** Positions, ascending. */
   at: readonly number[]
   isRecipient: boolean
-  /** The recipient column of the other language is read but not among the values. */
+  /** The recipient column of the other language is read but is not among the values. */
   isValue: boolean
 }
 
@@ -28,15 +28,15 @@ export type Columns = {
   headers: string[]
   /** Required names without a column, by code point. */
   missing: string[]
-  /** Every spelling of recipient and placeholder columns whose normalised names repeat, by code point. */
+  /** All spellings of recipient and placeholder columns whose normalised names repeat, by code point. */
   duplicates: string[]
   /** The same for recipient columns alone, in file order. */
   duplicateRecipients: string[]
   hasRecipient: boolean
-  /** Columns a template uses, in header order. */
+  /** Columns that the template uses, in header order. */
   used: Column[]
   reference: number | undefined
-  /** So many cells of a row matter. */
+  /** The number of cells of a row that are read. */
   width: number
 }
 
@@ -66,7 +66,7 @@ export function matchColumns(
   for (const [key, found] of groups) {
     const isRecipient = key === recipientKey
     if (!isRecipient && !placeholderKeys.has(key)) continue
-    // Spellings that only normalise to the same name make no list: the last one counts.
+    // Different spellings that normalise to the same name form no list: the last one counts.
     const group = found.at(-1)
     if (!group) continue
     const at = isRecipient ? positions(found).slice(-1) : group.at
@@ -124,7 +124,7 @@ function trimSpaces(text: string): string {
   return text.slice(start, end)
 }
 
-// The default order is by UTF-16 unit, which puts emoji before U+E000.
+// JavaScript's default order is by UTF-16 unit, which puts emoji before U+E000.
 function byCodePoint(one: string, other: string): number {
   for (let i = 0; i < one.length && i < other.length; ) {
     const a = one.codePointAt(i) ?? 0

@@ -1,4 +1,4 @@
-// Everything that is wrong with a file, row by row: for a person who wants to mend it. The interface tells the first twenty.
+// Lists every error of a file, row by row, for the person who corrects it. The interface reports only the first twenty.
 import { homePlan } from '../recipients/plans.ts'
 import { smsLimit } from '../rendering/sms.ts'
 import { type CellError, type CheckedRow, checkRows, whatIsWrong } from './check.ts'
@@ -8,7 +8,7 @@ import { createMeasures } from './measure.ts'
 import { sheetOfCsv } from './rows.ts'
 import type { Rules } from './thread.ts'
 
-/** `row` is null for what is wrong with the whole file, `column` for what is wrong with a whole row. */
+/** `row` is null for an error of the whole file, `column` for an error of a whole row. */
 export type FileError = { row: number | null; column: string | null; problem: string; value: string | null }
 
 export function errorsOf(file: string, rules: Rules): FileError[] {
@@ -21,7 +21,7 @@ export function errorsOf(file: string, rules: Rules): FileError[] {
     ...(sheet.rowCount > MOST_ROWS ? [wholeFile(null, `Too many rows: ${sheet.rowCount} of ${MOST_ROWS}`)] : []),
     ...(sheet.rowCount < 1 ? [wholeFile(null, 'Not enough rows')] : []),
   ]
-  // Without its columns, or with two of a kind, a row says nothing of its own.
+  // With missing or duplicate columns the rows are not checked.
   if (columns.missing.length + columns.duplicates.length > 0) return found
   const isStranger = strangers(rules)
   const header = columns.used.find(column => column.isRecipient)?.header ?? recipientHeaders[rules.channel].en
@@ -43,8 +43,8 @@ export function errorsOf(file: string, rules: Rules): FileError[] {
   return found
 }
 
-function strangers({ friends, simulated }: Rules): (row: CheckedRow) => boolean {
-  const known = friends && new Set([...friends, ...simulated])
+function strangers({ allowedRecipients, simulated }: Rules): (row: CheckedRow) => boolean {
+  const known = allowedRecipients && new Set([...allowedRecipients, ...simulated])
   return ({ key }) => known !== null && key !== undefined && !known.has(key)
 }
 
@@ -53,7 +53,7 @@ function cellOf(row: CheckedRow, { key, problem }: CellError): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** For a spreadsheet: every cell quoted, and none that it would take for a formula (OWASP, CSV injection). */
+/** For a spreadsheet: every cell is quoted, and none can be taken for a formula (OWASP, CSV injection). */
 export const asCsv = (errors: readonly FileError[]) =>
   [['row', 'column', 'problem', 'value'], ...errors.map(one => [one.row, one.column, one.problem, one.value])]
     .map(cells => cells.map(cell).join(','))

@@ -37,18 +37,21 @@ export type Job = {
 export const MOST_ROWS = 50_000
 export const MOST_COLUMNS = 1_000
 export const CHUNK_ROWS = 500
-/** Long values make a chunk of fewer rows: each is sealed in one go. */
+/** Long values make a chunk of fewer rows, because a chunk is sealed at once. */
 export const CHUNK_CHARACTERS = 1_000_000
 export const LONGEST_REFERENCE = 1_000
 const BIG = 200
 
-/** A big job rides low, so that a one-time code never waits behind a newsletter; a small one never rides lowest (contract 6.6). */
+/**
+ * A large job has low priority, so that a one-time code never waits behind a newsletter; a small one never has the lowest
+ * (contract 6.6).
+ */
 export function paceOf(rows: number, template: Pace): Pace {
   if (rows >= BIG) return 'low'
   return template === 'low' ? 'medium' : template
 }
 
-/** A row on its way to becoming a message. */
+/** A row of a stored chunk that is not a message yet. */
 export type Row = {
   id: Id
   /** From 1, in the order of the file. */
@@ -59,6 +62,6 @@ export type Row = {
   values: Record<string, unknown>
   reference: string | null
   isSimulated: boolean
-  /** Text messages only. Rows kept by earlier versions do not tell; home was North America then. */
+  /** Text messages only. Rows stored by earlier versions lack it; the home country was in North America then. */
   isInternational?: boolean | undefined
 }

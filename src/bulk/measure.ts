@@ -1,11 +1,11 @@
-// Whether the message of each row gets too long. Most are so short, or so long, that nothing need be rendered to know.
+// Whether the message of a row is too long. Most are clearly short or clearly too long, so nothing needs to be rendered.
 
 import { keyed, parse } from '../rendering/placeholders.ts'
 import { createMergedLength, isOverLimit, renderedLimit } from '../rendering/size.ts'
 import { compileSms, mostUnitsOfCharacter, smsLimit } from '../rendering/sms.ts'
 import type { EmailMeasure, TextMeasure, Values } from './check.ts'
 
-/** Measured after filling, prefix included (contract 21, 6). */
+/** Measured after merging, prefix included (contract 21, 6). */
 export function createTextMeasure(content: string, prefix: string | null = null): TextMeasure {
   const template = compileSms(content)
   const slots = parse(content).filter(part => typeof part !== 'string').length
@@ -18,7 +18,7 @@ export function createTextMeasure(content: string, prefix: string | null = null)
   }
 }
 
-/** Subject and body after merging against the limit of contract 22.13. */
+/** Compares subject and body after merging with the limit of contract 22.13. */
 export function createEmailMeasure(template: { subject: string; content: string }): EmailMeasure {
   const parts = [parse(template.subject), parse(template.content)] as const
   const lengths = [createMergedLength(parts[0], 'inline'), createMergedLength(parts[1], 'markdown')]
@@ -33,7 +33,7 @@ export function createEmailMeasure(template: { subject: string; content: string 
   }
 }
 
-/** The measure of a template: of its text message or of its e-mail. */
+/** Measures the text message or the e-mail of a template. */
 export const createMeasures = ({
   content,
   subject,
@@ -56,7 +56,7 @@ function longestOf(values: Values): number {
   return longest
 }
 
-// A missing value is an error of its own; here it counts nothing, not the marker a preview would show.
+// A missing value is an error of its own; here it counts as empty, not as the marker that a preview shows.
 function withoutNulls(values: Values): Values {
   if (!Object.values(values).includes(null)) return values
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value ?? '']))

@@ -4,7 +4,7 @@ import type { Service } from '../services/service.ts'
 import type { Job } from './job.ts'
 import type { ShownJob } from './sql.ts'
 
-/** Jobs made through the API belong to nobody in particular. */
+/** Jobs created through the API have no named creator. */
 const API_USER = { id: '4e1a1b2c-0000-4000-8000-000000000001' as Id, name: 'API service user' }
 
 const ORDER = [
@@ -42,7 +42,7 @@ export const presentJob = (job: ShownJob, service: Service, now: number) => ({
   statistics: statistics(job),
 })
 
-/** What is told of a job that was just cancelled. */
+/** The fields of a job that was just cancelled. */
 export const presentCancelled = (job: ShownJob) => ({
   id: job.id,
   original_file_name: job.name,

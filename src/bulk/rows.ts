@@ -1,6 +1,6 @@
-// A recipient file as header and rows, from CSV text or from `rows` (content-rules 10.1, contract 9).
-// A sheet is read as often as one likes: the first pass counts rows without building a cell, later ones build only the
-// cells a template uses. So a file with a million columns or an endless quote costs one walk over its text.
+// Reads a recipient file as header and rows, from CSV text or from `rows` (content-rules 10.1, contract 9). A sheet can be read
+// several times: the first pass counts rows without building a cell, later ones build only the cells that the template uses. So a
+// file with a million columns or an unclosed quote costs one scan of its text.
 
 import { decimal } from '../core/number.ts'
 import { isInvisible, isPlainSpace } from '../recipients/strip.ts'
@@ -9,7 +9,7 @@ import { MOST_COLUMNS } from './job.ts'
 
 export type Sheet = {
   header: string[]
-  /** Data rows, the header not counted. */
+  /** Data rows, without the header. */
   rowCount: number
   /** Cells as written, at most `width` a row; a row may be shorter. */
   rows(width: number): Generator<string[], void, undefined>
@@ -21,7 +21,7 @@ const comma = 0x2c
 const lf = 0x0a
 const cr = 0x0d
 
-/** A header that is longer still is refused, so it is looked at no further. */
+/** A longer header is refused, so no further cells are read. */
 const mostColumns = MOST_COLUMNS + 1
 
 export function sheetOfCsv(file: string): Sheet {
@@ -43,7 +43,7 @@ export function sheetOfCsv(file: string): Sheet {
   }
 }
 
-/** Adds at most `width` cells of the row that starts at `at` and answers where the next row starts. */
+/** Adds at most `width` cells of the row that starts at `at` and returns where the next row starts. */
 function readRow(text: string, at: number, width: number, cells: string[]): number {
   if (text === '') return 0
   const limit = cells.length + width
@@ -58,7 +58,7 @@ function readRow(text: string, at: number, width: number, cells: string[]): numb
     }
     const plain = at
     at = cellEnd(text, at)
-    // What follows a closing quote belongs to the cell as it stands.
+    // Text after a closing quote belongs to the cell unchanged.
     if (cells.length < limit) cells.push(quoted === undefined ? text.slice(start, at) : quoted + text.slice(plain, at))
     const stop = text.charCodeAt(at++)
     if (stop === comma) continue
@@ -66,7 +66,7 @@ function readRow(text: string, at: number, width: number, cells: string[]): numb
   }
 }
 
-/** An unclosed quote runs to the end. */
+/** An unclosed quote extends to the end of the text. */
 function closingQuote(text: string, at: number): number {
   for (;;) {
     const found = text.indexOf('"', at)
@@ -85,8 +85,8 @@ function cellEnd(text: string, at: number): number {
   return at
 }
 
-// Stripped from both ends, which also removes a byte order mark and blank rows. Leading commas only go with a blank row:
-// in the first row that holds something they are columns without a name.
+// Trims both ends, which also removes a byte order mark and blank rows. Leading commas are removed only with a blank row: in the
+// first row with content they are columns without a name.
 function withoutEdges(text: string): string {
   let end = text.length
   while (end > 0 && isEdge(text.charCodeAt(end - 1))) end--
@@ -107,7 +107,7 @@ const isBlank = (code: number) => isSpace(code) || isInvisible(code)
 export type RowsReading = { ok: true; sheet: Sheet } | { ok: false; problem: `iterable expected, not ${NotARow}` }
 export type NotARow = 'int' | 'float' | 'bool' | 'NoneType' | 'str' | 'dict'
 
-/** `rows` behave as if written to CSV with minimal quoting and read back; nothing is really written. */
+/** `rows` are read as if written to CSV with minimal quoting and parsed again; no CSV is actually written. */
 export function sheetOfRows(rows: readonly unknown[]): RowsReading {
   const lists: unknown[][] = []
   for (const row of rows) {
@@ -138,7 +138,8 @@ export function sheetOfRows(rows: readonly unknown[]): RowsReading {
 }
 
 const needsQuotes = (text: string) => /[",\r\n]/.test(text)
-// Reading skips the spaces before an unquoted cell. For other cells that does not matter, they are trimmed anyway.
+// A CSV reader skips the spaces before an unquoted cell. For other cells that makes no difference, because they are trimmed
+// anyway.
 const written = (text: string) => (needsQuotes(text) ? text : text.replace(/^ +/, ''))
 const isBlankRow = (row: unknown[] | undefined) => (row ?? []).every(cell => isBlankText(textOf(cell)))
 
@@ -165,13 +166,13 @@ function kindOf(row: unknown): NotARow {
   return typeof row === 'string' ? 'str' : 'dict'
 }
 
-// Callers' programs were written against a Python service, and a boolean must look the same.
+// Existing callers were written against a Python service, so a boolean is spelled as in Python.
 function textOf(cell: unknown, depth = 0): string {
   if (typeof cell === 'string') return cell
   if (cell === null || cell === undefined) return depth === 0 ? '' : 'None'
   if (typeof cell === 'boolean') return cell ? 'True' : 'False'
   if (typeof cell === 'number' || typeof cell === 'bigint') return decimal(cell)
-  // Nothing is said about lists and objects in a cell; shown, not refused, and without following them down for ever.
+  // The contract does not define lists and objects in a cell: they are shown, not refused, down to a limited depth.
   if (depth > 8) return '...'
   // A list without items is no value (contract 22.1).
   if (depth === 0 && Array.isArray(cell) && !cell.some(Boolean)) return ''

@@ -1,4 +1,4 @@
-// Shapes of bulk requests and replies. The order of the fields is the order in which complaints are reported.
+// Shapes of bulk requests and replies. Validation errors are reported in the order of the fields.
 import { complete, count, id, idOrNull, text, time, timeOrNull } from '../http/shapes.ts'
 import { status } from '../notifications/schemas.ts'
 import { JOB_STATUSES } from './job.ts'
@@ -67,7 +67,7 @@ const job = complete(fields, 'Job')
 
 export const jobReply = complete({ data: job }, 'JobReply')
 
-/** A cancelled job is told with fewer fields. */
+/** A cancelled job is returned with fewer fields. */
 const cancelled = complete(
   {
     id: fields.id,
@@ -126,7 +126,7 @@ const jobExample = {
   sender_id: null,
 }
 
-/** What a request and its answer look like, for openapi.json. */
+/** Examples of a request and its response, for openapi.json. */
 export const examples = {
   sendBulk: {
     body: {

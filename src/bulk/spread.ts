@@ -1,5 +1,5 @@
-// A chunk of rows becomes up to 500 messages. Workers share the chunks; a crash repeats one chunk or nothing, so there is
-// nothing to resume.
+// Turns a chunk of rows into up to 500 messages. Workers share the chunks; after a crash a chunk is repeated as a whole or not at
+// all, so there is no state to resume.
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
@@ -20,12 +20,12 @@ export type SpreadApp = {
   ids: { next(): Id }
   services: Services
   owner: Id
-  /** Tells the lanes that have something due now. */
+  /** Notifies the lanes that have tickets due now. */
   wake(lane: string): void
   onFault(error: unknown, sentence: string, fields?: Record<string, unknown>): void
 }
 
-/** Rows are null when the chunk could not be prepared, time and again. */
+/** Rows are null when the chunk repeatedly could not be prepared. */
 type Prepared = { chunk: Chunk; rows: SpreadRow[] | null; isOrphan: boolean }
 
 export function spread(app: SpreadApp): Work<Chunk, Prepared> {
@@ -58,7 +58,7 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
   }))
 }
 
-/** What was prepared is stored and its ticket settled, or neither. */
+/** Stores the messages and settles the ticket in one transaction. */
 export const writeChunks =
   (app: SpreadApp) =>
   async (entries: readonly Entry<Prepared>[]): Promise<void> => {
@@ -75,7 +75,7 @@ async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
   const write = () => store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], travelOn(app, entry))
   try {
     await write().catch(async error => {
-      // Ids carry the time a job was due, a day for which nobody made a partition if no process was running then.
+      // Ids contain the time a job was due; if no process ran on that day, its partition does not exist yet.
       if (!hasNoPartition(error)) throw error
       await makePartitionsOf(
         app.db,
@@ -84,7 +84,7 @@ async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
       await write()
     })
   } catch (error) {
-    // What the database will never take must not hold up the chunks of everybody else.
+    // Data that the database always rejects must not block the chunks of other jobs.
     if (chunk && isDatabaseError(error) && NEVER.test(error.code ?? '')) return setBack(app, entry, chunk, error)
     throw error
   }
@@ -92,11 +92,11 @@ async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
   for (const lane of new Set(rows.map(row => row.lane))) app.wake(lane)
 }
 
-/** Wrong data, a broken constraint, a limit of the database. */
+/** Invalid data, a violated constraint, a limit of the database. */
 const NEVER = /^(22|23|54)/
 const STALLED_SECONDS = 1_800
 
-/** The job says `error`, and the log says why. */
+/** The job gets the status `error`, and the reason is logged. */
 function setBack(app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk, error: unknown) {
   app.onFault(error, 'a chunk of a bulk job cannot become messages: it is tried again in half an hour', {
     job: chunk.job_id,

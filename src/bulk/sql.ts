@@ -15,7 +15,7 @@ import type { Job } from './job.ts'
 
 export type NewJob = Job & { counted: number; day: string; daily_limit: number; lane: string; chunks: number }
 
-/** Stores a job. Its chunks and its allowance follow in the same transaction, or there is none. */
+/** Stores a job. Its chunks and its share of the daily limit follow in the same transaction. */
 export const add = (sql: Sql, job: NewJob) => sql`
   insert into jobs (id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
                     notification_count, counted, day, lane, status, chunks_left, scheduled_for)
@@ -24,8 +24,8 @@ export const add = (sql: Sql, job: NewJob) => sql`
           ${job.day}, ${job.lane}, 'pending', ${job.chunks}, ${job.scheduled_for})`
 
 /**
- * Stores chunks with their tickets, each chunk with one of its own: the chunk is the unit of work, retry and parallelism.
- * Every chunk is a parameter for itself, because a list of them would travel as text, twice as long.
+ * Stores chunks, each with a ticket of its own: the chunk is the unit of work, retry and parallelism. Every chunk is its own
+ * parameter, because an array of them would be sent as text, twice as long.
  */
 export const addChunks = (
   sql: Sql,
@@ -51,8 +51,8 @@ const listed = (buffers: readonly Buffer[]): Part =>
 type KeptReplay = { key: Buffer; request: Buffer; answer: Buffer } | null
 
 /**
- * The last step of a transaction that stores a job, because single messages of the service wait for it: reserves the
- * allowance of all rows at once and remembers the answer. False when the allowance does not suffice.
+ * The last step of the transaction that stores a job, because single messages of the service wait for its row lock: reserves the
+ * daily limit for all rows at once and stores the replayable response. False when too little of the limit is left.
  */
 export async function reserve(sql: Sql, job: NewJob, replay: KeptReplay): Promise<boolean> {
   const [row] = await sql<{ enough: boolean }>`
@@ -86,7 +86,7 @@ export const page = (sql: Sql, service: Id, olderThan: Id | null, size: number) 
   order by id desc
   limit ${size}`
 
-/** For the operator, who is of no service: jobs whose ids lie between two. */
+/** For the operator: jobs of all services whose ids are in a range. */
 export const between = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_id: Id; name: string }>`
   select id, service_id, name
   from jobs
@@ -94,10 +94,10 @@ export const between = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_
   order by id
   limit 10`
 
-/** Tells engines that chunks are due, now and not some milliseconds later: for a command, which ends at once. */
+/** Notifies engines at once, without the usual delay of some milliseconds: for a command, which exits right after. */
 export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
 
-/** Exactly one wins: who cancels, or the first chunk that starts. Gives the allowance back and forgets the rows. */
+/** Either the cancellation or the first chunk wins, never both. Returns the share of the daily limit and deletes the rows. */
 export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promise<boolean> {
   const rows = await sql`
     with stopped as (
@@ -116,7 +116,10 @@ export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promi
   return rows.length > 0
 }
 
-/** A job whose service is gone when it is due to start; false when it has begun, for then it goes on to its end. */
+/**
+ * Cancels a job whose service is suspended or archived when the job is due; false when it has begun, because then it is
+ * completed.
+ */
 export async function stop(sql: Sql, id: Id): Promise<boolean> {
   const rows = await sql`
     with stopped as (
@@ -132,7 +135,7 @@ export async function stop(sql: Sql, id: Id): Promise<boolean> {
   return rows.length > 0
 }
 
-// The job is locked first, then its tickets, here as in `spread`: neither ever waits for the other crosswise.
+// The job is locked before its tickets, here as in `spread`, so the two cannot deadlock.
 const forgetStopped = part`
     ${givenBack(part`select service_id, channel, day, counted as messages from stopped`)},
     forgotten as (
@@ -142,7 +145,7 @@ const forgetStopped = part`
     ),
     ${unqueued(part`select id from forgotten`)}`
 
-/** Chunks of jobs of before, oldest first. Their jobs say `error`; tickets that name the chunks find nothing to do. */
+/** Chunks of old jobs, oldest first. Their jobs have the status `error`; tickets of deleted chunks find nothing to do. */
 export async function purgeChunks(
   sql: Sql,
   before: Id,
@@ -206,8 +209,8 @@ export type SpreadRow = {
 }
 
 /**
- * A chunk becomes messages with their states and tickets, and is gone, in one statement: a chunk that is done twice finds
- * itself gone the second time. The last chunk finishes the job.
+ * Turns a chunk into messages with their states and tickets and deletes it, in one statement: a second attempt finds no chunk.
+ * The last chunk finishes the job.
  */
 export const spread = (
   sql: Sql,
@@ -262,7 +265,7 @@ export const spread = (
   ${settleTail(settled, again)}
   select 1 as one`
 
-/** A chunk that cannot become messages: the job says so, and the chunk goes on under another ticket (contract 6.7). */
+/** A chunk that cannot become messages: the job gets the status `error`, and the chunk gets another ticket (contract 6.7). */
 export const stall = (
   sql: Sql,
   owner: Id,

@@ -11,7 +11,7 @@ const rules: Rules = {
   prefix: null,
   international: true,
   homeCountry: 'CA',
-  friends: null,
+  allowedRecipients: null,
   isTest: false,
   simulated: [],
   mostErrors: 20,

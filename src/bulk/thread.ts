@@ -24,7 +24,7 @@ export type Rules = {
   international: boolean
   homeCountry: string
   /** Normal forms of those who may be written to; null: anyone. */
-  friends: readonly string[] | null
+  allowedRecipients: readonly string[] | null
   isTest: boolean
   simulated: readonly string[]
   mostErrors: number

@@ -1,30 +1,29 @@
-// Whose turn it is on a thread that works for several services: work is done in slices, and the service that has used the
-// least time comes next, so that a service with endless work costs the others at most as much time as they use themselves
-// (start-time fair queueing).
+// Schedules work of several services on one thread: work is done in slices, and the service that has used the least time is next,
+// so a service with endless work costs the others at most as much time as they use themselves (start-time fair queueing).
 
 /** A piece of work that pauses at every yield. */
 export type Sliced<T> = Generator<void, T, void>
 
 export type Turns = {
-  /** Begins work for a service; the pieces of one service run one after the other. */
+  /** Adds work for a service; the work of one service runs in order. */
   add(task: Task): void
-  /** Runs one slice of the service whose turn it is. False when there is nothing to do. */
+  /** Runs one slice of the next service. False when there is nothing to do. */
   run(): boolean
 }
 
 export type Task = {
   service: string
-  /** Told which task is running, before each of its slices. */
+  /** Called with the task that runs next, before each of its slices. */
   begin(): void
   work: Sliced<void>
 }
 
-/** A pause comes at the first yield after so long. */
+/** A slice ends at the first yield after this time. */
 const SLICE_MS = 20
 
 export function createTurns(now: () => number): Turns {
   const waiting = new Map<string, Task[]>()
-  /** Time used, and for services that come back the time they are charged with at least. */
+  /** Time used per service. A returning service is charged at least the current minimum. */
   const used = new Map<string, number>()
   let floor = 0
 

@@ -170,7 +170,7 @@ function* check(rows: unknown[] | undefined, csv: string | undefined, rules: Rul
 const refused = (problem: Problem): Checked => ({ rowCount: 0, counted: 0, isSimulated: false, problem, chunks: [] })
 
 function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rules): Sliced<Checked> {
-  const friends = rules.friends && new Set(rules.friends)
+  const allowedRecipients = rules.allowedRecipients && new Set(rules.allowedRecipients)
   const simulated = new Set(rules.simulated)
   const ids = createIds(createClock(() => rules.dueMicros / 1000))
   const measures = createMeasures(rules)
@@ -189,7 +189,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   }
   // Twenty wrong rows are told, and whoever may not be written to decides before them: from then on a recipient, which may be
   // slow to read, changes nothing.
-  const isDecided = () => failing.length >= rules.mostErrors && (friends === null || notAllowed)
+  const isDecided = () => failing.length >= rules.mostErrors && (allowedRecipients === null || notAllowed)
 
   const plan = homePlan(rules.homeCountry)
   const rowRules = { type: rules.channel, international: rules.international, plan, isDecided, ...measures }
@@ -198,7 +198,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
     const isSimulated = row.key !== undefined && simulated.has(row.key)
     if (isSimulated) simulatedRows++
     // A blank or broken recipient is on no list.
-    else if (friends && (row.key === undefined || !friends.has(row.key))) notAllowed = true
+    else if (allowedRecipients && (row.key === undefined || !allowedRecipients.has(row.key))) notAllowed = true
     if (row.tooLong && tooLongRow === null) tooLongRow = row.row
     if (longReference === null && isLong(row.reference)) longReference = row.reference
     if (row.errors.length > 0 && failing.length < rules.mostErrors) failing.push(row)

@@ -1,4 +1,4 @@
-// Bodies: which are read, how large and how slow they may be, and how much memory each caller may fill. The caller is known
+// Reads request bodies: content type, size and speed limits, and the memory each service may use. The caller is authenticated
 // before the first byte is read (keys/hook.ts).
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -9,12 +9,12 @@ import { refuse } from './refusals.ts'
 import { createShares, type Share } from './shares.ts'
 
 const MIB = 1024 * 1024
-/** Caps on bodies (contract 1.3). */
+/** Size limits of bodies (contract 1.3). */
 export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
 
 export type BodyOptions = {
   requestSeconds: number
-  /** Mebibytes of bodies in memory at the same time. */
+  /** MiB of bodies in memory at the same time. */
   bodyBudget: number
   /** Who shares the budget: the service of the caller, once it is known. */
   ownerOf(request: FastifyRequest): string | undefined
@@ -22,14 +22,14 @@ export type BodyOptions = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads the bytes itself (bulk: off the event loop). */
+    /** The route reads the raw bytes (bulk: parsed off the event loop). */
     rawBody?: boolean
-    /** The route takes bodies of any type (receipts: each provider has its own). */
+    /** The route accepts bodies of any type (receipts: each provider has its own). */
     anyType?: boolean
   }
 }
 
-// The content type is checked here and not by the framework, whose per-type parsing has been bypassed before.
+// Content types are checked here and not by Fastify, whose per-type parsing has been bypassed before.
 const JSON_TYPE = /^\s*application\/(?:json|[^\s;/]+\+json)\s*(?:;|$)/i
 
 export function readBodies(app: FastifyInstance, options: BodyOptions) {
@@ -61,9 +61,9 @@ function parsed(body: unknown): unknown {
   return readJson(body)
 }
 
-/** Bodies up to this size are not worth the counting. */
+/** Smaller bodies are not charged to the budget. */
 const UNCHARGED = 16 * 1024
-/** Charged ahead of what has arrived: so much comes at once from a socket that is read. */
+/** Charged ahead of what has arrived: one read of a socket returns up to this much. */
 const PIECE = 64 * 1024
 
 type Done = (error: Error | null, body?: Buffer) => void
@@ -72,7 +72,7 @@ function createCollector(app: FastifyInstance, options: BodyOptions) {
   const shares = createShares(options.bodyBudget * MIB)
   const open = new WeakMap<FastifyRequest, Share>()
   const pace = createPace(app, options.requestSeconds)
-  // Given back when there is an answer: a caller who has hung up may have left a body that is still being worked on.
+  // Released when the response is sent, not when the caller disconnects: the body may still be in use.
   app.addHook('onSend', (request, _reply, payload, done) => {
     open.get(request)?.close()
     done(null, payload)
@@ -120,10 +120,12 @@ function createCollector(app: FastifyInstance, options: BodyOptions) {
   }
 }
 
-/** Joined at the end; of more, joining alone would hold the event loop (64 MiB: some 30 ms). */
+/** Smaller bodies are joined at the end; joining a larger one would block the event loop (64 MiB: about 30 ms). */
 const JOINED = MIB
 
-/** What has arrived. A large body is one buffer that grows with it, not one of the size that was announced. */
+/**
+ * The bytes that have arrived. A large body is one buffer that grows with them; the announced size is not allocated in advance.
+ */
 function createGathering(announced: number | null) {
   let pieces: Buffer[] = []
   let buffer: Buffer | null = null
@@ -131,7 +133,7 @@ function createGathering(announced: number | null) {
 
   function grown(from: Buffer | null, needed: number): Buffer {
     const wanted = Math.max(needed, 2 * (from?.length ?? JOINED))
-    // Not from the pool: what has memory of its own can be handed to a thread as it is.
+    // Not from Node's buffer pool: a buffer with memory of its own can be transferred to a worker thread.
     const larger = Buffer.allocUnsafeSlow(announced === null ? wanted : Math.min(wanted, Math.max(needed, announced)))
     let at = 0
     for (const piece of from ? [from] : pieces) at += piece.copy(larger, at)
@@ -152,19 +154,19 @@ function createGathering(announced: number | null) {
   }
 }
 
-/** A body that brings less than this in a second, over a third of its time, is too slow. */
+/** A body slower than this many bytes per second, measured over a third of its time, is ended. */
 const SLOWEST = 1024
 
 type Progress = { since: number; from: number; bytes: number; heldAt: number | null; isAnswered: boolean }
 
-// One look around now and then instead of a timer for each body: most are there before it could start.
+// One periodic check for all bodies instead of a timer for each: most bodies arrive before a timer would start.
 function createPace(app: FastifyInstance, requestSeconds: number) {
   const windowMs = (requestSeconds * 1000) / 3
   const followed = new Map<IncomingMessage, Progress>()
   const sweep = setInterval(cutSlow, Math.min(1_000, requestSeconds * 250))
   sweep.unref()
   app.addHook('onClose', async () => clearInterval(sweep))
-  // What was answered before its body was read (a wrong key, a GET with a body) is read to nowhere, at the same pace.
+  // The body of a request that is already answered (wrong key, GET with a body) is read and discarded, under the same time limit.
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (!raw.complete && !raw.destroyed) follow(raw).isAnswered = true
     done()
@@ -203,7 +205,7 @@ function createPace(app: FastifyInstance, requestSeconds: number) {
     follow(raw: IncomingMessage) {
       const progress = follow(raw)
       return {
-        /** Held back by us: its time stands still. */
+        /** We paused reading (no memory), so this time does not count against the caller. */
         hold() {
           progress.heldAt = performance.now()
         },

@@ -1,4 +1,4 @@
-// The API reference for people: one page made from openapi.json, with no script and nothing from another host.
+// The API reference: one HTML page generated from openapi.json, without scripts and without resources of other hosts.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { escaped, sendPage } from './html.ts'
@@ -44,7 +44,7 @@ ${body ? `<h3>Body</h3>${fields(api, body, ', required')}` : ''}
 <h3>Answer ${status ?? ''}</h3>${reply ? fields(api, reply, '') : ''}</section>`
 }
 
-/** What an answer holds is always there; of a request it must be said. */
+/** Fields of responses are always present, so only request fields are marked as required. */
 function fields(api: OpenApi, given: JsonSchema, mark: '' | ', required'): string {
   const schema = resolved<JsonSchema>(api, given)
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>

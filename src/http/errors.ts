@@ -1,11 +1,11 @@
-// Refusal → status and body. Anything else is a fault: logged here, told to the caller only as such.
+// Maps a refusal to its status and body. Any other error is logged here and answered as a 500 without details.
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Kind, Refusal } from '../core/refusal.ts'
 import { faultOf } from '../telemetry/fault.ts'
 import { refuse } from './refusals.ts'
 
-// The interface's name for an error where it differs from ours, and its status.
+// The interface's name of an error where it differs from ours, and its status.
 const ANSWERS: Record<Kind, readonly [status: number, name: string]> = {
   AuthError: [403, 'AuthError'],
   BadRequestError: [400, 'BadRequestError'],
@@ -36,13 +36,13 @@ export function envelope(error: string, messages: readonly string[], status: num
   return JSON.stringify({ errors: messages.map(message => ({ error, message })), status_code: status })
 }
 
-/** The whole answer for a refusal, also for those who write to the socket themselves. */
+/** The complete response for a refusal, also for code that writes to the socket directly. */
 function worded(refusal: Refusal): { status: number; body: string } {
   const [status, name] = ANSWERS[refusal.kind]
   return { status, body: envelope(name, refusal.messages, status) }
 }
 
-// For the metrics, which count some refusals by their kind, and for the request log.
+// The kind of a refusal, for metrics and the request log.
 const refused = new WeakMap<FastifyReply, Refusal>()
 export const refusalOf = (reply: FastifyReply): Refusal | undefined => refused.get(reply)
 
@@ -60,7 +60,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(envelope('Exception', ['Internal server error'], 500))
 }
 
-// A request too broken to become one: answered on the bare socket.
+// Answers a malformed HTTP request directly on the socket.
 export function answerOnSocket(error: { code?: string }, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
   const [status, reason, body] =
@@ -69,14 +69,14 @@ export function answerOnSocket(error: { code?: string }, socket: Socket) {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout', envelope('BadRequestError', refuse.unreadable().messages, 408)]
         : [400, 'Bad Request', worded(refuse.unreadable()).body]
-  // Gone for good: what comes in after a no must not be taken for a request after all.
+  // The socket is destroyed, so that bytes after a malformed request are never parsed as another request.
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   )
 }
 
-// The framework's own complaints about a request, in the interface's words.
+// Errors of Fastify about a request, as refusals of the interface.
 function frameworkRefusal(error: unknown): Refusal | null {
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refuse.notJson()

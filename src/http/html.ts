@@ -1,10 +1,10 @@
-// Pages for people: text escaped, nothing from another host, no script.
+// HTML pages: text escaped, no resources of other hosts, no scripts.
 import type { FastifyReply } from 'fastify'
 
 export const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** `policy` says what the page itself may use beyond nothing at all. */
+/** `policy`: what the page adds to the Content-Security-Policy `default-src 'none'`. */
 export const sendPage = (reply: FastifyReply, policy: string, html: string): FastifyReply =>
   reply
     .type('text/html; charset=utf-8')

@@ -1,22 +1,22 @@
-// JSON as the interface reads it: what JSON.parse lets pass quietly (duplicate keys, lone surrogates, endless nesting,
-// broken UTF-8, numbers without end) is unreadable here, so that two readers of one request can never see two things. What it
-// would change quietly (the order of names that look like integers, integers beyond 2^53) stays as the caller wrote it.
+// A strict JSON reader. Input that JSON.parse accepts silently (duplicate keys, lone surrogates, endless nesting, broken UTF-8,
+// infinite numbers) is refused, so that two readers of one request always see the same. Input that JSON.parse changes silently
+// (the order of integer-like names, integers beyond 2^53) is kept as the caller wrote it.
 import { types } from 'node:util'
 import { refuse } from './refusals.ts'
 
-/** The field whose names are the caller's own: it has limits and sentences of its own (contract 22.20). */
+/** The field whose names are chosen by the caller: it has limits and error sentences of its own (contract 22.20). */
 const FREE_FIELD = 'personalisation'
 const MOST_NAMES = 1_000
-/** Levels of names; a list at the bottom adds none. */
+/** The depth of nested objects; a list at the bottom does not count. */
 const MOST_LEVELS = 3
 
 const MAX_DEPTH = 32
-/** Fields of one object. The interface itself knows no object with more than seven. */
+/** The most fields of one object. No object of the interface has more than seven. */
 const MOST_FIELDS = 1_000
-/** No template is so long that a longer name could stand in it. */
+/** The longest name: templates are too short to contain a longer placeholder. */
 const LONGEST_NAME = 50_000
 
-/** How much a body may hold: counted before anything is built from it. */
+/** Limits of a body, counted before anything is built from it. */
 export type Bounds = {
   /** Names in all objects together. */
   names: number
@@ -24,12 +24,12 @@ export type Bounds = {
   values: number
 }
 
-/** A list of more items would exceed the 51,200 characters of all values three times. */
+/** A longer list exceeds the 51,200 characters of all values three times. */
 const SINGLE: Bounds = { names: 52_000, values: 52_000 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A name that looks like an integer makes its object a Proxy whose keys have the caller's order; a large integer is a bigint. */
+/** An object with an integer-like name becomes a Proxy whose keys have the caller's order; a large integer becomes a bigint. */
 export function readJson(body: Buffer, bounds = SINGLE): unknown {
   const text = decoded(body)
   const { names, isOrdinary } = scan(text, bounds)
@@ -56,13 +56,13 @@ function parsed(text: string): unknown {
 }
 
 type Scanned = {
-  /** Colons outside strings: the names the caller wrote. */
+  /** Colons outside strings: the number of names in the text. */
   names: number
-  /** Nothing is in it that JSON.parse would change. */
+  /** JSON.parse changes nothing in this text. */
   isOrdinary: boolean
 }
 
-/** One pass over text that may not even be JSON. */
+/** Counts in one pass over text that may not even be JSON. */
 function scan(text: string, bounds: Bounds): Scanned {
   const fields = [0, 0, 0]
   let names = 0
@@ -138,7 +138,7 @@ function endOfNumber(text: string, at: number): number {
 const isPartOfNumber = (c: number) =>
   (c >= ZERO && c <= NINE) || c === DOT || c === LOWER_E || c === UPPER_E || c === PLUS || c === MINUS
 
-/** A name may be written with escapes. */
+/** A name may contain escapes. */
 function isFreeField(text: string, start: number, end: number): boolean {
   if (end - start === FREE_FIELD.length) return text.startsWith(FREE_FIELD, start)
   return end - start > FREE_FIELD.length && unescaped(text, start, end) === FREE_FIELD
@@ -149,7 +149,7 @@ function unescaped(text: string, start: number, end: number): string {
   return plain.includes('\\') ? String(parsed(`"${plain}"`)) : plain
 }
 
-/** JavaScript puts such names before all others. One with an escape may be one in disguise. */
+/** JavaScript sorts integer-like names before all others. A name with an escape may be integer-like after decoding. */
 function looksLikeInteger(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const c = text.charCodeAt(at)
@@ -159,7 +159,7 @@ function looksLikeInteger(text: string, start: number, end: number): boolean {
   return end > start
 }
 
-/** Slower than JSON.parse, which has to find the text well-formed first. */
+/** Slower than JSON.parse, and only for text that JSON.parse has accepted as well-formed. */
 function readAsWritten(text: string): unknown {
   parsed(text)
   let at = 0
@@ -233,7 +233,7 @@ function inOrder(object: object, names: readonly string[]): object {
   return new Proxy(object, { ownKeys: () => order })
 }
 
-/** The value with Maps in the place of ordered objects, which cannot go from thread to thread; `fromPortable` undoes it. */
+/** The value with Maps in place of ordered objects, which cannot be sent to another thread; `fromPortable` restores them. */
 export function toPortable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(toPortable)
@@ -254,8 +254,8 @@ export function fromPortable(value: unknown): unknown {
 }
 
 /**
- * Members that are still there after parsing: fewer than were written means that one replaced another. No number at all when
- * one was too large: 1e400 would be shown as Infinity and stored as null.
+ * The number of members left after parsing: fewer than in the text means a duplicate name. NaN when a number was too large: 1e400
+ * would be shown as Infinity and stored as null.
  */
 function survivors(value: unknown): number {
   if (typeof value === 'number' && !Number.isFinite(value)) return Number.NaN
@@ -267,7 +267,7 @@ function survivors(value: unknown): number {
   return sum
 }
 
-/** Whether any text in the value, keys included, is true of `test`. */
+/** Whether `test` is true of any text in the value, keys included. */
 export function someText(value: unknown, test: (text: string) => boolean): boolean {
   if (typeof value === 'string') return test(value)
   if (typeof value !== 'object' || value === null) return false

@@ -1,10 +1,10 @@
-// Answers that take a while to put together: a megabyte of text becomes bytes in a turn of its own.
+// Large responses: each megabyte of text is encoded in its own turn of the event loop.
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 
 const LARGE = 1_000_000
 
-/** Sends JSON that is written already. */
+/** Sends JSON that is already serialised. */
 export async function sendJson(reply: FastifyReply, json: string): Promise<FastifyReply> {
   reply.type('application/json')
   if (json.length < LARGE) return reply.send(json)

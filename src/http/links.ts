@@ -1,5 +1,5 @@
-// Addresses we print. The public address comes from the settings; only without one is the request's own host believed. A
-// request of HTTP/1.0 may have none: then it is the address it arrived at.
+// Links in responses. The public address comes from the settings; without it, the Host header of the request is used. HTTP/1.0
+// requests may have none: then it is the local address of the connection.
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
@@ -14,7 +14,7 @@ function arrivedAt({ localAddress = '', localPort }: Socket): string {
   return `${host.includes(':') ? `[${host}]` : host}:${localPort}`
 }
 
-/** Path and query in the order given; absent parameters are left out, lists are repeated. */
+/** Path and query in the order given; absent parameters are omitted, lists are repeated. */
 export function address(
   path: string,
   query: readonly (readonly [string, string | readonly string[] | undefined])[],

@@ -1,5 +1,5 @@
-// The JSON of a list that may be long: whole when it is short, else piece by piece as fast as the caller takes it. Other
-// requests have a turn in between.
+// The JSON of a list: one piece when it is short, otherwise streamed as fast as the caller reads it. Other requests are served
+// between two pieces.
 import { Readable } from 'node:stream'
 
 const PIECE_CHARACTERS = 1_000_000

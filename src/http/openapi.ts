@@ -1,4 +1,4 @@
-// OpenAPI 3.1, made from the very schemas that validate: what is documented is what is checked.
+// OpenAPI 3.1, generated from the schemas that validate requests, so that the document matches the checks.
 import type { Route } from './route.ts'
 import type { JsonSchema, ObjectSchema } from './validation.ts'
 
@@ -138,7 +138,7 @@ const json = (schema: JsonSchema, example: unknown): Content => ({ 'application/
 
 type Named = { (schema: JsonSchema | ObjectSchema): JsonSchema; all(): Record<string, JsonSchema> }
 
-/** Replaces each schema that has a title by a reference to it, and keeps the schema under that name. */
+/** Replaces each schema that has a title by a reference to it, and collects the schema under that name. */
 function createNamed(): Named {
   const schemas: Record<string, JsonSchema> = {}
   function named(schema: JsonSchema | ObjectSchema): JsonSchema {
@@ -147,7 +147,7 @@ function createNamed(): Named {
     schemas[title] = withType(rest)
     return { $ref: `#/components/schemas/${title}` }
   }
-  /** Only where a schema may stand: values of `enum` and `required` stay as they are. */
+  /** Only where a schema is allowed: values of `enum` and `required` are left as they are. */
   const inner = (schema: JsonSchema | ObjectSchema): JsonSchema =>
     Object.fromEntries(
       Object.entries(schema).flatMap(([keyword, value]) => {
@@ -162,13 +162,14 @@ function createNamed(): Named {
   return named
 }
 
-// Linters and generators take each part of a condition for a whole schema; the field's description says it instead.
+// Linters and generators expect each branch of a condition to be a complete schema, so conditions are left out; the field's
+// description states them.
 const CONDITIONS = ['if', 'then']
 
 const mapped = <T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 
-// The validators go without it: a wrong value would be complained of twice. Generators of clients need it.
+// Validators omit the type next to an enum, because a wrong value would be reported twice. Client generators need it.
 const withType = (schema: JsonSchema): JsonSchema =>
   Array.isArray(schema.enum) && schema.type === undefined ? { type: 'string', ...schema } : schema
 
@@ -178,7 +179,7 @@ const operationId = (method: string, path: string) =>
     .replace(/[^A-Za-z]+([A-Za-z])/g, (_match, first: string) => first.toUpperCase())
     .replace(/[^A-Za-z]/g, '')}`
 
-/** The schema, parameter or answer that a reference names. */
+/** The schema, parameter or response that a reference names. */
 export function resolved<T>(api: OpenApi, value: T | Ref): T {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
   const path = String(value.$ref).split('/').slice(1)

@@ -1,4 +1,4 @@
-// What the edge itself says no to, before any noun is asked.
+// Refusals of the HTTP layer itself, before any noun is called.
 import { refusals } from '../core/refusal.ts'
 
 export const sentences = {

@@ -1,5 +1,5 @@
-// Fastify with our limits, time-outs and answers; no routes. Every failure, the framework's own included, leaves in the
-// interface's envelope, and a stop lets requests under way finish (recipe: reliability 5.2).
+// Fastify with our limits, timeouts and error responses; no routes. Every error, also Fastify's own, has the interface's error
+// shape, and a stop lets requests in progress finish (recipe: reliability 5.2).
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
 import net from 'node:net'
@@ -23,13 +23,13 @@ export type ServerOptions = BodyOptions & {
   keepAliveSeconds: number
   noticeSeconds: number
   drainSeconds: number
-  /** Told about every answer: for the request log and the metrics. */
+  /** Called with every response, for the request log and the metrics. */
   answered(request: FastifyRequest, reply: FastifyReply): void
 }
 
 export type HttpServer = { app: FastifyInstance; drain(): Promise<void> }
 
-/** How long a body may be held back; then Node itself cuts the connection. */
+/** How long reading of a body may be paused before Node itself closes the connection. */
 const HELD_SECONDS = 300
 
 export function createServer(options: ServerOptions): HttpServer {
@@ -42,7 +42,7 @@ export function createServer(options: ServerOptions): HttpServer {
     http: {
       headersTimeout: options.headerSeconds * 1000,
       connectionsCheckingInterval: 1_000,
-      requireHostHeader: false, // asked for below, so that the refusal has our shape
+      requireHostHeader: false, // checked below, so that the refusal has our shape
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     genReqId: request => requestId(request.headers['x-request-id']),
@@ -53,26 +53,26 @@ export function createServer(options: ServerOptions): HttpServer {
     onProtoPoisoning: 'ignore',
   })
 
-  // Without a listener Node would hang up on the method CONNECT without a word.
+  // Without a listener Node closes the connection of a CONNECT request without a response.
   app.server.on('connect', (_request, socket: net.Socket) => answerOnSocket({}, socket))
 
   let draining = false
   const answerUnknown = createUnknown(app)
-  // Hooks that every request passes say `done`: a promise for each would cost more than what they do.
+  // Hooks of every request call `done`: a promise for each would cost more than the hook itself.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     allowOrigin(options.corsOrigins, request, reply)
     if (!request.headers.host && !isHttp10(request.raw)) return done(refuse.unreadable())
-    // Before the key is asked for and before the size is looked at (contract 22.6).
+    // Before authentication and before the size is checked (contract 22.6).
     if (request.is404) return answerUnknown(request, reply)
     done()
   })
   app.decorateRequest('made', null)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 201 && typeof payload === 'string') request.made = MADE.exec(payload)?.[1] ?? null
-    // Not before the answer: a request may have begun before the stop.
+    // Set on the response: a request may have started before the stop.
     if (draining) reply.header('connection', 'close')
-    // The framework adds a charset, which JSON does not have (contract 22.14).
+    // Fastify adds a charset, which JSON does not have (contract 22.14).
     if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
       reply.header('content-type', 'application/json')
     done(null, payload)
@@ -82,7 +82,7 @@ export function createServer(options: ServerOptions): HttpServer {
     done()
   })
   app.setErrorHandler(sendError)
-  // Bodies are read by our own validators, in the noun's routes: the framework only carries the schemas to openapi.json.
+  // The nouns' routes validate bodies with our own validators: Fastify only passes the schemas on to openapi.json.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   // A body of DELETE is ignored like one of GET, whatever its size and type (contract 22.6).
@@ -93,7 +93,7 @@ export function createServer(options: ServerOptions): HttpServer {
     app,
     async drain() {
       draining = true
-      // Who balances the load learns it from /health/ready and needs a moment; until then new connections are still served.
+      // A load balancer notices by /health/ready, which takes a moment; until then new connections are still accepted.
       if (app.server.listening) await new Promise(resume => setTimeout(resume, options.noticeSeconds * 1000))
       await closeListener(app.server, options.drainSeconds)
       await app.close()
@@ -101,7 +101,7 @@ export function createServer(options: ServerOptions): HttpServer {
   }
 }
 
-/** Every 201 begins with the id of what was made, also one that repeats a stored answer; a job's stands in `data`. */
+/** Every 201 begins with the id of the new object, also a replayed one; the id of a job is in `data`. */
 const MADE = /^\{(?:"data":\{)?"id":"([0-9a-f-]{36})"/
 
 const isHttp10 = ({ httpVersionMajor, httpVersionMinor }: IncomingMessage) =>
@@ -122,18 +122,18 @@ function allowOrigin(origins: readonly string[], { headers }: FastifyRequest, re
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The id of what a request made, for the request log. */
+    /** The id of the object that a request created, for the request log. */
     made: string | null
   }
   interface FastifyContextConfig {
-    /** Takes the path away from a method although another method has it (POST /v2/notifications/anything). */
+    /** Makes the path unknown for one method although another method has it (POST /v2/notifications/anything). */
     hidden?: boolean
   }
 }
 
 type Known = { pattern: RegExp; methods: Set<string> }
 
-// Unknown path or wrong method: decided before anyone is asked who they are.
+// Unknown path or wrong method: answered before authentication.
 function createUnknown(app: FastifyInstance) {
   const known = new Map<string, Known>()
   app.addHook('onRoute', route => {
@@ -158,8 +158,8 @@ function createUnknown(app: FastifyInstance) {
 const patternOf = (url: string) =>
   new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z_]+/g, '[^/]+')}$`)
 
-// http.Server.close() would drop idle keep-alive sockets that a caller is about to use: only the listening handle is
-// closed, every answer from now on says `Connection: close`, and what is still open after the cap is cut.
+// http.Server.close() would drop idle keep-alive sockets that a caller is about to use. So only the listening handle is closed,
+// every response from now on has `Connection: close`, and connections still open after the time limit are closed.
 async function closeListener(server: Server, seconds: number) {
   if (!server.listening) return
   net.Server.prototype.close.call(server)

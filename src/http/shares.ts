@@ -1,18 +1,18 @@
-// Memory for bodies that are being read or worked on, shared by those who send them. A body is charged as it arrives, not for
-// what it announces. An owner may hold as much as is free (the dynamic threshold of switches with shared memory), so
-// one owner gets half, two get a third each, and there is always room for the next. One body at a time is read beyond that, so
-// that a large one can always be finished; owners take turns at it.
+// Memory for request bodies, shared fairly between owners (services). A body is charged as it arrives, not for its announced
+// size. An owner may use as much as is free (the dynamic threshold of shared-memory switches): one owner gets half, two get a
+// third each, and a new owner always finds room. One body at a time may exceed the threshold, in turns by owner, so that a large
+// one can always be finished.
 
 export type Share = {
-  /** Charges bytes that have arrived. False: nothing more may be read until `resume` is called. */
+  /** Charges bytes that have arrived. False: stop reading until `resume` is called. */
   add(bytes: number, resume: () => void): boolean
-  /** Gives everything back; may be called more than once. */
+  /** Releases everything; may be called more than once. */
   close(): void
 }
 
 export type Shares = {
   open(owner: string): Share
-  /** Bytes that are charged, the one body beyond the threshold included. */
+  /** Charged bytes, including the body that exceeds the threshold. */
   inUse(): number
 }
 
@@ -57,7 +57,7 @@ export function createShares(most: number): Shares {
     wakeThoseThatFit()
   }
 
-  /** Whoever holds least goes on first. */
+  /** The owner that uses the least memory resumes first. */
   function wakeThoseThatFit() {
     if (waiting.size === 0 || used >= most) return
     for (const entry of [...waiting].sort((one, other) => one.owner.held - other.owner.held || one.held - other.held))

@@ -1,5 +1,5 @@
-// Schema complaint → the interface's sentence (contract 2). The schemas are ordinary JSON Schema, so the same ones make
-// openapi.json; what a schema cannot say (an address, a number, a due time, a file) is a `check` of the noun.
+// Maps errors of JSON Schema to the interface's sentences (contract 2). The same schemas generate openapi.json. What a schema
+// cannot express (an address, a number, a due time, a file) is a `check` of the noun.
 import { Ajv, type ErrorObject } from 'ajv'
 import { readId } from '../core/id.ts'
 import { decimal } from '../core/number.ts'
@@ -17,16 +17,16 @@ export type ObjectSchema = {
 }
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** The value of a field is of the right type; the check returns what else is wrong with it, in whole sentences. */
+/** Checks a value that already has the right type; returns complete sentences about what is wrong with it. */
 export type Checks = Readonly<Record<string, (value: never) => readonly string[]>>
 
 export type Wording = {
   checks?: Checks
-  /** Template routes say only that there are unexpected fields, not which. */
+  /** Template routes report only that there are unexpected fields, not which. */
   hideUnexpected?: boolean
-  /** A field whose missing sentence keeps its apostrophes. */
+  /** A field that keeps its apostrophes in the sentence about it missing. */
   quoted?: readonly string[]
-  /** The name a field has in sentences where it differs (older_than is called id in the message list). */
+  /** The name of a field in sentences where it differs (older_than is called id in the message list). */
   called?: Readonly<Record<string, string>>
 }
 
@@ -34,7 +34,7 @@ const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, coerceTypes
 ajv.addFormat('uuid', text => readId(text) !== null)
 for (const documented of ['email', 'phone', 'date-time', 'uri', 'byte']) ajv.addFormat(documented, true)
 
-// A text of millions of characters is too long without counting which of them are pairs.
+// A text of millions of UTF-16 units is too long even without counting surrogate pairs as one character.
 ajv.removeKeyword('maxLength')
 ajv.addKeyword({
   keyword: 'maxLength',
@@ -44,7 +44,7 @@ ajv.addKeyword({
     text.length <= most || (text.length <= 2 * most && [...text].length <= most),
 })
 
-/** Makes the reader of one body or query: gives the value back, typed, or throws one refusal with every sentence. */
+/** Creates the reader of one body or query: it returns the typed value, or throws one refusal with all sentences. */
 export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: unknown) => T {
   const validate = ajv.compile(schema)
   const fields = Object.keys(schema.properties)
@@ -66,7 +66,7 @@ export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: u
   }
 }
 
-/** Identical sentences once (contract 2.1); whoever quotes a caller takes the apostrophes out with `plain`. */
+/** Identical sentences once (contract 2.1); code that quotes a caller's text removes apostrophes with `plain`. */
 export const invalid = (sentences: readonly string[], kind: Kind = 'ValidationError') =>
   new Refusal(kind, [...new Set(sentences)])
 
@@ -74,7 +74,7 @@ const MISSING = ' missing '
 const UNEXPECTED = ' unexpected '
 const TOO_FEW = ' too few '
 
-// Where a complaint stands in the list, and its words.
+// The position of a sentence in the list, and its text.
 function complaint(error: ErrorObject, wording: Wording): readonly [place: string, sentence: string] | null {
   const field = error.instancePath.split('/')[1] ?? ''
   if (field === '') {
@@ -133,14 +133,14 @@ function checkFields(
 
 const holdsNul = (text: string) => text.includes('\u0000')
 
-// Field rules in the order of the fields, then what is missing, then what is unexpected.
+// Field rules in the order of the fields, then missing fields, then unexpected ones.
 function inOrder(
   sentences: Map<string, string[]>,
   fields: readonly string[],
   { required = [] }: ObjectSchema,
   { hideUnexpected }: Wording,
 ): string[] {
-  // A field that is required only sometimes is not in the list: it comes after those that always are.
+  // A conditionally required field is not in the list: it comes after those that are always required.
   const missing = [...new Set([...required, ...fields])]
   const unexpected = sentences.get(UNEXPECTED)
   return [
@@ -166,7 +166,7 @@ function written(value: unknown, depth: number): string {
   if (typeof value === 'string') return value.length > 1200 ? value.slice(0, 1200) : value
   if (typeof value === 'number' || typeof value === 'bigint') return decimal(value)
   if (depth > 32) return '...'
-  // 300 characters are shown, so no more than that many items can matter.
+  // 300 characters are shown, so later items cannot appear.
   if (Array.isArray(value))
     return `[${value
       .slice(0, 301)
@@ -176,7 +176,7 @@ function written(value: unknown, depth: number): string {
   return `{${items.map(([key, item]) => `${key}: ${written(item, depth + 1)}`).join(', ')}}`
 }
 
-/** Every sentence this file can say, for docs/errors.md. */
+/** Every sentence of this file, for docs/errors.md. */
 export const sentences = [
   '<field> is a required property',
   '<field> <value> is not of type <types>',

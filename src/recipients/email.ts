@@ -1,6 +1,6 @@
-// One e-mail address, read by hand so that time is linear and nothing but a single plain address comes through
-// (content-rules 9.1, reliability S-11): no quotes, comma, colon, brackets, spaces or control characters.
-// What is accepted here may stand in an SMTP envelope as it is.
+// Parses one e-mail address by hand, in linear time, so that only a single plain address is accepted (content-rules 9.1,
+// reliability S-11): no quotes, comma, colon, brackets, spaces or control characters. An accepted address can be used in an SMTP
+// envelope unchanged.
 
 import { domainToASCII } from 'node:url'
 import { strip } from './strip.ts'
@@ -12,9 +12,9 @@ export type EmailReading =
       ok: true
       /** As submitted, without invisible characters and outer whitespace; keeps its case. */
       address: string
-      /** For comparing: lower-cased. */
+      /** For comparison: lower-cased. */
       normalised: string
-      /** The host in ASCII (IDNA), lower-cased: what DNS and SMTP are asked for. */
+      /** The host in ASCII (IDNA), lower-cased, as used for DNS and SMTP. */
       host: string
     }
   | { ok: false; problem: typeof notAnAddress }
@@ -32,7 +32,7 @@ export function readEmail(text: string): EmailReading {
   return { ok: true, address, normalised: address.toLowerCase(), host: host.toLowerCase() }
 }
 
-// In code points: an emoji in a host counts once.
+// In code points: an emoji in a host counts as one.
 function lengthOf(text: string): number {
   if (text.length <= longest) return text.length
   let length = 0
@@ -56,9 +56,9 @@ function isLocalPart(address: string, end: number): boolean {
   return true
 }
 
-// domainToASCII reads a URL's host: it would cut at / ? # :, decode %41, drop tabs and turn 1.2.3 into an IP address.
-// So it only sees hosts whose ASCII characters are letters, digits, hyphens and dots, and a last label of ours
-// that is no number. ASCII hosts need no conversion, and a wrong xn-- label in them is DNS's business.
+// domainToASCII parses a URL's host: it would cut at / ? # :, decode %41, drop tabs and turn 1.2.3 into an IP address. So it is
+// called only for hosts whose ASCII characters are letters, digits, hyphens and dots and whose last label is not a number. ASCII
+// hosts need no conversion, and an invalid xn-- label in them is left to DNS.
 function hostOf(domain: string): string | undefined {
   let ascii = true
   for (let i = 0; i < domain.length; i++) {

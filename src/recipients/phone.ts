@@ -1,4 +1,4 @@
-// Phone numbers, read the way people write them: the first valid number in the text counts (content-rules 9.2).
+// Parses phone numbers as people write them: the first valid number in the text counts (content-rules 9.2).
 
 import { parsePhoneNumberFromString, searchPhoneNumbersInText } from 'libphonenumber-js/max'
 import { createNorthAmericanTest, createPhonePlan, type PhonePlan } from './plans.ts'
@@ -20,12 +20,12 @@ export type PhoneRules = { international: boolean; plan?: PhonePlan }
 const defaultPlan = createPhonePlan()
 const isNorthAmerican = createNorthAmericanTest()
 
-// The library tries every part of a text that looks like a number, at 30 µs each: 4,000 texts made for it took 13 s. Nobody's
-// number needs a longer sentence around it, or stands behind more wrong ones.
+// Limits of the text: the library tries every part that looks like a number, at 30 µs each, and 4,000 crafted texts took 13 s. A
+// real number has no longer text around it and fewer invalid numbers before it.
 const longest = 64
 const mostTries = 16
 
-/** An extension is dropped; with `international` false only numbers of the home country are read. */
+/** An extension is dropped; with `international` false only numbers of the home country are accepted. */
 export function readPhone(text: string | null, rules: PhoneRules): PhoneReading {
   const plan = rules.plan ?? defaultPlan
   if (text === null) return { ok: false, problem: 'Number is None' }
@@ -42,7 +42,7 @@ export function readPhone(text: string | null, rules: PhoneRules): PhoneReading 
 
 type Found = { e164: string; countryCode: string }
 
-/** Exported so that a test can compare the quick way with the definition. */
+/** Exported so that a test can compare the fast path with the definition. */
 export function find(text: string, plan: PhonePlan): Found | undefined {
   const quick = findAlone(text.trim(), plan)
   if (quick !== 'unknown') return quick
@@ -50,13 +50,13 @@ export function find(text: string, plan: PhonePlan): Found | undefined {
   return text.includes('+') ? found(first(text)) : undefined
 }
 
-/** The definition: first with the home country's habits, then only numbers with `+`. */
+/** The definition: first by the conventions of the home country, then only numbers with `+`. */
 export function search(text: string, plan: PhonePlan): Found | undefined {
   const domestic = first(text, plan)
   return found(domestic?.countryCallingCode === plan.homeCode ? domestic : first(text))
 }
 
-// "Ten digits are required": the metadata also knows Canadian 310-xxxx, which no text message reaches.
+// "Ten digits are required": the metadata also contains Canadian 310-xxxx, which cannot receive text messages.
 function first(text: string, plan?: PhonePlan) {
   const options = { maxTries: mostTries, ...(plan && { defaultCountry: plan.region }) }
   for (const { number } of searchPhoneNumbersInText(text, options))
@@ -70,8 +70,8 @@ const found = (number: { number: string; countryCallingCode: string } | undefine
 const northAmerican = /^(?:\+?1[ .-]?)?(?:\(([2-9]\d{2})\) ?|([2-9]\d{2})[ .-]?)(\d{3})[ .-]?(\d{4})$/
 const withPlus = /^\+[2-9](?:[ .-]?\d){6,14}$/
 
-// A number written alone and in a usual way is one candidate of the search, so it needs none. When it is not valid, the
-// search may still find another one in a part of it, unless it is a bare run of digits.
+// A number alone in a usual format needs no search: it is the only candidate. If it is invalid, the search may still find a
+// number in a part of it, unless it is plain digits.
 function findAlone(text: string, plan: PhonePlan): Found | undefined | 'unknown' {
   if (text.length > 30) return 'unknown'
   const parts = plan.homeCode === '1' ? northAmerican.exec(text) : null
@@ -85,8 +85,8 @@ function findAlone(text: string, plan: PhonePlan): Found | undefined | 'unknown'
   return /^\+\d+$/.test(text) ? undefined : 'unknown'
 }
 
-// Whatever stands around it, a domestic number is ten digits of the text in a row, not counting punctuation. Most wrong
-// numbers have no such ten and need no search, which would try every part of them at 30 µs each.
+// A domestic number is ten consecutive digits of the text, punctuation ignored. Most invalid numbers have no such ten digits and
+// need no search, which would try every part of them at 30 µs each.
 function mayHoldDomestic(text: string, plan: PhonePlan): boolean {
   if (plan.homeCode !== '1') return true
   let digits = ''

@@ -1,6 +1,6 @@
-// Numbering plans: which country is home, which countries may be written to, and a fast exact test for numbers of the North
-// American plan. The library compiles some fifty expressions for every number it validates (25–40 µs); compiled once they take
-// 1 µs, which lets 50,000 rows be checked in a second.
+// Numbering plans: the home country, the countries that may receive messages, and a fast exact test for numbers of the North
+// American plan. The library compiles about fifty expressions for every number it validates (25–40 µs); compiled once they take 1
+// µs, so 50,000 rows are checked in a second.
 
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/max'
 import metadata from 'libphonenumber-js/max/metadata'
@@ -8,9 +8,9 @@ import metadata from 'libphonenumber-js/max/metadata'
 export type PhonePlan = {
   /** Calling code of domestic numbers. */
   homeCode: string
-  /** The country whose habits of writing decide how a number without `+` is read. */
+  /** The country whose conventions decide how a number without `+` is read. */
   region: CountryCode
-  /** Calling codes that may be written to; absent means all. */
+  /** Calling codes that may receive messages; absent means all. */
   supported?: Set<string>
 }
 
@@ -19,7 +19,7 @@ const defaultCodes = `1, 7, 20, 27, 30-34, 36, 39-41, 43-49, 51, 52, 54-58, 60-6
   220-248, 250-258, 260-269, 290, 291, 297-299, 350-359, 370-383, 385-387, 389, 420, 421, 423, 500-509, 590-599, 670, 672-683,
   685-692, 852, 853, 855, 856, 870, 880, 886, 960-962, 964-968, 970-977, 992-996, 998`
 
-/** `codes` as a setting writes them: `1, 30-34, 44`; `all` for every country. */
+/** `codes` in the syntax of the setting: `1, 30-34, 44`; `all` for every country. */
 export function createPhonePlan(homeCode = '1', codes = defaultCodes): PhonePlan {
   const region = metadata.country_calling_codes[homeCode]?.[0]
   if (!region) throw new Error(`${homeCode} is not a country calling code`)
@@ -34,14 +34,14 @@ export function createPhonePlan(homeCode = '1', codes = defaultCodes): PhonePlan
   return { homeCode, region, supported }
 }
 
-/** Countries as a setting names them: `CA`, `FR`. */
+/** Countries in the syntax of the setting: `CA`, `FR`. */
 export const isCountry = (text: string): text is CountryCode => Object.hasOwn(metadata.countries, text)
 
 const homePlans = new Map<string, PhonePlan>()
 
 /**
- * The plan of a home country, made once. Countries that share +1 share a plan as well: nobody can tell from a number without a
- * country code which of them is meant.
+ * The plan of a home country, cached. Countries that share +1 share a plan: a number without a country code does not say which of
+ * them is meant.
  */
 export function homePlan(country: string): PhonePlan {
   const known = homePlans.get(country)
@@ -59,7 +59,7 @@ const northAmerica: string = '1'
 
 type Country = { general: RegExp; leading?: RegExp; types: { lengths?: number[]; pattern: RegExp }[] }
 
-/** The rule `isValid()` follows, for ten digits not starting with 0 or 1. */
+/** The rule of `isValid()`, for ten digits that do not start with 0 or 1. */
 export function createNorthAmericanTest(): (digits: string) => boolean {
   const countries = (metadata.country_calling_codes[northAmerica] ?? []).map(readCountry)
   const isOfCountry = (country: Country, digits: string) =>
@@ -67,7 +67,7 @@ export function createNorthAmericanTest(): (digits: string) => boolean {
     country.types.some(
       type => (type.lengths === undefined || type.lengths.includes(digits.length)) && type.pattern.test(digits),
     )
-  // Leading digits claim a number for a country even if the number is not valid there.
+  // Leading digits assign a number to a country even if it is not valid there.
   return digits => {
     for (const country of countries) {
       if (country.leading?.test(digits)) return isOfCountry(country, digits)
@@ -77,8 +77,8 @@ export function createNorthAmericanTest(): (digits: string) => boolean {
   }
 }
 
-// Positions in the library's metadata, format 4 (its metadata.js); phone.test.ts compares all of the plan with the library,
-// so an upgrade that moves them cannot pass unnoticed.
+// Positions in the library's metadata, format 4 (its metadata.js); phone.test.ts compares the whole plan with the library, so an
+// upgrade that changes them fails the test.
 function readCountry(name: CountryCode): Country {
   const plan: unknown[] = metadata.countries[name] ?? []
   const leading = plan[10]

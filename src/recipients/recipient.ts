@@ -1,4 +1,4 @@
-// Whom a message goes to, in the one form in which two spellings can be compared.
+// The recipient of a message in normal form, in which two spellings can be compared.
 
 import { readEmail } from './email.ts'
 import { readPhone } from './phone.ts'
@@ -17,8 +17,8 @@ export function recipientKey(text: string, type: RecipientType, plan?: PhonePlan
 }
 
 /**
- * The form in which safelists compare when the type is not known (content-rules 9.3): a domestic number, else an address,
- * else the text itself. A quirk kept on purpose: international numbers must be spelled identically.
+ * The normal form for safelists, where the type is not known (content-rules 9.3): a domestic number, else an address, else the
+ * text itself. Required by the contract: international numbers match only if spelled identically.
  */
 export function safelistForm(recipient: unknown, plan?: PhonePlan): string {
   if (typeof recipient !== 'string') return ''

@@ -5,28 +5,28 @@ import type { LoadedService } from './sql.ts'
 
 export type Verdict = 'allowed' | 'team-only' | 'trial'
 
-const friendSets = new WeakMap<LoadedService, Set<string>>()
+const allowedSets = new WeakMap<LoadedService, Set<string>>()
 
 /** `recipient` in its normal form: lower-cased address or E.164. */
 export function mayReceive(service: LoadedService, keyType: 'normal' | 'team' | 'test', recipient: string): Verdict {
-  if (isOpen(service, keyType) || friendsOf(service).has(recipient)) return 'allowed'
+  if (isOpen(service, keyType) || allowedRecipientsOf(service).has(recipient)) return 'allowed'
   return keyType === 'team' ? 'team-only' : 'trial'
 }
 
 /** The only ones who may be written to, in normal form; null: anyone. */
-export const friendsFor = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
-  isOpen(service, keyType) ? null : [...friendsOf(service)]
+export const allowedRecipientsFor = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
+  isOpen(service, keyType) ? null : [...allowedRecipientsOf(service)]
 
 const isOpen = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
   keyType === 'test' || (keyType === 'normal' && service.mode === 'live')
 
-function friendsOf(service: LoadedService): Set<string> {
-  let friends = friendSets.get(service)
-  if (!friends) {
-    friends = new Set(service.friends.map(normalForm))
-    friendSets.set(service, friends)
+function allowedRecipientsOf(service: LoadedService): Set<string> {
+  let allowedRecipients = allowedSets.get(service)
+  if (!allowedRecipients) {
+    allowedRecipients = new Set(service.allowed_recipients.map(normalForm))
+    allowedSets.set(service, allowedRecipients)
   }
-  return friends
+  return allowedRecipients
 }
 
 const normalForm = (text: string) => recipientKey(text, 'email') ?? recipientKey(text, 'sms') ?? text

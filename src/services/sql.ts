@@ -17,7 +17,7 @@ export type LoadedService = Service & {
   reply_tos: readonly ReplyTo[]
   senders: readonly Sender[]
   /** Addresses and numbers of team members and of the safelist, as they were written. */
-  friends: readonly string[]
+  allowed_recipients: readonly string[]
 }
 
 export type StoredService = Omit<LoadedService, 'home_country' | 'default_sender'> & Pick<Service, 'home_country'>
@@ -36,7 +36,7 @@ export async function load(sql: Sql, id: Id): Promise<StoredService | null> {
                  union all
                  select phone_number from users where service_id = services.id and phone_number is not null
                  union all
-                 select recipient from safelist where service_id = services.id) as friends
+                 select recipient from safelist where service_id = services.id) as allowed_recipients
     from services
     where id = ${id}`
   return service ?? null
