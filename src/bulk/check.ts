@@ -12,7 +12,7 @@ import type { Sheet } from './rows.ts'
 
 /** Repeated columns form a list. The service refuses such files earlier (contract 9); the test vectors contain them. */
 export type Value = string | null | (string | null)[]
-export type Values = Record<string, Value>
+export type RowValues = Record<string, Value>
 
 const tooLargeText = `Content has a character count greater than the limit of ${renderedLimit}`
 
@@ -32,7 +32,7 @@ export type CheckedRow = {
   /** Lower-cased address or E.164; absent when the recipient is missing or wrong. */
   key: string | undefined
   /** By normalised name. */
-  personalisation: Values
+  personalisation: RowValues
   reference: string | null
   /** In header order. */
   errors: CellError[]
@@ -43,11 +43,11 @@ export type CheckedRow = {
 /** What rendering knows about the text message of a template. */
 export type TextMeasure = {
   /** Whether the message filled with these values has more than 612 units, prefix included. */
-  isTooLong(values: Values): boolean
+  isTooLong(values: RowValues): boolean
 }
 
 /** What rendering knows about the size of an e-mail of a template. */
-export type EmailMeasure = { isTooLarge(values: Values): boolean }
+export type EmailMeasure = { isTooLarge(values: RowValues): boolean }
 
 export type RowRules = {
   type: RecipientType
@@ -79,7 +79,7 @@ function checkRow(
   read: (text: string) => Reading,
 ): CheckedRow {
   // Keys contain no underscore, so `__proto__` cannot be one.
-  const personalisation: Values = {}
+  const personalisation: RowValues = {}
   const errors: CellError[] = []
   let recipient: string | null = null
   let key: string | undefined

@@ -40,7 +40,7 @@ export type Columns = {
   width: number
 }
 
-type Group = { header: string; at: number[] }
+type HeaderGroup = { header: string; at: number[] }
 
 export function matchColumns(
   header: readonly string[],
@@ -94,8 +94,8 @@ export function matchColumns(
 
 /** Different headers in order of first appearance; the wanted ones by key and spelling. */
 function group(header: readonly string[], wanted: ReadonlySet<string>) {
-  const bySpelling = new Map<string, Group | undefined>()
-  const groups = new Map<string, Group[]>()
+  const bySpelling = new Map<string, HeaderGroup | undefined>()
+  const groups = new Map<string, HeaderGroup[]>()
   header.forEach((text, at) => {
     if (bySpelling.has(text)) {
       bySpelling.get(text)?.at.push(at)
@@ -112,8 +112,8 @@ function group(header: readonly string[], wanted: ReadonlySet<string>) {
   return { headers: [...bySpelling.keys()], groups }
 }
 
-const positions = (groups: readonly Group[]) => groups.flatMap(one => one.at).sort((a, b) => a - b)
-const inFileOrder = (groups: readonly Group[]) => [...groups].sort((a, b) => (a.at[0] ?? 0) - (b.at[0] ?? 0))
+const positions = (groups: readonly HeaderGroup[]) => groups.flatMap(one => one.at).sort((a, b) => a - b)
+const inFileOrder = (groups: readonly HeaderGroup[]) => [...groups].sort((a, b) => (a.at[0] ?? 0) - (b.at[0] ?? 0))
 const sortedOnce = (names: readonly string[]) => [...new Set(names)].sort(byCodePoint)
 
 function trimSpaces(text: string): string {

@@ -52,7 +52,7 @@ export function paceOf(rows: number, template: Pace): Pace {
 }
 
 /** A row of a stored chunk that is not a message yet. */
-export type Row = {
+export type BulkRow = {
   id: Id
   /** From 1, in the order of the file. */
   row: number

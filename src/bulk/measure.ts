@@ -3,7 +3,7 @@
 import { keyed, parse } from '../rendering/placeholders.ts'
 import { createMergedLength, isOverLimit, renderedLimit } from '../rendering/size.ts'
 import { compileSms, mostUnitsOfCharacter, smsLimit } from '../rendering/sms.ts'
-import type { EmailMeasure, TextMeasure, Values } from './check.ts'
+import type { EmailMeasure, RowValues, TextMeasure } from './check.ts'
 
 /** Measured after merging, prefix included (contract 21, 6). */
 export function createTextMeasure(content: string, prefix: string | null = null): TextMeasure {
@@ -45,7 +45,7 @@ export const createMeasures = ({
 }) =>
   subject === null ? { text: createTextMeasure(content, prefix) } : { email: createEmailMeasure({ subject, content }) }
 
-function longestOf(values: Values): number {
+function longestOf(values: RowValues): number {
   let longest = 0
   for (const key in values) {
     const value = values[key]
@@ -57,7 +57,7 @@ function longestOf(values: Values): number {
 }
 
 // A missing value is an error of its own; here it counts as empty, not as the marker that a preview shows.
-function withoutNulls(values: Values): Values {
+function withoutNulls(values: RowValues): RowValues {
   if (!Object.values(values).includes(null)) return values
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value ?? '']))
 }

@@ -10,7 +10,7 @@ import { personalTo, sealPersonal } from '../notifications/notification.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import type { Row } from './job.ts'
+import type { BulkRow } from './job.ts'
 import { type Chunk, loadChunks, type SpreadRow, stall, stop, spread as store } from './sql.ts'
 
 export type SpreadApp = {
@@ -26,9 +26,9 @@ export type SpreadApp = {
 }
 
 /** Rows are null when the chunk repeatedly could not be prepared. */
-type Prepared = { chunk: Chunk; rows: SpreadRow[] | null; isOrphan: boolean }
+type PreparedChunk = { chunk: Chunk; rows: SpreadRow[] | null; isOrphan: boolean }
 
-export function spread(app: SpreadApp): Work<Chunk, Prepared> {
+export function spread(app: SpreadApp): Work<Chunk, PreparedChunk> {
   return {
     async load(tickets) {
       const chunks = await loadChunks(
@@ -47,7 +47,7 @@ export function spread(app: SpreadApp): Work<Chunk, Prepared> {
 }
 
 function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
-  const rows = JSON.parse(seal.open(chunk.sealed).toString('utf8')) as Row[]
+  const rows = JSON.parse(seal.open(chunk.sealed).toString('utf8')) as BulkRow[]
   return rows.map(({ id, row, to, key, values, reference, isSimulated, isInternational }) => ({
     id,
     row,
@@ -61,11 +61,11 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
 /** Stores the messages and settles the ticket in one transaction. */
 export const writeChunks =
   (app: SpreadApp) =>
-  async (entries: readonly Entry<Prepared>[]): Promise<void> => {
+  async (entries: readonly Entry<PreparedChunk>[]): Promise<void> => {
     for (const entry of entries) await writeChunk(app, entry)
   }
 
-async function writeChunk(app: SpreadApp, entry: Entry<Prepared>) {
+async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   const { ticket, result, settle } = entry
   const held = [{ id: ticket.id, takes: ticket.takes }]
   const isStopped = result?.isOrphan === true && (await stop(app.sql, result.chunk.job_id))
@@ -97,7 +97,7 @@ const NEVER = /^(22|23|54)/
 const STALLED_SECONDS = 1_800
 
 /** The job gets the status `error`, and the reason is logged. */
-function setBack(app: SpreadApp, { ticket }: Entry<Prepared>, chunk: Chunk, error: unknown) {
+function setBack(app: SpreadApp, { ticket }: Entry<PreparedChunk>, chunk: Chunk, error: unknown) {
   app.onFault(error, 'a chunk of a bulk job cannot become messages: it is tried again in half an hour', {
     job: chunk.job_id,
     chunk: chunk.id,

@@ -9,9 +9,9 @@ import { plain, reader, show } from '../http/validation.ts'
 import { scheduleProblem } from '../notifications/schedule.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { codePoints } from '../rendering/characters.ts'
-import { type CheckedRow, checkRows, rowErrorsSentence, type Values } from './check.ts'
+import { type CheckedRow, checkRows, type RowValues, rowErrorsSentence } from './check.ts'
 import { matchColumns } from './columns.ts'
-import { CHUNK_CHARACTERS, CHUNK_ROWS, LONGEST_REFERENCE, MOST_COLUMNS, MOST_ROWS, type Row } from './job.ts'
+import { type BulkRow, CHUNK_CHARACTERS, CHUNK_ROWS, LONGEST_REFERENCE, MOST_COLUMNS, MOST_ROWS } from './job.ts'
 import { createMeasures } from './measure.ts'
 import { refuse } from './refusals.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
@@ -180,7 +180,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   let longReference: string | null = null
   let simulatedRows = 0
   const chunks: Uint8Array[] = []
-  let open: Row[] = []
+  let open: BulkRow[] = []
   let characters = 0
   const close = () => {
     chunks.push(copied(JSON.stringify(open)))
@@ -251,7 +251,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   }
 }
 
-function lengthOf(values: Values): number {
+function lengthOf(values: RowValues): number {
   let length = 0
   for (const key in values) {
     const value = values[key]

@@ -12,7 +12,7 @@ const MIB = 1024 * 1024
 /** Size limits of bodies (contract 1.3). */
 export const BODY = { single: 20 * MIB, bulk: 64 * MIB, other: MIB } as const
 
-export type BodyOptions = {
+export type BodyReadOptions = {
   requestSeconds: number
   /** MiB of bodies in memory at the same time. */
   bodyBudget: number
@@ -32,7 +32,7 @@ declare module 'fastify' {
 // Content types are checked here and not by Fastify, whose per-type parsing has been bypassed before.
 const JSON_TYPE = /^\s*application\/(?:json|[^\s;/]+\+json)\s*(?:;|$)/i
 
-export function readBodies(app: FastifyInstance, options: BodyOptions) {
+export function readBodies(app: FastifyInstance, options: BodyReadOptions) {
   const collect = createCollector(app, options)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, payload, done) => collect(request, payload, done))
@@ -68,7 +68,7 @@ const PIECE = 64 * 1024
 
 type Done = (error: Error | null, body?: Buffer) => void
 
-function createCollector(app: FastifyInstance, options: BodyOptions) {
+function createCollector(app: FastifyInstance, options: BodyReadOptions) {
   const shares = createShares(options.bodyBudget * MIB)
   const open = new WeakMap<FastifyRequest, Share>()
   const pace = createPace(app, options.requestSeconds)

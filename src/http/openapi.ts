@@ -4,9 +4,9 @@ import type { JsonSchema, ObjectSchema } from './validation.ts'
 
 export type Documented = { method: string | string[]; url: string; who: string; route: Route }
 type Ref = { $ref: string }
-type Content = Record<string, { schema: JsonSchema; example: unknown }>
+type MediaTypes = Record<string, { schema: JsonSchema; example: unknown }>
 type Parameter = { name: string; in: string; required: boolean; schema: JsonSchema; description?: string }
-type Response = { description: string; content: Content }
+type Response = { description: string; content: MediaTypes }
 export type OpenApi = {
   openapi: string
   info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
@@ -27,12 +27,12 @@ export type Operation = {
   operationId: string
   description: string
   parameters: readonly (Parameter | Ref)[]
-  requestBody?: { required: boolean; content: Content }
+  requestBody?: { required: boolean; content: MediaTypes }
   responses: Record<string, Response | Ref>
 }
 
 export function createOpenApi(routes: readonly Documented[], tags: OpenApi['tags']): OpenApi {
-  const named = createNamed()
+  const named = createSchemaNames()
   const paths: OpenApi['paths'] = {}
   for (const { method, url, who, route } of routes) {
     const path = url.replace(/:([A-Za-z_]+)/g, '{$1}')
@@ -105,7 +105,7 @@ const failure = (status: number, error: string, message: string) => ({
   status_code: status,
 })
 
-function operation(method: string, path: string, who: string, route: Route, named: Named): Operation {
+function operation(method: string, path: string, who: string, route: Route, named: SchemaNames): Operation {
   const inPath = [...path.matchAll(/\{([A-Za-z_]+)\}/g)].map(([, name]) => ({
     name: String(name),
     in: 'path',
@@ -134,12 +134,12 @@ function operation(method: string, path: string, who: string, route: Route, name
   }
 }
 
-const json = (schema: JsonSchema, example: unknown): Content => ({ 'application/json': { schema, example } })
+const json = (schema: JsonSchema, example: unknown): MediaTypes => ({ 'application/json': { schema, example } })
 
-type Named = { (schema: JsonSchema | ObjectSchema): JsonSchema; all(): Record<string, JsonSchema> }
+type SchemaNames = { (schema: JsonSchema | ObjectSchema): JsonSchema; all(): Record<string, JsonSchema> }
 
 /** Replaces each schema that has a title by a reference to it, and collects the schema under that name. */
-function createNamed(): Named {
+function createSchemaNames(): SchemaNames {
   const schemas: Record<string, JsonSchema> = {}
   function named(schema: JsonSchema | ObjectSchema): JsonSchema {
     const { title, ...rest } = inner(schema) as { title?: unknown }

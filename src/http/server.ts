@@ -11,11 +11,11 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { Refusal } from '../core/refusal.ts'
-import { BODY, type BodyOptions, readBodies } from './bodies.ts'
+import { BODY, type BodyReadOptions, readBodies } from './bodies.ts'
 import { answerOnSocket, sendError } from './errors.ts'
 import { refuse } from './refusals.ts'
 
-export type ServerOptions = BodyOptions & {
+export type ServerOptions = BodyReadOptions & {
   log: FastifyBaseLogger
   trustedProxies: readonly string[]
   corsOrigins: readonly string[]

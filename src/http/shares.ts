@@ -16,35 +16,35 @@ export type Shares = {
   inUse(): number
 }
 
-type Owner = { name: string; held: number; open: number; lastTurn: number }
-type Entry = { owner: Owner; held: number; isOpen: boolean; resume: (() => void) | null }
+type BodyOwner = { name: string; bytes: number; open: number; lastTurn: number }
+type BodyCharge = { owner: BodyOwner; bytes: number; isOpen: boolean; resume: (() => void) | null }
 
 export function createShares(most: number): Shares {
-  const owners = new Map<string, Owner>()
-  const waiting = new Set<Entry>()
+  const owners = new Map<string, BodyOwner>()
+  const waiting = new Set<BodyCharge>()
   let used = 0
   let turns = 0
-  let extra: Entry | null = null
+  let extra: BodyCharge | null = null
 
-  const fits = ({ owner }: Entry) => owner.held <= most - used
+  const fits = ({ owner }: BodyCharge) => owner.bytes <= most - used
 
-  function charge(entry: Entry, bytes: number) {
-    entry.held += bytes
+  function charge(entry: BodyCharge, bytes: number) {
+    entry.bytes += bytes
     if (entry === extra) return
-    entry.owner.held += bytes
+    entry.owner.bytes += bytes
     used += bytes
   }
 
-  function wake(entry: Entry) {
+  function wake(entry: BodyCharge) {
     const { resume } = entry
     waiting.delete(entry)
     entry.resume = null
     resume?.()
   }
 
-  function takeTurn(entry: Entry) {
-    used -= entry.held
-    entry.owner.held -= entry.held
+  function takeTurn(entry: BodyCharge) {
+    used -= entry.bytes
+    entry.owner.bytes -= entry.bytes
     entry.owner.lastTurn = ++turns
     extra = entry
     wake(entry)
@@ -60,16 +60,18 @@ export function createShares(most: number): Shares {
   /** The owner that uses the least memory resumes first. */
   function wakeThoseThatFit() {
     if (waiting.size === 0 || used >= most) return
-    for (const entry of [...waiting].sort((one, other) => one.owner.held - other.owner.held || one.held - other.held))
+    for (const entry of [...waiting].sort(
+      (one, other) => one.owner.bytes - other.owner.bytes || one.bytes - other.bytes,
+    ))
       if (fits(entry)) wake(entry)
   }
 
   return {
     open(name) {
-      const owner = owners.get(name) ?? { name, held: 0, open: 0, lastTurn: 0 }
+      const owner = owners.get(name) ?? { name, bytes: 0, open: 0, lastTurn: 0 }
       owners.set(name, owner)
       owner.open++
-      const entry: Entry = { owner, held: 0, isOpen: true, resume: null }
+      const entry: BodyCharge = { owner, bytes: 0, isOpen: true, resume: null }
       return {
         add(bytes, resume) {
           if (!entry.isOpen) return true
@@ -88,13 +90,13 @@ export function createShares(most: number): Shares {
           entry.isOpen = false
           waiting.delete(entry)
           if (entry === extra) extra = null
-          else charge(entry, -entry.held)
+          else charge(entry, -entry.bytes)
           if (--owner.open === 0) owners.delete(name)
           settle()
         },
       }
     },
-    inUse: () => used + (extra?.held ?? 0),
+    inUse: () => used + (extra?.bytes ?? 0),
   }
 }
 
