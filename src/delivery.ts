@@ -14,7 +14,7 @@ import type { EngineParts, Store } from './parts.ts'
 import { type Channel, createFailover } from './providers/failover.ts'
 import type { AcceptReceipts } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
-import { type Hold, heldBy, isShut } from './queue/hold.ts'
+import { type Hold, heldBy } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import { createBudget } from './runtime/budget.ts'
@@ -155,7 +155,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   metrics.gauge('herald_leader', 'Whether this process leads: one process at a time runs maintenance.', () =>
     leader.isLeader() ? 1 : 0,
   )
-  return { ...engine, owner, hasRoom: lane => !isShut(hold, lane) && engine.hasRoom(lane) }
+  return { ...engine, owner, hasRoom: lane => !hold.isShut(lane) && engine.hasRoom(lane) }
 }
 
 /** What a provider says may quote the message it was about: of its words only the code goes into the log (S-30). */

@@ -1,4 +1,5 @@
 // Table of contents: every lane, its work and its slots; every maintenance task, its interval and its timeout.
+import { SPREAD_LANE } from './bulk/job.ts'
 import { spread, writeChunks } from './bulk/spread.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
 import { endOverdueMessages } from './maintenance/expire.ts'
@@ -15,10 +16,12 @@ import {
 import { recountDailyUsage } from './maintenance/recount.ts'
 import type { Task } from './maintenance/run.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
+import { SCAN_LANE } from './notifications/lane.ts'
 import { scan, writeVerdicts } from './notifications/scan.ts'
 import { simulate } from './notifications/simulate.ts'
 import type { EngineParts } from './parts.ts'
 import { apply, writeMoves } from './receipts/apply.ts'
+import { RECEIPT_LANE } from './receipts/sql.ts'
 import type { Steps } from './runtime/steps.ts'
 
 export function lanesOf(parts: EngineParts): LaneSpec[] {
@@ -36,9 +39,9 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
     lane({ name: 'sms-medium', slots: 16, reserved: 2, ...delivery }),
     lane({ name: 'sms-low', slots: 32, reserved: 2, ...delivery }),
     lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
-    lane({ name: 'scan', slots: 4, work: scan(app), write: writeVerdicts(app) }),
-    lane({ name: 'spread', slots: 4, work: spread(app), write: writeChunks(app) }),
-    lane({ name: 'receipt', slots: 256, work: apply(app), write: writeMoves(app) }),
+    lane({ name: SCAN_LANE, slots: 4, work: scan(app), write: writeVerdicts(app) }),
+    lane({ name: SPREAD_LANE, slots: 4, work: spread(app), write: writeChunks(app) }),
+    lane({ name: RECEIPT_LANE, slots: 256, work: apply(app), write: writeMoves(app) }),
   ]
 }
 

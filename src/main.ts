@@ -18,9 +18,9 @@ import { startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
 import { createListener } from './db/listen.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
-import { makePartitions } from './db/partitions.ts'
 import { checkSeal, secretFile, secretIn } from './db/seal.ts'
 import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
+import { measureQueue } from './figures.ts'
 import { answerOf, refusalOf } from './http/errors.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
@@ -31,10 +31,10 @@ import { resealKeys } from './keys/reseal.ts'
 import { createReads } from './limits/reads.ts'
 import { dropFutureRequests } from './limits/sql/rates.ts'
 import { createAccept, type Dispatcher } from './notifications/accept.ts'
+import { makePartitions } from './notifications/partitions.ts'
 import { currentOperator } from './operator.ts'
 import type { Parts, Store } from './parts.ts'
 import { HOLD_CHANNEL, instanceOf, recogniseCopy, watchHold } from './queue/hold.ts'
-import { measureQueue } from './queue/measure.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { createAcceptReceipts } from './receipts/accept.ts'
 import { homePlan } from './recipients/plans.ts'
@@ -44,6 +44,7 @@ import { addRoutes } from './routes.ts'
 import { createLifetime, type Lifetime, stopAll } from './runtime/lifetime.ts'
 import { within } from './runtime/within.ts'
 import { makeFirstSample, type Sample, type SampleKeys } from './sample.ts'
+import { HELD_LANES, IDENTITY_TABLES } from './sending.ts'
 import { loggable } from './sentences.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
@@ -142,7 +143,7 @@ export async function openStore(
     const seal = createSeal(secrets)
     if (wanted) {
       await checkSeal(db.sql, seal)
-      await recogniseCopy(db.sql)
+      await recogniseCopy(db.sql, IDENTITY_TABLES)
       await makePartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
@@ -254,7 +255,7 @@ export async function start(
     metrics.gauge('herald_database_up', 'Whether the database answers.', () => (readiness.isReady() ? 1 : 0))
     measureQueue(metrics, db.sql)
 
-    const hold = await watchHold(db.sql, onFault)
+    const hold = await watchHold(db.sql, HELD_LANES, onFault)
     lifetime.add(() => hold.stop())
     await listener.on(HOLD_CHANNEL, () => void hold.look().catch(onFault))
     metrics.gauge('herald_held', 'Whether sending is held until an operator releases it.', () =>

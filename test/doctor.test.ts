@@ -10,7 +10,9 @@ import { checkDkim, dnsLookUp } from '../src/cli/mail-checks.ts'
 import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config/index.ts'
 import { LOCK } from '../src/engine/leader.ts'
-import { instanceOf, recogniseCopy, releaseAll } from '../src/queue/hold.ts'
+import { instanceOf, recogniseCopy } from '../src/queue/hold.ts'
+import { releaseAll } from '../src/queue/release.ts'
+import { HELD_LANES, IDENTITY_TABLES } from '../src/sending.ts'
 import { selfSigned } from './support/certificates.ts'
 import { realClamd } from './support/clamd.ts'
 import { dnsServer } from './support/dns-server.ts'
@@ -219,9 +221,9 @@ describe('this installation', () => {
     ])
     const before = await instanceOf(sql)
     await sql`update sending set database = 'that of the original'`
-    await recogniseCopy(sql)
+    await recogniseCopy(sql, IDENTITY_TABLES)
     expect(await instanceOf(sql)).not.toBe(before)
-    await releaseAll(here.parts.db)
+    await releaseAll(here.parts.db, HELD_LANES)
     await sql`update sending set instance = ${before}`
   })
 

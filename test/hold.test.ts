@@ -162,3 +162,12 @@ test('of a ticket of many messages, chosen ones go and the rest stays', async ()
   ])
   expect(await herald(env, 'release', '--all')).toMatchObject({ data: { released: 3, kept: 0 } })
 }, 120_000)
+
+test('a database is recognised by the same text as in earlier versions: an upgrade does not hold it', async () => {
+  const { parts } = await world()
+  const [row] = await parts.db.sql<{ same: boolean }>`
+    select database = concat_ws('/', (select oid from pg_database where datname = current_database()),
+             'sending'::regclass::oid, 'migrations'::regclass::oid, 'notifications'::regclass::oid) as same
+    from sending`
+  expect(row).toEqual({ same: true })
+})

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { figuresOf, LANES } from '../src/queue/figures.ts'
+import { figuresOf } from '../src/figures.ts'
+import { LANES } from '../src/sending.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { world } from './support/world.ts'
 

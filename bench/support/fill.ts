@@ -1,7 +1,7 @@
 // Hundreds of thousands of messages, written by SQL exactly as the service writes them: each can be decrypted and shown.
 import { createClock } from '../../src/core/clock.ts'
-import { makePartitions } from '../../src/db/partitions.ts'
 import { sealPersonal } from '../../src/notifications/notification.ts'
+import { makePartitions } from '../../src/notifications/partitions.ts'
 import type { Environment } from './environment.ts'
 import { personalisation } from './requests.ts'
 

@@ -1,7 +1,7 @@
 // Processes that end: restarts without a fault, random kills, each crash point once, crashed workers, poison messages, frozen
 // processes.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makePartitions } from '../../src/db/partitions.ts'
+import { makePartitions } from '../../src/notifications/partitions.ts'
 import { CRASH_POINTS } from '../../src/telemetry/crash.ts'
 import { newKey } from '../support/client.ts'
 import { type Environment, LEASE_SECONDS, RECEIPT_SECRET } from '../support/environment.ts'

@@ -1,7 +1,7 @@
 // Many expired rows at once: every purge finishes, in short steps, and callers are not delayed.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makePartitions } from '../../src/db/partitions.ts'
+import { makePartitions } from '../../src/notifications/partitions.ts'
 import type { Environment } from '../support/environment.ts'
 import { DAYS_AGO, KINDS, SERVICES } from '../support/expired.ts'
 import { type Block, percentile, verdict } from '../support/promise.ts'

@@ -22,7 +22,7 @@ import { type Channel, dailyLimit, maySend, rateLimit } from '../services/servic
 import type { Simulated } from '../services/simulated.ts'
 import type { LoadedService } from '../services/sql.ts'
 import type { Head, Templates } from '../templates/cache.ts'
-import { paceOf } from './job.ts'
+import { paceOf, SPREAD_LANE } from './job.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
 import { add, addChunks, find, type NewJob, reserve } from './sql.ts'
@@ -221,7 +221,7 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
   while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
   if (job.scheduled_for === null)
     app.dispatcher.hand(
-      [{ id: job.id, lane: 'spread', service_id: job.service_id, subjects: [], attempts: 0, takes: 0 }],
+      [{ id: job.id, lane: SPREAD_LANE, service_id: job.service_id, subjects: [], attempts: 0, takes: 0 }],
       null,
     )
 }

@@ -65,3 +65,6 @@ export type BulkRow = {
   /** Text messages only. Rows stored by earlier versions lack it; the home country was in North America then. */
   isInternational?: boolean | undefined
 }
+
+/** Chunks that become messages. */
+export const SPREAD_LANE = 'spread'

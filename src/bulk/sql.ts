@@ -11,7 +11,7 @@ import { WAKE_CHANNEL } from '../queue/wake.ts'
 import { remembered } from '../replays/sql.ts'
 import type { Step } from '../runtime/steps.ts'
 import type { Channel } from '../services/service.ts'
-import type { Job } from './job.ts'
+import { type Job, SPREAD_LANE } from './job.ts'
 
 export type NewJob = Job & { counted: number; day: string; daily_limit: number; lane: string; chunks: number }
 
@@ -40,7 +40,7 @@ export const addChunks = (
     returning id
   ),
   due as (
-    select id as ticket, 'spread' as lane, ${job.service_id}::uuid as service_id, id, coalesce(${job.scheduled_for}::timestamptz, now()) as due_at
+    select id as ticket, ${SPREAD_LANE}::text as lane, ${job.service_id}::uuid as service_id, id, coalesce(${job.scheduled_for}::timestamptz, now()) as due_at
     from added
   )
   ${ticketsFor(null)}`
@@ -95,7 +95,7 @@ export const between = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_
   limit 10`
 
 /** Notifies engines at once, without the usual delay of some milliseconds: for a command, which exits right after. */
-export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, 'spread')`
+export const wakeSpread = (sql: Sql) => sql`select pg_notify(${WAKE_CHANNEL}, ${SPREAD_LANE})`
 
 /** Either the cancellation or the first chunk wins, never both. Returns the share of the daily limit and deletes the rows. */
 export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promise<boolean> {

@@ -1,15 +1,10 @@
 // Whether anything is sent: stop it, see what waits, let it go.
 import { zulu } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
-import {
-  holdingOf,
-  holdSending,
-  keptTickets,
-  type Released,
-  releaseAll,
-  releaseChosen,
-  releaseSince,
-} from '../queue/hold.ts'
+import { wasTried } from '../notifications/sql/record.ts'
+import { holdingOf, holdSending } from '../queue/hold.ts'
+import { keptTickets, type Released, releaseAll, releaseChosen, releaseSince } from '../queue/release.ts'
+import { HELD_LANES, IDENTITY_TABLES } from '../sending.ts'
 import { type Command, UsageError, withStore } from './command.ts'
 import { listing, moment } from './print.ts'
 
@@ -22,7 +17,7 @@ export const holdCommands: readonly Command[] = [
     sentence: 'Send nothing from now on; messages are still accepted, and wait.',
     more: 'What is being handed over at this moment is finished. Running processes hear of it at once. Use it before the first start of a database that was copied by other means than herald restore.',
     run: withStore(async ({ db: { sql } }, given) => {
-      await holdSending(sql, given.has('restored') ? 'restored' : 'asked')
+      await holdSending(sql, given.has('restored') ? 'restored' : 'asked', IDENTITY_TABLES)
       return { text: 'Nothing is sent any more. To go on: herald release', data: await present(sql) }
     }),
   },
@@ -61,10 +56,11 @@ export const holdCommands: readonly Command[] = [
         const [cutOff, ids, all] = [given.maybe('cut-off'), given.list('id'), given.has('all')]
         if ([cutOff !== undefined, ids.length > 0, all].filter(Boolean).length !== 1)
           throw new UsageError('Say one of --cut-off, --id and --all: what was sent before cannot be called back.')
-        if (all) return told(await releaseAll(db))
-        if (cutOff !== undefined) return told(await releaseSince(db, readTime(cutOff, clock.now())))
+        if (all) return told(await releaseAll(db, HELD_LANES))
+        if (cutOff !== undefined)
+          return told(await releaseSince(db, HELD_LANES, readTime(cutOff, clock.now()), wasTried))
         const wanted = ids.map(text => readId(text) ?? wrongId(text))
-        const chosen = await releaseChosen(db.sql, wanted)
+        const chosen = await releaseChosen(db.sql, HELD_LANES, wanted)
         const missing = wanted.filter(id => !chosen.includes(id))
         const text = [
           `${chosen.length} of ${wanted.length} let go.`,
@@ -95,7 +91,7 @@ function wrongId(text: string): never {
 
 async function present(sql: Parameters<typeof holdingOf>[0]) {
   const holding = await holdingOf(sql)
-  const kept = await keptTickets(sql, MOST)
+  const kept = await keptTickets(sql, HELD_LANES, MOST)
   return {
     held_since: moment(holding?.held_since ?? null),
     reason: holding?.reason ?? null,

@@ -9,6 +9,7 @@ import { startEmbedded } from '../db/embedded.ts'
 import { binaries, choosePlace, ownerOf, preparePlace } from '../db/embedded-place.ts'
 import { checkSeal, secretIn } from '../db/seal.ts'
 import { holdSending } from '../queue/hold.ts'
+import { IDENTITY_TABLES } from '../sending.ts'
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
 
@@ -85,7 +86,7 @@ async function make(folder: string, manifest: Manifest, place: string, config: C
     const db = connect(server, { size: 1, name: 'herald-restore', statementSeconds: 0, onIdleError: () => {} })
     let problem: string | null = null
     try {
-      await holdSending(db.sql, 'restored')
+      await holdSending(db.sql, 'restored', IDENTITY_TABLES)
       problem = await secretProblem(db.sql, config)
     } finally {
       await db.stop()

@@ -4,7 +4,6 @@ import { floorOf, type Id, microsOf } from '../core/id.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Database, isDatabaseError, type Sql } from './connect.ts'
 
-const TABLES = ['notifications', 'states'] as const
 const DAY = 86_400_000_000 // microseconds
 /** Ids are made now, but a clock may be corrected backwards over midnight: yesterday must be there too. */
 const BEHIND = 1
@@ -13,25 +12,34 @@ const LOCK = 6011_0004
 /** Making the partitions of all days takes less than a second; whoever waits this long reports that somebody hangs. */
 const WAIT_SECONDS = 30
 
-/** The days around now. Returns the names that were made now. */
-export function makePartitions(db: Database, clock: Pick<Clock, 'micros'>): Promise<string[]> {
-  const today = Math.floor(clock.micros() / DAY)
-  return makeDays(
-    db,
-    Array.from({ length: BEHIND + 1 + AHEAD }, (_, at) => today - BEHIND + at),
-  )
+export type Partitions = {
+  /** The days around now. Returns the names that were made now. */
+  make(db: Database, clock: Pick<Clock, 'micros'>): Promise<string[]>
+  /** The days of these ids, which may have been made for a time long past when the service was down then. */
+  makeOf(db: Database, ids: readonly Id[]): Promise<string[]>
+  /** Drops the days before the one that holds `micros`; also what an earlier try, ended half-way, has detached or begun to. */
+  drop(db: Database, micros: number): Promise<string[]>
+  /** For how many days after today all tables have their partitions; negative: not even for today. Null: none was ever made. */
+  daysAhead(sql: Sql): Promise<number | null>
 }
 
-/** The days of these ids, which may have been made for a time long past when the service was down then. */
-export const makePartitionsOf = (db: Database, ids: readonly Id[]): Promise<string[]> =>
-  makeDays(db, [...new Set(ids.map(id => Math.floor(microsOf(id) / DAY)))])
+export const partitionsOf = (tables: readonly string[]): Partitions => ({
+  make(db, clock) {
+    const today = Math.floor(clock.micros() / DAY)
+    const days = Array.from({ length: BEHIND + 1 + AHEAD }, (_, at) => today - BEHIND + at)
+    return makeDays(db, tables, days)
+  },
+  makeOf: (db, ids) => makeDays(db, tables, [...new Set(ids.map(id => Math.floor(microsOf(id) / DAY)))]),
+  drop: (db, micros) => dropBefore(db, tables, Math.floor(micros / DAY)),
+  daysAhead: sql => daysAhead(sql, tables),
+})
 
 /** PostgreSQL's words for a row whose day has no partition. */
 export const hasNoPartition = (error: unknown): boolean =>
   isDatabaseError(error) && error.code === '23514' && error.constraint === undefined
 
-async function makeDays(db: Database, days: readonly number[]): Promise<string[]> {
-  if ((await missing(db, days)).length === 0) return []
+async function makeDays(db: Database, tables: readonly string[], days: readonly number[]): Promise<string[]> {
+  if ((await missing(db, tables, days)).length === 0) return []
   // Several processes may find the same days missing, as when they start together: one makes them, the others wait and find them.
   const holder = db.client()
   await holder.connect()
@@ -39,7 +47,7 @@ async function makeDays(db: Database, days: readonly number[]): Promise<string[]
     await holder.query(`set lock_timeout = '${WAIT_SECONDS}s'`)
     await holder.query('select pg_advisory_lock($1)', [LOCK])
     const made: string[] = []
-    for (const one of await missing(db, days)) {
+    for (const one of await missing(db, tables, days)) {
       await make(db, one)
       made.push(one.name)
     }
@@ -51,10 +59,10 @@ async function makeDays(db: Database, days: readonly number[]): Promise<string[]
 
 type Partition = { table: string; day: number; name: string }
 
-async function missing(db: Database, days: readonly number[]): Promise<Partition[]> {
-  const known = new Set((await existing(db)).map(row => row.name))
+async function missing(db: Database, tables: readonly string[], days: readonly number[]): Promise<Partition[]> {
+  const known = new Set((await existing(db, tables)).map(row => row.name))
   return days
-    .flatMap(day => TABLES.map(table => ({ table, day, name: `${table}_${nameOf(day)}` })))
+    .flatMap(day => tables.map(table => ({ table, day, name: `${table}_${nameOf(day)}` })))
     .filter(({ name }) => !known.has(name))
 }
 
@@ -67,10 +75,9 @@ const make = (db: Database, { table, day, name }: Partition) =>
      commit`,
   )
 
-/** Drops the days before the one that holds `micros`; also what an earlier try, ended half-way, has detached or begun to. */
-export async function dropPartitions(db: Database, micros: number): Promise<string[]> {
-  const oldest = nameOf(Math.floor(micros / DAY))
-  const expired = (await existing(db)).filter(({ name }) => name.slice(name.lastIndexOf('_') + 1) < oldest)
+async function dropBefore(db: Database, tables: readonly string[], day: number): Promise<string[]> {
+  const oldest = nameOf(day)
+  const expired = (await existing(db, tables)).filter(({ name }) => name.slice(name.lastIndexOf('_') + 1) < oldest)
   for (const { table, name, place } of expired) {
     const how = place === 'leaving' ? 'finalize' : 'concurrently'
     if (place !== 'apart') await db.script(`alter table ${table} detach partition ${name} ${how}`)
@@ -80,15 +87,14 @@ export async function dropPartitions(db: Database, micros: number): Promise<stri
   return expired.map(row => row.name)
 }
 
-/** For how many days after today both tables have their partitions; negative: not even for today. Null: none was ever made. */
-export async function daysAhead(sql: Sql): Promise<number | null> {
+async function daysAhead(sql: Sql, tables: readonly string[]): Promise<number | null> {
   const [row] = await sql<{ days: number | null }>`
     select min(days)::integer as days
     from (select max(to_date(right(child.relname, 8), 'YYYYMMDD')) - (clock_timestamp() at time zone 'UTC')::date as days
           from pg_inherits
           join pg_class parent on parent.oid = inhparent
           join pg_class child on child.oid = inhrelid
-          where parent.relname = any (${TABLES})
+          where parent.relname = any (${tables})
             and parent.relnamespace = current_schema()::regnamespace
             and child.relkind = 'r'
           group by parent.oid) newest`
@@ -100,10 +106,14 @@ const nameOf = (day: number) =>
     .slice(0, 10)
     .replaceAll('-', '')
 
-const existing = (db: Database) => db.sql<{ table: string; name: string; place: 'attached' | 'leaving' | 'apart' }>`
+const existing = (db: Database, tables: readonly string[]) => db.sql<{
+  table: string
+  name: string
+  place: 'attached' | 'leaving' | 'apart'
+}>`
   select parent.name as table, child.relname as name,
          case when i.inhrelid is null then 'apart' when i.inhdetachpending then 'leaving' else 'attached' end as place
-  from unnest(${TABLES}::text[]) as parent (name)
+  from unnest(${tables}::text[]) as parent (name)
   join pg_class child on child.relname ~ ('^' || parent.name || '_[0-9]{8}$')
   left join pg_inherits i on i.inhrelid = child.oid
   where child.relkind = 'r'

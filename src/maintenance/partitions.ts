@@ -1,7 +1,7 @@
 // The partitions of the coming days are made ahead; those that no service keeps any longer are dropped.
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../db/connect.ts'
-import { dropPartitions, makePartitions } from '../db/partitions.ts'
+import { dropPartitions, makePartitions } from '../notifications/partitions.ts'
 import type { Steps } from '../runtime/steps.ts'
 import { longestRetention } from '../services/sql.ts'
 import { OPEN_DAYS } from './purge.ts'

@@ -5,9 +5,10 @@ import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { purge as purgeCaptured } from '../inbox/sql.ts'
 import { KEY_TYPES } from '../keys/key.ts'
+import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
 import { idsBefore, remove } from '../notifications/sql/expire.ts'
 import { purgeHandovers } from '../notifications/sql/handovers.ts'
-import { KEPT_MESSAGE_LANES, purgeKept } from '../queue/hold.ts'
+import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
@@ -36,7 +37,9 @@ export async function* purgeMessages({ db: { sql }, clock }: App): Steps {
 
 /** Tickets kept back after a release: their messages end 72 hours after they were due, and the tickets soon after. */
 export async function* purgeKeptTickets({ db: { sql } }: Pick<App, 'db'>): Steps {
-  for (const lane of KEPT_MESSAGE_LANES) yield* inSteps<Timestamp>((after, most) => purgeKept(sql, lane, after, most))
+  // Those of bulk jobs are purged with their rows.
+  for (const lane of [...MESSAGE_LANES, SCAN_LANE])
+    yield* inSteps<Timestamp>((after, most) => purgeKept(sql, lane, after, most))
 }
 
 /** Four days until a bulk job is due, and seven more, as long as a message. */

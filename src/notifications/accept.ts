@@ -13,6 +13,7 @@ import { lookUntil } from '../runtime/look.ts'
 import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
+import { SCAN_LANE } from './lane.ts'
 import { type Asked, type Decision, accept as store, stored } from './sql/accept.ts'
 
 export type Accept = {
@@ -232,7 +233,7 @@ function ticketsOf(accepted: readonly Asked[], initialLease: InitialLease): Tick
   for (const one of accepted) {
     const { id, service_id, message } = one
     if (!message || (message.scheduled_for !== null && !isWaiting(one))) continue
-    const lane = isWaiting(one) ? 'scan' : message.lane
+    const lane = isWaiting(one) ? SCAN_LANE : message.lane
     const name = lane + service_id
     const ticket = tickets.get(name) ?? { id, lane, service_id, subjects: [], attempts: 0, takes: initialLease ? 1 : 0 }
     tickets.set(name, ticket)

@@ -1,27 +1,14 @@
 // How the queue stands, for /metrics and doctor: one statement whose cost does not grow with the queue. Counts end at a bound,
 // because whoever sees a thousand waiting needs no more exact number.
 import type { Sql } from '../db/connect.ts'
-import { HELD_LANES, KEPT_LANES } from './hold.ts'
-
-export const LANES = [...HELD_LANES, 'simulation', 'receipt'] as const
+import { keptLanes } from './release.ts'
 
 /** A ticket that is due for longer than this has been forgotten by everyone (promise O5). */
 const OVERDUE_SECONDS = 300
 const MOST_COUNTED = 1_000
 
 export type LaneFigures = { lane: string; waiting: number; oldest_seconds: number; overdue: number }
-export type Figures = {
-  lanes: LaneFigures[]
-  /** Kept back by a release, until somebody chooses them. */
-  kept: number
-  /** Receipts whose message is not known (yet). */
-  unmatched: number
-  /** How long the oldest message has waited for the scanner's verdict. */
-  scan_oldest_seconds: number
-}
-
-export async function figuresOf(sql: Sql): Promise<Figures> {
-  const lanes = await sql<LaneFigures>`
+export const laneFigures = (sql: Sql, lanes: readonly string[]) => sql<LaneFigures>`
     with taken as materialized (
       select lane, min(due_at) as due_at
       from tickets
@@ -42,17 +29,31 @@ export async function figuresOf(sql: Sql): Promise<Figures> {
                     and t.owner is null
                     and t.due_at < clock_timestamp() - make_interval(secs => ${OVERDUE_SECONDS})
                   limit ${MOST_COUNTED}) late)::integer as overdue
-    from unnest(${LANES}::text[]) as l (lane)`
-  const [rest] = await sql<Omit<Figures, 'lanes'>>`
+    from unnest(${lanes}::text[]) as l (lane)`
+
+export type TicketFigures = {
+  /** Kept back by a release from the lanes `held`, until somebody chooses them. */
+  kept: number
+  /** Waiting in the lane `retried` for another attempt. */
+  retried: number
+  /** How long ago the oldest subject was made that waits in the lane `aged`. */
+  oldest_seconds: number
+}
+
+export async function ticketFigures(
+  sql: Sql,
+  { held, retried, aged }: { held: readonly string[]; retried: string; aged: string },
+): Promise<TicketFigures> {
+  const [figures] = await sql<TicketFigures>`
     select (select count(*)
-            from (select from tickets where lane = any (${KEPT_LANES}::text[]) and owner is null
+            from (select from tickets where lane = any (${keptLanes(held)}::text[]) and owner is null
                   limit ${MOST_COUNTED}) kept)::integer as kept,
            (select count(*)
-            from (select attempts from tickets where lane = 'receipt' and owner is null
-                  limit ${MOST_COUNTED}) news
-            where attempts > 0)::integer as unmatched,
+            from (select attempts from tickets where lane = ${retried} and owner is null
+                  limit ${MOST_COUNTED}) waiting
+            where attempts > 0)::integer as retried,
            coalesce((select extract(epoch from clock_timestamp() - min(uuid_time(subjects[1])))
-                     from (select subjects from tickets where lane = 'scan' and owner is null limit ${MOST_COUNTED}) scan),
-                    0)::float8 as scan_oldest_seconds`
-  return { lanes, kept: 0, unmatched: 0, scan_oldest_seconds: 0, ...rest }
+                     from (select subjects from tickets where lane = ${aged} and owner is null limit ${MOST_COUNTED}) waiting),
+                    0)::float8 as oldest_seconds`
+  return figures ?? { kept: 0, retried: 0, oldest_seconds: 0 }
 }

@@ -11,7 +11,7 @@ import type { AcceptReceipts, Receipt } from '../providers/port.ts'
 import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
-import { type NewReceipt, NOBODY, accept as store } from './sql.ts'
+import { type NewReceipt, NOBODY, RECEIPT_LANE, accept as store } from './sql.ts'
 
 /** A ticket names 500 at most. */
 const MOST = 500
@@ -48,7 +48,7 @@ export function createAcceptReceipts(app: {
   async function accept(receipts: readonly NewReceipt[]) {
     const dispatcher = app.dispatcher()
     if (!dispatcher) throw new Error('still starting')
-    const initialLease = dispatcher.initialLease(['receipt'])
+    const initialLease = dispatcher.initialLease([RECEIPT_LANE])
     const kept = await store(app.sql, receipts, initialLease)
     const subjects = kept.map(row => row.id)
     crashPoint('after-receipt-stored', () => subjects)
@@ -56,7 +56,7 @@ export function createAcceptReceipts(app: {
     if (!first) return
     const ticket = {
       id: first,
-      lane: 'receipt',
+      lane: RECEIPT_LANE,
       service_id: NOBODY,
       subjects,
       attempts: 0,

@@ -15,6 +15,8 @@ const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
 const messageOf = part`coalesce(${messageOfRef(part`r.provider`, part`r.ref`)},
   case when r.ref ~ ${UUID} then r.ref::uuid end)`
 
+export const RECEIPT_LANE = 'receipt'
+
 /** Whose tickets those of receipts are: they belong to no service. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 
@@ -36,7 +38,7 @@ export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: 
     returning id, provider, ref, at, received_at
   ),
   due as (
-    select null::uuid as ticket, 'receipt' as lane, ${NOBODY}::uuid as service_id, id, now() as due_at
+    select null::uuid as ticket, ${RECEIPT_LANE}::text as lane, ${NOBODY}::uuid as service_id, id, now() as due_at
     from fresh
   ),
   ticketed as (${ticketsFor(initialLease)})

@@ -1,6 +1,6 @@
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, bytes, part, type Sql } from '../../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { type Again, settleTail, stillHeld } from '../../queue/tickets.ts'
 import type { Channel } from '../../services/service.ts'
@@ -46,6 +46,10 @@ export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
   where id = any (${ids}::uuid[])
     and id between ${lowest(ids)} and ${highest(ids)}
     and status = 'created'`
+
+/** Whether one of these messages was handed over before, or may have been. */
+export const wasTried = (ids: Part): Part =>
+  part`exists (select from states s where s.id = any (${ids}) and (s.attempts > 0 or s.uncertain))`
 
 /** Until it is recorded what became of it. Only for messages whose earlier owners have ended: it costs a statement each. */
 export const HANDING_OVER = 'handing over'

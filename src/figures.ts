@@ -1,8 +1,27 @@
-// The queue's figures as metrics.
-import type { Sql } from '../db/connect.ts'
-import { daysAhead } from '../db/partitions.ts'
-import { createReading, type Metrics, type Sample } from '../telemetry/metrics.ts'
-import { type Figures, figuresOf, type LaneFigures } from './figures.ts'
+// How the queue stands, for /metrics and doctor.
+import type { Sql } from './db/connect.ts'
+import { SCAN_LANE } from './notifications/lane.ts'
+import { daysAhead } from './notifications/partitions.ts'
+import { type LaneFigures, laneFigures, ticketFigures } from './queue/figures.ts'
+import { RECEIPT_LANE } from './receipts/sql.ts'
+import { HELD_LANES, LANES } from './sending.ts'
+import { createReading, type Metrics, type Sample } from './telemetry/metrics.ts'
+
+export type Figures = {
+  lanes: LaneFigures[]
+  /** Tickets kept back by a release, until somebody chooses them. */
+  kept: number
+  /** Receipts whose message is not known (yet). */
+  unmatched: number
+  /** How long the oldest message has waited for the scanner's verdict. */
+  scan_oldest_seconds: number
+}
+
+export async function figuresOf(sql: Sql): Promise<Figures> {
+  const lanes = await laneFigures(sql, LANES)
+  const rest = await ticketFigures(sql, { held: HELD_LANES, retried: RECEIPT_LANE, aged: SCAN_LANE })
+  return { lanes, kept: rest.kept, unmatched: rest.retried, scan_oldest_seconds: rest.oldest_seconds }
+}
 
 /** What only the database knows, asked for when somebody looks. */
 export function measureQueue(metrics: Metrics, sql: Sql) {

@@ -1,0 +1,131 @@
+// What goes on after a hold, and what a release keeps back: tickets in lanes of their own that nobody takes from, until they are
+// chosen or their messages end. `lanes` are those that were held.
+import type { Timestamp } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import { type Database, type Part, part, type Sql } from '../db/connect.ts'
+import type { Step } from '../runtime/steps.ts'
+import { HOLD_CHANNEL } from './hold.ts'
+
+const KEPT = 'kept-'
+export const keptLanes = (lanes: readonly string[]) => lanes.map(lane => KEPT + lane)
+
+export type Released = { released: number; kept: number }
+
+/**
+ * Lets go what was due since the cut-off and has never been tried, and keeps back the rest. All in one transaction: a process
+ * that hears of it finds the tickets in their places. With a million waiting it takes longer than a request may.
+ */
+export const releaseSince = (
+  db: Pick<Database, 'transaction'>,
+  lanes: readonly string[],
+  cutOff: Timestamp,
+  wasTried: (subjects: Part) => Part,
+): Promise<Released> =>
+  db.transaction(async sql => {
+    await sql`
+      update tickets
+      set lane = ${KEPT} || lane
+      where lane = any (${lanes}::text[])
+        and (due_at < ${cutOff}::timestamptz
+          or attempts > 0
+          or takes > 0
+          or ${wasTried(part`tickets.subjects`)})`
+    return goOn(sql, lanes)
+  })
+
+/** Lets go everything, also what had been kept back. */
+export const releaseAll = (db: Pick<Database, 'transaction'>, lanes: readonly string[]): Promise<Released> =>
+  db.transaction(async sql => {
+    await sql`
+      update tickets
+      set lane = substr(lane, ${KEPT.length + 1}::integer)
+      where lane = any (${keptLanes(lanes)}::text[])`
+    return goOn(sql, lanes)
+  })
+
+async function goOn(sql: Sql, lanes: readonly string[]): Promise<Released> {
+  await sql`update sending set held_since = null, reason = null`
+  const [counted] = await sql<Released>`
+    select coalesce(sum(cardinality(subjects)) filter (where lane = any (${lanes}::text[])), 0)::integer as released,
+           coalesce(sum(cardinality(subjects)) filter (where lane = any (${keptLanes(lanes)}::text[])), 0)::integer as kept
+    from tickets`
+  await sql`select pg_notify(${HOLD_CHANNEL}, '')`
+  return counted ?? { released: 0, kept: 0 }
+}
+
+/**
+ * Lets go chosen ones of those kept back. A ticket that somebody may have tried before goes on as tried once, so that its
+ * messages are marked uncertain before they are sent.
+ */
+export async function releaseChosen(sql: Sql, lanes: readonly string[], ids: readonly Id[]): Promise<Id[]> {
+  const rows = await sql<{ subjects: Id[] }>`
+    with taken as (
+      delete from tickets
+      where lane = any (${keptLanes(lanes)}::text[])
+        and subjects && ${ids}::uuid[]
+      returning id, lane, service_id, subjects, due_at, attempts, takes
+    ),
+    split as (
+      select taken.*,
+             array(select one from unnest(subjects) as one where one = any (${ids}::uuid[])) as chosen,
+             array(select one from unnest(subjects) as one where one <> all (${ids}::uuid[])) as rest
+      from taken
+    ),
+    stays as (
+      insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
+      select gen_random_uuid(), lane, service_id, rest, due_at, attempts, takes
+      from split
+      where cardinality(rest) > 0
+    )
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
+    select case when cardinality(rest) = 0 then id else gen_random_uuid() end, substr(lane, ${KEPT.length + 1}::integer),
+           service_id, chosen, least(due_at, clock_timestamp()), attempts, least(takes, 1)
+    from split
+    returning subjects`
+  return rows.flatMap(row => row.subjects)
+}
+
+export type KeptTicket = {
+  lane: string
+  service_id: Id
+  subjects: Id[]
+  due_at: Timestamp
+  attempts: number
+  takes: number
+}
+
+export const keptTickets = (sql: Sql, lanes: readonly string[], most: number) => sql<KeptTicket>`
+  select substr(lane, ${KEPT.length + 1}::integer) as lane, service_id, subjects, due_at, attempts, takes
+  from tickets
+  where lane = any (${keptLanes(lanes)}::text[])
+  order by due_at
+  limit ${most}`
+
+/** Tickets kept back from this lane that were due more than 80 hours ago. */
+export async function purgeKept(
+  sql: Sql,
+  lane: string,
+  after: Timestamp | null,
+  most: number,
+): Promise<Step<Timestamp>> {
+  const [step] = await sql<Step<Timestamp>>`
+    with old as materialized (
+      select id, due_at
+      from tickets
+      where lane = ${KEPT + lane}
+        and owner is null
+        and due_at >= coalesce(${after}::timestamptz, '-infinity')
+        and due_at < clock_timestamp() - interval '80 hours'
+      order by due_at
+      limit ${most}
+    ),
+    gone as (
+      delete from tickets t
+      using old
+      where t.id = old.id
+        and t.lane = ${KEPT + lane}
+    )
+    select count(*)::integer as found, max(due_at) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
