@@ -121,14 +121,14 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     }
   }
 
-  test('pg_dump and pg_restore: the copy notices that it is one', async () => {
+  test('pg_dump and pg_restore: the copy is detected and starts held', async () => {
     tool('pg_dump', '--format=custom', `--file=${join(own, 'herald.dump')}`, urlOf(sockets, 'herald'))
     tool('createdb', '-h', sockets, '-U', 'herald', 'herald_copy')
     tool('pg_restore', '--no-owner', `--dbname=${urlOf(sockets, 'herald_copy')}`, join(own, 'herald.dump'))
     await proves(settings(urlOf(sockets, 'herald_copy')))
   }, 240_000)
 
-  test('pg_basebackup: a copy that is told so', async () => {
+  test('pg_basebackup: a copy declared by the operator', async () => {
     const base = join(own, 'base')
     tool('pg_basebackup', '-h', sockets, '-U', 'herald', `--pgdata=${base}`, '--checkpoint=fast', '--wal-method=stream')
     const env = settings(urlOf(launch(base, 's2'), 'herald'))

@@ -23,7 +23,7 @@ async function statusOf(address: string, { key }: Sample, id: string): Promise<s
   return ((await reply.json()) as { status?: string }).status
 }
 
-test('a backup of a working service is restored elsewhere, opens, and sends nothing until it is released', async () => {
+test('a backup of a running service is restored elsewhere, opens, and sends nothing until it is released', async () => {
   const [data, elsewhere] = [newData(), newData()]
   const folder = join(dirname(data), 'backup')
   const service = await start({ HERALD_DATA: data })

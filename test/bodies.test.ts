@@ -94,7 +94,7 @@ describe('a thread reads large bodies', () => {
 })
 
 describe('shares of memory', () => {
-  test('who hangs up while waiting or while being read gives the share back', async () => {
+  test('a caller that disconnects while waiting or while being read releases its share', async () => {
     for (let n = 0; n < 5; n++) {
       const one = await talk(`${head(8 * 1024 * 1024)}{`)
       const two = await talk(`${head(8 * 1024 * 1024)}{`)
@@ -120,7 +120,7 @@ describe('shares of memory', () => {
     chunked.destroy()
   })
 
-  test('C2 a body that drips is cut, and nothing of it is taken', async () => {
+  test('C2 a body that is sent too slowly is cut off, and nothing of it is stored', async () => {
     const body = JSON.stringify({ email_address: 'a@example.net', template_id: template, reference: 'dripped' })
     const socket = await talk(head(body.length) + body.slice(0, -1))
     expect(await answer(socket)).toMatch(/^HTTP\/1\.1 408 /)

@@ -171,7 +171,7 @@ test('U4 two engines share the chunks of a job: every row is one message, once',
   for (const id of ids) expect((await counts(here, id)).counted).toEqual({ delivered: 2_500 })
 }, 120_000)
 
-test('O6 200 times cancel versus due: cancelled means that no row becomes a message, and the allowance is given back', async () => {
+test('O6 200 times cancel versus due: cancelled means that no row becomes a message, and the daily limit is returned', async () => {
   const here = await world({ HERALD_DATABASE_CONNECTIONS: '12' }, { engine: true })
   const { service, key, template } = await sender(here)
   const each = await millisecondsOfPost(key, template)
@@ -305,7 +305,7 @@ describe('with other processes', () => {
     expect((await key.get(BULK)).body.bulk_jobs).toHaveLength(1)
   })
 
-  test('L4 others are answered while 10,000 rows are taken in', async () => {
+  test('L4 other requests are answered while 10,000 rows are accepted', async () => {
     const { key, template } = await sender(here)
     const rows = people(10_000)
     const address = at(0)
@@ -349,7 +349,7 @@ describe('with the engine', () => {
     here = await world({ HERALD_DATABASE_CONNECTIONS: '12' }, { engine: true })
   })
 
-  test('statistics are what counting would give, while receipts come in any order and number', async () => {
+  test('statistics equal a recount, while receipts arrive in any order and number', async () => {
     const { key, template } = await sender(here)
     const accepted = await key.post(BULK, { name: 'J', template_id: template, rows: [HEAD, ...people(2_000)] })
     const id: Id = accepted.body.data.id
@@ -493,7 +493,7 @@ describe('S-15 hostile files are answered in the words of the contract, and quic
   const refused = async (csv: string, message: string, template?: Id) =>
     expect(await post(csv, template)).toBeRefused(400, 'BadRequestError', message)
 
-  test('headers that mean something to JavaScript', async () => {
+  test('headers with a meaning in JavaScript', async () => {
     const file = 'email address,__proto__,constructor,toString,hasOwnProperty\na@b.example,p,c,t,h'
     expect((await post(file, proto)).status).toBe(201)
     await refused('email address,__proto__\na@b.example,1', 'Missing column headers: constructor', proto)
@@ -524,13 +524,13 @@ describe('S-15 hostile files are answered in the words of the contract, and quic
     expect((await post(`email address,name\na@b.example,"${rest}`)).body.data.notification_count).toBe(1)
   })
 
-  test('quotes upon quotes', async () => {
+  test('many nested quotes', async () => {
     for (const quotes of [1_000_000, 1_000_001])
       expect((await post(`email address,name\na@b.example,x${'"'.repeat(quotes)}`)).status).toBe(201)
     expect((await post(`email address,name\na@b.example,"${'""'.repeat(1_000_000)}"`)).status).toBe(201)
   })
 
-  test('marks of byte order, spaces and commas without end; NUL', async () => {
+  test('endless byte order marks, spaces and commas; NUL', async () => {
     expect((await post(`\uFEFF${'\uFEFF \n,'.repeat(100_000)}\nemail address,name\na@b.example,A`)).status).toBe(201)
     expect((await post(`email address,name\na@b.example,A${'\n,\u200b '.repeat(300_000)}`)).status).toBe(201)
     const reply = await post('email address,name\na@b.example,\u0000')
@@ -547,7 +547,7 @@ describe('S-15 hostile files are answered in the words of the contract, and quic
     expect(reply).toBeRefused(400, 'BadRequestError', 'Too many rows. Maximum number of rows allowed is 50000')
   }, 60_000)
 
-  test('the service is as well as before', async () => {
+  test('the service works as before', async () => {
     const reply = await post('email address,name\na@b.example,A')
     expect([reply.status, reply.body.data.notification_count]).toEqual([201, 1])
   })

@@ -120,7 +120,7 @@ describe('a start without a provider', () => {
     expect(captureProblems(readConfig(env), part)).toEqual([email, text])
   })
 
-  test('capture behind a real provider is refused too: what it takes is marked delivered', () => {
+  test('capture behind a real provider is refused too: captured messages are marked delivered', () => {
     const env = {
       HERALD_HOST: '0.0.0.0',
       ...SMTP,

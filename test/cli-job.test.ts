@@ -86,7 +86,7 @@ describe('job send', () => {
     expect(sent.map((one: any) => one.body).sort()).toEqual(['Hello Ann', 'Hello Bob'])
   })
 
-  test('for people: facts; the name is that of the file', async () => {
+  test('human-readable output; the default name is that of the file', async () => {
     const csv = file(GOOD)
     const { code, out, err } = await herald('job', 'send', '--yes', '--template', email, '--csv', csv)
     expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -111,7 +111,7 @@ describe('job send', () => {
       .toEqual([{ status: 'delivered', count: 2 }])
   })
 
-  test('what the interface refuses is refused here, in its words and with a hint', async () => {
+  test('refusals of the interface apply, with their text and a hint', async () => {
     const { code, out, err } = await herald(
       ...['job', 'send', '--yes', '--template', email, '--csv', file('email address,name\nbad,A\n')],
     )
@@ -140,7 +140,7 @@ describe('job send', () => {
     expect([bad.code, bad.err.split('\n')[0]]).toEqual([2, '--template takes the id of a template, not "x".'])
   })
 
-  test('as a process, from standard input, with lines for those who wait', async () => {
+  test('as a process, from standard input, with progress lines while it waits', async () => {
     const argv = [
       '--import',
       'tsx',
@@ -165,8 +165,8 @@ describe('job send', () => {
   })
 })
 
-describe('the question before real people are written to', () => {
-  test('without a terminal: --yes, or nothing is sent; a test needs none', async () => {
+describe('confirmation before real recipients are written to', () => {
+  test('without a terminal: --yes, or nothing is sent; a test key needs none', async () => {
     const before = (await json('job', 'list', 'Parking permits')).jobs.length
     for (const type of [[], ['--key-type', 'live'], ['--key-type', 'team']]) {
       const { code, err } = await herald('job', 'send', '--template', email, '--csv', file(GOOD), ...type)
@@ -312,12 +312,12 @@ describe('job errors', () => {
     expect(header.out.split('\n')[1]).toBe('"","name","Missing column header",""')
   })
 
-  test('nothing wrong: the header alone and exit code 0', async () => {
+  test('no errors: only the header, and exit code 0', async () => {
     expect(await errors(GOOD)).toEqual({ code: 0, out: '"row","column","problem","value"\n', err: '' })
     expect(JSON.parse((await errors(GOOD, '--json')).out)).toEqual({ errors: [] })
   })
 
-  test('headers, counts, lengths, strangers', async () => {
+  test('headers, counts, lengths, recipients that are not allowed', async () => {
     expect(JSON.parse((await errors('email address,name', '--json')).out).errors).toEqual([
       { row: null, column: null, problem: 'Not enough rows', value: null },
     ])
@@ -341,7 +341,7 @@ describe('job errors', () => {
 })
 
 describe('inbox', () => {
-  test('what was kept, newest first; one in full', async () => {
+  test('captured messages, newest first; one in full', async () => {
     await json('job', 'send', '--yes', '--template', email, '--csv', file(GOOD))
     const { messages } = await json('inbox', '--most', '2')
     expect(messages).toHaveLength(2)
@@ -358,7 +358,7 @@ describe('inbox', () => {
     expect((await herald('inbox', '--message', service.id)).code).toBe(2)
   })
 
-  test('messages of test keys are there too, and say so', async () => {
+  test('messages of test keys are listed too, and marked', async () => {
     const job = await json('job', 'send', '--template', email, '--csv', file(GOOD), '--key-type', 'test')
     expect(job.statistics).toEqual([{ status: 'delivered', count: 2 }])
     const { messages } = await json('inbox', '--most', '3')

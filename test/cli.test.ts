@@ -142,7 +142,7 @@ describe('help', () => {
     expect(await said('--version')).toMatch(/^herald \d/)
   })
 
-  test('no command has an argument and an option of one name', () => {
+  test('no command has an argument and an option with the same name', () => {
     for (const { args = [], options = [] } of commands) {
       const names = [...args, ...options].map(({ name }) => name.toLowerCase())
       expect(new Set(names).size).toBe(names.length)
@@ -150,7 +150,7 @@ describe('help', () => {
   })
 })
 
-describe('wrong usage is 2, with the usage line and what was probably meant', () => {
+describe('wrong usage exits with 2, and prints the usage line and the most similar command', () => {
   const rows: [string, string[], RegExp][] = [
     ['unknown noun', ['servce', 'list'], /There is no command "servce". Did you mean herald service\?\nUsage: herald/],
     ['unknown verb', ['service', 'lsit'], /Did you mean herald service list\?\nUsage: herald service create\|list/],
@@ -182,7 +182,7 @@ describe('wrong usage is 2, with the usage line and what was probably meant', ()
     expect(await failed(2, ...argv, '--json')).toMatch(message)
   })
 
-  test('an end of a key that is no moment', async () => {
+  test('an expiry of a key that is not a time', async () => {
     await said('service', 'create', 'Endless')
     const create = ['key', 'create', 'Endless', '--name', 'k', '--type', 'test', '--expires']
     for (const wrong of ['soon', '90', '2027-13-01', '01/02/2027'])
@@ -229,7 +229,7 @@ describe('services', () => {
     })
   })
 
-  test('what cannot be is refused in a sentence, exit code 1', async () => {
+  test('impossible values are refused with a sentence, exit code 1', async () => {
     const { id } = await json('service', 'create', 'Refusing')
     await json('service', 'create', 'Refusing too')
     expect(await failed(1, 'service', 'create', 'Refusing')).toMatch(/^There is already a service named "Refusing"/)
@@ -314,7 +314,7 @@ describe('keys', () => {
   })
 })
 
-describe('the lists around a service', () => {
+describe('lists of a service', () => {
   test('team members', async () => {
     const { id } = await json('service', 'create', 'With a team')
     const ada = await json(
@@ -428,7 +428,7 @@ describe('the lists around a service', () => {
 })
 
 describe('migrate and doctor', () => {
-  test('migrate says what it did', async () => {
+  test('migrate prints what it did', async () => {
     expect(await json('migrate')).toEqual({ steps: [] })
     expect(await said('migrate')).toBe('The database is up to date.')
   })
@@ -474,7 +474,7 @@ describe('migrate and doctor', () => {
     })
   })
 
-  test('wrong settings and a database that is away are told in one go, without a trace', async () => {
+  test('wrong settings and an unreachable database are reported together, without a stack trace', async () => {
     const wrong = await herald(['service', 'list'], { ...env, HERALD_PORT: 'x', HERALD_HOSTS: 'y' })
     expect(wrong).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/HERALD_PORT.*HERALD_HOSTS/s) })
     const away = { ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
@@ -490,7 +490,7 @@ describe('migrate and doctor', () => {
 })
 
 describe('as a process', () => {
-  test('exit codes, and what goes to which stream', async () => {
+  test('exit codes, and the use of stdout and stderr', async () => {
     const [listed, unknown, wrong] = await Promise.all([
       inProcess(['service', 'list', '--json']),
       inProcess(['service', 'show', 'Nowhere']),
@@ -509,7 +509,7 @@ describe('as a process', () => {
     })
   })
 
-  test('the line of a sample answers 2xx; commands reach the running service; SIGTERM stops it', async () => {
+  test('the curl line of a sample answers 2xx; commands reach the running service; SIGTERM stops it', async () => {
     const own = await place()
     const child = launch(['start'], own)
     const [out, err] = [listenTo(child.stdout), listenTo(child.stderr)]
@@ -545,7 +545,7 @@ describe('as a process', () => {
     expect(out()).toMatch(/Herald has stopped\.\n$/)
   })
 
-  test('on the embedded database a command starts it for its moment', async () => {
+  test('a command starts the embedded database for its own duration', async () => {
     const own = { HERALD_DATA: folder(), HERALD_LOG_LEVEL: 'silent' }
     const store = await openStore(readConfig(own), { make: true })
     await store.stop()
@@ -554,7 +554,7 @@ describe('as a process', () => {
     expect(JSON.parse(listed.out).services).toMatchObject([{ name: 'Kept' }])
   })
 
-  describe('only a start makes a database: any other command says where it looked, and exits with 2', () => {
+  describe('only start creates a database: any other command says where it looked, and exits with 2', () => {
     const rest =
       /Only herald start makes one\. Settings were looked for in the environment; there is no \S+herald\.env or \/etc\/herald\/herald\.env\.\nRun the command with the settings of the service: .*HERALD_ENV_FILE\)\.\n$/
 
@@ -572,7 +572,7 @@ describe('as a process', () => {
       },
     )
 
-    test('doctor does not make one either', async () => {
+    test('doctor does not create one either', async () => {
       const data = folder()
       expect(await herald(['doctor'], { HERALD_DATA: join(data, 'data'), HERALD_LOG_LEVEL: 'silent' })).toMatchObject({
         code: 0,
@@ -581,7 +581,7 @@ describe('as a process', () => {
       expect(readdirSync(data)).toEqual([])
     })
 
-    test('an external database without the secret: none is made up', async () => {
+    test('an external database without the secret: none is created', async () => {
       const data = folder()
       const { code, err } = await herald(['service', 'list'], { ...env, HERALD_DATA: data })
       expect(code).toBe(2)

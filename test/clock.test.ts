@@ -78,7 +78,7 @@ describe('4.7 the database clock is set', () => {
     },
   )
 
-  test('back over midnight: what is accepted then is found, and listed', async () => {
+  test('back over midnight: messages accepted then are found and listed', async () => {
     const now = await databaseTime()
     await clock.set(-(now % 86_400) - 30)
     await until(async () => (await ahead()) < 2)
@@ -90,7 +90,7 @@ describe('4.7 the database clock is set', () => {
     expect(listed.some(one => one.id === id)).toBe(true)
   })
 
-  test('back: requests of before do not count against the rate limit for longer than a minute', async () => {
+  test('back: earlier requests do not count against the rate limit for longer than a minute', async () => {
     const service = await here.service({ rate_limit: 5 })
     const few = await service.key()
     const template = await emailTemplate(few, 'Hello', 'News')

@@ -38,11 +38,11 @@ test('without any setting everything has its default', () => {
   })
 })
 
-test('an empty setting is one that is not set', () => {
+test('an empty setting counts as not set', () => {
   expect(readConfig({ HERALD_PORT: '', DATABASE_URL: '', HERALD_SECRET: '' })).toEqual(readConfig({}))
 })
 
-test('a name without a setting is a problem, other programs have theirs', () => {
+test('an unknown HERALD_ name is a problem, names of other programs are not', () => {
   expect(problemsOf({ HERALD_PROT: '1', HERALD_PROT_FILE: 'x', PORT: 'x', HERALDRY: 'x' })).toEqual([
     'HERALD_PROT is not a setting of Herald; did you mean HERALD_PORT?',
     'HERALD_PROT_FILE is not a setting of Herald; did you mean HERALD_PORT?',
@@ -53,7 +53,7 @@ test('a name without a setting is a problem, other programs have theirs', () => 
   ])
 })
 
-describe('what is taken', () => {
+describe('accepted values', () => {
   const rows: [name: string, given: string, key: string, value: unknown][] = [
     ['HERALD_PORT', '0', 'port', 0],
     ['HERALD_PORT', '65535', 'port', 65_535],
@@ -72,7 +72,7 @@ describe('what is taken', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refused values', () => {
   const rows: [name: string, given: string, problem: string][] = [
     ['HERALD_PORT', 'x', 'is "x"; it must be a whole number from 0 to 65535'],
     ['HERALD_PORT', '65536', 'is "65536"; it must be a whole number from 0 to 65535'],
@@ -102,7 +102,7 @@ describe('what is refused', () => {
     },
   )
 
-  test('all of it at once, in the order of the table, as one text', () => {
+  test('all problems together, in the order of the table, as one text', () => {
     const env = { HERALD_NO: '1', HERALD_PORT: 'x', HERALD_SECRET: 'short', DATABASE_URL: 'x', HERALD_LOG_LEVEL: 'x' }
     const problems = problemsOf(env)
     expect(problems.map(problem => problem.split(' ')[0])).toEqual([
@@ -119,7 +119,7 @@ describe('what is refused', () => {
 })
 
 describe('values from files', () => {
-  test('every setting has the variant; white space around the value is not part of it', () => {
+  test('every setting has the variant; white space around the value is removed', () => {
     const env = { HERALD_SECRET_FILE: file('secret', `${SECRET}\n`), HERALD_PORT_FILE: file('port', '8080\r\n') }
     expect(readConfig(env)).toMatchObject({ sealSecret: SECRET, port: 8080 })
     for (const { name } of settingsTable())
@@ -128,7 +128,7 @@ describe('values from files', () => {
       ])
   })
 
-  test('both variants at once are a problem, and what is read is checked like any other', () => {
+  test('both variants together are a problem, and a value from a file is checked like any other', () => {
     const env = { HERALD_SECRET: SECRET, HERALD_SECRET_FILE: file('other', SECRET), HERALD_PORT_FILE: file('no', '') }
     expect(problemsOf(env)).toEqual([
       'HERALD_PORT is ""; it must be a whole number from 0 to 65535',
@@ -174,7 +174,7 @@ describe('settings that do not fit together', () => {
     expect(problemsOf(env)).toEqual([problem])
   })
 
-  test('are told together with all others', () => {
+  test('are reported together with all others', () => {
     const env = {
       HERALD_PROT: '1',
       HERALD_PORT: 'x',
@@ -224,7 +224,7 @@ describe('the settings file', () => {
     expect(problemsIn(missing)).toEqual([`${missing} is not there (HERALD_ENV_FILE)`])
   })
 
-  test('what the environment says decides, whichever variant it uses', () => {
+  test('the environment takes precedence, whichever variant it uses', () => {
     const path = file(
       'both.env',
       `HERALD_PORT=1\nHERALD_SECRET=${SECRET} of the file\nHERALD_HOST=::1\nHERALD_DATA=/x\n`,
@@ -288,7 +288,7 @@ describe('the settings file', () => {
     ])
   })
 
-  test('a file with secrets that everybody may read gets a warning, others do not', () => {
+  test('a world-readable file with secrets causes a warning, others do not', () => {
     const secret = file('secret.env', `HERALD_SECRET=${SECRET}\n`)
     const plain = file('plain.env', 'HERALD_PORT=1\n')
     const asked = (path: string, mode: number) => {
@@ -304,7 +304,7 @@ describe('the settings file', () => {
   })
 })
 
-test('S-38 what is secret is known as such, and no problem quotes it', () => {
+test('S-38 secret settings are marked as such, and no problem quotes them', () => {
   const all = settingsTable()
   const named = all.filter(({ name }) => /SECRET|PASSWORD|TOKEN$|_KEY$|DATABASE_URL|SMTP_URL|SMPP_URL/.test(name))
   expect(named.filter(({ secret }) => !secret)).toEqual([])

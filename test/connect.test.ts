@@ -31,7 +31,7 @@ async function answers(seconds: number): Promise<boolean> {
   return false
 }
 
-test('while the database hangs nobody waits as long as the first, and then it is used again', async () => {
+test('while the database hangs, later callers fail sooner than the first; afterwards it is used again', async () => {
   await open()
   relay.set({ isSilent: true })
   await expect(ask()).rejects.toThrow('Query read timeout')
@@ -50,7 +50,7 @@ test('half-open connections are not tried one after the other', async () => {
   await Promise.all([ask(), ask()]) // the second connection is a new one too
 })
 
-test('a statement that loses a deadlock is said again', async () => {
+test('a statement that loses a deadlock is repeated', async () => {
   await open(20)
   // Temporary names: the database is everybody's.
   const [a, b] = [`deadlock_a_${process.pid}`, `deadlock_b_${process.pid}`]

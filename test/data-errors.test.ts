@@ -12,7 +12,7 @@ afterAll(() => db.stop())
 
 const fails = (statement: () => Promise<unknown>) => statement().then(() => null, isDataError)
 
-test('a value that cannot be stored, a broken constraint and a limit of the database are in the data', async () => {
+test('an invalid value, a violated constraint and a limit of the database are errors in the data', async () => {
   expect(await fails(() => db.sql`select ${'a\u0000b'}::text`)).toBe(true)
   expect(await fails(() => db.sql`select to_timestamp(${1e300}::float8)`)).toBe(true)
   expect(await fails(() => db.sql`select ${'not a number'}::integer`)).toBe(true)
@@ -35,7 +35,7 @@ test('a value that cannot be stored, a broken constraint and a limit of the data
   ).toBe(true)
 })
 
-test('an outage, a day without a partition and a statement of ours that is wrong are not', async () => {
+test('an outage, a missing partition and a wrong statement of ours are not', async () => {
   expect(await fails(() => db.sql`select pg_sleep(5)`)).toBe(false)
   expect(await fails(() => db.sql`select pg_terminate_backend(pg_backend_pid())`)).toBe(false)
   expect(await fails(() => db.sql`select nothing_that_is_there`)).toBe(false)

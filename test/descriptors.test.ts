@@ -16,7 +16,7 @@ afterAll(() => {
   for (const end of ends) end()
 })
 
-test('descriptors are kept for the database, the providers and files', () => {
+test('file descriptors are reserved for the database, the providers and files', () => {
   expect([null, 64, 256, 1_024, 524_288].map(mostConnections)).toEqual([null, 16, 128, 768, 523_264])
 })
 

@@ -59,7 +59,7 @@ async function problems(more: Record<string, string> = {}): Promise<string[]> {
 const found = async (name: string, more: Record<string, string> = {}) =>
   (await doctor(more)).filter(check => check.name === name).map(({ ok, found }) => ({ ok, found }))
 
-test('a healthy service has no problem, and everything was looked at', async () => {
+test('a healthy service has no problem, and everything was checked', async () => {
   const checks = await doctor()
   expect(checks.filter(check => !check.ok)).toEqual([])
   expect(checks.map(check => check.name)).toEqual([
@@ -94,7 +94,7 @@ test('sending is held', async () => {
   expect(await problems()).toEqual([])
 })
 
-test('a backlog, what is kept back, waits for a scan, or speaks of unknown messages', async () => {
+test('a backlog, tickets kept back, messages waiting for a scan, receipts of unknown messages', async () => {
   const put = (lane: string, seconds: number, count = 1, attempts = 0) => sql`
     insert into tickets (id, lane, service_id, subjects, due_at, attempts)
     select gen_random_uuid(), ${lane}, gen_random_uuid(), array[${here.parts.ids.next()}::uuid],
@@ -155,7 +155,7 @@ test('the clock of the machine is wrong', async () => {
 }, 180_000)
 
 describe('files', () => {
-  test('clamd is away, or something else answers', async () => {
+  test('clamd is unreachable, or something else answers', async () => {
     const away = { HERALD_SCANNER: 'clamd', HERALD_CLAMD_URL: 'tcp://127.0.0.1:1' }
     expect(await problems(away)).toEqual(['Scanner: clamd does not answer: clamd cannot be reached: ECONNREFUSED'])
     const stranger = createServer(socket => socket.resume().end('hello\0')).listen(0, '127.0.0.1')
@@ -177,7 +177,7 @@ describe('files', () => {
     }
   })
 
-  test('S3 works, has another bucket, another key, or is away', async () => {
+  test('S3 works, has another bucket, another key, or is unreachable', async () => {
     const store = await s3Server()
     ends.push(store.stop)
     const s3 = {
@@ -209,7 +209,7 @@ async function led(work: () => Promise<void>) {
 }
 
 describe('this installation', () => {
-  test('another Herald on the port is another, and so is a restored copy', async () => {
+  test('another Herald on the port is detected, and so is a restored copy', async () => {
     const other = await world()
     await led(async () => {
       expect(await found('Service', { HERALD_PORT: String(here.port) })).toEqual([
@@ -235,7 +235,7 @@ describe('this installation', () => {
     ])
   })
 
-  test('nobody leads while the service runs; an engine leads', async () => {
+  test('no leader while the service runs; an engine leads', async () => {
     expect(await found('Leader')).toEqual([{ ok: true, found: 'nobody; an engine that runs becomes it' }])
     const asked = { HERALD_PORT: String(here.port) }
     await led(async () => {
@@ -248,10 +248,10 @@ describe('this installation', () => {
   }, 60_000)
 })
 
-describe('the names by which the world knows it', () => {
+describe('public names', () => {
   const SMTP = { HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: 'smtp://127.0.0.1:1', HERALD_SMTP_TLS: 'never' }
 
-  test('a sending domain that nobody owns, as soon as mail is sent', async () => {
+  test('a sending domain that does not exist, as soon as mail is sent', async () => {
     expect(await found('Sending domain')).toEqual([
       { ok: true, found: 'herald.example; no e-mail leaves this installation' },
     ])
@@ -265,7 +265,7 @@ describe('the names by which the world knows it', () => {
     ])
   })
 
-  test('the public address: not set, of this installation, of another, of a stranger, out of reach', async () => {
+  test('the public address: not set, of this installation, of another, of another program, unreachable', async () => {
     const other = await world()
     const asked = { HERALD_PORT: String(here.port) }
     const at = async (url: string) => (await found('Public address', { ...asked, HERALD_BASE_URL: url }))[0]
@@ -290,7 +290,7 @@ describe('the names by which the world knows it', () => {
     })
   }, 120_000)
 
-  test('DKIM: half a pair, a key that cannot be used, a record that is missing, revoked, of another key, or unknown', async () => {
+  test('DKIM: half a pair, an unusable key, a record that is missing, revoked, of another key, or unknown', async () => {
     const dns = await dnsServer()
     ends.push(async () => dns.stop())
     const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -343,7 +343,7 @@ describe('providers, by a real handshake', () => {
     ...more,
   })
 
-  test('SMTP: greeted, encrypted and logged in; a wrong password is found, and no letter is sent', async () => {
+  test('SMTP: connected, encrypted and authenticated; a wrong password is found, and no message is sent', async () => {
     const certificate = selfSigned('localhost')
     if (!certificate) return // without openssl
     const relay = await smtpServer({
@@ -370,7 +370,7 @@ describe('providers, by a real handshake', () => {
     expect(relay.letters).toEqual([])
   }, 60_000)
 
-  test('SMPP: one bind, and what the SMSC has to say meanwhile is stored; a refused bind is found', async () => {
+  test('SMPP: one bind, and receipts that arrive meanwhile are stored; a refused bind is found', async () => {
     const smsc = await startSmppServer()
     ends.push(smsc.stop)
     const set = { HERALD_TEXT_PROVIDERS: 'smpp', HERALD_SMPP_URL: `smpp://us:them@127.0.0.1:${smsc.port}` }
@@ -382,7 +382,7 @@ describe('providers, by a real handshake', () => {
     ])
   }, 60_000)
 
-  test('Twilio and HTTP: what can be known without a message', async () => {
+  test('Twilio and HTTP: what can be checked without sending a message', async () => {
     let status = 200
     const peer = await startHttpPeer(() => ({ status, body: '{}' }))
     ends.push(peer.stop)
@@ -413,7 +413,7 @@ describe('providers, by a real handshake', () => {
     ])
   }, 60_000)
 
-  test('captured, not sent; where others can reach it, a start would refuse', async () => {
+  test('captured, not sent; where others can reach it, a start would be refused', async () => {
     expect(await found('Settings', { HERALD_HOST: '0.0.0.0' })).toEqual([
       { ok: false, found: expect.stringContaining('there is no provider for e-mails, and HERALD_HOST is 0.0.0.0') },
     ])
@@ -422,7 +422,7 @@ describe('providers, by a real handshake', () => {
   })
 })
 
-test('a provider that the running service finds down, and work that it has set aside', async () => {
+test('a provider that the running service considers down, and messages it has given up', async () => {
   const running = await world(
     { HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: 'smtp://127.0.0.1:1', HERALD_SMTP_TLS: 'never' },
     { engine: true },

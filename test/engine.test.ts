@@ -105,7 +105,7 @@ async function until(holds: () => boolean | Promise<boolean>, seconds = 10) {
   expect.fail(`it did not come to pass in ${seconds} s`)
 }
 
-describe('turns and slots', () => {
+describe('fairness and slots', () => {
   test('a service with one message does not wait for one with two hundred', async () => {
     const [busy, quiet] = [queue.id(), queue.id()]
     await queue.put({ lane: 'a', service: busy, subjects: 200 })
@@ -124,7 +124,7 @@ describe('turns and slots', () => {
     expect(order.indexOf(quiet)).toBeLessThan(5)
   })
 
-  test('a lane does not lend its slots', async () => {
+  test('a lane does not use the slots of another', async () => {
     let release = () => {}
     const held = new Promise<void>(resolve => {
       release = resolve
@@ -149,7 +149,7 @@ describe('turns and slots', () => {
     await until(() => recorded.length === 60)
   })
 
-  test('all lanes together send 64 at most, and each has the places it keeps', async () => {
+  test('all lanes together send at most 64 messages at the same time, and each lane has its reserved slots', async () => {
     let release = () => {}
     const held = new Promise<void>(resolve => {
       release = resolve
@@ -194,7 +194,7 @@ describe('turns and slots', () => {
     for (const { recorded } of both) expect(recorded.length).toBeGreaterThan(0)
   })
 
-  test('14.3.7 a message of a service does not wait behind hundreds of its own that came before it', async () => {
+  test('14.3.7 a message of a service does not wait behind hundreds of its earlier messages', async () => {
     const service = queue.id()
     await queue.put({ lane: 'a', service, subjects: 300 })
     await queue.put({ lane: 'a', service, subjects: 300 })
@@ -219,7 +219,7 @@ describe('turns and slots', () => {
 })
 
 describe('leases', () => {
-  test('what takes longer than a lease stays ours', async () => {
+  test('work that takes longer than a lease keeps its lease', async () => {
     await queue.put({ lane: 'a' })
     let times = 0
     const handle = async () => {
@@ -234,7 +234,7 @@ describe('leases', () => {
     expect(first.faults).toEqual([])
   })
 
-  test('what a dead worker held is taken over within the lease and five seconds', async () => {
+  test('tickets of a crashed worker are taken over within the lease and five seconds', async () => {
     const id = await queue.put({ lane: 'a' })
     await queue.taker(1).take('a', 1, 'usual')
     const since = performance.now()
@@ -254,8 +254,8 @@ describe('leases', () => {
   })
 })
 
-describe('later', () => {
-  test('what is deferred travels on alone, with a due time of its own', async () => {
+describe('deferred messages', () => {
+  test('a deferred message gets a ticket and a due time of its own', async () => {
     await queue.put({ lane: 'a', subjects: 5 })
     const seen: { id: Id; at: number; attempts: number; subjects: number }[] = []
     let deferred: Id | null = null
@@ -272,7 +272,7 @@ describe('later', () => {
     expect((last?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1_400)
   })
 
-  test('a lane whose provider is down waits, burns no attempt, and goes on', async () => {
+  test('a lane whose provider is down waits, uses up no attempt, and resumes', async () => {
     await queue.put({ lane: 'a', subjects: 20 })
     let isUp = false
     let goUp = () => {}
@@ -296,7 +296,7 @@ describe('later', () => {
     expect(attempts).toEqual(new Set([0]))
   })
 
-  test('results wait in memory while the database is away, and are recorded once', async () => {
+  test('results wait in memory while the database is unreachable, and are recorded once', async () => {
     await queue.put({ lane: 'a', subjects: 10 })
     let handled = 0
     const { recorded, faults } = engineWith(
@@ -313,7 +313,7 @@ describe('later', () => {
     expect(faults).toHaveLength(4)
   })
 
-  test('14.3.5 a result that the database refuses is set aside, and all others are recorded', async () => {
+  test('14.3.5 a result that the database rejects is set aside, and all others are recorded', async () => {
     await queue.put({ lane: 'a', subjects: 60 })
     await queue.put({ lane: 'a', subjects: 60 })
     let handled = 0
@@ -335,14 +335,14 @@ describe('later', () => {
     )
   })
 
-  test('a lane goes on after results had piled up, though nothing new arrives', async () => {
+  test('a lane resumes after results had piled up, even if no new ticket arrives', async () => {
     await queue.put({ lane: 'a', subjects: 400 })
     const { recorded } = engineWith(async () => done(), { failures: 5, slots: 8 })
 
     await until(() => recorded.length === 400)
   })
 
-  test('a statement that comes again makes no second ticket', async () => {
+  test('a repeated statement makes no second ticket', async () => {
     const id = await queue.put({ lane: 'a' })
     const owner = queue.newOwner()
     const [ticket] = await createPostgresTaker(queue.db.sql, owner, 30).take('a', 1, 'usual')
@@ -370,8 +370,8 @@ describe('later', () => {
   })
 })
 
-describe('poison', () => {
-  test('after five takes the first open subject is set aside, and the others of its ticket are handled', async () => {
+describe('poison messages', () => {
+  test('after five takes the first unrecorded message is set aside, and the others of its ticket are handled', async () => {
     await queue.put({ lane: 'a', subjects: 4, takes: 5 })
     const handled: Id[] = []
     const { recorded } = engineWith(async id => {
@@ -415,7 +415,7 @@ describe('poison', () => {
   )
 
   test.each([0, 64, 499])(
-    '14.4.11 the one of 500 that ends the process (number %i) is found by five deaths, and nobody else is set aside',
+    '14.4.11 the message out of 500 that kills the process (number %i) is found by five crashes, and no other is set aside',
     async guilty => {
       const id = await queue.put({ lane: 'a', subjects: 500 })
       const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${id}`
@@ -456,7 +456,7 @@ describe('poison', () => {
     },
   )
 
-  test('one suspect is handled at a time; others go on beside it', async () => {
+  test('one suspect is handled at a time; other tickets are handled meanwhile', async () => {
     await queue.put({ lane: 'a', subjects: 5, takes: 4 })
     await queue.put({ lane: 'a', subjects: 5, takes: 4 })
     await queue.put({ lane: 'a', subjects: 30 })
@@ -478,7 +478,7 @@ describe('poison', () => {
     expect(lastUsual).toBeLessThan(lastSuspect)
   })
 
-  test('what a suspect was told to do later is not blamed for what those behind it do', async () => {
+  test('a deferred message of a suspect is not blamed for what the messages behind it do', async () => {
     const id = await queue.put({ lane: 'a', subjects: 3, takes: 4 })
     const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${id}`
     const [first, second, third] = row?.subjects ?? []
@@ -503,7 +503,7 @@ describe('poison', () => {
     release()
   })
 
-  test('what can never be loaded is set aside the fifth time, and its neighbours do not wait for it', async () => {
+  test('a ticket that can never be loaded is set aside the fifth time, without delaying others', async () => {
     const id = await queue.put({ lane: 'a', subjects: 7 })
     const [row] = await queue.db.sql<{ subjects: Id[] }>`
       update tickets set attempts = 3 where id = ${id} returning subjects`
@@ -517,7 +517,7 @@ describe('poison', () => {
     await until(async () => (await queue.left()) === 0)
   })
 
-  test('what throws is tried again, and set aside the fifth time', async () => {
+  test('a message that throws is retried, and set aside the fifth time', async () => {
     const id = await queue.put({ lane: 'a' })
     await queue.db.sql`update tickets set attempts = 3 where id = ${id}`
     const seen: number[] = []
@@ -532,8 +532,8 @@ describe('poison', () => {
   })
 })
 
-describe('a stop', () => {
-  test('finishes what is in flight, records it, and gives the rest back as if it had never been taken', async () => {
+describe('stop', () => {
+  test('finishes what is in flight, records it, and returns the rest as if it had never been taken', async () => {
     const id = await queue.put({ lane: 'a', subjects: 50 })
     const handled: Id[] = []
     const { engine, recorded } = engineWith(async one => {
@@ -553,7 +553,7 @@ describe('a stop', () => {
 })
 
 describe('batch', () => {
-  test('what arrives while a statement is in flight shares the next one', async () => {
+  test('requests that arrive while a statement is in flight share the next one', async () => {
     const groups: number[][] = []
     const batch = createBatch<number, number>(
       async items => {
@@ -571,7 +571,7 @@ describe('batch', () => {
     expect(groups).toEqual([[1], [2, 3, 4], [5]])
   })
 
-  test('a group that fails fails for each of its own, and the next goes on', async () => {
+  test('a batch that fails rejects each of its requests, and the next batch runs', async () => {
     let isBroken = true
     const batch = createBatch<number, number>(
       async items => {
@@ -589,7 +589,7 @@ describe('batch', () => {
   })
 })
 
-test('an engine in one process hears at once of what another process has accepted', async () => {
+test('an engine in one process is notified at once of what another process has accepted', async () => {
   const secret = 'the secret that all processes of this test share'
   const here = await world({ HERALD_SECRET: secret }, { engine: true })
   const [http] = await processes(1, { databaseUrl: here.config.databaseUrl ?? '', secret })

@@ -231,11 +231,11 @@ describe.each(Object.entries(SCENES))(`a page costs the same with many messages 
     for (const [name, run] of await cases()) many.set(name, await measured(run))
   }, 240_000)
 
-  test('no table is read from end to end', () => {
+  test('no table is scanned sequentially', () => {
     for (const [name, { scanned }] of many) expect([name, ...scanned]).toEqual([name])
   })
 
-  test('the same number of pages is touched', () => {
+  test('the same number of buffers is read', () => {
     const table = [...many].map(([name, { buffers, rows }]) => ({
       name,
       rows,
@@ -247,13 +247,13 @@ describe.each(Object.entries(SCENES))(`a page costs the same with many messages 
       expect([name, many <= few * 1.5 + 64 ? 'as before' : `${few} → ${many}`]).toEqual([name, 'as before'])
   })
 
-  test('the same number of messages is shown', () => {
+  test('the same number of messages is returned', () => {
     for (const [name, { rows }] of many)
       if (!name.includes('deep')) expect([name, few.get(name)?.rows]).toEqual([name, rows])
   })
 })
 
-test('every filter was measured on messages that are there', async () => {
+test('every filter was measured on existing messages', async () => {
   await here.parts.db.script('truncate notifications, states')
   await fill(0, FEW, SCENES.mixed as Scene)
   for (const [name, run] of await cases())

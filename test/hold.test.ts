@@ -47,7 +47,7 @@ const becomes = (key: Pick<Key, 'get'>, id: string, status: string) =>
 const held = async (address: string) =>
   Number(/^herald_held (\d)$/m.exec(await (await fetch(`${address}/metrics`)).text())?.[1])
 
-test('hold stops a running service, release lets it go on', async () => {
+test('hold stops a running service from sending, release resumes it', async () => {
   const here = await world({}, { engine: true })
   const env = { DATABASE_URL: here.config.databaseUrl ?? '', HERALD_DATA: here.config.dataFolder }
   const key = await (await here.service()).key()
@@ -68,7 +68,7 @@ test('hold stops a running service, release lets it go on', async () => {
   expect(await herald(env, 'held')).toMatchObject({ code: 0, data: { held_since: null, kept: [] } })
 }, 120_000)
 
-test('a copy of a database starts held, and a release sends only what is new and was never tried', async () => {
+test('a copy of a database starts held, and a release sends only new messages that were never attempted', async () => {
   const here = await world()
   const service = await here.service()
   const key = await service.key()
@@ -143,7 +143,7 @@ test('a copy of a database starts held, and a release sends only what is new and
   await again.stop()
 }, 120_000)
 
-test('of a ticket of many messages, chosen ones go and the rest stays', async () => {
+test('of a ticket with many messages, the chosen ones are sent and the rest stays', async () => {
   const here = await world()
   const env = { DATABASE_URL: here.config.databaseUrl ?? '', HERALD_DATA: here.config.dataFolder }
   const key = await (await here.service()).key()

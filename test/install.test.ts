@@ -35,7 +35,7 @@ describe('a Node.js that is too old is refused in one sentence', () => {
       expect(run('node bin/herald.js --help', version)).toEqual(refused(version))
     })
 
-  test('20.19.0 and every later one is taken', () => {
+  test('20.19.0 and every later version is accepted', () => {
     for (const version of ['20.19.0', '21.0.0', '24.1.0'])
       expect(run('node bin/herald.js --version', version)).toMatchObject({ status: 0, stderr: '' })
   })

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const usual = () => key.get('/v2/notifications')
 
-test('a list of 600 templates of 50,000 characters comes whole and in order', async () => {
+test('a list of 600 templates of 50,000 characters is complete and in order', async () => {
   const author = await (await here.service()).key()
   const id = await emailTemplate(author, '((name)) '.repeat(5_000), 'Subject')
   await here.parts.db.sql`

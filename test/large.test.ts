@@ -44,7 +44,7 @@ function quietly(by: Key, method: string, path: string, body?: Buffer): Promise<
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
 const bulk = (template: Id, rows: unknown[]) => json({ name: 'Large', template_id: template, rows })
 
-test('§22.13 a template of 400 placeholders and 250 rows of 40 kB is refused, and nobody waits for it', async () => {
+test('§22.13 a template of 400 placeholders and 250 rows of 40 kB is refused, without delaying others', async () => {
   const template = await emailTemplate(maker, '((a))'.repeat(400), 'Subject')
   const rows = Array.from({ length: 250 }, (_, at) => [`a${at}@example.org`, 'x'.repeat(40_000)])
   const body = bulk(template, [['email address', 'a'], ...rows])
@@ -57,7 +57,7 @@ test('§22.13 a template of 400 placeholders and 250 rows of 40 kB is refused, a
   expect(process.memoryUsage().rss - before).toBeLessThan(600e6)
 }, 120_000)
 
-test('§22.13 a list of 250 e-mails of 1,960,000 characters is made in turns and in pages', async () => {
+test('§22.13 a list of 250 e-mails of 1,960,000 characters is made in slices and in pages', async () => {
   const template = await emailTemplate(maker, '((a))'.repeat(49), 'Subject')
   const rows = Array.from({ length: 250 }, (_, at) => [`a${at}@example.org`, 'x'.repeat(40_000)])
   const sent = await quietly(
@@ -105,7 +105,7 @@ for (const [what, text] of [
   ['letters outside Latin', 'Привет, это сообщение.\n'],
   ['control characters', '\u0001'],
 ] as const)
-  test(`§22.13 the largest e-mail of ${what} is accepted, delivered and read in turns`, async () => {
+  test(`§22.13 the largest e-mail of ${what} is accepted, delivered and read in slices`, async () => {
     const template = await emailTemplate(maker, '((a))'.repeat(40), 'Subject')
     const a = text.repeat(Math.floor(50_000 / text.length))
     const body = json({ email_address: 'ann@example.org', template_id: template, personalisation: { a } })

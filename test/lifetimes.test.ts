@@ -45,7 +45,7 @@ describe('leader', () => {
     return { leader, relay }
   }
 
-  test('3.1 while connections hang there is one attempt at a time, and one leads when they answer again', async () => {
+  test('3.1 while connections hang there is one attempt at a time, and one process leads when they answer again', async () => {
     const { leader, relay } = await candidate()
     await until(leader.isLeader)
     relay.set({ isSilent: true })
@@ -56,7 +56,7 @@ describe('leader', () => {
     await until(leader.isLeader)
   })
 
-  test('3.1 a leader behind a dead line steps down before another leads, which it does in time', async () => {
+  test('3.1 a leader with a dead connection steps down before another leads, which it does in time', async () => {
     const [one, two] = [await candidate(), await candidate()]
     await until(() => one.leader.isLeader() || two.leader.isLeader())
     const [first, second] = one.leader.isLeader() ? [one, two] : [two, one]
@@ -82,7 +82,7 @@ describe('leader', () => {
 })
 
 describe('listener', () => {
-  test('3.3 stopped while it reconnects it leaves no connection', async () => {
+  test('3.3 a stop while it reconnects leaves no connection', async () => {
     const { db, relay } = await line()
     const listener = await createListener(db, { onDown() {}, onUp() {} })
     ends.push(listener.stop)
@@ -94,7 +94,7 @@ describe('listener', () => {
     await until(() => relay.open() === 0, 2)
   })
 
-  test('a line that died without a word is found and replaced, and what is said then is heard', async () => {
+  test('a silently dead connection is detected and replaced, and later notifications arrive', async () => {
     const { db, relay } = await line()
     const told: string[] = []
     const listener = await createListener(db, { onDown: () => told.push('down'), onUp: () => told.push('up') })
@@ -147,7 +147,7 @@ describe('failover', () => {
     }
   }
 
-  test('3.2 no probe follows one that was under way at the stop', async () => {
+  test('3.2 no probe starts after the one that was in progress at the stop', async () => {
     const { channel, trip, probes, say } = downProvider()
     await trip()
     await until(() => probes() === 1)
@@ -160,7 +160,7 @@ describe('failover', () => {
     expect(probes()).toBe(2)
   })
 
-  test('a probe that is answered yes ends the series, and the next trip begins a new one', async () => {
+  test('a successful probe ends the series, and the next trip starts a new one', async () => {
     const { channel, trip, probes, say } = downProvider()
     ends.push(() => {
       say(false)
@@ -176,7 +176,7 @@ describe('failover', () => {
   })
 })
 
-test('a statement that the database does not end is interrupted, so that a stop need not wait for it', async () => {
+test('a statement that the database does not end is interrupted, so that a stop does not wait for it', async () => {
   const { db, relay } = await line()
   const separate = db.separate({ size: 1, name: 'herald-test', statementSeconds: 60 })
   ends.push(separate.stop)

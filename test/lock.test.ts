@@ -58,7 +58,7 @@ describe('an incomplete lock file is refused', () => {
       expect(gone).toContainEqual(expect.stringMatching(/has no native package for linux (x64|arm64)$/))
     })
 
-  test('a package that is made for one machine only', () => {
+  test('a package that exists for one architecture only', () => {
     const packages = {
       '': { optionalDependencies: { one: '1.0.0' } },
       'node_modules/one': { version: '1.0.0', integrity: 'sha512-x', os: ['linux'], cpu: ['x64'] },

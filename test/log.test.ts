@@ -15,7 +15,7 @@ const BULK = '/v2/notifications/bulk'
 const { newDatabase, herald, start } = programs()
 type Line = { msg: string; method: string; route: string; status: number; id?: string; error?: string; reason?: string }
 
-test('a 201 line has the id of what was made, a 4xx line the error and our sentence, and no line anything of the caller', async () => {
+test('a 201 line has the id of the new object, a 4xx line the error and our sentence, and no line contains input of the caller', async () => {
   const env = await newDatabase()
   const { keys } = JSON.parse((await herald(['sample', '--show-keys', '--json'], env)).out) as {
     keys: { live: string }
@@ -93,7 +93,7 @@ test('a 201 line has the id of what was made, a 4xx line the error and our sente
   expect(err).not.toContain(WORD)
 })
 
-test('only sentences of ours are logged, whatever a message quotes', () => {
+test('only our own sentences are logged, whatever a message quotes', () => {
   expect(loggable(['canary'])).toBe(null)
   expect(loggable([])).toBe(null)
   expect(loggable(['canary is a required property'])).toBe(null)
@@ -106,7 +106,7 @@ test('only sentences of ours are logged, whatever a message quotes', () => {
   for (const sentence of fields.filter(text => !text.startsWith('<field>'))) expect(loggable([sentence])).toBe(sentence)
 })
 
-test('at a terminal a line is for people; what a field holds cannot speak to it', () => {
+test('on a terminal a line is human-readable; field values cannot contain control sequences', () => {
   const line = {
     level: 30,
     time: '2026-06-15T12:30:01.123Z',
@@ -136,27 +136,30 @@ test('at a terminal a line is for people; what a field holds cannot speak to it'
   expect(readable('no JSON')).toBe('no JSON')
 })
 
-test.skipIf(!hasScript)('herald start on a terminal logs for people and prints the link of the inbox', async () => {
-  const { name: _, ...env } = await newDatabase()
-  const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
-  const child = spawn('script', argv, {
-    env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  let out = ''
-  child.stdout.on('data', text => {
-    out += String(text)
-  })
-  await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
-  const address = /Herald listens on (\S+)/.exec(out)?.[1] ?? ''
-  const link = /(http:\/\/127\.0\.0\.1:\d+\/inbox\?token=[\w-]{43})/.exec(out)?.[1] ?? ''
-  expect((await fetch(link)).status).toBe(200)
-  await fetch(`${address}/health/live`)
-  await vi.waitFor(
-    () => expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/health\/live 200 request=\S+ ms=[\d.]+\r?$/m),
-    { timeout: 20_000, interval: 50 },
-  )
-  expect(out).not.toMatch(/^\{"level"/m)
-  child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
-  expect(await new Promise(resolve => child.once('close', resolve))).toBe(0)
-})
+test.skipIf(!hasScript)(
+  'herald start on a terminal logs human-readable lines and prints the link of the inbox',
+  async () => {
+    const { name: _, ...env } = await newDatabase()
+    const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
+    const child = spawn('script', argv, {
+      env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    let out = ''
+    child.stdout.on('data', text => {
+      out += String(text)
+    })
+    await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
+    const address = /Herald listens on (\S+)/.exec(out)?.[1] ?? ''
+    const link = /(http:\/\/127\.0\.0\.1:\d+\/inbox\?token=[\w-]{43})/.exec(out)?.[1] ?? ''
+    expect((await fetch(link)).status).toBe(200)
+    await fetch(`${address}/health/live`)
+    await vi.waitFor(
+      () => expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/health\/live 200 request=\S+ ms=[\d.]+\r?$/m),
+      { timeout: 20_000, interval: 50 },
+    )
+    expect(out).not.toMatch(/^\{"level"/m)
+    child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
+    expect(await new Promise(resolve => child.once('close', resolve))).toBe(0)
+  },
+)

@@ -95,8 +95,8 @@ async function deliveredOnce(reference: string, id: Id) {
   await expect.poll(tickets, { timeout: 5_000 }).toEqual([])
 }
 
-describe('§14.3.6 each request of a group is judged for itself after a lost answer', () => {
-  test('stored messages are answered 201 although others of their group are refused', async () => {
+describe('§14.3.6 each request of a batch is resolved separately after a lost answer', () => {
+  test('stored messages are answered 201 although others of their batch are refused', async () => {
     const poor = await here.service({ email_daily_limit: 0 })
     const poorKey = await poor.key()
     const poorTemplate = await emailTemplate(poorKey)
@@ -122,7 +122,7 @@ describe('§14.3.6 each request of a group is judged for itself after a lost ans
     await deliveredOnce(two, second?.body.id)
   })
 
-  test('a smoke test that is not stored is answered too, and its Idempotency-Key keeps that answer', async () => {
+  test('a simulated message that is not stored is answered too, and its Idempotency-Key keeps that answer', async () => {
     const [reference, name] = [marked(), randomUUID()]
     const simulated = mail(marked(), { email_address: 'simulate-delivered@herald.example' })
     lossy.cut(reference, 'after')
@@ -149,7 +149,7 @@ describe('§14.4.10 a connection lost at the commit', () => {
     },
   )
 
-  test('the server commits later than we look: 201, stored and sent once', async () => {
+  test('the server commits later than our first lookup: 201, stored and sent once', async () => {
     const reference = marked('slow')
     lossy.cut(reference, 'at once')
     const reply = await send(mail(reference))
@@ -157,7 +157,7 @@ describe('§14.4.10 a connection lost at the commit', () => {
     await deliveredOnce(reference, reply.body.id)
   })
 
-  test('no connection can be made for a second: the answer is looked up when one can', async () => {
+  test('no connection is possible for a second: the result is looked up when one is', async () => {
     const reference = marked()
     lossy.cut(reference, 'after', { refuseMs: 1_000 })
     const reply = await send(mail(reference))
@@ -184,7 +184,7 @@ describe('§14.4.10 a connection lost at the commit', () => {
     expect((await storedOf(reference)).map(row => row.id)).toEqual([reply.body.id])
   })
 
-  test('a bulk: 201, every row once', async () => {
+  test('a bulk job: 201, every row once', async () => {
     const name = marked()
     lossy.cut(name, 'after', { commit: true, refuseMs: 500 })
     const rows = [['email address', 'name'], ...Array.from({ length: 30 }, (_, n) => [`a${n}@example.net`, `A${n}`])]
@@ -199,7 +199,7 @@ describe('§14.4.10 a connection lost at the commit', () => {
     await expect.poll(delivered, { timeout: 20_000 }).toEqual({ messages: 30 })
   })
 
-  test('the database stays away: 500 within six seconds, and the next request is not held up by it', async () => {
+  test('the database stays unreachable: 500 within six seconds, and the next request is not delayed by it', async () => {
     const reference = marked()
     lossy.cut(reference, 'after', { refuseMs: 7_000 })
     const since = performance.now()
@@ -215,8 +215,8 @@ describe('§14.4.10 a connection lost at the commit', () => {
   }, 40_000)
 })
 
-describe('a group that the database refuses for a reason in the data', () => {
-  test('no cut: only the request that is the reason is answered 500', async () => {
+describe('a batch that the database rejects for its data', () => {
+  test('without a lost connection: only the request with the bad data is answered 500', async () => {
     const references = [marked(), marked(), marked('poison'), marked(), marked()]
     const replies = await together(references.map(reference => () => send(mail(reference))))
     expect(replies.map(reply => reply.status)).toEqual([201, 201, 500, 201, 201])

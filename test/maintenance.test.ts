@@ -32,7 +32,7 @@ describe('days past every retention', () => {
     return rows.map(row => row.name).filter(name => name.slice(-8) < tomorrow)
   }
 
-  test('are dropped, also those that an earlier try had only detached, or only begun to detach', async () => {
+  test('are dropped, also those that an earlier attempt had only detached, or only begun to detach', async () => {
     const { db } = here.parts
     const made = (await makePartitions(db, longAgo)).sort()
     expect(await old()).toEqual(made)
@@ -64,8 +64,8 @@ describe('days past every retention', () => {
   }
 })
 
-describe('days that are missing', () => {
-  test('4.8 processes that start together without partitions: one makes them, the others wait', async () => {
+describe('missing partitions', () => {
+  test('4.8 processes that start together without partitions: one creates them, the others wait', async () => {
     const { db, clock } = here.parts
     const longAgo = { ...clock, micros: () => clock.micros() - 60 * DAY }
     const pools = Array.from({ length: 12 }, () => db.separate({ size: 1, name: 'herald-test', statementSeconds: 30 }))
@@ -110,7 +110,7 @@ describe('4.9 a bulk job that was due while no process ran', () => {
     expect(await db.sql`select from states where job_id = ${id}`).toHaveLength(3)
   })
 
-  test('one whose rows are purged says error, and the log says which', async () => {
+  test('a job whose rows are purged gets the status error, and the log names it', async () => {
     const { key, id } = await scheduled()
     const told: unknown[] = []
     const { clock } = engine.parts
@@ -162,8 +162,8 @@ describe('3.4 purges work in bounded steps', () => {
   })
 })
 
-describe('counters of the daily allowance', () => {
-  test('one that stands too high is lowered by exactly that, also while messages are accepted and cancelled', async () => {
+describe('counters of the daily limit', () => {
+  test('a counter that is too high is corrected exactly, also while messages are accepted and cancelled', async () => {
     const service = await here.service({ email_daily_limit: 10_000, rate_limit: 1_000_000 })
     const key = await service.key()
     const shape = { name: 'Counted', template_type: 'email', subject: 'x', content: 'x' }

@@ -72,7 +72,7 @@ function statementsOf(text: string): { words: string; isSecondStep: boolean }[] 
   })
 }
 
-test('no migration takes away what the version before uses, or locks it out', () => {
+test('no migration removes or locks what the previous version uses', () => {
   expect(migrations().flatMap(({ name, text }) => problemsOf(text).map(problem => `${name}: ${problem}`))).toEqual([])
 })
 
@@ -116,7 +116,7 @@ describe('the lint itself', () => {
 
 // An autovacuum worker holds such a lock and is cancelled only after it has blocked another one for a second. Requests queue
 // behind the waiting migration, so it must not wait that long (npm run faults, S3).
-test('a migration that waits for a table lock does not hold up requests behind it', async () => {
+test('a migration that waits for a table lock does not block requests behind it', async () => {
   const server = inject('server')
   const name = `herald_migrations_${process.pid}`
   await onServer(server, `create database ${name} template ${inject('template')}`)

@@ -45,7 +45,7 @@ function problems(schema: JsonSchema, value: unknown): unknown[] {
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-test('the linter has no complaint under its recommended rules', () => {
+test('the linter reports nothing under its recommended rules', () => {
   const cli = createRequire(import.meta.url)
     .resolve('@redocly/cli/package.json')
     .replace('package.json', 'bin/cli.js')
@@ -61,8 +61,8 @@ test('the linter has no complaint under its recommended rules', () => {
   expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] })
 }, 60_000)
 
-describe('what a reader of the document finds', () => {
-  test('every operation has a tag that is described, and every request and answer an example that is valid', () => {
+describe('the document', () => {
+  test('every operation has a described tag, and every request and response a valid example', () => {
     const tags = api.tags.map(tag => tag.name)
     for (const { name, operation } of operations) {
       for (const tag of operation.tags) expect(tags, name).toContain(tag)
@@ -73,7 +73,7 @@ describe('what a reader of the document finds', () => {
     }
   })
 
-  test('every answer is a named component whose fields are required, but for the address of a next page', () => {
+  test('every response is a named component whose fields are required, except the link to the next page', () => {
     for (const { name, operation } of operations)
       for (const response of Object.values(operation.responses))
         expect(resolved(api, response).content[JSON_TYPE]?.schema.$ref, name).toMatch(/^#\/components\/schemas\/\w+$/)
@@ -200,7 +200,7 @@ describe('the service itself', () => {
       }
     })
 
-  test('takes every request that the document calls valid, in shape', async () => {
+  test('accepts the shape of every request that the document calls valid', async () => {
     for (const { name, operation } of operations.filter(({ operation }) => operation.requestBody)) {
       const [method = '', path = ''] = name.split(' ')
       const headers = { authorization: `ApiKey-v1 ${key.key}` }

@@ -95,7 +95,7 @@ describe('a real scrape', async () => {
     expect(rules.flatMap(rule => namesIn(rule.expr)).filter(name => !samples.has(name))).toEqual([])
   })
 
-  test('has a metric for every promise, which is on the board', () => {
+  test('has a metric for every promise, which is on the dashboard', () => {
     const shown = [...namesIn(queries.join('\n'))].map(name => name.replace(/_(bucket|count|sum)$/, ''))
     for (const [promise, name] of Object.entries(WANTED)) {
       expect(
@@ -127,7 +127,7 @@ describe('a real scrape', async () => {
   })
 })
 
-test('the figures of the queue are what stands in it', async () => {
+test('the figures of the queue equal its contents', async () => {
   const here = await world()
   const { sql } = here.parts.db
   const put = (lane: string, ago: number, attempts = 0, owner = false) => sql`
@@ -153,7 +153,7 @@ test('the figures of the queue are what stands in it', async () => {
   expect(rest.scan_oldest_seconds).toBeLessThan(60)
 })
 
-test('a process that only delivers shows its figures on a port of its own', async () => {
+test('a process with only the engine serves its metrics on a port of its own', async () => {
   const port = await freePort()
   const { parts } = await world()
   const { start } = await import('../src/main.ts')
@@ -174,7 +174,7 @@ describe('the documents', () => {
     expect(rules.map(rule => rule.name)).toEqual(headings)
   })
 
-  test('the dashboard can be imported: ids differ, panels say what they show, the data source is asked for', () => {
+  test('the dashboard can be imported: ids differ, panels are described, the data source is a variable', () => {
     const { uid, templating, panels } = JSON.parse(board)
     expect(uid).toBe('herald')
     expect(templating.list[0]).toMatchObject({ name: 'DS', type: 'datasource', query: 'prometheus' })

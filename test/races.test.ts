@@ -60,7 +60,7 @@ test('A1 3,000 concurrent sends against a daily limit of 1,000: exactly 1,000 ar
   expect(ids.size).toBe(1_000)
 })
 
-test('A1 what cancels give back can be used again, and no more than that', async () => {
+test('A1 what cancellations return can be used again, and no more than that', async () => {
   const { service, key, body } = await sender({ email_daily_limit: 100 })
   const scheduled = { ...body, scheduled_for: inTwoHours() }
   const first = await many(150, n => send(at(n), 'POST', '/v2/notifications/email', { key, body: scheduled }))
@@ -85,7 +85,7 @@ test('A1 what cancels give back can be used again, and no more than that', async
 })
 
 describe('A2 the rate limit is exact across processes', () => {
-  test('a burst of 300 against 100: exactly 100 pass; refused ones prolong the block; other key types are apart', async () => {
+  test('a burst of 300 against 100: exactly 100 pass; refused ones prolong the block; other key types are separate', async () => {
     const { service, key, body } = await sender({ rate_limit: 100 })
     const burst = (count: number) => many(count, n => send(at(n), 'POST', '/v2/notifications/email', { key, body }))
 
@@ -218,8 +218,8 @@ describe('U5 Idempotency-Key', () => {
   })
 })
 
-describe('U5 other processes store answers for several keys of one group, one after the other', () => {
-  test('the group is looked at again each time: no key is answered with a fault', async () => {
+describe('U5 other processes store answers for several keys of one batch, one after the other', () => {
+  test('the batch is checked again each time: no key is answered with an error', async () => {
     const { service, key, body } = await sender()
     const { seal, db } = here.parts
     const names = [randomUUID(), randomUUID(), randomUUID()]
@@ -261,7 +261,7 @@ describe('U5 other processes store answers for several keys of one group, one af
 })
 
 // Last: it leaves one process fewer.
-test('D1 kill -9 of a process under load: every 201 that a caller saw can be read through another', async () => {
+test('D1 kill -9 of a process under load: every 201 that a caller received can be read through another', async () => {
   const { service, key, body } = await sender()
   const seen: string[] = []
   let lost = 0

@@ -7,7 +7,7 @@ import { createAcceptReceipts } from '../src/receipts/accept.ts'
 import { EMAIL, emailTemplate, putState } from './support/sends.ts'
 import { world } from './support/world.ts'
 
-test('a message that has moved meanwhile keeps its status, and the ticket of the news stays', async () => {
+test('a message whose status changed meanwhile keeps it, and the ticket of the receipt stays', async () => {
   const here = await world()
   const { sql } = here.parts.db
   const key = await (await here.service()).key()
@@ -43,7 +43,7 @@ test('a message that has moved meanwhile keeps its status, and the ticket of the
   if (after) expect(await write({ ...news, from: after, at: 1_700_000_000_500 })).toBe(true)
 })
 
-test('14.3.5 a receipt that the database refuses does not fail its batch: it is set aside, the others are stored', async () => {
+test('14.3.5 a receipt that the database rejects does not fail its batch: it is set aside, the others are stored', async () => {
   const here = await world()
   const { db, ids } = here.parts
   await db.sql`alter table receipts add check (event_id <> 'refused')`

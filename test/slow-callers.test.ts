@@ -75,7 +75,7 @@ describe('memory is shared by service and charged as bodies arrive', () => {
     return Math.min(...ratios)
   }
 
-  test('four connections that announce 67 MB and drip: e-mails of 400 kB of others take at most twice as long', async () => {
+  test('four connections that announce 67 MB and send slowly: e-mails of 400 kB of others take at most twice as long', async () => {
     const ratio = await beside(async () => {
       for (let n = 0; n < 4; n++) drip(await open(here, `${head(hostile.key, BULK, ANNOUNCED)}{`), ' ', 500)
     })
@@ -101,7 +101,7 @@ describe('memory is shared by service and charged as bodies arrive', () => {
   }, 60_000)
 })
 
-describe('a body has a pace', () => {
+describe('a body has a minimum speed', () => {
   const SECONDS = 6
   let here: World
   let key: Key
@@ -115,7 +115,7 @@ describe('a body has a pace', () => {
     return { status: statusOf(await wire.answer), seconds: (performance.now() - started) / 1000 }
   }
 
-  test('one that drips is ended after a third of its time: 408', async () => {
+  test('a body that is too slow is ended after a third of its time: 408', async () => {
     const wire = await open(here, `${head(key.key, BULK, ANNOUNCED)}{`)
     drip(wire, ' ', 100)
     const { status, seconds } = await took(wire)
@@ -123,7 +123,7 @@ describe('a body has a pace', () => {
     expect(seconds).toBeLessThan(SECONDS / 3 + 1.5)
   }, 15_000)
 
-  test('one that comes steadily, slow but above 1 KiB a second, is read to its end', async () => {
+  test('a steady body, slow but above 1 KiB a second, is read to its end', async () => {
     const template = await emailTemplate(key, 'Hello', 'News')
     const body = JSON.stringify({ email_address: 'a@example.net', template_id: template }).padEnd(20 * 1024, ' ')
     const wire = await open(here, head(key.key, EMAIL, body.length) + body.slice(0, 1024))
@@ -132,7 +132,7 @@ describe('a body has a pace', () => {
     expect((await took(wire)).status).toBe(201)
   }, 15_000)
 
-  test('one that never ends is ended with its time, whatever its pace', async () => {
+  test('a body that never ends is ended at its time limit, whatever its speed', async () => {
     const wire = await open(here, `${head(key.key, BULK, ANNOUNCED)}{`)
     drip(wire, Buffer.alloc(4_096, ' '), 200)
     const { status, seconds } = await took(wire)
@@ -157,7 +157,7 @@ describe('a body has a pace', () => {
     15_000,
   )
 
-  test('headers that drip are ended with their time: 408, and others are served meanwhile', async () => {
+  test('headers that arrive too slowly are ended at their time limit: 408, and others are served meanwhile', async () => {
     const wires = await Promise.all(
       Array.from({ length: 100 }, () => open(here, 'GET /v2/templates HTTP/1.1\r\nHost: x\r\nX-A: ')),
     )
@@ -170,7 +170,7 @@ describe('a body has a pace', () => {
     }
   }, 15_000)
 
-  test('a body larger than the budget is read to its end, beside others that hold what they have', async () => {
+  test('a body larger than the budget is read to its end, beside others that keep their memory', async () => {
     const greedy = await (await here.service()).key({ type: 'test' })
     for (let n = 0; n < 4; n++) {
       const { socket } = await open(here, head(greedy.key, BULK, ANNOUNCED))

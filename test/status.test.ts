@@ -6,7 +6,7 @@ import type { Channel } from '../src/services/service.ts'
 import { hear, model, news, permutations, RESULTS, type Result, SIX, STATUSES } from './support/status-model.ts'
 
 describe('O1 only the moves of the contract happen', () => {
-  test('10,000 random sequences of news go as the model goes', () => {
+  test('10,000 random sequences of receipts follow the model', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<Channel>('email', 'sms'),
@@ -26,7 +26,7 @@ describe('O1 only the moves of the contract happen', () => {
     )
   })
 
-  test('what was cancelled, found infected, sent abroad or failed technically hears nothing any more', () => {
+  test('receipts of a message that was cancelled, infected, sent abroad or failed technically are ignored', () => {
     for (const channel of ['email', 'sms'] as const)
       for (const status of [
         'cancelled',
@@ -63,7 +63,7 @@ describe('O2 order and repetition do not matter', () => {
     )
   })
 
-  test('six different receipts in all 720 orders, each heard twice', () => {
+  test('six different receipts in all 720 orders, each twice', () => {
     let orders = 0
     for (const order of permutations(SIX)) {
       orders++
@@ -73,7 +73,7 @@ describe('O2 order and repetition do not matter', () => {
     expect(orders).toBe(720)
   })
 
-  test('for texts the first final receipt stays, and repeats change nothing', () => {
+  test('for text messages the first final receipt stays, and repeats change nothing', () => {
     const finals: Result[] = ['delivered', 'permanent-failure', 'temporary-failure', 'technical-failure']
     fc.assert(
       fc.property(

@@ -70,7 +70,7 @@ const hostile: [string, (template: { email: Id; text: Id }) => string, number[]]
 ]
 
 for (const [what, bodyOf, allowed] of hostile)
-  test(`§4 row 4: ${what} get an answer of their own, and a neighbour is served meanwhile`, async () => {
+  test(`§4 row 4: ${what} get an answer of their own, and another service is served meanwhile`, async () => {
     const [bad, good] = await Promise.all([tenant(), tenant()])
     const body = bodyOf(bad)
     let isOver = false
@@ -90,7 +90,7 @@ for (const [what, bodyOf, allowed] of hostile)
     expect(times.at(-1)).toBeLessThan(15_000)
   }, 180_000)
 
-test('§4 row 4: 4,000 odd phone numbers in a bulk are refused in seconds', async () => {
+test('§4 row 4: 4,000 odd phone numbers in a bulk job are refused in seconds', async () => {
   const { key, text } = await tenant()
   const rows = Array.from({ length: 4_000 }, (_, at) => ['1 '.repeat(30) + (at % 10), 'Ann'])
   const since = performance.now()

@@ -28,10 +28,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'D4',
         'a database without durability is refused',
         'the start fails and says why',
-        by(
-          'test/journeys/start.test.ts',
-          'refuses a database that may forget what it has acknowledged, unless told otherwise',
-        ),
+        by('test/journeys/start.test.ts', 'refuses a database without durability, unless a setting allows it'),
       ),
       of('D5', 'the disk is full', '500 in the usual shape, nothing half-written, accepts again ≤ 2 s, lost 0'),
       of(
@@ -74,7 +71,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'O1',
         'only the moves of the interface happen',
         '0 others',
-        by('test/status.test.ts', '10,000 random sequences of news go as the model goes'),
+        by('test/status.test.ts', '10,000 random sequences of receipts follow the model'),
       ),
       of('O2', 'receipts in any order, any number of times', 'the same status'),
       of('O3', 'a receipt that arrives before our own commit is not lost', 'all delivered'),
@@ -112,7 +109,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'L4',
         'a bulk job of 50,000 rows is accepted',
         '201 ≤ 5 s, event loop p99 ≤ 50 ms',
-        by('test/bulk.test.ts', 'L4 others are answered while 10,000 rows are taken in'),
+        by('test/bulk.test.ts', 'L4 other requests are answered while 10,000 rows are accepted'),
       ),
       of(
         'L5',
@@ -153,7 +150,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'accepts of others p95 ≤ 2 × (or + 50 ms), no error, lost 0',
         by(
           'test/spec/22-reads.test.ts',
-          '§22.21 reads that hang in the database hold up neither sends nor the reads of another service',
+          '§22.21 reads that hang in the database delay neither sends nor the reads of another service',
         ),
       ),
     ],
@@ -166,7 +163,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'C2',
         'slow callers (slow loris)',
         'disconnected after 10 s (headers) and 30 s (body)',
-        by('test/bodies.test.ts', 'C2 a body that drips is cut, and nothing of it is taken'),
+        by('test/bodies.test.ts', 'C2 a body that is sent too slowly is cut off, and nothing of it is stored'),
       ),
       of('C3', 'PostgreSQL is frozen', 'every answer ≤ 6 s, alive, recovered ≤ 2 s, lost 0'),
       of(
@@ -222,7 +219,7 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         'exact',
         by(
           'test/races.test.ts',
-          'a burst of 300 against 100: exactly 100 pass; refused ones prolong the block; other key types are apart',
+          'a burst of 300 against 100: exactly 100 pass; refused ones prolong the block; other key types are separate',
         ),
       ),
       of('S1', 'rolling restart under load', '0 failed requests, 0 extra'),

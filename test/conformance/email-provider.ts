@@ -59,7 +59,7 @@ export function emailProviderSuite(name: string, make: () => Promise<EmailPeer>)
       }
     })
 
-    test('says what it is', async () => {
+    test('has a name and a kind', async () => {
       const { provider } = await peer()
       expect(provider.channel).toBe('email')
       expect(provider.name).toMatch(/^[a-z][a-z0-9-]*$/)
@@ -102,7 +102,7 @@ export function emailProviderSuite(name: string, make: () => Promise<EmailPeer>)
       expect(await arrived()).toEqual([])
     })
 
-    test('stop ends everything, twice is once, and a late message is deferred', async () => {
+    test('stop ends everything, may be called twice, and a late message is deferred', async () => {
       const { provider } = await peer()
       await provider.send(message())
       await Promise.all([provider.stop(), provider.stop()])

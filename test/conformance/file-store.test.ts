@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 describe.each(['postgres', 's3'] as const)('%s', name => {
-  test('what was put is there, piece by piece', async () => {
+  test('stored contents are read back, piece by piece', async () => {
     const content = ids.next()
     const [one, two] = [randomBytes(1_048_600), randomBytes(3)]
     await stores[name].put(here.parts.db.sql, content, 0, one)
@@ -37,7 +37,7 @@ describe.each(['postgres', 's3'] as const)('%s', name => {
     expect((await stores[name].get(content, 1))?.equals(two)).toBe(true)
   })
 
-  test('what was never there or is gone is null', async () => {
+  test('contents that never existed or are deleted are null', async () => {
     const content = ids.next()
     expect(await stores[name].get(content, 0)).toBe(null)
     await stores[name].put(here.parts.db.sql, content, 0, Buffer.from('x'))
@@ -45,13 +45,13 @@ describe.each(['postgres', 's3'] as const)('%s', name => {
     expect(await stores[name].get(content, 0)).toBe(null)
   })
 
-  test('removing what is not there is no trouble', async () => {
+  test('removing contents that do not exist is no error', async () => {
     await stores[name].remove(here.parts.db.sql, [{ content: ids.next(), pieces: 3 }])
     await stores[name].remove(here.parts.db.sql, [])
   })
 })
 
-test('postgres: what is put in a transaction goes with it', async () => {
+test('postgres: contents belong to the transaction', async () => {
   const content = ids.next()
   const work = here.parts.db.transaction(async sql => {
     await stores.postgres.put(sql, content, 0, Buffer.from('x'))
@@ -61,7 +61,7 @@ test('postgres: what is put in a transaction goes with it', async () => {
   expect(await stores.postgres.get(content, 0)).toBe(null)
 })
 
-test('s3: a wrong secret, and a server that is away, are faults and not "gone"', async () => {
+test('s3: a wrong secret and an unreachable server are errors, not "not found"', async () => {
   await expect(createS3({ ...settings, secret: 'wrong' }).get(ids.next(), 0)).rejects.toThrow('answered 403')
   await expect(createS3({ ...settings, url: 'http://127.0.0.1:1' }).get(ids.next(), 0)).rejects.toThrow()
 })
@@ -111,7 +111,7 @@ describe('a service whose files are in a bucket', () => {
       },
     })
 
-  test('sent, downloaded, emptied, forgotten; what is refused leaves nothing', async () => {
+  test('sent, downloaded, emptied, purged; a refused request leaves nothing', async () => {
     const before = folder().length
     const reply = await send('in the cloud')
     expect(reply.status).toBe(201)
@@ -172,7 +172,7 @@ describe('a service whose files are in a bucket', () => {
     }
   })
 
-  test('3.8 uploads that no message came of are purged, and those under way are not', async () => {
+  test('3.8 uploads without a message are purged, uploads in progress are not', async () => {
     const { db, files } = cloud.parts
     const before = folder().length
     const [orphan, fresh] = [ids.next(), ids.next()]
@@ -185,7 +185,7 @@ describe('a service whose files are in a bucket', () => {
     expect(await db.sql`select content from uploads`).toEqual([{ content: fresh }])
   })
 
-  test('a bucket that is away: 500, nothing stored; and nothing said in its words', async () => {
+  test('an unreachable bucket: 500, nothing stored, and none of its text in the answer', async () => {
     const lost = await world({
       HERALD_FILE_STORE: 's3',
       HERALD_S3_URL: 'http://127.0.0.1:1',

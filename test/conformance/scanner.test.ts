@@ -50,7 +50,7 @@ describe.each(ALL)('%s', (_name, scanner) => {
     expect(verdicts.map(verdict => verdict.kind)).toEqual(contents.map((_, n) => (n % 2 === 0 ? 'clean' : 'virus')))
   })
 
-  test('it says that it is there', async () => {
+  test('it reports that it is available', async () => {
     expect(await scanner.probe()).toEqual({ ok: true })
   })
 })
@@ -63,7 +63,7 @@ describe('F9 clamd that misbehaves gives no verdict, and never "clean"', () => {
     expect(verdict.kind).toBe('none')
   })
 
-  test('not there, over TCP and over a socket', async () => {
+  test('not running, over TCP and over a socket', async () => {
     const gone = await scannerPeer()
     await gone.stop()
     for (const url of [gone.url, `unix:${join(tmpdir(), 'nobody-listens')}`]) {
@@ -73,7 +73,7 @@ describe('F9 clamd that misbehaves gives no verdict, and never "clean"', () => {
     }
   })
 
-  test('one that answers before it has read all is understood', async () => {
+  test('a scanner that answers before it has read everything is understood', async () => {
     const server = createServer(socket => {
       socket.on('error', () => {})
       socket.once('data', () => socket.end('stream: Quick FOUND\0'))
@@ -86,7 +86,7 @@ describe('F9 clamd that misbehaves gives no verdict, and never "clean"', () => {
     expect(verdict).toEqual({ kind: 'virus', name: 'Quick' })
   })
 
-  test('a scanner without a verdict is not waited for again at once', async () => {
+  test('a scanner that gave no verdict is not retried at once', async () => {
     const odd = await scannerPeer('error')
     const scanning = createScanning(createClamd(odd.url))
     expect((await scanning.within([Buffer.from('x')], 1_000)).map(one => one.kind)).toEqual(['none'])

@@ -50,11 +50,11 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       await it.peer.stop()
     })
 
-    test('says who it is', () => {
+    test('has a name', () => {
       expect(it.provider).toMatchObject({ name: expect.any(String), channel: 'sms', reports: expect.any(Boolean) })
     })
 
-    test('an accepted message has a reference, and the other side has the message', async () => {
+    test('an accepted message has a reference, and the provider received it', async () => {
       const outcome = await it.provider.send(textMessage({ text: 'Café, 5 € [ok] {to} %41 "quoted" & more' }))
 
       expect(outcome).toEqual({ kind: 'accepted', ref: expect.stringMatching(/^[\w-]+$/) })
@@ -67,7 +67,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       ])
     })
 
-    test('letters beyond the GSM alphabet arrive as they are', async () => {
+    test('characters outside the GSM alphabet arrive unchanged', async () => {
       const text = 'ᐃᓄᒃᑎᑐᑦ à Œuvre 🙂 ok'
 
       await it.provider.send(textMessage({ text, encoding: 'UCS-2' }))
@@ -75,7 +75,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       expect(it.peer.messages().map(message => message.text)).toEqual([text])
     })
 
-    test('a refusal for good is rejected, with a reason that names no one', async () => {
+    test('a permanent refusal is rejected, with a reason that contains no recipient', async () => {
       it.peer.mode('reject')
 
       const outcome = await it.provider.send(textMessage())
@@ -84,7 +84,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       expect(JSON.stringify(outcome)).not.toContain('6135550123')
     })
 
-    test('a provider that wants less is deferred, neither down nor uncertain', async () => {
+    test('a throttling provider is deferred, neither down nor uncertain', async () => {
       it.peer.mode('throttle')
 
       const outcome = await it.provider.send(textMessage())
@@ -96,7 +96,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       })
     })
 
-    test('no answer in time: deferred and uncertain, and the next message goes through', async () => {
+    test('no answer in time: deferred and uncertain, and the next message is sent', async () => {
       it.peer.mode('hang')
       expect(await it.provider.send(textMessage())).toMatchObject({ kind: 'deferred', uncertain: true })
 
@@ -113,7 +113,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
         expect(await acceptedSoon(it.provider)).toMatchObject({ kind: 'accepted' })
       })
 
-    test('an answer of a megabyte is not swallowed, and nothing is thrown', async () => {
+    test('an answer of a megabyte is not read completely, and nothing is thrown', async () => {
       it.peer.mode('huge')
 
       const outcome = await it.provider.send(textMessage())
@@ -122,7 +122,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       expect(outcome).not.toMatchObject({ kind: 'rejected' })
     })
 
-    test('many at once all get their own answer', async () => {
+    test('concurrent messages each get their own answer', async () => {
       const messages = Array.from({ length: 100 }, (_, n) => textMessage({ text: `number ${n}` }))
 
       const outcomes = await Promise.all(messages.map(message => it.provider.send(message)))
@@ -146,7 +146,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       expect(it.peer.messages().map(({ text }) => text)).toEqual(['abcdefghi\nj k', 'abcdefghi\nj kᐃ'])
     })
 
-    test('the peer that is gone is down, not uncertain; probe says so', async () => {
+    test('an unreachable provider is down, not uncertain; the probe reports it', async () => {
       expect(await it.provider.probe()).toEqual({ ok: true })
       await it.peer.stop()
 
@@ -165,7 +165,7 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
       expect(it.peer.messages().length).toBe(1)
     })
 
-    test('nothing personal and no credential in what is logged', async () => {
+    test('no personal data and no credential in the log', async () => {
       for (const mode of ['reject', 'drop', 'garbage', 'huge'] as const) {
         it.peer.mode(mode)
         await it.provider.send(textMessage({ text: 'canary-text' }))

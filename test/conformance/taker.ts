@@ -17,7 +17,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
   describe(`taker: ${name}`, () => {
     const ids = (tickets: readonly { id: Id }[]) => tickets.map(ticket => ticket.id).sort()
 
-    test('takes what is due in its lane, and nothing else', async () => {
+    test('takes due tickets of its lane, and nothing else', async () => {
       const house = await open()
       const due = await house.put({ lane: 'a' })
       await house.put({ lane: 'b' })
@@ -26,7 +26,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(ids(await house.taker(30).take('a', 10, 'usual'))).toEqual([due])
     })
 
-    test('what one has taken no other gets, however many ask at once', async () => {
+    test('a ticket is taken by one taker only, however many ask concurrently', async () => {
       const house = await open()
       const put = await Promise.all(Array.from({ length: 40 }, () => house.put({ lane: 'a', service: house.id() })))
       const takers = Array.from({ length: 4 }, () => house.taker(30))
@@ -47,7 +47,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(ids(await house.taker(30).take('a', 16, 'usual'))).toContain(single)
     })
 
-    test('14.3.7 many small tickets of one service that are due are taken together', async () => {
+    test('14.3.7 many small due tickets of one service are taken together', async () => {
       const house = await open()
       const [crowd, quiet] = [house.id(), house.id()]
       await house.putMany({ lane: 'a', service: crowd, count: 1_500 })
@@ -72,7 +72,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(held.get(quiet)).toBe(1)
     })
 
-    test('14.3.7 tickets that were tried or lost before keep what is known of them', async () => {
+    test('14.3.7 tickets that were attempted or lost before keep their counts', async () => {
       const house = await open()
       const service = house.id()
       await house.putMany({ lane: 'a', service, count: 100 })
@@ -88,7 +88,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(takes.filter(one => one === 2)).toHaveLength(100)
     })
 
-    test('the ticket carries its subjects, and its takes are counted', async () => {
+    test('a ticket has its subjects, and its takes are counted', async () => {
       const house = await open()
       const id = await house.put({ lane: 'a', subjects: 3, takes: 1 })
 
@@ -99,7 +99,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(await house.takesOf(id)).toBe(2)
     })
 
-    test('what has lost its owner twice is taken apart from the others', async () => {
+    test('a ticket that lost its owner twice is taken separately from the others', async () => {
       const house = await open()
       const suspect = await house.put({ lane: 'a', takes: 2 })
       const usual = await house.put({ lane: 'a', takes: 1 })
@@ -109,7 +109,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(ids(await taker.take('a', 10, 'suspects'))).toEqual([suspect])
     })
 
-    test('a lease that has run out frees the ticket for another; a renewed one does not', async () => {
+    test('an expired lease frees the ticket for another; a renewed one does not', async () => {
       const house = await open()
       const [one, two] = [house.taker(0.2), house.taker(30)]
       const lost = await house.put({ lane: 'a' })
@@ -126,7 +126,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(await two.take('b', 1, 'usual')).toEqual([])
     })
 
-    test('after a start of the database nobody loses a lease that ran out while it was away', async () => {
+    test('after a restart of the database, a lease that expired meanwhile is not lost at once', async () => {
       const house = await open()
       const one = house.taker(0.2)
       const id = await house.put({ lane: 'a' })
@@ -138,7 +138,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect(await one.renew([id])).toEqual(new Set([id]))
     })
 
-    test('what is given back is as if it had never been taken; only its owner can give it back', async () => {
+    test('a returned ticket is as if never taken; only its owner can return it', async () => {
       const house = await open()
       const id = await house.put({ lane: 'a' })
       const [one, two] = [house.taker(30), house.taker(30)]
@@ -151,7 +151,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       expect((await two.take('a', 1, 'usual')).map(ticket => ticket.takes)).toEqual([1])
     })
 
-    test('says when the next ticket of each lane is due', async () => {
+    test('returns when the next ticket of each lane is due', async () => {
       const house = await open()
       await house.put({ lane: 'now' })
       await house.put({ lane: 'soon', dueInMs: 5_000 })

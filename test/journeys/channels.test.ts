@@ -40,7 +40,7 @@ test('HERALD_SMTP_URL alone: the banner names smtp, and a live message reaches t
 })
 
 describe('an installation that others can reach', () => {
-  test('does not start without a provider, touches nothing, and says what to set', async () => {
+  test('does not start without a provider, changes nothing, and says what to set', async () => {
     const data = newData()
     const { code, out, err } = await herald(['start'], { HERALD_DATA: data, HERALD_HOST: '0.0.0.0' })
     expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -57,7 +57,7 @@ describe('an installation that others can reach', () => {
   })
 })
 
-test('a settings file serves the service and the command line alike, and its secrets are warned about', async () => {
+test('a settings file serves the service and the command line alike; readable secrets cause a warning', async () => {
   const { DATABASE_URL, HERALD_DATA } = await newDatabase()
   const path = join(dirname(HERALD_DATA), 'herald.env')
   writeFileSync(path, `DATABASE_URL=${DATABASE_URL}\nHERALD_DATA=${HERALD_DATA}\nHERALD_TEXT_PROVIDERS=none\n`, {
@@ -76,7 +76,7 @@ test('a settings file serves the service and the command line alike, and its sec
   await program.end('SIGTERM')
 })
 
-test('a channel that is switched off: no service may send by it, and what was accepted before ends as a failure', async () => {
+test('a channel that is switched off: no service may send by it, and messages accepted before end as a failure', async () => {
   const before = await world()
   const key = await (await before.service()).key()
   const text = { name: 'T', template_type: 'sms', content: 'Hi', template_category_id: CATEGORY.general }

@@ -90,7 +90,7 @@ describe('refusals have the shape the library passes on', () => {
     })
   })
 
-  test('a key of nobody', async () => {
+  test('an unknown key', async () => {
     const stranger = new NotifyClient(here.address, serviceId, '00000000-0000-0000-0000-000000000000')
     expect(await refusalOf(stranger.getAllTemplates())).toEqual({
       status: 403,

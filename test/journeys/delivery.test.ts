@@ -49,7 +49,7 @@ describe('e-mail by SMTP', async () => {
   })
   const template = await emailTemplate(key)
 
-  test('a relay that takes it counts as delivered; the message is as composed', async () => {
+  test('a message accepted by the relay counts as delivered; it arrives as composed', async () => {
     const id = await email(key, template)
     await becomes(key, id, 'delivered')
     const letter = relay.letters.find(one => one.raw.includes(id))
@@ -66,7 +66,7 @@ describe('e-mail by SMTP', async () => {
     })
   })
 
-  test('a bounce that comes later moves it on', async () => {
+  test('a later bounce changes the status', async () => {
     const id = await email(key, template)
     await becomes(key, id, 'delivered')
     const letter = relay.letters.find(one => one.raw.includes(id))
@@ -98,12 +98,12 @@ describe('e-mail by SMTP', async () => {
     expect(JSON.stringify(await statusOf(key, id))).not.toContain('rejected')
   })
 
-  test('a forged return path is not listened to', async () => {
+  test('a forged return path is ignored', async () => {
     const forged = `bounce+${randomUUID().replaceAll('-', '')}-0123456789abcdef@bounces.example.org`
     expect(await deliverMail(bouncePort, forged, 'x')).toMatch(/^5\d\d/)
   })
 
-  test('6.5 a refusal for good that is not about the recipient is a technical failure at once, with the reply', async () => {
+  test('6.5 a permanent refusal that is not about the recipient is a technical failure at once, with the reply', async () => {
     relay.state.mode = { mail: { code: 550, words: '5.1.8 Sender address rejected: Domain not found' } }
     const id = await email(key, template)
     await becomes(key, id, 'technical-failure')
@@ -135,7 +135,7 @@ describe('e-mail by SMTP', async () => {
     expect(await rawState(here.parts.db, id)).not.toContain('no such user')
   })
 
-  test('14.4.11 after five deaths, what may have been handed over ends sending; what was not, as a technical failure', async () => {
+  test('14.4.11 after five crashes, a message that may have been handed over ends sending, any other as a technical failure', async () => {
     const { sql } = here.parts.db
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const send = async () =>
@@ -163,7 +163,7 @@ describe('e-mail by SMTP', async () => {
     await becomes(key, out, 'permanent-failure')
   })
 
-  test('14.4.11 a message whose owners have ended three times is marked before it is handed over', async () => {
+  test('14.4.11 a message whose owners have crashed three times is marked before it is handed over', async () => {
     const { sql } = here.parts.db
     const sent = await key.post(EMAIL, {
       email_address: 'ada@example.net',
@@ -183,7 +183,7 @@ describe('e-mail by SMTP', async () => {
     expect((await historyOf(here.parts, id))?.detail).toBe(null)
   })
 
-  test('6.5 "not now" is tried again, and arrives once', async () => {
+  test('6.5 a temporary refusal is retried, and the message arrives once', async () => {
     relay.state.mode = { rcpt: { code: 451, words: '4.7.1 greylisted, come back later' } }
     const id = await email(key, template)
     await expect
@@ -198,7 +198,7 @@ describe('e-mail by SMTP', async () => {
     expect(relay.letters.filter(one => one.raw.includes(id))).toHaveLength(1)
   })
 
-  test('a scheduled message goes out when it is due, not before, and cannot be cancelled then', async () => {
+  test('a scheduled message is sent when it is due, not before, and cannot be cancelled then', async () => {
     const at = new Date(Date.now() + 1_500)
     const sent = await key.post(EMAIL, {
       email_address: 'ada@example.net',
@@ -266,7 +266,7 @@ describe('text by SMPP', async () => {
   })
   const template = await smsTemplate(key)
 
-  test('sending, then what the receipt says', async () => {
+  test('sending, then the status of the receipt', async () => {
     const id = await text(key, template)
     await becomes(key, id, 'sending')
     const [message] = smsc.messages.slice(-1)
@@ -276,7 +276,7 @@ describe('text by SMPP', async () => {
     await becomes(key, id, 'delivered')
   })
 
-  test('a receipt that comes before the answer is not lost (O3)', async () => {
+  test('a receipt that arrives before the answer is not lost (O3)', async () => {
     smsc.earlyReceipt(ref => receiptText(ref, 'UNDELIV', '001'))
     const id = await text(key, template)
     await becomes(key, id, 'permanent-failure')
@@ -284,7 +284,7 @@ describe('text by SMPP', async () => {
     expect((await statusOf(key, id)).status_description).toBe('No such number')
   })
 
-  test('14.4.16 a receipt with NUL in it counts, and so do those that come with it', async () => {
+  test('14.4.16 a receipt with NUL in it counts, and so do those in the same batch', async () => {
     const ids = [await text(key, template), await text(key, template)]
     for (const id of ids) await becomes(key, id, 'sending')
     const [first, second] = smsc.messages.slice(-2).map(message => message.ref)
@@ -374,7 +374,7 @@ describe('text by any HTTP aggregator', async () => {
     })
   }
 
-  test('what is asked for is sent; receipts count once, and only when signed', async () => {
+  test('the request follows the settings; receipts count once, and only when signed', async () => {
     const id = await text(key, template)
     await becomes(key, id, 'sending')
     expect(JSON.parse(peer.requests.at(-1)?.body ?? '{}')).toMatchObject({
@@ -394,7 +394,7 @@ describe('text by any HTTP aggregator', async () => {
   })
 
   test.each([408, 500, 502, 503])(
-    '14.4.12 a provider that takes a message and answers %i: the repeat is marked',
+    '14.4.12 a provider that accepts a message and answers %i: the repeat is marked',
     async status => {
       let taken = 0
       peer.answer(() =>
@@ -410,7 +410,7 @@ describe('text by any HTTP aggregator', async () => {
     },
   )
 
-  test('14.4.6 a reference with NUL and worse blocks nothing, and its receipt still finds the message', async () => {
+  test('14.4.6 a reference with NUL and other odd characters blocks nothing, and its receipt still finds the message', async () => {
     let n = 0
     peer.answer(() => ({ status: 200, body: JSON.stringify({ messages: [{ id: `a\u0000b\ud800${++n}` }] }) }))
     const ids = await Promise.all(Array.from({ length: 10 }, () => text(key, template)))
@@ -421,7 +421,7 @@ describe('text by any HTTP aggregator', async () => {
     expect(n).toBe(ids.length)
   })
 
-  test('14.3.5 a result that the database refuses for its data is recorded without it, and blocks no other', async () => {
+  test('14.3.5 a result that the database rejects for its data is recorded without it, and blocks no other', async () => {
     await here.parts.db.sql`alter table handovers add check (ref <> 'refused')`
     let n = 0
     peer.answer(() => ({

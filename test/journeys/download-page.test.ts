@@ -53,7 +53,7 @@ describe.skipIf(!BROWSER)('the download page', () => {
     return { page, response, complaints }
   }
 
-  test('says what the file is, from whom and until when; the button gets it, by mouse and by keyboard', async () => {
+  test('shows the file, its sender and its expiry; the button downloads it, by mouse and by keyboard', async () => {
     const { page, response, complaints } = await open()
     expect(response?.status()).toBe(200)
     expect(await page.title()).toBe('Download your file from Tax & Sons <b>')
@@ -84,7 +84,7 @@ describe.skipIf(!BROWSER)('the download page', () => {
     await page.close()
   })
 
-  test('after eight days there is nothing any more, said kindly', async () => {
+  test('after eight days the page says that the file is no longer available', async () => {
     here.moveClock(8 * 86_400_000)
     const { page, response } = await open()
     expect(response?.status()).toBe(404)

@@ -61,7 +61,7 @@ describe('the port is in use', () => {
     await expect.poll(() => sessionsOn(env.name)).toBe(0)
   })
 
-  test('beside another Herald on the embedded database: exit code 1 within 2 s, and the other works on', async () => {
+  test('beside another Herald on the embedded database: exit code 1 within 2 s, and the other keeps running', async () => {
     const data = newData()
     const first = await start({ HERALD_DATA: data })
     const env = { HERALD_DATA: data, HERALD_PORT: new URL(first.address).port }
@@ -75,7 +75,7 @@ describe('the port is in use', () => {
     expect(isAlive(postgres)).toBe(false)
   })
 
-  test('on an empty folder nothing is made', async () => {
+  test('on an empty folder nothing is created', async () => {
     const taken = await listenOn(0)
     const data = newData()
     expect(await herald(['start'], { HERALD_DATA: data, HERALD_PORT: String(portOf(taken)) })).toMatchObject({
@@ -85,7 +85,7 @@ describe('the port is in use', () => {
   })
 })
 
-test('a start that fails as its last step ends every session and thread that it began', async () => {
+test('a start that fails in its last step ends every session and thread it has started', async () => {
   const name = `t_${randomUUID().replaceAll('-', '')}`
   await onServer(inject('server'), `create database ${name}`)
   const data = mkdtempSync(join(tmpdir(), 'herald-failed-'))
@@ -117,7 +117,7 @@ test('a start that fails as its last step ends every session and thread that it 
 
 const threads = () => process.getActiveResourcesInfo().filter(kind => kind === 'MessagePort').length
 
-describe('SIGTERM while it starts', () => {
+describe('SIGTERM during the start', () => {
   test('ends the wait for another process that starts the database', async () => {
     const data = newData()
     mkdirSync(join(data, 'postgres'), { recursive: true })
@@ -131,7 +131,7 @@ describe('SIGTERM while it starts', () => {
     expect(seconds).toBeLessThan(3)
   })
 
-  test('leaves no database running that it had started', async () => {
+  test('stops the database that it had started', async () => {
     const data = newData()
     const program = begin({ HERALD_DATA: data })
     await expect.poll(() => postgresOf(data), { interval: 5, timeout: 20_000 }).toBeGreaterThan(0)
@@ -144,7 +144,7 @@ describe('SIGTERM while it starts', () => {
     expect(isAlive(postgres)).toBe(false)
   })
 
-  test('does not wait for a lock of somebody else in an external database', async () => {
+  test('does not wait for a lock of another session in an external database', async () => {
     const env = await newDatabase()
     const holder = new pg.Client({ connectionString: env.DATABASE_URL })
     await holder.connect()

@@ -15,7 +15,7 @@ const file = (content: string, method: string, filename = 'canary-name.txt') => 
   sending_method: method,
 })
 
-test('S-20, S-30 no token, name or content in the log; HERALD_SCANNER=none is warned of at every start', async () => {
+test('S-20, S-30 no token, name or content in the log; HERALD_SCANNER=none causes a warning at every start', async () => {
   const settings = { ...(await newDatabase()), HERALD_LOG_LEVEL: 'trace', HERALD_SCANNER: 'none' }
   const program = await start(settings)
   await program.hasSaid('files are not scanned for viruses')
@@ -46,7 +46,7 @@ test('S-20, S-30 no token, name or content in the log; HERALD_SCANNER=none is wa
   await again.end('SIGTERM')
 })
 
-test('R18 killed while a file waits for the scanner: held over the end of the process, and never sent', async () => {
+test('R18 killed while a file waits for the scanner: the message still waits after the restart, and is never sent', async () => {
   const scanner = await scannerPeer('error')
   const settings = {
     ...(await newDatabase()),

@@ -178,7 +178,7 @@ describe('S-18, F9, R18 the test virus never arrives', () => {
     expect(attached?.content.toString()).toBe(`fine ${mode}`)
   })
 
-  test('scanner away, and the service restarted meanwhile: held over the restart, then judged', async () => {
+  test('scanner unreachable, and the service restarted meanwhile: the message waits, then gets its verdict', async () => {
     await scanner.down()
     const bad = await Promise.all(METHODS.map(async method => (await send(EICAR, method)).body.id as Id))
     const good = (await send('fine after a restart', 'attach')).body.id as Id
@@ -209,7 +209,7 @@ describe('S-18, F9, R18 the test virus never arrives', () => {
     }
   })
 
-  test('in no letter of this file is there a trace of it', () => {
+  test('no sent message of this file contains it', () => {
     const encoded = Buffer.from(EICAR).toString('base64').slice(0, 40)
     for (const { raw } of mail.letters) {
       expect(raw).not.toContain('EICAR')

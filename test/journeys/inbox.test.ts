@@ -48,7 +48,7 @@ beforeAll(async () => {
 })
 
 describe('GET /inbox', () => {
-  test('shows what would have been sent, as data and as a page without scripts', async () => {
+  test('shows captured messages, as JSON and as a page without scripts', async () => {
     const { messages, details } = (await here.inbox()).body
     const said = 'E-mails are captured, not sent: the inbox keeps them.'
     expect(details[0]).toBe(said)
@@ -63,7 +63,7 @@ describe('GET /inbox', () => {
     expect(page.headers['cache-control']).toBe('no-store')
   })
 
-  test('shows messages of test keys, marked, as they would have been sent; not what is due later', async () => {
+  test('shows messages of test keys, marked, as they would have been sent; not scheduled ones', async () => {
     const { messages } = (await here.inbox()).body
     expect(messages.map((one: { id: string; test: boolean }) => [one.id, one.test])).toEqual([
       [textMessage, true],
@@ -121,8 +121,8 @@ describe('GET /inbox', () => {
   })
 })
 
-describe('who may look', () => {
-  test('nobody without the token: a proxy beside us that leaves no header is answered like any other caller', async () => {
+describe('access', () => {
+  test('nobody without the token: a local proxy that adds no header is answered like any other caller', async () => {
     for (const path of ['/inbox', `/inbox/${captured}`])
       for (const given of ['', '?token=', `?token=${'x'.repeat(43)}`, `?token=${token.slice(1)}`, '?token=a&token=b']) {
         const page = await browser(path + given)
@@ -137,7 +137,7 @@ describe('who may look', () => {
       expect((await browser('/inbox', { cookie })).status).toBe(403)
   })
 
-  test('the link opens it: a cookie for this page alone, and the token leaves the address', async () => {
+  test('the link opens it: a cookie for this page alone, and the token is removed from the address', async () => {
     const { reply, cookie } = await opened()
     expect([reply.status, reply.headers.location]).toEqual([303, '/inbox'])
     expect(reply.headers['referrer-policy']).toBe('no-referrer')
@@ -152,7 +152,7 @@ describe('who may look', () => {
     expect(inboxToken((await world()).parts.seal)).not.toBe(token)
   })
 
-  test('it is an unknown path to whoever comes by way of a proxy or under another name, token or not', async () => {
+  test('it is an unknown path through a proxy or under another host name, token or not', async () => {
     const strangers: Record<string, string>[] = [
       { host: 'notify.example.org' },
       { host: 'localhost.evil.example' },
@@ -172,7 +172,7 @@ describe('who may look', () => {
   })
 })
 
-test('nothing of it can be read in the database', async () => {
+test('its contents cannot be read in the database', async () => {
   const [row] = await here.parts.db.sql<{ dump: string }>`select string_agg(inbox::text, '') as dump from inbox`
   expect(row?.dump).not.toContain(Buffer.from('ada@example.org').toString('hex'))
 })

@@ -194,7 +194,7 @@ describe('S-30', () => {
     expect(Object.keys(bodies).sort()).toEqual(taking.sort())
   })
 
-  test('nothing of it in the logs or the metrics, whatever happens to it', async () => {
+  test('no canary appears in the logs or the metrics, whatever happens to its request', async () => {
     await askEverything()
     for (const [route, seen] of statuses) {
       expect(
@@ -228,7 +228,7 @@ describe('S-30', () => {
     expect(findIn(readFileSync(join(data, 'postgres', 'postgres.log'), 'utf8'))).toEqual([])
   })
 
-  test('of an error only what we wrote ourselves is kept: the engine quotes what it choked on', () => {
+  test('of an error only our own text is logged: errors of the JavaScript engine quote the input', () => {
     const errors = [
       () => JSON.parse(`{"a": ${WORD}}`),
       () => BigInt(WORD),

@@ -56,7 +56,7 @@ async function paste(line: string): Promise<unknown> {
 }
 
 describe('a folder of its own', () => {
-  test('the first start shows a sample whose line works, the next start finds everything and shows nothing', async () => {
+  test('the first start shows a sample whose curl line works, the next start finds everything and shows nothing', async () => {
     const data = newData()
     const first = await start({ HERALD_DATA: data })
     // No terminal, so the output may end in a log: the key that sends nothing is all there is.
@@ -87,7 +87,7 @@ describe('a folder of its own', () => {
     expect(isAlive(again)).toBe(false)
   })
 
-  test('kill -9 loses nothing, whether PostgreSQL lives on as an orphan or dies too; no two installs share a secret', async () => {
+  test('kill -9 loses nothing, whether PostgreSQL survives as an orphan or dies too; no two installs share a secret', async () => {
     const data = newData()
     const first = await start({ HERALD_DATA: data })
     const [key = ''] = keysIn(first)
@@ -134,7 +134,7 @@ describe('a folder of its own', () => {
 })
 
 describe('the sample', () => {
-  test('is not made on a database of somebody else', async () => {
+  test('is not created on an external database', async () => {
     const env = await newDatabase()
     const program = await start(env)
     expect(program.out()).not.toMatch(/sample|key|curl/)
@@ -142,7 +142,7 @@ describe('the sample', () => {
     await program.end('SIGTERM')
   })
 
-  test('with --json is one line on stdout, and nothing of it is in the stream of the log', async () => {
+  test('with --json is one line on stdout, and nothing of it is in the log', async () => {
     const data = newData()
     const program = begin({ HERALD_DATA: data, HERALD_LOG_LEVEL: 'trace' }, '--json')
     await program.hasSaid('"address"')
@@ -183,7 +183,7 @@ describe('the sample', () => {
   })
 })
 
-test('a key made by the command line works at once in the running service, in both schemes', async () => {
+test('a key created by the command line works at once in the running service, in both schemes', async () => {
   const env = await newDatabase()
   const program = await start(env)
   await sample(env)
@@ -199,8 +199,8 @@ test('a key made by the command line works at once in the running service, in bo
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
 })
 
-describe('a start that must not be', () => {
-  test('tells every problem of the settings at once, and no secret', async () => {
+describe('a refused start', () => {
+  test('reports every problem of the settings at once, and no secret', async () => {
     const data = newData()
     const wrong = {
       HERALD_DATA: data,
@@ -223,7 +223,7 @@ describe('a start that must not be', () => {
     expect(existsSync(data)).toBe(false)
   })
 
-  test('tells also what does not fit together, before the database is opened or migrated', async () => {
+  test('also reports settings that contradict each other, before the database is opened or migrated', async () => {
     const name = `t_${randomUUID().replaceAll('-', '')}`
     await onServer(inject('server'), `create database ${name}`)
     const url = databaseUrl(inject('server'), name)
@@ -255,7 +255,7 @@ describe('a start that must not be', () => {
     }
   })
 
-  test('refuses a secret that the data was not sealed with, and rotates to one when told the old', async () => {
+  test('refuses a secret that the data was not sealed with, and rotates to a new one when the old one is given', async () => {
     const env = await newDatabase()
     const [old, next] = ['the first secret of 32 characters..', 'the next secret of 32 characters...']
     const first = await start({ ...env, HERALD_SECRET: old })
@@ -283,7 +283,7 @@ describe('a start that must not be', () => {
     })
   })
 
-  test('refuses a database that may forget what it has acknowledged, unless told otherwise', async () => {
+  test('refuses a database without durability, unless a setting allows it', async () => {
     const env = await newDatabase()
     await onServer(inject('server'), `alter database ${env.name} set synchronous_commit = off`)
     expect(await herald(['start'], env)).toEqual({
@@ -311,7 +311,7 @@ describe('a start that must not be', () => {
   })
 })
 
-test('an embedded PostgreSQL that is killed under the service is started again, and nothing is lost', async () => {
+test('an embedded PostgreSQL that is killed while the service runs is restarted, and nothing is lost', async () => {
   const data = newData()
   const program = await start({ HERALD_DATA: data })
   const line = curlLine(program)
@@ -327,8 +327,8 @@ test('an embedded PostgreSQL that is killed under the service is started again, 
   expect(postgresOf(data)).toBe(undefined)
 })
 
-describe('a stop', () => {
-  test('answers what is under way and tells the caller to hang up', async () => {
+describe('stop', () => {
+  test('answers requests in progress with Connection: close', async () => {
     const env = await newDatabase()
     const program = await start(env)
     const { keys, curl } = await sample(env, program)
@@ -380,7 +380,7 @@ describe('a stop', () => {
     expect(seconds).toBeLessThan(10)
   })
 
-  test('does not wait for callers that only hold their connection', async () => {
+  test('does not wait for idle connections', async () => {
     const program = await start(await newDatabase())
     const agent = new http.Agent({ keepAlive: true })
     expect((await get(agent, `${program.address}/health/live`)).status).toBe(200)

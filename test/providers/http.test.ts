@@ -28,7 +28,7 @@ async function peer(given: Given, some: (url: string) => Partial<HttpSmsSettings
 
 describe('templates', () => {
   const values = { to: '+1613', digits: '1613', from: 'A"B', text: '"}\\\n{id}&to=+9 %', id: 'id-1' }
-  test('values cannot leave their place, nor be taken for placeholders', () => {
+  test('values cannot escape their place or be taken for placeholders', () => {
     expect(JSON.parse(fill('{"t":"{text}","f":"{from}","n":{digits}}', values, 'json'))).toEqual({
       t: values.text,
       f: 'A"B',
@@ -98,7 +98,7 @@ describe('sending', () => {
     })
   })
 
-  test('all in the address', async () => {
+  test('everything in the address', async () => {
     const { api, provider } = await peer({ status: 200, body: '{"id":5}' }, url => ({
       method: 'GET',
       url: `${url}/send?to={to}&text={text}`,
@@ -130,7 +130,7 @@ describe('sending', () => {
     expect(await provider.send(textMessage())).toEqual(outcome)
   })
 
-  test('success without a reference is success, and told', async () => {
+  test('success without a reference is a success, and logged', async () => {
     const { provider, lines } = await peer({ status: 200, body: '{"queued":true}' })
     const message = textMessage()
     expect(await provider.send(message)).toEqual({ kind: 'accepted', ref: message.id })
@@ -168,7 +168,7 @@ describe('the webhook', () => {
     })
   })
 
-  test('a list, by paths and words of the settings; without an event id its digest', async () => {
+  test('a list, by paths and status words of the settings; without an event id its digest', async () => {
     const { webhook } = made({
       listPath: ['results'],
       refPath: ['message', 'id'],
@@ -203,7 +203,7 @@ describe('the webhook', () => {
       })
   })
 
-  test('F10, S-24: forged, old and malformed news is refused', async () => {
+  test('F10, S-24: forged, old and malformed receipts are refused', async () => {
     const { webhook } = made()
     const good = signed('{"id":"m","status":"delivered"}')
     const statusOf = async (request: Parameters<typeof webhook.read>[0]) => {
@@ -223,7 +223,7 @@ describe('the webhook', () => {
       expect(await statusOf(signed(body)), body).toBe(400)
   })
 
-  test('an unknown word changes nothing and is told without being repeated', async () => {
+  test('an unknown status word changes nothing and is logged without being quoted', async () => {
     const { webhook, lines } = made()
     expect(await webhook.read(signed('{"id":"m","status":"toString"}'))).toEqual({ ok: true, receipts: [] })
     expect(lines.join()).toContain('unknown status')
@@ -299,7 +299,7 @@ test('the table of settings gives every adapter what it needs', () => {
   expect([smppSettings(none), twilioSettings(none), httpSmsSettings(none)]).toEqual([null, null, null])
 })
 
-test('S2 a stop does not wait for a provider that hangs: nobody knows, and it is said so', async () => {
+test('S2 a stop does not wait for a hanging provider: the send is uncertain, and recorded as such', async () => {
   const { api, provider } = await peer({ status: 200, body: '{}' }, () => ({ timeoutMillis: 120_000 }))
   api.mode('hang')
   const sending = provider.send(textMessage())

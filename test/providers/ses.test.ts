@@ -179,7 +179,7 @@ signed('who is believed', () => {
     expect(fetched).toEqual([])
   })
 
-  test('a certificate that cannot be had is asked for once a minute, not at every knock', async () => {
+  test('a certificate that cannot be fetched is requested once a minute, not for every message', async () => {
     const { world } = providerWorld()
     let asked = 0
     const pool = { relay: relay(1), connections: 1, messagesPerConnection: 1, idleSeconds: 1 }
@@ -231,7 +231,7 @@ signed('a subscription', () => {
     expect(fetched).toEqual([certificateUrl])
   })
 
-  test('its end is told', async () => {
+  test('an unsubscription is logged', async () => {
     const { knock, warnings } = await provider()
     expect(await knock(sign(ask({ Type: 'UnsubscribeConfirmation' })))).toEqual({ ok: true, receipts: [] })
     expect(warnings).toHaveLength(1)

@@ -18,13 +18,13 @@ describe('alphabets', () => {
   test('3GPP TS 23.038: the extension table, behind the escape', () => {
     expect(gsm7('^{}\\[~]|€')?.toString('hex')).toBe('1b141b281b291b2f1b3c1b3d1b3e1b401b65')
   })
-  test('what the alphabet lacks is not guessed', () => {
+  test('characters outside the alphabet are not approximated', () => {
     for (const char of ['ç', 'ᐃ', '`', '\x1b', '🙂', '\f']) expect(gsm7(char)).toBe(null)
   })
-  test('UCS-2 with its big end first, pairs for what lies beyond', () => {
+  test('UCS-2 is big-endian, with surrogate pairs outside the basic plane', () => {
     expect(ucs2('Aᐃ🙂').toString('hex')).toBe('00411403d83dde42')
   })
-  test('S-13: controls go, line ends and pairs stay', () => {
+  test('S-13: control characters are removed, line ends and surrogate pairs stay', () => {
     expect(withoutControls('a\r\nb\rc\td\x00\x1b\x7f\x9b\u202e\u2069\u061c🙂\ud83d!\ude42')).toBe('a\nb\nc d🙂!')
   })
 })
@@ -46,7 +46,7 @@ describe('long messages', () => {
     expect(cut(text, encoding, 7)?.parts.length).toBe(parts)
   })
 
-  test('the header says which, of how many, of what (3GPP TS 23.040, 9.2.3.24.1)', () => {
+  test('the header has part number, count and reference (3GPP TS 23.040, 9.2.3.24.1)', () => {
     const segments = cut('a'.repeat(307), 'GSM-7', 0xab)
     expect(segments?.parts.map(part => part.subarray(0, 6).toString('hex'))).toEqual([
       '050003ab0301',
@@ -55,12 +55,12 @@ describe('long messages', () => {
     ])
   })
 
-  test('more parts than a header can number are no message', () => {
+  test('more parts than a header can number are refused', () => {
     expect(cut('a'.repeat(153 * 255), 'GSM-7', 1)?.parts.length).toBe(255)
     expect(cut('a'.repeat(153 * 255 + 1), 'GSM-7', 1)).toBe(null)
   })
 
-  test('any text: nothing lost, no part too long, no escape sequence and no pair torn apart', () => {
+  test('any text: nothing lost, no part too long, no escape sequence and no surrogate pair split', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', '€', '{', 'ᐃ', '🙂', '\n'), maxLength: 700 })
     fc.assert(
       fc.property(letters, fc.constantFrom('GSM-7' as const, 'UCS-2' as const), (text, encoding) => {
@@ -145,7 +145,7 @@ describe('receipts', () => {
     expect(read(receiptText('1', 'UNDELIV', 'toString'))).toMatchObject({ result: 'permanent-failure' })
   })
 
-  test('optional parameters count before the text', () => {
+  test('optional parameters take precedence over the text', () => {
     const fields = { ...receiptText('text-id', 'UNDELIV'), receipted_message_id: 'tlv-id', message_state: 2 }
     expect(read(fields)).toMatchObject({ ref: 'tlv-id', result: 'delivered' })
     expect(read({ receipted_message_id: '7', message_state: 5 })).toMatchObject({ ref: '7', at: null })
@@ -160,12 +160,12 @@ describe('receipts', () => {
     expect(read({ ...receiptText('9', 'UNDELIV'), esm_class: 0x20 })).toMatchObject({ result: 'pending' })
   })
 
-  test('a phone that sends the words of a receipt is not believed', () => {
+  test('a phone that sends the text of a receipt is ignored', () => {
     expect(read({ ...receiptText('42', 'DELIVRD'), esm_class: 0 })).toBe(null)
     expect(read({ ...receiptText('42', 'DELIVRD'), esm_class: 0x40 })).toBe(null)
   })
 
-  test('without an id or a state there is no news', () => {
+  test('without an id or a state there is no receipt', () => {
     expect(read({ esm_class: 4, short_message: Buffer.from('stat:DELIVRD') })).toBe(null)
     expect(read({ esm_class: 4, short_message: Buffer.from('id:5 nothing more') })).toBe(null)
     expect(read({ esm_class: 4 })).toBe(null)
@@ -201,7 +201,7 @@ describe('receipts', () => {
 describe('frames', () => {
   const frame = new smpp.PDU('deliver_sm', { ...receiptText('42', 'DELIVRD'), receipted_message_id: '42' }).toBuffer()
 
-  test('however the octets are cut, the same PDUs come out', () => {
+  test('however the octets are split, the same PDUs come out', () => {
     const stream = Buffer.concat([frame, frame, frame])
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), sizes => {
@@ -224,7 +224,7 @@ describe('frames', () => {
     expect(createFrames(() => {})(header)).toBe(false)
   })
 
-  test('a deliver_sm is whole or it is not', () => {
+  test('a deliver_sm is complete or refused', () => {
     expect(isWholeDeliver(frame)).toBe(true)
     // The last two octets alone are too few for an optional parameter; every other cut tears a field.
     for (let end = 16; end < frame.length; end++) {
@@ -266,7 +266,7 @@ describe('settings', () => {
     })
     expect(smppSettings({ ...config, smppUrl: null })).toBe(null)
   })
-  test('what is wrong is told by name, without the password', () => {
+  test('wrong settings are reported by name, without the password', () => {
     for (const smppUrl of ['http://me:pass@h', 'smpp://h', 'smpp:', 'smpp://me%00:pass@h'])
       expect(() => smppSettings({ ...config, smppUrl })).toThrow(/^HERALD_SMPP_URL must be an address like/)
     expect(() => smppSettings({ ...config, smppErrors: ['1=odd'] })).toThrow(/HERALD_SMPP_ERRORS holds "1=odd"/)

@@ -39,7 +39,7 @@ function portOf(perl: ChildProcess, lines: string[]): Promise<number> {
 }
 
 describe.skipIf(!isThere)('an independent SMSC', () => {
-  test('binds, takes a message, sends a receipt, hears its acknowledgement, is unbound', async () => {
+  test('binds, accepts a message, sends a receipt, receives its acknowledgement, is unbound', async () => {
     const { provider, heard, receipts } = await smsc()
 
     expect(await provider.probe()).toEqual({ ok: true })
@@ -58,7 +58,7 @@ describe.skipIf(!isThere)('an independent SMSC', () => {
     ])
   })
 
-  test('long messages arrive octet by octet as 3GPP wants them', async () => {
+  test('long messages arrive octet by octet as 3GPP specifies', async () => {
     const { provider, heard, receipts } = await smsc({ errors: { '011': 'temporary' } })
     const text = `${'ᐃ'.repeat(66)}🙂${'ᐃ'.repeat(10)}`
 
@@ -87,7 +87,7 @@ describe.skipIf(!isThere)('an independent SMSC', () => {
     await vi.waitFor(() => expect(heard).toContainEqual(said))
   })
 
-  test('its refusals are ours', async () => {
+  test('its refusals are mapped to our outcomes', async () => {
     const { provider } = await smsc()
     expect(await provider.send(textMessage({ to: '+19995550123' }))).toMatchObject({ kind: 'rejected' })
     const { provider: stranger } = await smsc({ password: 'wrong' })

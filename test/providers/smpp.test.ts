@@ -34,7 +34,7 @@ function made(settings: SmppSettings, world: ProviderWorld): TextProvider {
 }
 
 describe('sending', () => {
-  test('a short message is one submit_sm, asks for a receipt, and is named by its id', async () => {
+  test('a short message is one submit_sm, requests a receipt, and is referenced by its id', async () => {
     const { server, provider } = await bound()
 
     const outcome = await provider.send(textMessage({ from: 'Herald' }))
@@ -55,7 +55,7 @@ describe('sending', () => {
     ])
   })
 
-  test('a long message: only the last part asks for a receipt, and its id is the reference', async () => {
+  test('a long message: only the last part requests a receipt, and its id is the reference', async () => {
     const { server, provider } = await bound()
     const text = `${'x'.repeat(152)}€${'y'.repeat(200)}`
 
@@ -92,14 +92,14 @@ describe('sending', () => {
     expect(server.messages[0]?.text).toBe(text)
   })
 
-  test('without receipts none are asked for', async () => {
+  test('without receipts none are requested', async () => {
     const { server, provider } = await bound({ reports: false })
     await provider.send(textMessage())
     expect(server.pdus[0]?.registered_delivery).toBe(0)
     expect(provider.reports).toBe(false)
   })
 
-  test('a sender or a number that cannot be is rejected before anything is sent', async () => {
+  test('an impossible sender or number is rejected before anything is sent', async () => {
     const { server, provider } = await bound()
     expect(await provider.send(textMessage({ from: 'far too long a name' }))).toMatchObject({ kind: 'rejected' })
     expect(await provider.send(textMessage({ to: '+1613\r\n5550123' }))).toMatchObject({ kind: 'rejected' })
@@ -115,7 +115,7 @@ describe('sending', () => {
     expect(server.counts().most).toBe(4)
   })
 
-  test('14.3.8 a message that fails inside keeps no place of its bind', async () => {
+  test('14.3.8 a message that fails inside releases its place in the window', async () => {
     let isBroken = true
     const server = await startSmppServer()
     ends.push(server.stop)
@@ -154,7 +154,7 @@ describe('sending', () => {
     expect(server.counts()).toMatchObject({ binds: 3, most: 6 })
   })
 
-  test('parts per second are kept', async () => {
+  test('the rate of parts per second is respected', async () => {
     const { provider } = await bound({ perSecond: 100 })
     const before = performance.now()
 
@@ -163,7 +163,7 @@ describe('sending', () => {
     expect(performance.now() - before).toBeGreaterThan(180) // 20 parts: 19 steps of 10 ms, one of them forgiven
   })
 
-  test('whoever would wait too long for a turn is handed back', async () => {
+  test('a message that would wait too long for the rate limit is deferred', async () => {
     const { provider } = await bound({ perSecond: 1 })
     const sends = Array.from({ length: 14 }, () => provider.send(textMessage()))
     expect(await Promise.race(sends.slice(12))).toEqual({
@@ -174,7 +174,7 @@ describe('sending', () => {
     expect(provider.perSecond).toBe(1)
   })
 
-  test('whoever would wait too long for a place in the window is handed back, certainly not sent', async () => {
+  test('a message that would wait too long for a place in the window is deferred, certainly not sent', async () => {
     const { server, provider } = await bound({ window: 1, patienceMillis: 50, replyMillis: 5_000 })
     server.delay(1_000)
     const first = provider.send(textMessage())
@@ -188,7 +188,7 @@ describe('sending', () => {
     expect(server.pdus.length).toBe(1)
   })
 
-  test('an answer without an id is an acceptance without a name of theirs', async () => {
+  test('an answer without an id is an acceptance without a reference', async () => {
     const { server, provider } = await bound()
     server.mode('bare')
     const message = textMessage()
@@ -210,7 +210,7 @@ describe('refusals', () => {
     expect(server.pdus.length).toBe(0)
   })
 
-  test('a later part that is throttled is tried again: half a message helps no one', async () => {
+  test('a later part that is throttled is retried: an incomplete message is useless', async () => {
     const { server, provider } = await bound()
     server.script('ok', 'throttle', 'ok')
 
@@ -229,7 +229,7 @@ describe('refusals', () => {
   })
 })
 
-describe('broken lines', () => {
+describe('broken connections', () => {
   test('F5: a drop before the answer of the last part is uncertain', async () => {
     const { server, provider } = await bound()
     server.mode('drop-last')
@@ -240,7 +240,7 @@ describe('broken lines', () => {
     })
   })
 
-  test('everything pending fails at once, nothing waits for its time-out', async () => {
+  test('everything pending fails at once, nothing waits for its timeout', async () => {
     const { server, provider } = await bound({ replyMillis: 20_000 })
     server.mode('hang')
     const sends = Array.from({ length: 10 }, () => provider.send(textMessage()))
@@ -262,7 +262,7 @@ describe('broken lines', () => {
     expect(await provider.send(textMessage())).toMatchObject({ kind: 'accepted' })
   })
 
-  test('a refused bind is down and says why; it is tried again', async () => {
+  test('a refused bind is down and says why; it is retried', async () => {
     const server = await startSmppServer()
     ends.push(server.stop)
     server.mode('bind-refused')
@@ -278,7 +278,7 @@ describe('broken lines', () => {
     expect(await provider.probe()).toEqual({ ok: true })
   })
 
-  test('F3: a bind nobody answers is given up', async () => {
+  test('F3: a bind without an answer times out', async () => {
     const server = await startSmppServer()
     ends.push(server.stop)
     server.mode('bind-silent')
@@ -286,7 +286,7 @@ describe('broken lines', () => {
     expect(await provider.send(textMessage())).toMatchObject({ detail: 'Not bound: no answer to the bind', down: true })
   })
 
-  test('F3: a server that accepts the connection and says nothing at all', async () => {
+  test('F3: a server that accepts the connection and sends nothing', async () => {
     const dumb = createServer(socket => void socket.on('error', () => {}).resume())
     await new Promise<void>(resolve => dumb.listen(0, '127.0.0.1', resolve))
     ends.push(() => new Promise(resolve => dumb.close(resolve)))
@@ -296,20 +296,20 @@ describe('broken lines', () => {
     expect(await provider.send(textMessage())).toMatchObject({ kind: 'deferred', down: true })
   })
 
-  test('enquire_link without an answer drops the line', async () => {
+  test('enquire_link without an answer closes the connection', async () => {
     const { server, provider, lines } = await bound({ enquireMillis: 50, replyMillis: 50 })
     for (const session of server.bound) session.removeAllListeners('enquire_link')
     await vi.waitFor(() => expect(lines.join()).toContain('no answer to enquire_link'))
     expect(provider.name).toBe('smpp')
   })
 
-  test('an unbind of the other side is answered, and we come back', async () => {
+  test('an unbind of the SMSC is answered, and we reconnect', async () => {
     const { server } = await bound()
     server.unbindAll()
     await vi.waitFor(() => expect(server.counts().binds).toBe(2))
   })
 
-  test('reconnects pause longer and longer', async () => {
+  test('reconnects with exponential backoff', async () => {
     const { lines, world } = recordedWorld()
     made(smppFor(1, { retryMillis: [20, 10_000] }), world)
     await new Promise(resolve => setTimeout(resolve, 700))
@@ -318,8 +318,8 @@ describe('broken lines', () => {
   })
 })
 
-describe('stopping', () => {
-  test('what is pending gets its answer, then we unbind', async () => {
+describe('stop', () => {
+  test('pending messages get their answers, then we unbind', async () => {
     const { server, provider } = await bound()
     server.delay(100)
     const sent = provider.send(textMessage())
@@ -332,7 +332,7 @@ describe('stopping', () => {
     expect(server.counts().binds).toBe(1)
   })
 
-  test('a server that is away does not hold up a stop', async () => {
+  test('an unreachable server does not delay a stop', async () => {
     const provider = made(smppFor(1), recordedWorld().world)
     const before = performance.now()
     await provider.stop()
@@ -341,7 +341,7 @@ describe('stopping', () => {
 })
 
 describe('receipts', () => {
-  test('stored first, acknowledged then', async () => {
+  test('stored before they are acknowledged', async () => {
     let store: () => void = () => {}
     const stored = new Promise<void>(resolve => {
       store = resolve
@@ -355,14 +355,14 @@ describe('receipts', () => {
     await vi.waitFor(() => expect(server.answers).toMatchObject([{ status: 0 }]))
   })
 
-  test('not stored, not acknowledged: ESME_RX_T_APPN, and it comes again', async () => {
+  test('not stored, not acknowledged: ESME_RX_T_APPN, and the SMSC retries', async () => {
     const { server, lines } = await bound({}, { accept: () => Promise.reject(new Error('database away')) })
     server.deliver(receiptText('42', 'DELIVRD'))
     await vi.waitFor(() => expect(server.answers).toMatchObject([{ status: 0x64 }]))
     expect(lines.join()).toContain('could not be stored')
   })
 
-  test('O3: a receipt that outruns the answer is heard', async () => {
+  test('O3: a receipt that arrives before the answer is stored', async () => {
     const { server, provider, receipts } = await bound()
     server.earlyReceipt(ref => receiptText(ref, 'DELIVRD'))
 
@@ -381,7 +381,7 @@ describe('receipts', () => {
     expect(new Set(receipts.map(({ eventId }) => eventId)).size).toBe(2)
   })
 
-  test('late: after the line broke and came back', async () => {
+  test('late: after the connection broke and was re-established', async () => {
     const { server, provider, receipts } = await bound()
     await provider.send(textMessage())
     for (const session of server.bound) session.destroy()
@@ -399,7 +399,7 @@ describe('receipts', () => {
     expect(outcome).toEqual({ kind: 'accepted', ref: '255' })
   })
 
-  test('what a phone sends is acknowledged and ignored, also when it pretends to be a receipt', async () => {
+  test('a message from a phone is acknowledged and ignored, also when it looks like a receipt', async () => {
     const { server, receipts } = await bound()
     server.deliver({ source_addr: '16135550100', short_message: 'STOP' })
     server.deliver({ ...receiptText('42', 'DELIVRD'), esm_class: 0 })
@@ -407,7 +407,7 @@ describe('receipts', () => {
     expect(receipts).toEqual([])
   })
 
-  test('a deliver_sm whose lengths lie is refused and changes nothing; the line lives', async () => {
+  test('a deliver_sm with wrong lengths is refused and changes nothing; the connection stays open', async () => {
     const { server, provider, receipts } = await bound()
     const whole = new smpp.PDU('deliver_sm', {
       ...receiptText('123456', 'DELIVRD'),
@@ -422,7 +422,7 @@ describe('receipts', () => {
     expect(await provider.send(textMessage())).toMatchObject({ kind: 'accepted' })
   })
 
-  test('half a deliver_sm and then the end: nothing is heard', async () => {
+  test('half a deliver_sm and then the end: nothing is stored', async () => {
     const { server, receipts } = await bound()
     const whole = new smpp.PDU('deliver_sm', receiptText('123456', 'DELIVRD')).toBuffer()
     for (const session of server.bound) session.socket.end(whole.subarray(0, whole.length - 20))
@@ -430,7 +430,7 @@ describe('receipts', () => {
     expect(receipts).toEqual([])
   })
 
-  test('a flood is stored in groups', async () => {
+  test('many receipts are stored in batches', async () => {
     const groups: number[] = []
     const { server } = await bound(
       {},
@@ -450,7 +450,7 @@ describe('smpps', () => {
   const folder = mkdtempSync(join(tmpdir(), 'herald-smpps-'))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('a trusted certificate is bound to, a foreign one is not', async () => {
+  test('binds to a trusted certificate, not to another one', async () => {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
     execFileSync(

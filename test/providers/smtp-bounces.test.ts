@@ -66,7 +66,7 @@ const diagnoses: Record<string, string> = {
 }
 
 describe('a report', () => {
-  test('the corpus is whole', () => {
+  test('the corpus is complete', () => {
     expect(readdirSync(folder).sort()).toEqual(Object.keys(expected).sort())
   })
 
@@ -85,7 +85,7 @@ describe('a report', () => {
     expect(readReport(corpus(name), id, now)).toEqual(receipt)
   })
 
-  test('cut anywhere or full of noise it never throws', () => {
+  test('truncated anywhere or full of noise it never throws', () => {
     for (const name of Object.keys(expected)) {
       const raw = corpus(name)
       for (let i = 0; i < raw.length; i += 97) readReport(raw.slice(0, i), id, now)
@@ -170,7 +170,7 @@ async function talk(port: number) {
 }
 
 describe('the receiver', () => {
-  test('a bounce is stored before 250 is said', async () => {
+  test('a bounce is stored before the reply 250', async () => {
     const order: string[] = []
     const { port, paths } = await receiver(async receipts => {
       await new Promise(resolve => setTimeout(resolve, 20))
@@ -187,7 +187,7 @@ describe('the receiver', () => {
     expect(await say('QUIT')).toBe('221')
   })
 
-  test('451 when it could not be stored, and the same bounce again is welcome', async () => {
+  test('451 when it could not be stored, and the retry is accepted', async () => {
     let broken = true
     const { port, paths } = await receiver(async () => {
       if (broken) throw new Error('database away')
@@ -230,7 +230,7 @@ describe('the receiver', () => {
     expect(older.indexOf('@')).toBeLessThanOrEqual(64)
   })
 
-  test('strict about order, length, line ends and patience', async () => {
+  test('strict about order, length, line ends and timeouts', async () => {
     const { port, paths } = await receiver()
     const first = await talk(port)
     expect(await first.say('MAIL FROM:<>')).toBe('503')
@@ -252,7 +252,7 @@ describe('the receiver', () => {
     expect(await third.say('WHAT')).toBe('421')
   })
 
-  test('data ends at CRLF.CRLF only, however it is torn', async () => {
+  test('data ends at CRLF.CRLF only, however it is split', async () => {
     const stored: Receipt[] = []
     const { port, paths } = await receiver(async receipts => {
       stored.push(...receipts)
@@ -272,7 +272,7 @@ describe('the receiver', () => {
     expect(await say('NOOP')).toBe('250')
   })
 
-  test('a report with a large message behind it is read by its beginning', async () => {
+  test('of a report with a large message behind it only the beginning is read', async () => {
     const stored: Receipt[] = []
     const { port, paths } = await receiver(async receipts => {
       stored.push(...receipts)
@@ -289,7 +289,7 @@ describe('the receiver', () => {
     expect(stored.map(({ result }) => result)).toEqual(['permanent-failure'])
   })
 
-  test('the provider sends with a return path of its own and hands its bounces on', async () => {
+  test('the provider sends with a return path of its own and forwards its bounces', async () => {
     const server = await smtpServer()
     const { world, receipts } = providerWorld()
     // A free port first, because the provider does not tell which one it took.
@@ -315,7 +315,7 @@ describe('the receiver', () => {
     expect(receipts).toMatchObject([{ ref: sent.id, result: 'permanent-failure' }])
   })
 
-  test('a port that is taken is a warning, not an end', async () => {
+  test('a port in use is a warning and does not stop the start', async () => {
     const one = await receiver()
     const told = providerWorld()
     const two = createBounceReceiver(

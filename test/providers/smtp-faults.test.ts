@@ -121,7 +121,7 @@ describe.each([
     expect(await provider.send(message())).toEqual(expected)
   })
 
-  test('after a refusal the same connection carries the next message', async () => {
+  test('after a refusal the same connection sends the next message', async () => {
     const { server, provider } = await against(
       scene({ ...(ehlo && { ehlo, data: '503 5.5.1 no valid recipients' }), rcpt: '550 5.1.1 no' }),
     )
@@ -132,7 +132,7 @@ describe.each([
   })
 })
 
-test('nobody listening: deferred and down, the warning says it once and names nobody', async () => {
+test('connection refused: deferred and down, one warning without a recipient', async () => {
   const { server, provider, warnings } = await against(scene({}))
   await server.stop()
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => provider.send(message())))
@@ -140,7 +140,7 @@ test('nobody listening: deferred and down, the warning says it once and names no
   expect(warnings).toEqual([{ fields: { provider: 'smtp', code: null }, sentence: 'No connection to the provider' }])
 })
 
-test('half a reply and then the end of the line', async () => {
+test('half a reply and then the end of the connection', async () => {
   const { provider } = await against(async ({ socket, say, hear }) => {
     say('220 test\r\n')
     await hear()
@@ -152,7 +152,7 @@ test('half a reply and then the end of the line', async () => {
   expect(await provider.send(message())).toEqual(down)
 })
 
-test('DATA taken although the recipient was refused: nothing is sent, the connection goes', async () => {
+test('DATA accepted although the recipient was refused: nothing is sent, the connection is closed', async () => {
   const { server, provider } = await against(scene({ ehlo: piped, rcpt: '550 5.1.1 no' }), {})
   server.state.scene = async ({ say, hear }) => {
     say('220 test\r\n')
@@ -166,7 +166,7 @@ test('DATA taken although the recipient was refused: nothing is sent, the connec
   expect(server.state.wire).not.toContain('Subject:')
 })
 
-test('a kept connection that the server closed meanwhile is replaced without anyone noticing', async () => {
+test('a kept connection that the server closed meanwhile is replaced transparently', async () => {
   const { server, provider } = await against(async peer => {
     const { say, hear, data, socket } = peer
     say('220 test\r\n')
@@ -186,7 +186,7 @@ test('a kept connection that the server closed meanwhile is replaced without any
   expect(server.state.connections).toBe(3)
 })
 
-describe('where the server offers PIPELINING, the next envelope leaves with the end of the data', () => {
+describe('where the server offers PIPELINING, the next envelope is sent with the end of the data', () => {
   const to = (name: string) => message({ to: `${name}@example.net` })
 
   /** Plays the first message of the first connection by hand up to its end; all that comes later goes well. */
@@ -224,7 +224,7 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
     expect(server.state.wire.match(/^Message-ID/gm)).toHaveLength(2)
   })
 
-  test('a refusal of the one is none of the other', async () => {
+  test('a refusal of one message does not affect the other', async () => {
     const { server, provider } = await against(firstEnds(({ say }) => say('552 5.3.4 too big\r\n')))
     const [a, b] = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
     expect(a).toEqual(tooLarge('552 5.3.4 too big'))
@@ -250,7 +250,7 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
     expect(server.state.wire.match(/^To: b@/gm)).toHaveLength(1)
   })
 
-  test('two that end at the same moment leave one free connection, not two', async () => {
+  test('two messages that end at the same moment leave one free connection, not two', async () => {
     const { server, provider } = await against(
       firstEnds(async ({ hear, say }) => {
         for (let i = 0; i < 4; i++) await hear()
@@ -266,7 +266,7 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
     expect(server.state.wire.match(/^To: next\d@/gm)).toHaveLength(3)
   })
 
-  test('a server that was silent when it was followed is not followed again', async () => {
+  test('a server that fell silent after a pipelined envelope gets no further one', async () => {
     const { server, provider } = await against(
       firstEnds(async ({ socket }) => {
         await new Promise(gone => socket.once('close', gone))
@@ -278,7 +278,7 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
     expect(server.state.wire.match(/\r\n\.\r\nRSET/g)).toHaveLength(1)
   })
 
-  test('a quarter of the connections is kept for what is urgent', async () => {
+  test('a quarter of the connections is reserved for urgent messages', async () => {
     let release = () => {}
     const released = new Promise<void>(resolve => {
       release = resolve
@@ -303,14 +303,14 @@ describe('where the server offers PIPELINING, the next envelope leaves with the 
   })
 })
 
-test('messages over the size the server gives are not tried', async () => {
+test("messages over the server's size limit are not sent", async () => {
   const { server, provider } = await against(scene({ ehlo: '250-test\r\n250 SIZE 2000' }))
   const outcome = await provider.send(message({ text: 'x\n'.repeat(5000) }))
   expect(outcome).toEqual(rejected('The message is larger than the 2000 bytes the provider takes'))
   expect(server.state.wire).not.toContain('MAIL FROM')
 })
 
-test('a large message goes in pieces and arrives whole', async () => {
+test('a large message is sent in pieces and arrives complete', async () => {
   const server = await smtpServer()
   const provider = createSmtp(smtpSettingsFor(server.port), providerWorld().world)
   ends.push(server.stop, provider.stop)
@@ -321,7 +321,7 @@ test('a large message goes in pieces and arrives whole', async () => {
   expect(Buffer.from(body ?? '', 'base64').equals(content)).toBe(true)
 })
 
-test('a provider that takes fewer connections than we would like is not down', async () => {
+test('a provider that accepts fewer connections than configured is not down', async () => {
   let open = 0
   const { provider } = await against(
     async peer => {
@@ -424,7 +424,7 @@ describe('login and TLS', () => {
     expect(JSON.stringify(warnings)).not.toMatch(/wrong|herald"/)
   })
 
-  test('a password is not sent in the clear, except to this machine or when told so', async () => {
+  test('a password is not sent in the clear, except to this machine or when a setting allows it', async () => {
     const { server } = await against(scene({ ehlo: '250-test\r\n250 AUTH PLAIN LOGIN' }))
     const secret = { user: 'herald', password: 'hunter2' }
     // 0.0.0.0 reaches this machine without being one of its usual names.
@@ -476,7 +476,7 @@ const config = (smtpUrl: string) => ({
   sendingDomain: 'herald.example',
 })
 
-test('stop while messages are under way answers all of them', async () => {
+test('stop while messages are in progress answers all of them', async () => {
   const { provider } = await against(scene({ hangAt: 'end' }), { connections: 2 })
   const sent = Array.from({ length: 10 }, () => provider.send(message()))
   await new Promise<void>(resolve => setImmediate(resolve))
@@ -485,7 +485,7 @@ test('stop while messages are under way answers all of them', async () => {
   expect(outcomes.every(({ kind }) => kind === 'deferred')).toBe(true)
 })
 
-test('F8 whatever bytes come at whatever step: an answer, no crash, and no message counted as sent that was not', async () => {
+test('F8 any bytes at any step: an outcome, no crash, and no unsent message counted as sent', async () => {
   const { server, provider } = await against(scene({}), { messagesPerConnection: 1 })
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map(octets => Buffer.from(octets).toString('latin1')),

@@ -34,7 +34,7 @@ const unit = fc.constantFrom(
   'Привет ',
 )
 
-test('what is encoded in pieces reads the same, in lines that are short enough', async () => {
+test('text encoded in pieces decodes to the same, in lines that are short enough', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(unit, { minLength: 1, maxLength: 40 }),

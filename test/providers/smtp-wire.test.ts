@@ -76,7 +76,7 @@ describe('a message', () => {
     expect('headers' in composed && composed.headers[0]).toBe(`From: ${expected}`)
   })
 
-  test('long and foreign subjects are folded into words that decode to the same', () => {
+  test('long and non-ASCII subjects are folded into words that decode to the same', () => {
     for (const subject of [
       'x'.repeat(2000),
       'word '.repeat(400).trim(),
@@ -278,7 +278,7 @@ describe('S-11 one recipient, exactly the validated one', () => {
     expect(server.state.wire).toBe('')
   })
 
-  test('the wall lets through what recipients/email.ts lets through, with the same host', () => {
+  test('the address check accepts what recipients/email.ts accepts, with the same host', () => {
     for (const to of [
       'jo@example.net',
       "o'neil+tag@sub.example.co",
@@ -292,7 +292,7 @@ describe('S-11 one recipient, exactly the validated one', () => {
     }
   })
 
-  test('the host goes out in ASCII', async () => {
+  test('the host is sent in ASCII', async () => {
     const server = await scriptedServer(scene({}))
     const provider = createSmtp(smtpSettingsFor(server.port), providerWorld().world)
     ends.push(server.stop, provider.stop)
@@ -320,7 +320,7 @@ describe('S-11 one recipient, exactly the validated one', () => {
   })
 })
 
-describe('S-12 no message can end early or carry another', () => {
+describe('S-12 no message can end early or contain another', () => {
   const lines = [
     '\r\n.\r\n',
     '\n.\n',
@@ -355,7 +355,7 @@ describe('S-12 no message can end early or carry another', () => {
     }
   })
 
-  test('a real server gets one letter each time, with the same text', async () => {
+  test('a real server gets one message each time, with the same text', async () => {
     const { server, provider } = await peer()
     for (const text of smuggled) await provider.send(message({ text, html: text }))
     expect(server.letters).toHaveLength(smuggled.length)

@@ -22,8 +22,8 @@ async function peer(given: Given = { status: 201, body: '{"sid":"SM1"}' }, some:
   return { api, provider }
 }
 
-describe('what is asked', () => {
-  test('a form, with basic authentication and the address for news', async () => {
+describe('requests', () => {
+  test('a form, with basic authentication and the callback address', async () => {
     const { api, provider } = await peer()
 
     expect(await provider.send(textMessage({ from: '+16135550100', text: 'Hi & bye' }))).toEqual({
@@ -42,7 +42,7 @@ describe('what is asked', () => {
     })
   })
 
-  test('without a sender of its own a message goes by the messaging service', async () => {
+  test('without a sender of its own a message uses the messaging service', async () => {
     const { api, provider } = await peer(undefined, { messagingService: 'MG1', sender: '999', callbackUrl: null })
     await provider.send(textMessage({ from: null }))
     expect(Object.fromEntries(new URLSearchParams(api.requests[0]?.body))).toEqual({
@@ -61,7 +61,7 @@ describe('what is asked', () => {
     expect(api.requests.length).toBe(1)
   })
 
-  test('the probe asks for the account and sends nothing', async () => {
+  test('the probe requests the account and sends nothing', async () => {
     const { api, provider } = await peer({ status: 200, body: '{}' })
     expect(await provider.probe()).toEqual({ ok: true })
     expect(api.requests).toMatchObject([{ method: 'GET', url: '/2010-04-01/Accounts/AC0123456789.json' }])
@@ -70,7 +70,7 @@ describe('what is asked', () => {
   })
 })
 
-describe('what an answer means', () => {
+describe('answers', () => {
   const error = (code: number, message = 'The number +16135550123 is wrong') => JSON.stringify({ code, message })
   test.each([
     [400, error(21211), { kind: 'rejected', detail: 'Invalid phone number (21211)' }],
@@ -153,7 +153,7 @@ describe('the webhook', () => {
       body: Buffer.from(new URLSearchParams(form).toString()),
     })
 
-  test('our signature is that of the twilio package, and each believes the other', () => {
+  test('our signature equals that of the twilio package, and each verifies the other', () => {
     const forms: Record<string, string>[] = [
       fields,
       {},
@@ -203,18 +203,18 @@ describe('the webhook', () => {
     })
   })
 
-  test('what is no news is acknowledged and forgotten', async () => {
+  test('callbacks without a new status are acknowledged and ignored', async () => {
     for (const MessageStatus of ['accepted', 'queued', 'sending', 'scheduled', 'receiving', 'whatever', ''])
       expect(await call({ ...fields, MessageStatus })).toEqual({ ok: true, receipts: [] })
   })
 
-  test('the time of the carrier is used where it is given', async () => {
+  test("the carrier's time is used where it is given", async () => {
     expect(await call({ ...fields, RawDlrDoneDate: '2611150507' })).toMatchObject({
       receipts: [{ at: Date.UTC(2026, 10, 15, 5, 7) }],
     })
   })
 
-  test('F10: forged and malformed news is refused', async () => {
+  test('F10: forged and malformed callbacks are refused', async () => {
     const good = theirs(callbackUrl, fields)
     expect(await call({ ...fields, MessageStatus: 'failed' }, good)).toMatchObject({ ok: false, status: 401 })
     expect(await call(fields, '')).toMatchObject({ ok: false, status: 401 })

@@ -75,7 +75,7 @@ async function scheduledJob(): Promise<Id> {
 }
 
 describe('S-36 each action leaves a row', () => {
-  test('a key that is made, and revoked once', async () => {
+  test('a key that is created, and revoked once', async () => {
     let id = ''
     const lines = await added(async () => {
       id = (await service.key({ type: 'team', manageTemplates: false })).id
@@ -89,7 +89,7 @@ describe('S-36 each action leaves a row', () => {
     ])
   })
 
-  test('a template that is made, changed, and archived once', async () => {
+  test('a template that is created, changed, and archived once', async () => {
     let id = ''
     const lines = await added(async () => {
       id = await emailTemplate(key)
@@ -128,7 +128,7 @@ describe('S-36 each action leaves a row', () => {
     ])
   })
 
-  test('what is refused leaves none', async () => {
+  test('a refused action leaves none', async () => {
     const body = { name: 'x', template_type: 'email', subject: 's', content: 'x'.repeat(50_001) }
     const lines = await added(async () => {
       await key.post('/v2/manage-template', { ...body, template_category_id: CATEGORY.general })
@@ -259,7 +259,7 @@ describe('an actor without the permission is refused and nothing is recorded', (
   })
 })
 
-test('S-36 a row that was written stays: the program itself may not change or delete it', async () => {
+test('S-36 a written row stays: the program itself cannot change or delete it', async () => {
   const { sql, script } = here.parts.db
   const count = async () => (await sql<{ n: number }>`select count(*)::integer as n from audit`)[0]?.n
   const before = await count()
@@ -295,7 +295,7 @@ test('herald audit names the operator by the system account', async () => {
   expect(out).toContain(` operator ${username}  service changed `)
 })
 
-test('herald audit shows all services to people, without names of people', async () => {
+test('herald audit lists all services, without names of people', async () => {
   const { code, out } = await herald('audit', '--most', '3')
   expect(code).toBe(0)
   expect(out.trimEnd().split('\n')).toHaveLength(4)

@@ -33,7 +33,7 @@ describe('S-38 secrets', () => {
     expect(other).not.toBe(one[0])
   })
 
-  test('a short one is refused, in the settings and in the file, and not repeated', () => {
+  test('a short one is refused, in the settings and in the file, and not quoted', () => {
     expect(() => readConfig({ HERALD_SECRET: 'tooshort-canary' })).toThrow(/HERALD_SECRET is too short/)
     for (const held of ['', '\n', 'tooshort-canary'])
       inFolder(folder => {
@@ -43,7 +43,7 @@ describe('S-38 secrets', () => {
       })
   })
 
-  test('no setting that is secret has a value of its own, and no command takes one as an argument', () => {
+  test('no secret setting has a default, and no command takes one as an argument', () => {
     const secret = settingsTable().filter(setting => setting.secret)
     expect(secret.length).toBeGreaterThan(8)
     for (const { name, shown } of secret) expect(shown, name).toMatch(/^(none|made on first start)/)
@@ -53,7 +53,7 @@ describe('S-38 secrets', () => {
 })
 
 describe('S-40 dependencies', () => {
-  test('every direct dependency is named by one version, and by its reason in docs/decisions.md', () => {
+  test('every direct dependency has one version, and its reason in docs/decisions.md', () => {
     const reasons = readFileSync('docs/decisions.md', 'utf8')
     for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies'])
       for (const [name, version] of Object.entries(about[kind] ?? {})) {
@@ -68,7 +68,7 @@ describe('S-40 dependencies', () => {
     expect(Object.values(about.allowScripts ?? {}).filter(allowed => `${allowed}` !== 'false')).toEqual([])
   })
 
-  test('what runs in production is few packages', () => {
+  test('production has few packages', () => {
     expect(packages.filter(([, { dev }]) => !dev).length).toBeLessThan(100)
   })
 })

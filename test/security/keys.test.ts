@@ -26,7 +26,7 @@ beforeAll(async () => {
 const wrongKey = () => `herald-a_key-${service.id}-${randomUUID()}`
 
 describe('S-02 the same work for every wrong key', () => {
-  test('unknown, revoked, of another service: one digest and one question each', async () => {
+  test('unknown, revoked, of another service: one digest and one query each', async () => {
     const other = await here.service()
     const [revoked, foreign] = [await service.key(), await other.key()]
     await here.parts.db.sql`update keys set revoked_at = now() where id = ${revoked.id}`
@@ -85,7 +85,7 @@ describe('S-02 wrong keys from one address', () => {
     return late
   }
 
-  test('the first sixty in a minute are told at once, then each later; another address is another; a minute ends', async () => {
+  test('the first sixty refusals in a minute are immediate, then each is delayed; per address; the window ends after a minute', async () => {
     const time = { now: 1_000_000 }
     const throttle = withHand({ now: () => time.now })
     for (let n = 0; n < FREE; n++) expect(await isLate(throttle.failed('203.0.113.9'))).toBe(false)
@@ -96,7 +96,7 @@ describe('S-02 wrong keys from one address', () => {
     expect(await isLate(throttle.failed('203.0.113.9'))).toBe(false)
   })
 
-  test('what is remembered has a bound, and so have answers that wait', async () => {
+  test('the number of tracked addresses and of delayed answers is bounded', async () => {
     const throttle = withHand({ most: 100 })
     for (let n = 0; n < 1_000; n++) await throttle.failed(`198.51.100.${n}`)
     expect(throttle.size()).toBe(100)
@@ -108,7 +108,7 @@ describe('S-02 wrong keys from one address', () => {
     await Promise.all(flood)
   })
 
-  test('a network of IPv6 is one caller; this machine is nobody in particular', async () => {
+  test('an IPv6 network is one caller; loopback is not counted', async () => {
     expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2')
     expect(networkOf('2001:DB8:0001:2::9')).toBe('2001:db8:1:2')
     expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0')
@@ -120,7 +120,7 @@ describe('S-02 wrong keys from one address', () => {
     expect(throttle.size()).toBe(0)
   })
 
-  test('over HTTP: the words stay, the wait comes, a right key from there is not slowed; a made-up address in front changes nothing', async () => {
+  test('over HTTP: the text stays, the answer is delayed, a valid key from there is not; a forged address header changes nothing', async () => {
     const from = (address: string, text: string) =>
       here.call('GET', PATH, { headers: { authorization: `ApiKey-v1 ${text}`, 'x-forwarded-for': address } })
     const guess = async (address: string) => {
@@ -147,7 +147,7 @@ describe('S-02 wrong keys from one address', () => {
 })
 
 describe('S-03 signed tokens', () => {
-  test('longer than 4 kB: not even taken apart', async () => {
+  test('longer than 4 kB: not even parsed', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const text = `${part({ alg: 'HS256' })}.${part({ iss: service.id, x: 'y'.repeat(4_000) })}.xx`
     const reply = await here.call('GET', PATH, { headers: { authorization: `Bearer ${text}` } })
@@ -176,7 +176,7 @@ describe('S-03 signed tokens', () => {
   })
 })
 
-describe('S-41 what a caller says about itself', () => {
+describe('S-41 headers in which a caller describes itself', () => {
   /** The addresses that an answer holds: of the message, and of its file. */
   async function addresses(w: World, more: Record<string, string>) {
     const caller = await (await w.service()).key()
@@ -197,18 +197,18 @@ describe('S-41 what a caller says about itself', () => {
     'x-real-ip': '203.0.113.1',
   }
 
-  test('with a public address in the settings nothing of it counts, not even from a trusted proxy', async () => {
+  test('with a public address in the settings they are ignored, even from a trusted proxy', async () => {
     const w = await world({ HERALD_BASE_URL: 'https://notify.example.org', HERALD_TRUSTED_PROXIES: '127.0.0.1' })
     const ours = 'https://notify.example.org'
     expect(await addresses(w, { ...spoofed, host: 'evil.example' })).toEqual([ours, ours])
   })
 
-  test('without one, forwarded headers of strangers are not believed', async () => {
+  test('without one, forwarded headers of strangers are ignored', async () => {
     const w = await world()
     expect(await addresses(w, spoofed)).toEqual([w.address, w.address])
   })
 
-  test('those of a trusted proxy are', async () => {
+  test('those of a trusted proxy are used', async () => {
     expect(await addresses(here, spoofed)).toEqual(['https://evil.example', 'https://evil.example'])
   })
 })

@@ -38,7 +38,7 @@ const TEXT: readonly Given[] = [
   { status: 200, body: `<html>${WORD}` },
 ]
 
-test('S-30 what providers, scanners and strangers say is not in the log', async () => {
+test('S-30 text of providers, scanners and strangers is not in the log', async () => {
   const replies: Replies = {}
   const relay = await scriptedServer(scene(replies))
   let given: Given = { status: 200, body: '' }
@@ -117,7 +117,7 @@ test('S-30 what providers, scanners and strangers say is not in the log', async 
   for (const line of err.trimEnd().split('\n')) expect(() => JSON.parse(line), line).not.toThrow()
 })
 
-test('S-30 of the words of a provider that is down only a code is kept', () => {
+test('S-30 of the text of a provider that is down only a code is logged', () => {
   const codes = [
     ['554 5.7.1 blocked <canary@example.net>', '554 5.7.1'],
     ['421', '421'],

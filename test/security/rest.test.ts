@@ -117,7 +117,7 @@ describe('S-32', () => {
     expect(found(tables)).toEqual([])
   })
 
-  test('a refusal is told without the address it was about', async () => {
+  test('a refusal is stored without the address it was about', async () => {
     const { provider_response } = (await key.get(`${LIST}/${ids.refused}`)).body
     expect(provider_response).toBe('550 5.1.1 <…>: Recipient … unknown')
   })

@@ -13,12 +13,12 @@ describe('S-37 in the sources', () => {
   // What has no parameters in SQL: partitions, migrations, channels, a backup. Their names are our own.
   const WITHOUT_TAG = /^(db\/|engine\/leader\.ts$)/
 
-  test('statements are written with the tag, which knows values only as parameters', () => {
+  test('statements are written with the tag, which passes values only as parameters', () => {
     const bare = files.filter(({ file, text }) => !WITHOUT_TAG.test(file) && /\.(query|script)\(/.test(text))
     expect(bare.map(({ file }) => file)).toEqual([])
   })
 
-  test('the tag and its pieces are never called as functions, with a text that was made elsewhere', () => {
+  test('the tag and its fragments are never called as functions, with a text built elsewhere', () => {
     const knowing = files.filter(({ text }) => /from '[./]*(db\/)?connect\.ts'/.test(text))
     const called = knowing.filter(({ text }) => /(?<![.\w])(sql|part)(<[^`(]*>)?\(/.test(text))
     expect(knowing.length).toBeGreaterThan(10)
@@ -28,7 +28,7 @@ describe('S-37 in the sources', () => {
     ])
   })
 
-  test('bare statements with a name in them are these, and the names are our own', () => {
+  test('raw statements with a name in them are these, and the names are our own', () => {
     const made = files.filter(({ text }) => /\.(query|script)\(\s*`[^`]*\$\{/.test(text)).map(({ file }) => file)
     expect(made.sort()).toEqual(['db/listen.ts', 'db/migrate.ts', 'db/partitions.ts'])
   })
@@ -69,7 +69,7 @@ describe('S-37 over HTTP', () => {
                (select count(*)::integer from templates where archived) as archived`
     )[0]
 
-  test('quotes and statements in ids, filters, headers and bodies are refused, find nothing, or are kept as they are', async () => {
+  test('quotes and statements in ids, filters, headers and bodies are refused, find nothing, or are stored literally', async () => {
     const before = await counts()
     for (const payload of PAYLOADS) {
       const text = encodeURIComponent(payload)

@@ -43,7 +43,7 @@ describe('docs/security.md', () => {
     },
   )
 
-  test('would notice a test that is gone', () => {
+  test('would notice a test that is missing', () => {
     expect(testsIn('`a.test.ts` “one”; “two "quoted"”; `b.test.ts` “three”')).toEqual([
       ['a.test.ts', 'one'],
       ['a.test.ts', 'two "quoted"'],
@@ -55,7 +55,7 @@ describe('docs/security.md', () => {
   })
 })
 
-test('promises that are tried by a test name one that is there', () => {
+test('every test that a promise names exists', () => {
   const named = CHAPTERS.flatMap(({ promises }) => promises.flatMap(({ test: by }) => (by ? [by] : [])))
   expect(named.filter(([file, title]) => !isThere(file, title))).toEqual([])
 })

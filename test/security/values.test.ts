@@ -42,7 +42,7 @@ async function sent(template: string): Promise<string> {
 const ACTIVE = /<(?:a|h[1-6]|ul|ol|li|strong)\b/
 
 describe('S-08 values as plain text', () => {
-  test('without the switch Markdown in a value is formatted, and only by safe targets', async () => {
+  test('without the switch Markdown in a value is formatted, and only with safe targets', async () => {
     const template = await emailTemplate(key, 'Hello ((name))')
     for (const html of [await previewed(template), await sent(template)]) {
       expect(html).toContain('href="https://evil.example"')
@@ -68,7 +68,7 @@ describe('S-08 values as plain text', () => {
     expect(await previewed(plain)).not.toMatch(ACTIVE)
   })
 
-  test('later edits keep the choice, what was accepted before keeps its own, and it can be taken back', async () => {
+  test('later edits keep the choice, accepted messages keep theirs, and it can be reverted', async () => {
     const template = await emailTemplate(key, '((name))')
     await setValues(template, 'plain')
     // The interface has no field for it: one that pretends to be it changes nothing.
@@ -80,7 +80,7 @@ describe('S-08 values as plain text', () => {
     expect(await previewed(template)).toMatch(ACTIVE)
   })
 
-  test('what is no template is refused in a sentence', async () => {
+  test('an id that is no template is refused with a sentence', async () => {
     expect(await setValues('not-an-id', 'plain')).toMatchObject({ code: 1 })
     expect(await setValues('207b293c-2ae5-48e8-836d-fcabd60b2153', 'plain')).toMatchObject({ code: 1 })
     expect(await setValues('207b293c-2ae5-48e8-836d-fcabd60b2153', 'odd')).toMatchObject({ code: 2 })

@@ -118,14 +118,14 @@ describe('S-26', () => {
     expect((await key.get(`/v2/manage-template/${template}`)).body.archived).toBe(false)
   })
 
-  test('the hidden request is a real one: sent openly it archives the template', async () => {
+  test('the hidden request is valid: sent openly it archives the template', async () => {
     const own = await emailTemplate(key)
     const open = hidden().replace(template, own).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
     expect(await exchange(open)).toMatch(/^HTTP\/1\.1 200 /)
     expect((await key.get(`/v2/manage-template/${own}`)).body.archived).toBe(true)
   })
 
-  test('content types are read by the interface’s rule alone: no other type brings JSON in', async () => {
+  test('content types are read by the interface’s rule alone: no other type is parsed as JSON', async () => {
     const wanted = `/v2/template/${template}/preview`
     for (const type of [
       'text/plain',

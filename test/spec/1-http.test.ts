@@ -193,7 +193,7 @@ describe('1.4 headers', () => {
     expect(other.headers.get('access-control-allow-origin')).toBe(null)
   })
 
-  test('the request id is echoed, or made; a strange one is not believed', async () => {
+  test('the request id is echoed, or generated; a malformed one is replaced', async () => {
     const id = async (given?: string) =>
       (await here.call('GET', '/health/live', { headers: given ? { 'x-request-id': given } : {} })).headers.get(
         'x-request-id',
@@ -210,7 +210,7 @@ describe('1.4 headers', () => {
   })
 })
 
-describe('requests that never become one', () => {
+describe('malformed HTTP requests', () => {
   test.each([
     ['garbage', 'this is not HTTP\r\n\r\n', 400],
     ['no host', 'GET /v2/templates HTTP/1.1\r\n\r\n', 400],

@@ -142,7 +142,7 @@ describe('10 link', () => {
     expect([(after?.files ?? 0) - (before?.files ?? 0), (after?.pieces ?? 0) - (before?.pieces ?? 0)]).toEqual([2, 1])
   })
 
-  test('a file of several pieces comes back whole', async () => {
+  test('a file of several pieces is returned complete', async () => {
     const large = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(3_500_000, 'Herald ')])
     const { bytes, headers } = await get(addressIn((await sendLink(large)).body.content.body))
     expect(headers.get('content-length')).toBe(String(large.length))
@@ -416,7 +416,7 @@ describe('10 retention', () => {
     expect(await pieces(id)).toBe(1)
   })
 
-  test('3.8 a file is looked at again only while its message is open', async () => {
+  test('3.8 a file is rescanned only while its message is open', async () => {
     const { id } = (
       await send({ doc: file('x', 'x.txt'), link_to_file: file('y', 'y.txt', 'link') }, { template_id: linked })
     ).body
@@ -454,7 +454,7 @@ describe('10 retention', () => {
     expect((await get(addressIn(reply.body.content.body))).status).toBe(404)
   })
 
-  test('8, S-22 a link yields 404 after 7 days, and its content goes', async () => {
+  test('8, S-22 a link yields 404 after 7 days, and its content is deleted', async () => {
     const away = await world()
     const caller = await (await away.service({ may_send_files: true })).key()
     const template = await emailTemplate(caller, '((link_to_file))', 'A file')

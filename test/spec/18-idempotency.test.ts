@@ -213,7 +213,7 @@ describe('malformed header', () => {
     expect(reply.status).toBe(401)
   })
 
-  test('other routes do not look at it', async () => {
+  test('other routes ignore it', async () => {
     expect((await key.get(LIST, undefined, { 'idempotency-key': 'k'.repeat(300) })).status).toBe(200)
   })
 })

@@ -186,7 +186,7 @@ describe('§22.13 length of one rendered e-mail', () => {
     expect(found.body).toBe(sent.body.content.body)
   })
 
-  test('a page ends early when its messages are large, and the next one goes on', async () => {
+  test('a page ends early when its messages are large, and the next one continues', async () => {
     const service = await here.service({ rate_limit: UNLIMITED })
     const maker = await service.key()
     const by = await service.key({ type: 'test' })
@@ -227,7 +227,7 @@ describe('§22.20 columns of a bulk job', () => {
     refused(await csv(1_001), TOO_MANY)
   })
 
-  test('they are counted before missing and duplicate headers are told', async () => {
+  test('they are counted before missing and duplicate headers are reported', async () => {
     const many = Array.from({ length: 1_001 }, () => 'name')
     refused(await bulk(await emailTemplate(key), [many, ['Ann']]), TOO_MANY)
   })

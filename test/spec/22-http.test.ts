@@ -68,7 +68,7 @@ describe('§22.6 unknown path and wrong method first, then the key, then the siz
     )
   })
 
-  test('a wrong key is told before the size, the size before the body is read', async () => {
+  test('a wrong key is refused before the size, the size before the body is read', async () => {
     expect(statusOf(await exchange(here.address, head('POST', EMAIL, HUGE, 'ApiKey-v1 wrong')))).toBe(403)
     for (const path of [EMAIL, '/v2/notifications/bulk', '/v2/manage-template'])
       expect(statusOf(await exchange(here.address, head('POST', path, HUGE, mine())))).toBe(413)
@@ -89,7 +89,7 @@ describe('§22.6 unknown path and wrong method first, then the key, then the siz
     }
   })
 
-  test('the connection goes on after an ignored body', async () => {
+  test('the connection stays usable after an ignored body', async () => {
     const body = '{"a":'
     const twice =
       head('DELETE', `${LIST}/${ID}`, body.length, mine()) +

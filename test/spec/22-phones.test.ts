@@ -87,7 +87,7 @@ describe('§22.17 the home country of phone numbers', () => {
     await expect.poll(async () => (await send(key, template, '+16135550123')).status, { interval: 5 }).toBe(201)
   })
 
-  test('what was accepted goes to the number it was read as, whatever the home country is later', async () => {
+  test('an accepted message goes to the number as read at acceptance, whatever the home country is later', async () => {
     const { key, template, service } = await caller({ home_country: 'FR' })
     const soon = new Date(Date.now() + 2_000).toISOString().slice(0, 19)
     const body = { phone_number: '06 12 34 56 78', template_id: template, scheduled_for: soon }

@@ -27,7 +27,7 @@ describe('without a limit', () => {
     expect(statuses(await many(300, () => reader.get(LIST)))).toEqual([200])
   })
 
-  test('§22.21 reads that hang in the database hold up neither sends nor the reads of another service', async () => {
+  test('§22.21 reads that hang in the database delay neither sends nor the reads of another service', async () => {
     const blocker = here.parts.db.client()
     await blocker.connect()
     try {

@@ -248,7 +248,7 @@ describe('§22.20 number and depth of personalisation in a single send', () => {
   })
 })
 
-describe('§22.20 no body holds up the others: at most 50 ms beyond what an ordinary one does', () => {
+describe('§22.20 no body delays the others: at most 50 ms beyond what an ordinary one does', () => {
   const keys = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')
   const many = keys(1_500_000)
   const some = keys(200_000)

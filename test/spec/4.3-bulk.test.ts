@@ -687,7 +687,7 @@ describe('B19 simulated numbers', () => {
   })
 })
 
-describe('4 the order of the steps: of two faults the earlier one is told', () => {
+describe('4 the order of the steps: of two errors the earlier one is reported', () => {
   const unknown = () => randomUUID()
 
   test('2 authentication, 3 parse, 4 suspended, 5 fields', async () => {

@@ -48,7 +48,7 @@ describe('a scheduled message', () => {
     expect(ids).toEqual([stays])
   })
 
-  test('nothing is left for the engine to send, and its row tells what happened', async () => {
+  test('nothing is left for the engine to send, and its row shows what happened', async () => {
     const id = await email()
     await cancel(id)
     const { sql } = here.parts.db

@@ -226,7 +226,7 @@ describe('without an engine: jobs wait', () => {
       expect((await mine.job(id)).job_status).toBe(status)
     })
 
-    test('a job whose time has come, though nobody has started it yet', async () => {
+    test('a job that is due, though no engine has started it yet', async () => {
       const { id } = await mine.accepted({ scheduled_for: inMinutes(60) })
       await here.parts.db.sql`update jobs set scheduled_for = now() where id = ${id}`
       expect(await cancel(id)).toBeRefused(...never)
@@ -509,7 +509,7 @@ describe('with the engine: jobs become messages', () => {
     ])
   })
 
-  test('6.7 a chunk that can never become messages: the job says error, others go on, and it is tried again later', async () => {
+  test('6.7 a chunk that can never become messages: the job shows error, others continue, and it is retried later', async () => {
     const own = await caller(here)
     const bad = await own.accepted({ scheduled_for: inMinutes(60), rows: [HEAD, ...people(600)] })
     await here.parts.db.sql`

@@ -112,7 +112,7 @@ describe('3.3 ApiKey-v1', () => {
       expect(await withHeader(`ApiKey-v1 ${key.key}`, at(seconds))).toBeRefused(403, 'AuthError', CLOCK)
   })
 
-  test('last used is kept', async () => {
+  test('last used is stored', async () => {
     const fresh = await service.key()
     await fresh.get(PATH)
     await expect
@@ -212,7 +212,7 @@ describe('3.4 Bearer', () => {
 })
 
 describe('3.5 after authentication', () => {
-  test('5.3 without manage_templates: told first, before ids and bodies', async () => {
+  test('5.3 without manage_templates: refused first, before ids and bodies', async () => {
     const plain = await service.key({ manageTemplates: false })
     const message = 'This API key does not have permission to manage templates.'
     expect(await plain.get('/v2/manage-template/template-categories')).toBeRefused(403, 'ForbiddenError', message)

@@ -102,7 +102,7 @@ describe('15.1 request rate', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
   })
 
-  test('a refused caller who waits as long as Retry-After says is let in', async () => {
+  test('a refused caller who waits as long as Retry-After says is accepted', async () => {
     const { service, email } = await fresh({ rate_limit: 2 })
     for (const seconds of [25, 10]) {
       await email()
@@ -151,7 +151,7 @@ describe('15.1 request rate', () => {
     expect(counted.map(row => row.in_window)).toEqual([1])
   })
 
-  test('exact when requests come at once', async () => {
+  test('exact for concurrent requests', async () => {
     const { email } = await fresh({ rate_limit: 30 })
     const replies = await Promise.all(Array.from({ length: 90 }, () => email()))
     expect(replies.filter(reply => reply.status === 201)).toHaveLength(30)
@@ -178,7 +178,7 @@ describe('15.2 daily limit', () => {
     expect(await sms()).toBeRefused(...tooMany(texts))
   })
 
-  test('the service’s own; never exceeded when requests come at once', async () => {
+  test('the service’s own; never exceeded by concurrent requests', async () => {
     const { key, email, sms } = await fresh({ email_daily_limit: 7, sms_daily_limit: 0 })
     const replies = await Promise.all(Array.from({ length: 40 }, () => email()))
     expect(replies.filter(reply => reply.status === 201)).toHaveLength(7)
