@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
-import { createBatch } from '../src/engine/batch.ts'
 import { createEngine, type Engine, lane } from '../src/engine/run.ts'
 import type { Entry, Handled, Work } from '../src/engine/work.ts'
 import { travelOn } from '../src/notifications/deliver.ts'
@@ -549,43 +548,6 @@ describe('stop', () => {
     expect(recorded.map(one => one.id).sort()).toEqual([...handled].sort())
     const [ticket] = await queue.db.sql`select owner, takes from tickets where id = ${id}`
     expect(ticket).toEqual({ owner: null, takes: 0 })
-  })
-})
-
-describe('batch', () => {
-  test('requests that arrive while a statement is in flight share the next one', async () => {
-    const groups: number[][] = []
-    const batch = createBatch<number, number>(
-      async items => {
-        groups.push(items)
-        await sleep(30)
-        return items.map(item => item * 2)
-      },
-      { most: 3, inFlight: 1 },
-    )
-    const first = batch.add(1)
-    await sleep(10)
-    const results = await Promise.all([first, ...[2, 3, 4, 5].map(batch.add)])
-
-    expect(results).toEqual([2, 4, 6, 8, 10])
-    expect(groups).toEqual([[1], [2, 3, 4], [5]])
-  })
-
-  test('a batch that fails rejects each of its requests, and the next batch runs', async () => {
-    let isBroken = true
-    const batch = createBatch<number, number>(
-      async items => {
-        if (isBroken) throw new Error('broken')
-        return items
-      },
-      { most: 10, inFlight: 1 },
-    )
-    await expect(Promise.allSettled([batch.add(1), batch.add(2)])).resolves.toMatchObject([
-      { status: 'rejected' },
-      { status: 'rejected' },
-    ])
-    isBroken = false
-    expect(await batch.add(3)).toBe(3)
   })
 })
 

@@ -3,7 +3,7 @@
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import type { LaneShare } from '../runtime/admission.ts'
-import type { Recorder } from './recorder.ts'
+import type { Recorder } from './record.ts'
 import { createSchedule, type Turn } from './schedule.ts'
 import * as suspects from './suspects.ts'
 import { createTickets } from './take.ts'
@@ -16,7 +16,7 @@ export type LaneOptions<Item, Result> = {
   work: Work<Item, Result>
   taker: Taker
   leaseSeconds: number
-  recorder: Pick<Recorder<Entry<Result>>, 'add'>
+  recorder: Recorder<Result>
   share(onRoom: () => void): LaneShare
   suspectSlot: suspects.SuspectSlot
   onFault(error: unknown, sentence: string): void
@@ -168,12 +168,13 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
 
   function write(entry: Entry<Result>, onRecorded?: () => void) {
     share.recording()
-    recorder.add(entry, error => {
+    const settled = (error?: unknown) => {
       share.recorded()
       if (error) onFault(error, 'results were not recorded')
       onRecorded?.()
       advance()
-    })
+    }
+    recorder.push(entry, settled, settled)
   }
 
   function release(leased: Leased<Item>) {

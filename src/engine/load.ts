@@ -2,7 +2,7 @@
 // loaded does not prevent the other subjects of its ticket.
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
-import { runSplitting } from '../runtime/split.ts'
+import { runSplitting } from '../runtime/group-commit.ts'
 import type { Work } from './work.ts'
 
 /** `broken`: subjects that could not be loaded while the database answered. */

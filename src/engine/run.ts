@@ -1,12 +1,10 @@
 // Starts lanes, keeps their leases alive, wakes them when something is due, and drains them on stop.
 import type { Id } from '../core/id.ts'
-import { isDataError } from '../db/errors.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import { createLaneShares, type LaneShares } from '../runtime/admission.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
-import { runSplitting } from '../runtime/split.ts'
 import { createLane, type Lane } from './lane.ts'
-import { createRecorder } from './recorder.ts'
+import { createRecorder } from './record.ts'
 import { createSuspectSlot, type SuspectSlot } from './suspects.ts'
 import type { Entry, Work } from './work.ts'
 
@@ -39,82 +37,10 @@ export function lane<Item, Result>(spec: {
       createLane({
         ...spec,
         ...context,
-        recorder: createRecorder<Entry<Result>>(entries => record(entries, spec, context)),
+        recorder: createRecorder(spec, context),
         share: onRoom =>
           reserved === undefined ? context.shares.local(slots) : context.shares.sending(slots, reserved, onRoom),
       }),
-  }
-}
-
-type Writing<Result> = {
-  work: Pick<Work<never, Result>, 'unrecordable'>
-  write(entries: readonly Entry<Result>[]): Promise<void>
-}
-
-/**
- * One result that the database refuses for its data does not hold up the others: the batch is split by halves, in order, because
- * what settles a ticket comes after its results. The refused one is recorded without what came with it, or only settled; where
- * the work knows no such record, it is left: when its lease ends it is taken again, and after five takes it is set aside.
- */
-async function record<Result>(entries: readonly Entry<Result>[], spec: Writing<Result>, context: LaneContext) {
-  const write = async (batch: readonly Entry<Result>[]) => {
-    await untilWritten(() => spec.write(batch), context)
-    return batch
-  }
-  const written = await runSplitting(
-    entries,
-    batch => {
-      const [entry] = batch
-      return batch.length > 1 || !entry ? write(batch) : recordAlone(entry, write, spec.work, context)
-    },
-    isDataError,
-  )
-  const failed = written.find(one => one.status === 'rejected')
-  if (failed) throw failed.reason
-}
-
-async function recordAlone<Result>(
-  entry: Entry<Result>,
-  write: (batch: readonly Entry<Result>[]) => Promise<readonly Entry<Result>[]>,
-  work: Writing<Result>['work'],
-  { onFault }: LaneContext,
-): Promise<readonly Entry<Result>[]> {
-  const spare = entry.result === null ? null : (work.unrecordable?.(entry.result) ?? null)
-  const tries = [
-    entry,
-    ...(spare === null
-      ? []
-      : [
-          { ...entry, result: spare },
-          { ...entry, result: null },
-        ]),
-  ]
-  for (const one of tries)
-    try {
-      return await write([one])
-    } catch (error) {
-      if (!isDataError(error)) throw error
-      onFault(error, REFUSED)
-    }
-  return tries
-}
-
-const REFUSED = 'a result was refused by the database; it is recorded without what came with it, or left'
-
-// What a provider has taken must not be forgotten because the database is away: results wait in memory until it is back.
-// Only a stop does not wait for ever. What is refused for its data would be refused again.
-async function untilWritten(write: () => Promise<void>, { onFault, isStopping }: LaneContext) {
-  let patience = 8_000
-  for (let wait = 50; ; wait = Math.min(wait * 2, 1_000)) {
-    try {
-      return await write()
-    } catch (error) {
-      if (isDataError(error)) throw error
-      onFault(error, 'results could not be recorded; tried again')
-      if (isStopping()) patience -= wait
-      if (patience < 0) throw error
-      await new Promise(resume => setTimeout(resume, wait))
-    }
   }
 }
 

@@ -6,7 +6,6 @@ import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import { createBatch } from '../engine/batch.ts'
 import { emailOf, textOf } from '../notifications/deliver.ts'
 import { openPersonal } from '../notifications/notification.ts'
 import { findTestMessage, pageOfTestMessages, type TestMessage } from '../notifications/sql/simulated.ts'
@@ -14,6 +13,7 @@ import type { EmailMessage, TextMessage } from '../providers/port.ts'
 import type { Email } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
+import { createGroupCommit } from '../runtime/group-commit.ts'
 import type { Services } from '../services/load.ts'
 import type { Compiled, Templates } from '../templates/cache.ts'
 import { type CapturedMessage, find, keep, page } from './sql.ts'
@@ -57,15 +57,15 @@ const MOST_CHARACTERS = 250_000
 
 export function createInbox(app: InboxApp): Inbox {
   const { sql, seal } = app
-  const batch = createBatch<CapturedMessage, undefined>(
+  const commit = createGroupCommit<CapturedMessage, void>(
     async messages => {
       await keep(sql, messages)
-      return messages.map(() => undefined)
+      return []
     },
-    { most: 256, inFlight: 1 },
+    { maxItems: 256, maxInFlight: 1 },
   )
   const put = (id: Id, channel: 'email' | 'sms', content: Content) =>
-    batch.add({ id, channel, sealed: seal.seal(JSON.stringify(content)) })
+    commit.add({ id, channel, sealed: seal.seal(JSON.stringify(content)) })
   return {
     keepEmail: message => put(message.id, 'email', contentOfEmail(message)),
     keepText: message => put(message.id, 'sms', contentOfText(message)),

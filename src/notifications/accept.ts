@@ -4,13 +4,12 @@ import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
-import { createBatch } from '../engine/batch.ts'
-import { createBusy } from '../engine/busy.ts'
 import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { InitialLease } from '../queue/tickets.ts'
+import { createBusy } from '../runtime/busy.ts'
+import { createGroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { lookUntil } from '../runtime/look.ts'
-import { runSplitting } from '../runtime/split.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepFresh } from './fresh.ts'
 import { SCAN_LANE } from './lane.ts'
@@ -22,13 +21,13 @@ export type Accept = {
   addWithFiles(asked: Asked, files: Keeping): Promise<Decision>
 }
 
-const MOST = 500
-/** A second group of the same service would only wait for the first one's row of the rate limit. */
-const IN_FLIGHT = 1
-/** A statement costs as much as 15 messages in it, so under load it waits for company; a caller who comes alone never does. */
-const REST = { several: 3, ms: 3, enough: 24, many: 32 }
+const MAX_ITEMS = 500
+/** A second batch of the same service would only wait for the first one's row of the rate limit. */
+const MAX_IN_FLIGHT = 1
+/** A statement costs as much as 15 messages in it, so under load it waits up to 3 ms to fill a larger batch. */
+const DELAY = { afterItems: 3, ms: 3, skipAtItems: 24, sendAtItems: 32 }
 /** Megabytes keep a connection busy for a while: most connections stay for others. */
-const WITH_FILES = 3
+const MAX_WITH_FILES = 3
 
 /** Where accepted messages go: to the engine of this process, held from initialLease, or into the queue with a word to others. */
 export type Dispatcher = {
@@ -48,7 +47,7 @@ export function createAccept(app: {
   const { sql } = db
   const patienceMs = app.patienceSeconds * 1000
 
-  async function run(asked: Asked[]): Promise<Result[]> {
+  async function run(asked: readonly Asked[]): Promise<Result[]> {
     const begun = begin(asked)
     const results = await runSplitting(asked, some => attempt(some, begun), isDataError)
     if (results.every(isFulfilled)) return results.map(result => result.value)
@@ -61,7 +60,7 @@ export function createAccept(app: {
     })
   }
 
-  async function runWithFiles([one]: WithFiles[]): Promise<Result[]> {
+  async function runWithFiles([one]: readonly WithFiles[]): Promise<Result[]> {
     if (!one) return []
     const { asked, files } = one
     // Uploads to another server take their time: no transaction is open meanwhile, and no lease runs.
@@ -178,8 +177,12 @@ export function createAccept(app: {
     return known
   }
 
-  const grouped = createBatch(run, { most: MOST, inFlight: IN_FLIGHT, rest: { ...REST, isBusy: createBusy() } })
-  const oneByOne = createBatch(runWithFiles, { most: 1, inFlight: WITH_FILES })
+  const grouped = createGroupCommit(run, {
+    maxItems: MAX_ITEMS,
+    maxInFlight: MAX_IN_FLIGHT,
+    delay: { ...DELAY, isBusy: createBusy() },
+  })
+  const oneByOne = createGroupCommit(runWithFiles, { maxItems: 1, maxInFlight: MAX_WITH_FILES })
   return {
     add: async asked => grouped.add(asked),
     addWithFiles: async (asked, files) => oneByOne.add({ asked, files }),
