@@ -1,5 +1,5 @@
-// The recipes of docs/running.md for an external PostgreSQL, really run with the tools of PostgreSQL 15: dump and restore, and a
-// base backup with a second server on it.
+// The recipes of docs/running.md for an external PostgreSQL, run with the tools of PostgreSQL 15: dump and restore, and a base
+// backup with a second server on it.
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

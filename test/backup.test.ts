@@ -1,4 +1,5 @@
-// herald backup and herald restore on the embedded database, as an operator uses them: while the service works, and elsewhere.
+// herald backup and herald restore on the embedded database, as an operator uses them: while the service runs, and on another
+// machine.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'

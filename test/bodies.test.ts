@@ -1,4 +1,4 @@
-// C1, C2, R19: large bodies share memory, are read in a thread, and say the same as small ones.
+// C1, C2, R19: large bodies share memory, are parsed in a thread, and get the same answers as small ones.
 import net from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 const head = (length: number) =>
   `POST ${EMAIL} HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey-v1 ${key.key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-/** Speaks by hand, because a client library would not stop in the middle. */
+/** A raw socket, because a client library cannot pause in the middle of a body. */
 function talk(text: string): Promise<net.Socket> {
   const { port, hostname } = new URL(here.address)
   return new Promise((resolve, reject) => {

@@ -34,7 +34,7 @@ async function sender(here: World, limits: { email_daily_limit?: number } = {}) 
 const jobOf = async (here: World, id: Id): Promise<Json> =>
   (await here.parts.db.sql<Json>`select * from jobs where id = ${id}`)[0]
 
-/** What the counters say, and what counting every message says. */
+/** The counters, and the same figures by counting every message. */
 async function counts(here: World, job: Id): Promise<{ kept: Counts; counted: Counts }> {
   type Row = { status: string; n: number }
   const read = (rows: Row[]) => Object.fromEntries(rows.map(row => [row.status, row.n]))
@@ -63,7 +63,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** kill -9; settles when the process is gone. */
+/** kill -9; resolves when the process has ended. */
 function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
@@ -112,7 +112,7 @@ test('U4 kill -9 of engines while 5,000 rows become messages: every row is one m
   for (let kill = 0; kill < 3; kill++) {
     const before = await stored()
     const engine = startEngine(here)
-    // At work, but not done: that is when the power goes.
+    // Killed while work is in progress.
     while ((await stored()) < Math.min(5_000, before + 500)) await sleep(2)
     await killed(engine)
     seen.push(await stored())
@@ -219,7 +219,7 @@ test('O6 200 times cancel versus due: cancelled means that no row becomes a mess
   expect(cancelled.length).toBeLessThan(190)
 }, 180_000)
 
-/** How long it takes here and now to have a job accepted and cancelled again. */
+/** The time it takes on this machine to accept and cancel a job. */
 async function millisecondsOfPost(key: Awaited<ReturnType<typeof sender>>['key'], template_id: Id): Promise<number> {
   const scheduled_for = new Date(Date.now() + 3_600_000).toISOString()
   const once = async () => {
@@ -288,7 +288,7 @@ describe('with other processes', () => {
     expect(used).toBe(accepted + 40 * jobs.length)
     expect(Math.max(most, used)).toBeLessThanOrEqual(1_000)
     expect(cancelled).toBeGreaterThan(0)
-    // What is left is exactly what a single message after the other can still use.
+    // What is left is exactly what single messages, one after the other, can still use.
     const rest = await many(1_000 - used + 5, n => send(at(n), 'POST', EMAIL, { key: key.key, body: single }))
     expect(rest.filter(reply => reply.status === 201)).toHaveLength(1_000 - used)
     expect(await usedOf(here, service.id)).toBe(1_000)
@@ -337,7 +337,7 @@ describe('with other processes', () => {
       worst.push(await longest(() => isDone))
       expect((await posting).status).toBe(201)
     }
-    // Read, parsed and checked on the event loop, so many rows would hold everybody up for longer than this.
+    // Read, parsed and checked on the event loop, this many rows would block it for longer than this.
     expect(median(worst)).toBeLessThan(Math.max(100, 5 * idle))
   }, 60_000)
 })
@@ -358,7 +358,7 @@ describe('with the engine', () => {
         row => row.id,
       )
     await expect.poll(async () => (await messages()).length, { timeout: 20_000, interval: 5 }).toBe(2_000)
-    // While messages are still being handed over: bounces, bounces again, and late words of delivery.
+    // While messages are still being sent: bounces, repeated bounces, and late delivery receipts.
     const ids = await messages()
     const news = [
       ['permanent-failure', 'delivered', 'permanent-failure'],
@@ -486,7 +486,7 @@ describe('S-15 hostile files are answered in the words of the contract, and quic
   const post = async (csv: string, template_id = caller.template) => {
     const began = performance.now()
     const reply = await caller.key.post(BULK, { name: 'H', template_id, csv })
-    // A square of a million would take hours.
+    // Quadratic time on a million would take hours.
     expect(performance.now() - began).toBeLessThan(30_000)
     return reply
   }

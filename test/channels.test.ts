@@ -115,7 +115,7 @@ describe('a start without a provider', () => {
     expect(problemsOf(env, part)).toEqual([email, text])
     expect(problemsOf({ ...env, ...SMTP }, part)).toEqual([text])
     expect(problemsOf({ ...env, ...SMTP, ...SMPP }, part)).toEqual([])
-    // A command that starts nothing works all the same.
+    // A command that starts nothing is not affected.
     expect(problemsOf(env)).toEqual([])
     expect(captureProblems(readConfig(env), part)).toEqual([email, text])
   })

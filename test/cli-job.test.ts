@@ -1,4 +1,4 @@
-// The operator's hands on bulk jobs and the inbox, beside a running Herald on the same database.
+// Commands for bulk jobs and the inbox, beside a running Herald on the same database.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -205,7 +205,7 @@ describe('confirmation before real recipients are written to', () => {
       const sms = await atTerminal(['job', 'send', '--template', text, '--csv', file(people)], 'n\r')
       expect(sms.out).toContain('1 text message of the template')
       expect(sms.out).toMatch(/^ {2}Parking permits: Hi Ann\r?$/m)
-      // What the interface refuses is refused before anybody is asked.
+      // Refusals of the interface come before the confirmation.
       const wrong = await atTerminal(
         ['job', 'send', '--template', email, '--csv', file('email address,name\nbad,A\n')],
         '',
@@ -216,7 +216,7 @@ describe('confirmation before real recipients are written to', () => {
   )
 })
 
-/** `herald` on a terminal of its own; the answer is typed when the question stands there. */
+/** `herald` on a pseudo-terminal; the answer is typed when the question is printed. */
 function atTerminal(argv: readonly string[], answer: string): Promise<{ code: number; out: string }> {
   const command = ['exec', process.execPath, '--import', 'tsx', 'src/cli/index.ts', ...argv].join(' ')
   const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { PATH: process.env.PATH, ...env } })

@@ -1,5 +1,5 @@
-// The operator's hands. Every command is called the way index.ts calls it, once for people and once for programs; what only
-// a process can show (exit code, streams, signals) is shown by real ones.
+// The command line. Every command is called as index.ts calls it, once with human-readable output and once with --json; exit
+// codes, streams and signals are tested with real processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -77,14 +77,14 @@ async function herald(argv: readonly string[], settings: NodeJS.ProcessEnv = env
   return { code, out, err }
 }
 
-/** The answer for programs: one document on stdout, nothing on stderr. */
+/** The result for programs: one JSON document on stdout, nothing on stderr. */
 async function json(...argv: string[]): Promise<Json> {
   const { code, out, err } = await herald([...argv, '--json'])
   expect({ code, err }).toEqual({ code: 0, err: '' })
   return JSON.parse(out)
 }
 
-/** The answer for people. */
+/** The human-readable result. */
 async function said(...argv: string[]): Promise<string> {
   const { code, out, err } = await herald(argv)
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -402,7 +402,7 @@ describe('lists of a service', () => {
       ]),
     )
     expect(await said('sample')).toMatch(/"Sample service 2" \(live\).*test key +herald-.*\ncurl -sS [^\n]*'\n/s)
-    // A key is shown when it is made and never again: what may not be shown is not made.
+    // A key is shown only when it is created: a key that cannot be shown is not created.
     expect(Object.keys(sample.keys)).toEqual(['test'])
     expect((await json('key', 'list', sample.service.id)).keys).toMatchObject([{ type: 'test' }])
     expect(await said('sample')).toMatch(/live key +only on a terminal, or by: herald sample --show-keys\n/)
@@ -540,7 +540,7 @@ describe('as a process', () => {
     await expect.poll(async () => (await paste()).status).toBe(403)
 
     child.kill('SIGTERM')
-    child.kill('SIGTERM') // npm passes on what the terminal has sent already: still the same wish
+    child.kill('SIGTERM') // npm forwards a signal that the terminal has already sent; the second one must not abort the stop
     expect(await closed).toBe(0)
     expect(out()).toMatch(/Herald has stopped\.\n$/)
   })

@@ -1,4 +1,4 @@
-// The clock of the database is set while the service runs: ours follows within seconds, and callers notice nothing.
+// The database clock is set while the service runs: the process clock follows within seconds, and no request fails.
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ async function databaseTime(): Promise<number> {
   return row?.at ?? 0
 }
 
-/** By how many seconds the creation time of a new message is ahead of the database. */
+/** The seconds by which the creation time of a new message is ahead of the database. */
 async function ahead(): Promise<number> {
   const reply = await send()
   const { created_at } = (await key.get(`${LIST}/${reply.body.id}`)).body
@@ -52,7 +52,7 @@ const steps = async () => {
   return Number(/^herald_clock_steps (\d+)$/m.exec(text)?.[1])
 }
 
-/** Signed by a caller whose clock is the database's. */
+/** Signed by a caller that uses the database clock. */
 async function shownToken(): Promise<number> {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = { iss: key.key.slice(-73, -37), iat: Math.floor(await databaseTime()) }
@@ -98,7 +98,7 @@ describe('4.7 the database clock is set', () => {
     for (let n = 0; n < 6; n++) await ask()
     expect(await ask()).toBe(429)
     await clock.set(-10 * MINUTE)
-    // Not asked again and again: refused requests count too.
+    // Not polled: refused requests count too.
     await until(async () => {
       const rows = await here.parts.db.sql`select at from rate_hits where service_id = ${service.id}`
       return rows.length === 0

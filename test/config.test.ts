@@ -1,4 +1,4 @@
-// The table of settings: what each takes, that every problem is told at once, and that no secret is told at all.
+// The table of settings: accepted values, all problems reported together, and no secret in any of them.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,5 @@
-// Troubles that callers need not notice. A database that hangs, or whose line died without a word: the first who asks waits,
-// the others are told at once, and all is well again as soon as it answers. A deadlock: the statement is said again.
+// Faults of the database that callers should not notice. A database that hangs or a dead connection: the first request waits,
+// later ones fail at once, and everything works again as soon as it answers. A deadlock: the statement is repeated.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
@@ -52,7 +52,7 @@ test('half-open connections are not tried one after the other', async () => {
 
 test('a statement that loses a deadlock is repeated', async () => {
   await open(20)
-  // Temporary names: the database is everybody's.
+  // Temporary tables: other tests use the database, too.
   const [a, b] = [`deadlock_a_${process.pid}`, `deadlock_b_${process.pid}`]
   await db.script(`create table ${a} (); create table ${b} ();
     create function ${a}() returns integer language plpgsql as
@@ -64,7 +64,8 @@ test('a statement that loses a deadlock is repeated', async () => {
     const text = [`select ${a}() as seven`]
     const asked = db.sql<{ seven: number }>(Object.assign(text, { raw: text }))
     await holds(other, b)
-    // Who has waited longer looks first, after a second, and gives way; on a very slow machine it is the other one.
+    // The session that has waited longer checks for a deadlock first, after a second, and is the one that fails; on a very slow
+    // machine it is the other one.
     await other.query(`lock table ${b}`).catch(() => {})
     await other.query('rollback')
     expect((await asked)[0]?.seven).toBe(7)
@@ -74,7 +75,7 @@ test('a statement that loses a deadlock is repeated', async () => {
   }
 })
 
-/** Until somebody holds a lock on the table. */
+/** Waits until a session holds a lock on the table. */
 async function holds(client: pg.Client, table: string) {
   for (let tries = 0; tries < 200; tries++, await sleep(20)) {
     const { rows } = await client.query('select 1 from pg_locks where relation = to_regclass($1) and granted', [table])

@@ -1,4 +1,4 @@
-// What is refused for its data must be told from an outage: the one is split and set aside, the other waits.
+// An error in the data must be distinguished from an outage: the first is split and set aside, the second is retried.
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { connect, type Database } from '../src/db/connect.ts'
 import { isDataError } from '../src/db/errors.ts'
@@ -25,7 +25,7 @@ test('an invalid value, a violated constraint and a limit of the database are er
       }),
     ),
   ).toBe(true)
-  // Longer than an index can hold.
+  // Longer than an index entry may be.
   expect(
     await fails(
       () => db.sql`

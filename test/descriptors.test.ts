@@ -1,4 +1,4 @@
-// Callers beyond the limit of open files: refused with a log line and a metric, while everybody else is served.
+// Callers beyond the limit of open files are refused, with a log line and a metric, while all others are served.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -41,7 +41,7 @@ test.skipIf(!existsSync('/proc/self/limits'))(
     await vi.waitFor(() => expect(out).toMatch(/Herald listens on/), { timeout: 60_000, interval: 20 })
     const port = Number(/Herald listens on \S+:(\d+)/.exec(out)?.[1])
 
-    // One caller was there before the others came.
+    // One caller was connected before the others.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     ends.push(() => agent.destroy())
     const ask = (method: string, path: string, body?: unknown) =>

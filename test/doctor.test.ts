@@ -1,4 +1,4 @@
-// herald doctor, for every trouble it knows: it is named in plain words, with what to do, and it is gone when it is mended.
+// herald doctor, for every problem it knows: it is named with what to do, and it disappears when it is fixed.
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -50,7 +50,7 @@ async function doctor(more: Record<string, string> = {}): Promise<Check[]> {
   return (JSON.parse(out) as { checks: Check[] }).checks
 }
 
-/** The problems; every one says what to do. */
+/** The problems; each says what to do. */
 async function problems(more: Record<string, string> = {}): Promise<string[]> {
   const all = (await doctor(more)).filter(check => !check.ok)
   for (const check of all) expect(check.remedy, check.name).toMatch(/\w{3,}.*\.$/s)
@@ -199,7 +199,7 @@ describe('files', () => {
   })
 })
 
-/** While the lock of the leader is taken, as an engine does it: doctor waits for an election otherwise. */
+/** While the leader lock is taken, as by an engine: otherwise doctor waits for an election. */
 async function led(work: () => Promise<void>) {
   const client = here.parts.db.client()
   await client.connect()
@@ -318,7 +318,7 @@ describe('public names', () => {
       dns.records.clear()
       const missing = await ask(set)
       expect(missing).toMatchObject({ ok: false, found: expect.stringContaining(`there is no public key at ${NAME}`) })
-      // What doctor says to publish is right: published, it fits.
+      // The DNS record that doctor prints is correct: published, it matches.
       const record = /(v=DKIM1; k=\w+; p=[A-Za-z0-9+/=]+)\.$/.exec(missing.remedy ?? '')?.[1] ?? ''
       dns.records.set(NAME, record.replace('; p=', ';p= '))
       expect(await ask(set)).toMatchObject({ ok: true, found: `the key fits its public record at ${NAME}` })

@@ -1,4 +1,4 @@
-// The embedded PostgreSQL with real processes: killed, orphaned, shared, closed in. It ends only what it started.
+// The embedded PostgreSQL with real processes: killed, orphaned, shared, in inaccessible folders. It ends only what it started.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -17,7 +17,7 @@ const homes = new Set<string>()
 const children: ChildProcess[] = []
 let count = 0
 const newHome = () => path.join(scratch, `h${++count}`, 'postgres')
-// initdb is most of a test's time: whoever does not need a folder of its own takes this one, and leaves it stopped.
+// initdb takes most of the time of a test: tests that need no folder of their own share this one and leave it stopped.
 const shared = newHome()
 
 afterAll(async () => {
@@ -122,7 +122,7 @@ test('a stale postmaster.pid whose number now belongs to another process does no
   const db = await start(home)
   process.kill(db.pid, 'SIGKILL')
   await until(() => !isAlive(db.pid))
-  // A process of the server's own user: PostgreSQL by itself takes such a one for another server.
+  // A process of the server's own user: PostgreSQL alone would take it for another server.
   const stranger = spawn('sleep', ['60'], isRoot ? { uid: 65534, gid: 65534, cwd: '/' } : {})
   children.push(stranger)
   const file = path.join(home, 'data/postmaster.pid')
@@ -146,7 +146,7 @@ test('concurrent starts, in this process and in others, start one server', async
   expect(new Set(all.map(one => one.pid)).size).toBe(1)
   expect(all.filter(one => one.started)).toHaveLength(1)
 
-  // Whoever started it: it runs until the last one has left, also when some of them could not say good-bye.
+  // Whichever process started it, it runs until the last one has ended, also when some of them crashed.
   await first.stop()
   for (const other of others) await other.leave()
   expect(await ask(second, 'select 1 as one')).toEqual([{ one: 1 }])
@@ -251,18 +251,18 @@ test.skipIf(!isRoot)(
     const said: string[] = []
     const first = await start(home, { say: line => said.push(line) })
     expect(first.home).toMatch(/^\/var\/lib\/herald\/postgres-[0-9a-f]{10}$/)
-    expect(said[0]).toContain(first.home) // a busy machine says more: that it is still starting
+    expect(said[0]).toContain(first.home) // a busy machine prints more: that it is still starting
     await ask(first, 'create table kept as select 42 as answer')
     await first.stop()
 
-    // Opening the folder later does not make the data seem to be gone.
+    // When the folder becomes accessible later, the data is still found.
     fs.chmodSync(closed, 0o755)
     const second = await start(home)
     expect(second.home).toBe(first.home)
     expect(await ask(second, 'select answer from kept')).toEqual([{ answer: 42 }])
     await second.stop()
 
-    // Nor does closing one that was open.
+    // Also when an accessible folder becomes inaccessible.
     const open = path.join(scratch, 'open')
     const third = await start(path.join(open, 'postgres'))
     await third.stop()
@@ -309,7 +309,7 @@ test.skipIf(!isRoot)(
     expect(await knockAs(0, first.host)).toMatch(/^R/)
     await first.stop()
 
-    // Made by a Herald that let everybody in who could reach the socket.
+    // Created by an old Herald with trust authentication.
     for (const name of ['pg_hba.conf', 'pg_ident.conf']) fs.rmSync(path.join(home, name))
     fs.writeFileSync(path.join(home, 'data/pg_hba.conf'), 'local all all trust\n')
     const second = await start(home)
@@ -319,7 +319,7 @@ test.skipIf(!isRoot)(
   },
 )
 
-/** The server's first answer to a client of this user that wants to be herald: R lets it in, E does not. */
+/** The server's first answer to a client of this system user that connects as herald: R accepts, E refuses. */
 async function knockAs(uid: number, host: string): Promise<string> {
   const script = `
     const words = Buffer.from('user\\0herald\\0database\\0postgres\\0\\0')
@@ -343,7 +343,7 @@ async function start(home: string, options?: Parameters<typeof startEmbedded>[1]
 
 type Elsewhere = { pid: number; host: string; started: boolean; kill(): Promise<void>; leave(): Promise<void> }
 
-/** A Herald process of its own, which starts the database and then does nothing; it leaves when its input ends. */
+/** A separate Herald process that starts the database and then waits; it ends when its stdin ends. */
 async function startElsewhere(home: string, module = path.resolve('src/db/embedded.ts')): Promise<Elsewhere> {
   homes.add(home)
   const script = `import { startEmbedded } from ${JSON.stringify(pathToFileURL(module).href)}

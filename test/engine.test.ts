@@ -1,4 +1,4 @@
-// The engine on a real queue, with work that only a test would do: fairness, slots, leases, retries, pauses, poison, stops.
+// The engine on a real queue, with artificial work: fairness, slots, leases, retries, pauses, poison messages, stops.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
@@ -19,11 +19,11 @@ type Options = {
   lanes?: string[]
   leaseSeconds?: number
   failures?: number
-  /** What can never be loaded. */
+  /** Subjects that can never be loaded. */
   broken?: Id[]
-  /** Nothing is written any more. */
+  /** Writes fail from now on. */
   isDead?(): boolean
-  /** What was recorded before: nothing is left to be done of it. */
+  /** Already recorded: nothing is left to do for it. */
   gone?: ReadonlySet<Id>
 }
 
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const done = (result = 'done'): Handled<string> => ({ kind: 'done', result })
 
-/** An engine of its own; what it has recorded can be looked at, in order. */
+/** An engine of its own; what it has recorded can be read, in order. */
 function engineWith(
   handle: Handle,
   {
@@ -182,7 +182,7 @@ describe('fairness and slots', () => {
     const both = [1, 2].map(() =>
       engineWith(async id => {
         handled.push(id)
-        await sleep(60) // neither can do it all before the other has looked
+        await sleep(60) // neither can do everything before the other has polled
         return done()
       }),
     )
@@ -407,7 +407,7 @@ describe('poison messages', () => {
         { slots: 200 },
       )
       await until(() => recorded.length === 150, 20)
-      // Once those among which it must be have passed, the others go on in larger groups.
+      // Once the suspected group has passed, the others are handled in larger groups.
       expect(seen).toEqual(groups)
       expect(early).toBe(0)
     },
@@ -423,7 +423,7 @@ describe('poison messages', () => {
       const gone = new Set<Id>()
       let deaths = 0
       for (let isOver = false; !isOver; ) {
-        // A process that has ended neither goes on nor writes: what it was doing stays as it is.
+        // A crashed process neither continues nor writes: its work stays as it is.
         let isDead = false
         let bury = () => {}
         const buried = new Promise<void>(resolve => {
@@ -489,7 +489,7 @@ describe('poison messages', () => {
     engineWith(async one => {
       begun.push(one)
       if (one === first) return { kind: 'again', result: 'later', delaySeconds: 600 }
-      await end // here a process might end
+      await end // a crash may happen here
       return done()
     })
     await until(() => begun.length === 2)
@@ -576,6 +576,6 @@ test('an engine in one process is notified at once of what another process has a
     await until(isDelivered)
     took.push(performance.now() - since)
   }
-  // Without the word it would be found by the look every second, half a second later on average.
+  // Without the notification it would be found by the poll every second, half a second later on average.
   expect(took.sort((a, b) => a - b)[2]).toBeLessThan(350)
 })

@@ -1,6 +1,6 @@
-// A page costs what it shows, not what is stored (issue 4): the statements of notifications/sql/read.ts are explained with few and
-// with many messages stored, and must touch about the same number of pages. Buffers are counted, not milliseconds: they are
-// the same on any machine.
+// The cost of a page depends on what it shows, not on what is stored (issue 4): the statements of notifications/sql/read.ts are
+// explained with few and with many messages stored, and must read about the same number of buffers. Buffers are counted, not
+// milliseconds: they are the same on any machine.
 import type pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClock } from '../src/core/clock.ts'
@@ -13,7 +13,7 @@ import { FILTERS, type Status, statusesOf } from '../src/notifications/status.ts
 import { type World, world } from './support/world.ts'
 
 const FEW = 10_000
-/** A million gives the same figures and takes minutes to make. */
+/** A million gives the same figures and takes minutes to create. */
 const MANY = Number(process.env.HERALD_TEST_MESSAGES ?? 200_000)
 const DAYS = 7
 const DAY_MS = 86_400_000
@@ -38,11 +38,14 @@ beforeAll(async () => {
 type Scene = {
   columns: string
   many: number
-  /** Whether the planner is told how much there is: it may not have been yet, a moment after a burst. */
+  /** Whether the planner has fresh statistics: it may not, just after a burst. */
   analysed: boolean
 }
 
-/** Half of jobs, most delivered; the first thousand hold what is rare. What is common fills a page also among few. */
+/**
+ * Half belong to jobs, most are delivered; the rare ones are among the first thousand. Common ones fill a page even with few
+ * stored.
+ */
 const mixed = `
   case when n % 10 = 9 then '${OTHER}'::uuid else '${SERVICE}'::uuid end as service_id,
   case when n % 10 = 7 then 'team' when n % 10 = 8 then 'test' else 'normal' end as key_type,
@@ -54,7 +57,7 @@ const mixed = `
        when n % 20 = 3 then 'permanent-failure' when n % 7 = 5 then 'sending' else 'delivered' end as status,
   case when n < 1000 and n % 100 = 41 then 'rare' when n % 3 = 0 then 'common' when n % 3 = 1 then 'ref-' || n end as reference`
 
-/** One service that only ever sends e-mails: the planner believes that whatever is asked for is nearly everything. */
+/** A service that only sends e-mails: the planner assumes that every filter matches nearly everything. */
 const alike = `
   '${SERVICE}'::uuid as service_id, 'normal' as key_type, 'email' as channel, false as in_job,
   case when n < 100 then 'permanent-failure' else 'delivered' end as status,
@@ -68,7 +71,7 @@ const SCENES: Record<string, Scene> = {
 
 /** Messages spread evenly over the window. */
 async function fill(from: number, to: number, { columns, analysed }: Scene) {
-  const client = here.parts.db.client() // outside the pool: no time-out
+  const client = here.parts.db.client() // outside the pool: no timeout
   await client.connect()
   await client.query(`
     drop table if exists filling;
@@ -147,7 +150,7 @@ async function cases(): Promise<[string, Run][]> {
   ]
 }
 
-/** Runs the statement under `explain`, with a plan for its values and with one for any: the dearer counts. */
+/** Runs the statement under `explain`, with a custom and with a generic plan: the more expensive one counts. */
 async function measured(run: Run): Promise<Measured> {
   const { text, values } = await captured(run)
   const client = here.parts.db.client()
@@ -183,7 +186,7 @@ type Node = {
   Plans?: Node[]
 }
 
-/** Tables that were read otherwise than through an index. An empty partition has no page to read and does not count. */
+/** Tables that were read without an index. An empty partition has no page to read and does not count. */
 const scannedBy = (node: Node): string[] => [
   ...(/^(Seq|Bitmap Heap) Scan$/.test(node['Node Type']) && pagesOf(node) > 1 ? [node['Relation Name'] ?? ''] : []),
   ...(node.Plans ?? []).flatMap(scannedBy),
@@ -191,7 +194,7 @@ const scannedBy = (node: Node): string[] => [
 
 const pagesOf = (node: Node) => node['Shared Hit Blocks'] + node['Shared Read Blocks']
 
-/** The text and the values that a function of sql.ts would send. */
+/** The text and the values that a function of sql.ts sends. */
 async function captured(run: Run): Promise<{ text: string; values: unknown[] }> {
   const values: unknown[] = []
   let text = ''

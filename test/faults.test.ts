@@ -1,4 +1,4 @@
-// How the fault harness judges: bounds of time scale with a slow machine, but not without end, and never silently.
+// How the fault tests judge: time bounds scale with a slow machine, up to a limit, and the factor is always printed.
 import { describe, expect, test } from 'vitest'
 import { factorOf, MOST_FACTOR, verdict } from '../faults/support/promise.ts'
 

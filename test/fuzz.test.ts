@@ -1,6 +1,6 @@
-// Two thousand malformed requests (reliability C4, 5.3, S-26, S-27): none is answered with 5xx, none without the envelope, and
-// the service is alive afterwards. The same seed makes the same requests: HERALD_TEST_SEED repeats a run, HERALD_TEST_FUZZ says
-// how many.
+// Two thousand malformed requests (reliability C4, 5.3, S-26, S-27): none is answered with 5xx, none without the error shape, and
+// the service is alive afterwards. The same seed makes the same requests: HERALD_TEST_SEED repeats a run, HERALD_TEST_FUZZ sets
+// the number.
 import { beforeAll, expect, test } from 'vitest'
 import { askAll, createMalformed } from './support/malformed.ts'
 import { CATEGORY, type World, world } from './support/world.ts'
@@ -13,7 +13,7 @@ let known: { email: string; sms: string; message: string }
 
 beforeAll(async () => {
   console.log(`seed ${SEED}`)
-  // Requests that never end are given up sooner than usual.
+  // Shorter timeouts for requests that never end.
   here = await world({ HERALD_REQUEST_SECONDS: '3', HERALD_HEADER_SECONDS: '2' })
   key = await (await here.service({ rate_limit: 10_000_000, email_daily_limit: 10_000_000 })).key()
   const template = async (type: string, content: string) => {
@@ -44,7 +44,7 @@ test(`${COUNT} malformed requests: no 5xx, always the envelope, alive afterwards
       .id,
   })
   expect(sent.status).toBe(201)
-  // Nothing of what was sent has become part of every object.
+  // No prototype pollution.
   expect(({} as { polluted?: unknown }).polluted).toBe(undefined)
 }, 90_000)
 

@@ -1,4 +1,4 @@
-// B2: a restored copy never sends by surprise. It is held; a release lets go what is new, keeps back what may have been sent, and
+// B2: a restored copy does not send on its own. It is held; a release sends what is new, keeps back what may have been sent, and
 // chosen messages follow.
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, test } from 'vitest'
@@ -59,7 +59,7 @@ test('hold stops a running service from sending, release resumes it', async () =
   await expect.poll(() => held(here.address), { timeout: 20_000 }).toBe(1)
   const waiting = await email(key, template)
   expect(await herald(env, 'release')).toMatchObject({ code: 2, err: expect.stringMatching(/Say one of --cut-off/) })
-  // Engines look every second; in one and a half nothing may have happened.
+  // Engines poll every second; within one and a half nothing may have happened.
   await new Promise(resume => setTimeout(resume, 1_500))
   expect(await statusOf(key, waiting)).toBe('created')
 
@@ -78,7 +78,7 @@ test('a copy of a database starts held, and a release sends only new messages th
     tried: await email(key, template),
     later: await email(key, template, inMinutes(60)),
   }
-  // As an engine leaves it that has ended between taking and recording, with its lease still alive.
+  // The state that an engine leaves which crashed between taking and recording, with its lease still valid.
   await here.parts.db.sql`
     update tickets
     set takes = 1,
@@ -109,7 +109,7 @@ test('a copy of a database starts held, and a release sends only new messages th
     const all = [...Object.values(ids), fresh]
     expect(await Promise.all(all.map(id => statusOf(caller, id)))).toEqual(all.map(() => 'created'))
 
-    // The original stopped a moment before the copy took its first message.
+    // The original stopped a moment before the copy accepted its first message.
     const [ticket] = await copy.parts.db.sql<{ at: string }>`
       select to_char(due_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from tickets where ${fresh} = any (subjects)`
     const cutOff = ticket?.at ?? ''
@@ -137,7 +137,7 @@ test('a copy of a database starts held, and a release sends only new messages th
     await copy.stop()
   }
 
-  // Started again it is the same database, and goes on.
+  // After a restart it is the same database, and sending continues.
   const again = await start(readConfig(env), { say: line => said.push(line) })
   expect(await held(again.address)).toBe(0)
   await again.stop()

@@ -1,5 +1,5 @@
-// No request of one caller holds the event loop for more than 50 ms: what is largest at the edge. Large texts of messages are in
-// large.test.ts.
+// No request of one caller blocks the event loop for more than 50 ms: the largest requests and responses. Large message texts are
+// in large.test.ts.
 import { beforeAll, expect, test } from 'vitest'
 import { addedPause, createCaller } from './support/loop.ts'
 import { EMAIL, emailTemplate, type Key } from './support/sends.ts'

@@ -1,5 +1,5 @@
-// Issue: one tenant's large content must not hold up everybody else (contract 22.13). The event loop of the whole service is
-// watched from inside while one caller sends, lists and reads what is largest.
+// Large content of one tenant must not delay other requests (contract 22.13). The event loop of the service is measured while one
+// caller sends, lists and reads the largest messages.
 import http from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
@@ -8,7 +8,7 @@ import { EMAIL, emailTemplate, type Key, LIST } from './support/sends.ts'
 import { type World, world } from './support/world.ts'
 
 const UNLIMITED = 10_000_000
-/** No request may hold the event loop longer. */
+/** No request may block the event loop longer. */
 const MOST_MS = 50
 
 let here: World
@@ -22,7 +22,7 @@ beforeAll(async () => {
   tester = await service.key({ type: 'test' })
 })
 
-/** Sends bytes that are ready and throws the answer away as it comes: the caller in this process costs next to nothing. */
+/** Sends prepared bytes and discards the answer: the caller in this process costs next to nothing. */
 function quietly(by: Key, method: string, path: string, body?: Buffer): Promise<{ status: number; bytes: number }> {
   return new Promise((resolve, reject) => {
     const headers = {
@@ -118,7 +118,7 @@ for (const [what, text] of [
     expect(await longestHold(() => quietly(maker, 'GET', `${LIST}/${newest}`)), 'reading').toBeLessThan(MOST_MS)
   }, 120_000)
 
-/** Asks the database, so that nothing large is read for it. */
+/** Queries the database, so that nothing large is read for it. */
 async function delivered(): Promise<string> {
   for (;;) {
     const [newest] = await here.parts.db.sql<{ id: string; status: string }>`

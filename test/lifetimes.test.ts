@@ -1,4 +1,4 @@
-// Things with a lifetime: they go on while they should, whatever the line does, and leave nothing behind when they are stopped.
+// Parts with a lifetime: they keep working whatever happens to their connection, and leave nothing behind when they are stopped.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Relay } from '../faults/support/relay.ts'
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** A database behind a line of its own. */
+/** A database behind a relay. */
 async function line(): Promise<{ db: Database; relay: Relay }> {
   const { relay, url } = await relayed()
   ends.push(relay.stop)
@@ -35,7 +35,7 @@ async function until(isSo: () => boolean, seconds = 10): Promise<number> {
 }
 
 describe('leader', () => {
-  // Half of what is usual; the real times are tried by npm run faults, S4.
+  // Half of the usual times; the real ones are tested by npm run faults, S4.
   const timing = { leaseMs: 1_500, sessionMs: 2_000, deadlineMs: 1_000, heartbeatMs: 500, retryMs: 250 }
 
   async function candidate() {
@@ -63,7 +63,7 @@ describe('leader', () => {
     let both = 0
     const watch = setInterval(() => (both += first.leader.isLeader() && second.leader.isLeader() ? 1 : 0), 1)
     ends.push(async () => clearInterval(watch))
-    // The server is not told that the line is dead: only its own time-out of the session frees the lock.
+    // The server does not notice the dead connection: only its own session timeout frees the lock.
     expect(first.relay.strand()).toBe(1)
     await until(second.leader.isLeader)
     expect(both).toBe(0)

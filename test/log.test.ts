@@ -1,4 +1,4 @@
-// The request log as an operator reads it: what was made, why something was refused, and never what a caller gave.
+// The request log for an operator: what was created, why a request was refused, and never input of a caller.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
@@ -36,7 +36,7 @@ test('a 201 line has the id of the new object, a 4xx line the error and our sent
   ]
   const job = (await key.post(BULK, { name: WORD, template_id: email, rows })).body.data.id
 
-  // Each sentence that quotes a caller, and some that could be taken for another sentence.
+  // Each sentence that quotes a caller, and some that could be mistaken for another sentence.
   const refused: [body: unknown, error: string, reason: string | undefined][] = [
     [{ ...mail, email_address: `${WORD}@` }, 'ValidationError', 'email_address Not a valid email address'],
     [
@@ -98,7 +98,7 @@ test('only our own sentences are logged, whatever a message quotes', () => {
   expect(loggable([])).toBe(null)
   expect(loggable(['canary is a required property'])).toBe(null)
   expect(loggable(['Missing column headers: canary', 'canary'])).toBe('Missing column headers: <names>')
-  // Rows overlap in what they quote: nothing of it comes through.
+  // Overlapping sentences: nothing that they quote is logged.
   const hostile = ['Missing personalisation: ', 'email_address ', 'Additional properties are not allowed (', 'Row ']
   for (const start of hostile)
     for (const end of [' is too long', ' is not of type object', ' was unexpected)', ' : Incorrect padding'])

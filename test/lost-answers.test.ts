@@ -1,5 +1,5 @@
-// The connection to PostgreSQL is lost around a commit: every request of the group is judged for itself, what is stored is
-// answered 201 and exists once, and nothing is answered 500 that can be looked up again in time.
+// The connection to PostgreSQL is lost around a commit: every request of the batch is resolved separately, a stored message is
+// answered 201 and exists once, and 500 is answered only when the result cannot be looked up in time.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
@@ -13,7 +13,7 @@ import { type Reply, type World, world } from './support/world.ts'
 
 let lossy: Lossy
 let here: World
-/** The same database, not by way of the relay. */
+/** The same database, without the relay. */
 let direct: Database
 let service: Awaited<ReturnType<World['service']>>
 let key: Key
@@ -27,7 +27,7 @@ beforeAll(async () => {
   template = await emailTemplate(key)
   const name = new URL(here.config.databaseUrl ?? '').pathname.slice(1)
   direct = connect({ url: databaseUrl(inject('server'), name) }, poolOptions)
-  // A reference that begins with "slow" keeps its commit waiting; one that begins with "poison" is refused by the database.
+  // A reference that begins with "slow" delays its commit; one that begins with "poison" is rejected by the database.
   await direct.script(`
     create function wait_at_commit() returns trigger language plpgsql as $$
       begin perform pg_sleep(0.4); return null; end $$;
@@ -44,7 +44,7 @@ let cutsBefore = 0
 beforeEach(() => {
   cutsBefore = lossy.cuts()
 })
-// A test whose connection was never cut has shown nothing.
+// A test whose connection was never cut proves nothing.
 afterEach(({ task }) => {
   if (!task.name.startsWith('no cut')) expect(lossy.cuts()).toBe(cutsBefore + 1)
 })
@@ -59,7 +59,7 @@ const mail = (reference: string, more: object = {}) => ({
 const send = (body: object, by: Key = key, headers: Record<string, string> = {}) => by.post(EMAIL, body, headers)
 const marked = (start = '') => `${start}${randomUUID()}`
 
-/** Requests that leave for the database as one group, because they came while an earlier one kept it busy. */
+/** Requests that are sent to the database as one batch, because they arrived while an earlier one was in flight. */
 async function together(requests: readonly (() => Promise<Reply>)[]): Promise<Reply[]> {
   const before = send(mail(marked('slow')))
   await waiting()
@@ -68,7 +68,7 @@ async function together(requests: readonly (() => Promise<Reply>)[]): Promise<Re
   return replies
 }
 
-/** Until an accept is under way in the database. */
+/** Waits until an accept is in progress in the database. */
 async function waiting() {
   for (;;) {
     const [row] = await direct.sql<{ busy: number }>`

@@ -45,7 +45,7 @@ describe('days past every retention', () => {
     expect(await dropPartitions(db, clock.micros() - 20 * DAY)).toEqual([])
   })
 
-  /** A reader holds it up, and then it is told to stop: what is left is neither in nor out. */
+  /** A reader delays the detach, which is then cancelled: the partition is half detached. */
   async function beginToDetach(name: string) {
     const { db } = here.parts
     const [reader, worker] = [db.client(), db.client()]
@@ -101,7 +101,7 @@ describe('4.9 a bulk job that was due while no process ran', () => {
   test('its messages get the partition of the day it was due', async () => {
     const { db } = engine.parts
     const { key, id, due } = await scheduled()
-    // As after days without a process: nobody made the day's partitions, and the time has come.
+    // As after days without a process: the partitions of the day do not exist, and the job is due.
     const day = new Date(due).toISOString().slice(0, 10).replaceAll('-', '')
     await db.script(`drop table if exists notifications_${day}; drop table if exists states_${day}`)
     await db.sql`update tickets set due_at = now() where lane = 'spread'`
@@ -128,7 +128,7 @@ describe('3.4 purges work in bounded steps', () => {
 
   test.each(KINDS.map(kind => [kind.name, kind] as const))('%s', async (_name, { task: name, fill, left }) => {
     const { db, clock } = here.parts
-    const client = db.client() // outside the pool: no time-out
+    const client = db.client() // outside the pool: no timeout
     await client.connect()
     try {
       await client.query(SERVICES)

@@ -1,4 +1,4 @@
-// Migrations run while the version before is still serving (reliability: add first, remove one release later).
+// Migrations run while the previous version is still serving (reliability: add first, remove one release later).
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject, test } from 'vitest'
@@ -7,7 +7,7 @@ import { connect } from '../src/db/connect.ts'
 import { isStepwise, migrate, migrations, piecesOf } from '../src/db/migrate.ts'
 import { databaseUrl, onServer, poolOptions } from './support/database.ts'
 
-/** Says on the line above it why nothing that still runs needs what goes. */
+/** The comment above such a statement says why no running version needs what it removes. */
 const SECOND_STEP = /^-- second step: \S/
 
 const FORBIDDEN: readonly [pattern: RegExp, why: string][] = [
@@ -27,12 +27,13 @@ const FORBIDDEN: readonly [pattern: RegExp, why: string][] = [
   ],
 ]
 
-/** What is wrong with a migration, a sentence for each statement. */
+/** The problems of a migration, one sentence per statement. */
 function problemsOf(text: string): string[] {
   return [...statementProblems(text), ...(isStepwise({ text }) ? [] : crowding(text))]
 }
 
-// A request locks its tables in an order of its own: who holds one exclusively and waits for the next can meet it crosswise.
+// A request locks its tables in its own order: a migration that has one exclusive lock and waits for the next can deadlock with
+// it.
 function crowding(text: string): string[] {
   const own = ownTables(text)
   const altered = statementsOf(text).flatMap(({ words }) => /^alter table (?:only )?(\w+)/.exec(words)?.[1] ?? [])
@@ -50,7 +51,7 @@ function statementProblems(text: string): string[] {
     const table = /^(?:alter table (?:if exists )?(?:only )?|create (?:unique )?index .*? on (?:only )?)(\w+)/.exec(
       words,
     )?.[1]
-    if (table !== undefined && own.has(table)) return [] // made here: nobody uses it yet
+    if (table !== undefined && own.has(table)) return [] // created here: not in use yet
     const found = FORBIDDEN.find(([pattern]) => pattern.test(words))
     if (found) return [`${words.slice(0, 60)}: ${found[1]}`]
     if (!/^create (unique )?index (?!concurrently)/.test(words)) return []
@@ -114,7 +115,7 @@ describe('the lint itself', () => {
   })
 })
 
-// An autovacuum worker holds such a lock and is cancelled only after it has blocked another one for a second. Requests queue
+// An autovacuum worker has such a lock and is cancelled only after it has blocked another session for a second. Requests queue
 // behind the waiting migration, so it must not wait that long (npm run faults, S3).
 test('a migration that waits for a table lock does not block requests behind it', async () => {
   const server = inject('server')

@@ -1,4 +1,4 @@
-// openapi.json as those use it who build on it: a linter, a generator of typed clients, and the service's real answers.
+// openapi.json as its users need it: a linter, a generator of typed clients, and the service's real responses.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -124,7 +124,7 @@ describe('the service itself', () => {
   let key: Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>
   const template = { name: 'Permit', template_category_id: CATEGORY.general, content: 'Dear ((name))' }
   const seen = new Map<string, Reply[]>()
-  /** Remembers the answer under the name of its operation. */
+  /** Stores the response under the name of its operation. */
   async function see(name: string, answer: Promise<Reply>): Promise<Reply> {
     const reply = await answer
     seen.set(name, [...(seen.get(name) ?? []), reply])
@@ -209,7 +209,7 @@ describe('the service itself', () => {
       const place = path.replace(/\{\w+\}/, '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b')
       const reply = await here.call(method, place, { body: { ...(body as object), ...later }, headers })
       expect([201, 400, 404]).toContain(reply.status)
-      // The template of the example is not there; nothing else may be wrong with it.
+      // The template of the example does not exist; nothing else may be wrong with it.
       const message = reply.body.errors?.[0].message ?? 'created'
       expect(['created', 'Template not found', 'No result found'], name).toContain(message)
     }
@@ -232,7 +232,7 @@ describe('the service itself', () => {
       writeFileSync(at('package.json'), '{"type":"module"}')
       const options = { strict: true, target: 'es2023', lib: ['es2023', 'dom'], module: 'nodenext', types: [] }
       writeFileSync(at('tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
-      // The generator wants the compiler's JavaScript interface, which TypeScript 7 does not have.
+      // The generator needs the compiler's JavaScript API, which TypeScript 7 does not have.
       const hook = `export const resolve = (name, context, next) => next(name === 'typescript' ? 'typescript-5' : name, context)`
       writeFileSync(at('hook.mjs'), hook)
       const register = `import { register } from 'node:module'; register('./hook.mjs', import.meta.url)`
@@ -242,7 +242,7 @@ describe('the service itself', () => {
       expect(made.status, made.stderr).toBe(0)
     }, 60_000)
 
-    /** Compiles one program against the generated types; what the compiler says. */
+    /** Compiles one program against the generated types; returns the output of the compiler. */
     function compiled(program: string): string {
       writeFileSync(
         at('program.ts'),

@@ -1,5 +1,5 @@
-// What the person on call relies on: every metric that the dashboard and the alerts name is really there, every promise has its
-// metric on the board, and every alert its paragraph.
+// What on-call relies on: every metric of the dashboard and the alerts exists, every promise has its metric on the dashboard, and
+// every alert its paragraph.
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ const rules = [...alerts.matchAll(/- alert: (\w+)\n +expr: (["'])(.*)\2\n +for: 
   ([, name = '', , expr = '']) => ({ name, expr }),
 )
 
-/** A promise, or what an operator has to know at once, and the metric that shows it. */
+/** A promise, or something an operator must know at once, and the metric that shows it. */
 const WANTED = {
   'oldest waiting age per lane (L1, L3, L5)': 'herald_oldest_waiting_seconds',
   'waiting per lane': 'herald_waiting_tickets',
@@ -55,7 +55,7 @@ const samplesIn = (text: string) =>
   new Set([...text.matchAll(/^(herald_[a-z0-9_]+)(?:\{[^}]*\})? \S+$/gm)].map(([, name = '']) => name))
 
 const scraped = async (address: string) => (await fetch(`${address}/metrics`)).text()
-/** On a busy machine the database may be too slow for a scrape, which then goes without its figures. */
+/** On a busy machine the database may be too slow for a scrape, which then lacks its figures. */
 async function whole(address: string): Promise<string> {
   for (let tries = 0; ; tries++) {
     const text = await scraped(address)

@@ -1,5 +1,5 @@
-// Promises that must hold however many processes serve at once (reliability A1, A2, O6, U5, D1): several real processes of
-// Herald on one database, asked at the same moment.
+// Promises that must hold with any number of processes (reliability A1, A2, O6, U5, D1): several real Herald processes on one
+// database, with concurrent requests.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   all = await processes(4, { databaseUrl: here.config.databaseUrl ?? '', secret: SECRET })
 }, 120_000)
 
-/** The n-th of the processes, round and round. */
+/** The n-th of the processes, round robin. */
 const at = (n: number) => (all[n % all.length] as Process).address
 
 async function sender(limits: { email_daily_limit?: number; rate_limit?: number } = {}) {
@@ -67,7 +67,7 @@ test('A1 what cancellations return can be used again, and no more than that', as
   const ids = first.filter(answer => answer.status === 201).map(answer => answer.body.id as string)
   expect(ids).toHaveLength(100)
 
-  // Cancels and new sends at the same time; every cancel is tried by two processes at once.
+  // Concurrent cancellations and sends; every cancellation is sent to two processes at once.
   const cancelled: Answer[] = []
   const again: Answer[] = []
   await many(300, async n => {
@@ -96,10 +96,10 @@ describe('A2 the rate limit is exact across processes', () => {
       expect([status, wait >= 1 && wait <= 60]).toEqual([429, true])
     }
 
-    // Fifty seconds later, still hammering: all refused, all counted.
+    // Fifty seconds later, still under load: all refused, all counted.
     await later(service.id, 50)
     expect(tally(await burst(150))).toEqual({ '429 RateLimitError': 150 })
-    // The first burst has left the window. Had the refused requests not been counted, this would pass.
+    // The first burst has left the window. If the refused requests were not counted, this would pass.
     await later(service.id, 15)
     expect(tally(await burst(1))).toEqual({ '429 RateLimitError': 1 })
 
@@ -111,7 +111,7 @@ describe('A2 the rate limit is exact across processes', () => {
     expect(tally(await burst(150))).toEqual({ '201': 100, '429 RateLimitError': 50 })
   })
 
-  // The database decides by its own clock, which a test cannot move: the hits are moved instead.
+  // The database uses its own clock, which a test cannot move: the hits are moved instead.
   const later = (service: string, seconds: number) => here.parts.db.sql`
     update rate_hits
     set at = at - make_interval(secs => ${seconds})
@@ -141,7 +141,7 @@ test('O6 500 times cancel versus due: exactly one wins', async () => {
     }
   }
   await many(4, lane)
-  // Whatever is left is due: the engine comes again, as it will.
+  // The remaining messages are due: the engine runs again.
   for (const id of ids) taken.set(id, (taken.get(id) ?? 0) + (await take(id)))
 
   const cancelled = ids.filter(id => answers.get(id)?.status === 200)
@@ -162,7 +162,7 @@ test('O6 500 times cancel versus due: exactly one wins', async () => {
   expect(cancelled.length).toBeLessThan(475)
 })
 
-/** Takes one due ticket the way an engine does; how many it got. */
+/** Takes one due ticket as an engine does; returns how many it got. */
 async function take(id: string): Promise<number> {
   const rows = await here.parts.db.sql`
     update tickets
@@ -204,7 +204,7 @@ describe('U5 Idempotency-Key', () => {
         body: { ...body, reference: name },
         headers: { 'idempotency-key': name },
       })
-      // A caller who is told that the first is still under way asks again.
+      // A caller who is answered that the first request is still in progress retries.
       if (answer.status === 409) return sleep(20).then(() => post(name, n))
       expect([answer.status, answer.body.reference]).toEqual([201, name])
       return answer.body.id
@@ -235,7 +235,7 @@ describe('U5 other processes store answers for several keys of one batch, one af
         return client
       }),
     )
-    // Requests of one process that come while two groups wait for a lock form the third.
+    // Requests to one process that arrive while two batches wait for a lock form the third.
     await send(at(0), 'POST', '/v2/notifications/email', { key, body })
     const holder = db.client()
     await holder.connect()
@@ -260,7 +260,7 @@ describe('U5 other processes store answers for several keys of one batch, one af
   })
 })
 
-// Last: it leaves one process fewer.
+// Runs last: it leaves one process fewer.
 test('D1 kill -9 of a process under load: every 201 that a caller received can be read through another', async () => {
   const { service, key, body } = await sender()
   const seen: string[] = []
@@ -284,7 +284,7 @@ test('D1 kill -9 of a process under load: every 201 that a caller received can b
   expect(lost).toBeGreaterThan(0)
   const replies = await many(seen.length, n => send(at(n), 'GET', `/v2/notifications/${seen[n]}`, { key }))
   expect(tally(replies)).toEqual({ '200': seen.length })
-  // The counter never says less than what is stored; here it says exactly that, because both are one statement.
+  // The counter is never below what is stored; here it is equal, because both are one statement.
   expect(await usedOf(service.id)).toBe(await storedOf(service.id))
   expect(await storedOf(service.id)).toBeGreaterThanOrEqual(seen.length)
 })

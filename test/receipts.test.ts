@@ -1,4 +1,5 @@
-// News is written without a lock (notifications/sql/apply.ts): what stands elsewhere than where it was found is left alone.
+// Receipts are applied with optimistic concurrency (notifications/sql/apply.ts): a message whose status changed since it was read
+// is left alone.
 import { expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
 import { type Move, move, standing } from '../src/notifications/sql/apply.ts'
@@ -39,7 +40,7 @@ test('a message whose status changed meanwhile keeps it, and the ticket of the r
   const [after] = await standing(sql, [id])
   expect(after).toMatchObject({ status: 'delivered', receipt_at: news.at })
   expect(await tickets()).toBe(0)
-  // The provider's time, read back, is what the next news is compared with.
+  // The provider's time, read back, is compared with that of the next receipt.
   if (after) expect(await write({ ...news, from: after, at: 1_700_000_000_500 })).toBe(true)
 })
 

@@ -1,4 +1,4 @@
-// Callers who announce much and send little: they hold up nobody but themselves, and not for long.
+// Callers that announce large bodies and send slowly delay only themselves, and not for long.
 import type net from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
@@ -8,7 +8,7 @@ import { type World, world } from './support/world.ts'
 
 const BULK = '/v2/notifications/bulk'
 const MIB = 1024 * 1024
-/** Just under the cap of a bulk job. */
+/** Just under the size limit of a bulk job. */
 const ANNOUNCED = 67_000_000
 
 const timers: NodeJS.Timeout[] = []
@@ -28,7 +28,7 @@ async function open(here: World, bytes: string | Buffer): Promise<Wire> {
   return wire
 }
 
-/** Writes `bytes` now and then until the other side has had enough. */
+/** Writes `bytes` now and then until the server closes the connection. */
 function drip({ socket }: Wire, bytes: string | Buffer, everyMs: number) {
   timers.push(setInterval(() => socket.writable && socket.write(bytes), everyMs))
 }
@@ -42,7 +42,7 @@ async function mailer(here: World) {
   return { key, template, send }
 }
 
-/** How long the slowest of 40 e-mails of 400 kB takes. */
+/** The time of the slowest of 40 e-mails of 400 kB. */
 async function slowest(send: () => Promise<{ status: number }>): Promise<number> {
   let longest = 0
   for (let n = 0; n < 40; n++) {
@@ -65,7 +65,7 @@ describe('memory is shared by service and charged as bodies arrive', () => {
   })
 
   const beside = async (attack: () => Promise<void>) => {
-    // Other programs of the machine slow down one attempt or another; what is held up by the attack is so in each.
+    // Other programs slow down single attempts; a delay caused by the attack shows in every attempt.
     const ratios: number[] = []
     for (let attempt = 0; attempt < 3 && !ratios.some(ratio => ratio <= 2); attempt++) {
       const usual = await slowest(mail.send)

@@ -1,4 +1,4 @@
-// O1 and O2 of reliability 2.3: the moves of a message against a model, and e-mail receipts in every order.
+// O1 and O2 of reliability 2.3: the status moves of a message against a model, and e-mail receipts in every order.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isFinal, after as moved, type News, type Standing, type Status } from '../src/notifications/status.ts'
@@ -53,7 +53,7 @@ describe('O2 order and repetition do not matter', () => {
           const ends = new Set<string>()
           for (const order of permutations(all)) {
             const { status: end, at } = hear('email', { status, at: null }, order)
-            // A first "pending" may be forgotten once something final is known; alone, it stays.
+            // A first "pending" may be dropped once a final status is known; alone, it stays.
             ends.add(isFinal(end) && end !== 'permanent-failure' ? `${end} ${at}` : end)
           }
           expect([...ends]).toHaveLength(1)

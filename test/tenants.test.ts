@@ -1,4 +1,4 @@
-// Another service's things behave as if they did not exist (reliability I1, S-04). The routes come from openapi.json: one that
+// Objects of another service behave as if they did not exist (reliability I1, S-04). The routes come from openapi.json: one that
 // takes an id and has no case here fails.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const id of Object.values(owner)) expect(id).toMatch(/^[0-9a-f-]{36}$/)
 }, 60_000)
 
-/** A service with one of everything that has an id. */
+/** A service with one object of every kind that has an id. */
 async function inhabited() {
   const service = await here.service()
   const key = await service.key()
@@ -107,7 +107,7 @@ test('an Idempotency-Key of another service is a new one', async () => {
   expect(second.body.id).not.toBe(first.body.id)
 })
 
-/** What the owner sees of its own things: a stranger's attempts must leave it as it was. */
+/** What the owner sees of its own objects: a stranger's attempts must not change it. */
 async function belongings() {
   const paths = [
     `/v2/notifications/${owner.email}`,

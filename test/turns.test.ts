@@ -1,4 +1,4 @@
-// Issue: the bulk thread takes turns between services. One service sends files made to cost time; another one must not notice.
+// The bulk thread schedules fairly between services. One service sends files made to cost time; another one must not be delayed.
 import { beforeAll, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
 import { emailTemplate, type Key, SMS, smsTemplate } from './support/sends.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   here = await world()
   await here.service().then(async service => {
     const key = await service.key()
-    await honest(key, await emailTemplate(key)) // the thread is up
+    await honest(key, await emailTemplate(key)) // the thread is started
   })
 })
 
@@ -34,7 +34,7 @@ function honest(key: Key, template: Id) {
   )
 }
 
-/** Every one is searched for a number, in vain until the end. */
+/** Every text is searched for a number up to its end. */
 const odd = (at: number) => `+44 7 +44 7 (613) 999 1 ${at % 10} +1 613 555 0${100 + (at % 100)}`
 
 const hostile: [string, (template: { email: Id; text: Id }) => string, number[]][] = [

@@ -1,5 +1,4 @@
-// What every e-mail adapter must do, whatever is behind it. Each adapter brings a peer; peers that can misbehave are
-// also asked what they make of it.
+// What every e-mail adapter must do. Each adapter has a test server; servers that can misbehave are also tested in those modes.
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds } from '../../src/core/id.ts'
@@ -7,7 +6,7 @@ import type { EmailMessage, EmailProvider } from '../../src/providers/port.ts'
 
 export type Arrived = { to: readonly string[]; messageId: string }
 
-/** `ok` again takes messages; the others say what happens to each attempt from now on. */
+/** `ok` accepts messages again; the others define what happens to each attempt from now on. */
 export type Behaviour =
   | 'ok'
   | 'rejects'
@@ -19,9 +18,9 @@ export type Behaviour =
 
 export type EmailPeer = {
   provider: EmailProvider
-  /** What the far side holds by now. */
+  /** What the server has received so far. */
   arrived(): Promise<readonly Arrived[]>
-  /** Absent when the far side cannot misbehave. */
+  /** Absent when the server cannot misbehave. */
   behave?(how: Behaviour): Promise<void>
   stop(): Promise<void>
 }

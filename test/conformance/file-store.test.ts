@@ -1,5 +1,5 @@
-// One suite for every store of file contents; S3 against a server that checks signatures. The whole way of a file through a
-// service whose store is S3 is below.
+// One suite for every file store; S3 against a server that checks signatures. Below: a file from request to purge in a service
+// whose store is S3.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -129,7 +129,7 @@ describe('a service whose files are in a bucket', () => {
     expect((await send('third')).status).toBe(429)
     expect(folder().length).toBe(full)
 
-    // Not the clock of the whole service: the server would refuse signatures of another week.
+    // Only this clock is moved: the server would refuse signatures of another week.
     const { clock } = cloud.parts
     await runSteps(
       purgeExpiredFiles({ ...cloud.parts, clock: { ...clock, micros: () => clock.micros() + 9 * 86_400_000_000 } }),

@@ -1,4 +1,4 @@
-// One suite for every scanner; and what only a daemon over a line can do wrong (F9).
+// One suite for every scanner, and the failures that only a daemon on a connection can have (F9).
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

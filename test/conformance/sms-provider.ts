@@ -1,18 +1,18 @@
-// What every text adapter must do, whatever it speaks. One suite, run on each of them.
+// What every text adapter must do, whatever its protocol. One suite, run on each of them.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import type { Outcome, ProviderWorld, Receipt, TextMessage, TextProvider } from '../../src/providers/port.ts'
 
 export type PeerMode = 'ok' | 'reject' | 'throttle' | 'hang' | 'drop' | 'garbage' | 'half' | 'huge'
 
-/** The other side: what it is told to do, and what reached it. */
+/** The test server: how it behaves, and what it received. */
 export type Peer = {
   mode(next: PeerMode): void
   messages(): readonly { to: string; from: string; text: string }[]
   stop(): Promise<void>
 }
 
-/** An adapter with short time-outs and the peer it speaks to. `whenReady` waits for a bind or the like. */
+/** An adapter with short timeouts and its test server. `whenReady` waits for a bind, for example. */
 export type Made = { provider: TextProvider; peer: Peer; whenReady?(): Promise<unknown> }
 
 export type Recorded = { world: ProviderWorld; receipts: Receipt[]; lines: string[] }
@@ -177,12 +177,12 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
 
 const refIn = (outcome: Outcome) => (outcome.kind === 'accepted' ? outcome.ref : null)
 
-/** The line may need a moment to come back; the event waited for is the acceptance itself. */
+/** The connection may need a moment to come back; the test waits for the acceptance itself. */
 async function acceptedSoon(provider: TextProvider): Promise<Outcome> {
   return soon(provider, outcome => outcome.kind === 'accepted')
 }
 
-/** On a kept connection the end may be noticed by the first request only. */
+/** On a kept connection, the first request may be the one that notices the close. */
 async function downSoon(provider: TextProvider): Promise<Outcome> {
   return soon(provider, outcome => outcome.kind === 'deferred' && outcome.down === true && !outcome.uncertain)
 }

@@ -1,10 +1,11 @@
-// One suite for whatever brings tickets to engines. An adapter is asked to make takers on one queue, and to put tickets in it.
+// One suite for every implementation that brings tickets to engines. An adapter creates takers on one queue and adds tickets to
+// it.
 import { describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import type { Taker } from '../../src/queue/port.ts'
 
 export type TakerHouse = {
-  /** A taker of another owner each time, on the same queue. */
+  /** A taker with a new owner each time, on the same queue. */
   taker(leaseSeconds: number): Taker
   put(ticket: { lane: string; service?: Id; subjects?: number; dueInMs?: number; takes?: number }): Promise<Id>
   /** Tickets of one subject each. */
@@ -65,7 +66,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
           subjects.push(...ticket.subjects)
         }
 
-      // Nothing twice, nothing early, nothing of another lane; and no more tickets held than a service may hold.
+      // Nothing twice, nothing early, nothing of another lane; and no more tickets leased than a service may have.
       expect(subjects).toHaveLength(1_501)
       expect(new Set(subjects).size).toBe(1_501)
       expect(held.get(crowd)).toBeLessThanOrEqual(12)
@@ -119,7 +120,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       await new Promise(resume => setTimeout(resume, 300))
 
       expect(await two.renew([kept, lost])).toEqual(new Set([kept]))
-      await house.taker(0.2).reap() // by its lease the server has been up long enough
+      await house.taker(0.2).reap() // for this lease the server has been up long enough
 
       expect(ids(await two.take('a', 1, 'usual'))).toEqual([lost])
       expect(await one.renew([lost])).toEqual(new Set())
@@ -133,7 +134,7 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       await one.take('a', 1, 'usual')
       await new Promise(resume => setTimeout(resume, 300))
 
-      await house.taker(1_000_000_000).reap() // to this one it is as if the server had just started
+      await house.taker(1_000_000_000).reap() // with this lease it is as if the server had just started
 
       expect(await one.renew([id])).toEqual(new Set([id]))
     })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 
 const personalisation = { name: 'Ann' }
-/** What the client throws when it is refused: the answer is in `response`. */
+/** What the client throws for a refusal: the answer is in `response`. */
 const refusal = async (call: Promise<unknown>) =>
   call.then(
     () => expect.unreachable('it was not refused'),
@@ -132,7 +132,7 @@ describe('lists', () => {
       mails.push((await mine.sendEmail(email, 'ann@example.net', { reference })).data.id)
       texts.push((await mine.sendSms(sms, '+16135550123', { reference })).data.id)
     }
-    // One of each is settled by hand, whatever an engine makes of the others.
+    // One message of each kind gets its status directly, independent of the engine.
     for (const id of [mails[0], texts[0]] as Id[]) {
       await hold(here, id)
       await putState(here, id, { status: 'permanent-failure' })

@@ -1,4 +1,4 @@
-// The published client library, unmodified: whoever has it in a program changes the address and the key, nothing else.
+// The published client library, unmodified: a program that uses it changes the address and the key, nothing else.
 import { NotifyClient } from 'notifications-node-client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CATEGORY, type World, world } from '../support/world.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await key.patch(`/v2/manage-template/${email.id}`, { content: 'Hello ((name)), your permit is *ready*' })
 })
 
-/** What the library hands to its user when it is refused. */
+/** What the library throws for a refusal. */
 async function refusalOf(call: Promise<unknown>) {
   const { response } = await call.then(
     () => Promise.reject(new Error('it was not refused')),

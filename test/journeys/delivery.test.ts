@@ -478,7 +478,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A mail server that brings a report; what is said to the last command that counts. */
+/** A mail server that delivers a report; returns the reply to the last relevant command. */
 async function deliverMail(port: number, to: string, mail: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1')
   const lines: string[] = []

@@ -1,4 +1,4 @@
-// The download page in a real browser: what a recipient sees, hears and clicks.
+// The download page in a real browser: display, screen reader text and clicks.
 import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

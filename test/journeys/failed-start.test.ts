@@ -1,4 +1,4 @@
-// A start that fails or is interrupted: the process ends, and nothing that it began is left.
+// A start that fails or is interrupted: the process ends, and nothing that it started is left.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -29,7 +29,7 @@ async function listenOn(port: number): Promise<net.Server> {
 }
 const portOf = (server: net.Server) => (server.address() as net.AddressInfo).port
 
-/** The exit and the seconds it took, without those that any command takes to load on this machine just now. */
+/** The exit and the seconds it took, minus the time any command takes to load on this machine. */
 async function timed(env: Env) {
   const loading = performance.now()
   await herald(['--version'], {})
@@ -38,7 +38,7 @@ async function timed(env: Env) {
   return { ...said, seconds: (performance.now() - since - (since - loading)) / 1000 }
 }
 
-/** How many sessions there are on the database that names the test. */
+/** The number of sessions on the database with the test's name. */
 async function sessionsOn(database: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl(inject('server'), 'postgres') })
   await client.connect()
@@ -103,7 +103,7 @@ test('a start that fails in its last step ends every session and thread it has s
     HERALD_PORT: String(port),
     HERALD_LOG_LEVEL: 'silent',
   })
-  // The port was free when the start looked; another program takes it while the database is migrated.
+  // The port was free when the start checked; another program takes it during the migration.
   let taking: Promise<net.Server> | undefined
   const say = () => {
     taking ??= listenOn(port)

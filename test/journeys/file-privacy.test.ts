@@ -1,4 +1,4 @@
-// The built program with files: its thread works when compiled, and neither token nor name nor content is in what it says.
+// The built program with files: its worker thread works when compiled, and no token, name or content is in its output.
 import { expect, test, vi } from 'vitest'
 import { EICAR } from '../support/documents.ts'
 import { programs } from '../support/program.ts'
@@ -24,7 +24,7 @@ test('S-20, S-30 no token, name or content in the log; HERALD_SCANNER=none cause
   const reply = await callerWith(program.address, keys.test).post(EMAIL, {
     email_address: 'simon@example.org',
     template_id: template,
-    // Large enough for the thread.
+    // Large enough for the worker thread.
     personalisation: { link: file('canary-content '.repeat(40_000), 'link'), more: file('canary-attached', 'attach') },
   })
   expect(reply.status).toBe(201)

@@ -1,4 +1,4 @@
-// Files from the request to a real mail server; and the standard test virus, which arrives in no way.
+// Files from the request to a real mail server; and the standard test virus, which never arrives.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { start } from '../../src/main.ts'
@@ -23,7 +23,7 @@ const SETTINGS = { HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: `smtp://127.
 
 type Part = { headers: string; content: Buffer }
 
-/** The attached parts of a letter, unfolded and decoded. */
+/** The attached parts of a message, unfolded and decoded. */
 function attachmentsIn(raw: string): Part[] {
   const boundary = /multipart\/mixed;\s*boundary="([^"]+)"/.exec(raw)?.[1]
   if (!boundary) return []
@@ -143,7 +143,7 @@ describe('S-18, F9, R18 the test virus never arrives', () => {
     })
   const statusOf = async (id: Id, address = here.address) =>
     (await call(address, 'GET', `${LIST}/${id}`, { headers: { authorization: `ApiKey-v1 ${key.key}` } })).body.status
-  /** Brings the next try forward: the waits of the contract are ten seconds and more. */
+  /** Makes the next attempt due now: the backoff of the contract is ten seconds and more. */
   const hurry = () =>
     here.parts.db.sql`update tickets set due_at = clock_timestamp() where lane = 'scan' and owner is null`.catch(
       () => [],

@@ -1,4 +1,4 @@
-// What was not sent to anyone, for the operator on this machine who has the link, and for nobody else.
+// Messages that were not sent to anyone, for the operator on this machine who has the link, and for nobody else.
 import { get } from 'node:http'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { inboxToken } from '../../src/inbox/link.ts'

@@ -1,5 +1,5 @@
-// S-30: what callers entrust to us is nowhere in the logs and the metrics. Canaries go in through every field of every
-// route, through every way to fail, and none may come out. The list of routes is the program's own.
+// S-30: no data of callers is in the logs and the metrics. Canaries are sent through every field of every route and through every
+// way to fail, and none may come out. The list of routes is the program's own.
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { CATEGORY, call } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-// Every canary but the numbers and the keys has this word in it.
+// Every canary except numbers and keys contains this word.
 const WORD = 'canary'
 const PHONE = '+16135550147'
 const FILE = Buffer.from(`${WORD} in a file`).toString('base64')
@@ -26,7 +26,7 @@ const template = {
   content: `${WORD}-content ((name))`,
   template_category_id: CATEGORY.general,
 }
-/** A body that each route takes; a new route without one fails below. */
+/** A valid body for each route; a new route without one fails below. */
 const bodies: Record<string, (ids: Ids) => object> = {
   'POST /v2/notifications/email': ids => ({
     ...sending,
@@ -47,7 +47,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
   'PATCH /v2/manage-template/{template_id}': () => ({ name: template.name, content: template.content }),
   'POST /v2/template/{id}/preview': () => ({ personalisation: sending.personalisation }),
 }
-/** Bodies that no route takes, each wrong in another way. */
+/** Invalid bodies, each wrong in another way. */
 const wrong: readonly string[] = [
   `{"${WORD}": "${WORD}"`,
   `"${WORD}"`,
@@ -108,7 +108,7 @@ async function ask(method: string, path: string, raw: string | undefined, header
   })
 }
 
-/** Every route with everything that may be sent to it. */
+/** Every route with every body. */
 async function askEverything() {
   const authorization = `ApiKey-v1 ${keys[0]}`
   for (const { method, path, operation } of routes) {
@@ -126,7 +126,7 @@ async function askEverything() {
     const body = operation.requestBody && JSON.stringify(bodies[name]?.(ids))
     await tell(method, good, body, { authorization, 'idempotency-key': `${WORD}-idempotency` })
     await tell(method, good, body, { authorization, 'idempotency-key': `${WORD}\u00e9` })
-    await tell(method, good, body, { authorization: `ApiKey-v1 ${keys[2]}` }) // a live one: it is really handed over
+    await tell(method, good, body, { authorization: `ApiKey-v1 ${keys[2]}` }) // a live key: the message is really handed over
     await tell(method, `${good}?type=${WORD}&status=${WORD}&older_than=${WORD}&${WORD}=1`, body, { authorization })
     await tell(method, bad, body, { authorization })
     await tell('PUT', good, body, { authorization })
@@ -143,7 +143,7 @@ async function askEverything() {
   await broken(`GET /${WORD} HTTP/1.1\r\nHost: x\r\nX-Long: ${WORD.repeat(5_000)}\r\n\r\n`)
 }
 
-/** A request too broken to become one. */
+/** A malformed HTTP request. */
 const broken = (text: string) =>
   new Promise<void>((resolve, reject) => {
     const { hostname, port } = new URL(program.address)
@@ -153,7 +153,7 @@ const broken = (text: string) =>
     socket.once('error', reject)
   })
 
-/** From now on every change fails with a message that quotes the row, and what is read is not there. */
+/** From now on every change fails with a message that quotes the row, and reads find nothing. */
 async function breakDatabase() {
   const client = new pg.Client({ host: socketOf(data), port: 5432, user: 'herald', database: 'postgres' })
   await client.connect()
@@ -178,7 +178,7 @@ async function breakDatabase() {
   }
 }
 
-/** Every way a canary may be written. */
+/** Every encoding of a canary. */
 const canaries = () => [WORD, FILE.slice(0, 12), '5550147', ...keys.map(key => key.slice(-36))]
 const findIn = (text: string) =>
   canaries().flatMap(canary => {

@@ -1,4 +1,4 @@
-// The README's tour, typed as it stands there.
+// The commands of the README's tour, executed literally.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   program = await start(env)
 })
 
-/** What a shell prints; a command that fails or is refused ends it. */
+/** The output of a shell; a command that fails or is refused ends it. */
 async function typed(script: string, more: Env): Promise<string> {
   const { PATH = '', HOME = '' } = process.env
   const { name: _, ...settings } = env

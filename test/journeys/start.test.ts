@@ -28,7 +28,7 @@ function token(key: string): string {
   return `${signed}.${createHmac('sha256', key.slice(-36)).update(signed).digest('base64url')}`
 }
 
-/** The names of the templates that the key may see, asked for in both ways; a refusal shows instead. */
+/** The names of the templates that the key may see, with both authentication schemes; for a refusal its text. */
 async function templatesBy({ address }: Program, key: string): Promise<unknown[]> {
   const schemes = [`ApiKey-v1 ${key}`, `Bearer ${token(key)}`]
   return Promise.all(
@@ -43,7 +43,7 @@ const BOTH = [
   ['Short welcome', 'Welcome'],
 ]
 
-/** What the line does when it is pasted into a shell; read and asked by ourselves where there is no curl. */
+/** The result of the curl line pasted into a shell; without curl the test parses and sends it itself. */
 async function paste(line: string): Promise<unknown> {
   if (hasCurl()) return JSON.parse(execFileSync('sh', ['-c', `${line} --fail-with-body`], { encoding: 'utf8' }))
   const [, address = '', authorization = '', raw = ''] =
@@ -59,7 +59,7 @@ describe('a folder of its own', () => {
   test('the first start shows a sample whose curl line works, the next start finds everything and shows nothing', async () => {
     const data = newData()
     const first = await start({ HERALD_DATA: data })
-    // No terminal, so the output may end in a log: the key that sends nothing is all there is.
+    // No terminal, so the output may be stored in a log: only the test key is shown.
     expect(keysIn(first)).toHaveLength(1)
     expect(first.out()).toMatch(/test key +herald-/)
     expect(first.out()).toMatch(/live key +only on a terminal, or by: herald sample --show-keys\n/)
@@ -337,7 +337,7 @@ describe('stop', () => {
     const body = / -d '([^']+)'$/.exec(curl)?.[1] ?? ''
     const socket = net.connect(Number(port), '127.0.0.1')
     const received = collect(socket)
-    // The answer to `Expect` tells that the request has begun on the other side.
+    // The answer to `Expect` shows that the server has begun to handle the request.
     socket.write(
       `POST ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey-v1 ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     )

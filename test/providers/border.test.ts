@@ -1,5 +1,5 @@
-// What comes from outside is cleaned where it enters: a reference, a reply or a receipt with NUL, control characters, lone
-// surrogates or of any length reaches the rest of the service as text that can be stored and shown. One part for each adapter.
+// Input of providers is cleaned where it enters: a reference, a reply or a receipt with NUL, control characters, lone surrogates
+// or of any length becomes text that can be stored and shown. One part for each adapter.
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createHttpSms } from '../../src/providers/http/send.ts'
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** Hostile text around a word that can still be recognised. */
+/** Hostile text around a recognisable word. */
 const HOSTILE: readonly [string, string][] = [
   ['NUL', 'ref\u0000-1'],
   ['other control characters', 'ref\u0001\u001b\u0085\u200b\u202e-1'],
@@ -91,7 +91,7 @@ hostile('twilio: %s', (_name, words) => {
     return provider.send(textMessage())
   }
   test('the id of an answer', async () => {
-    // Twilio's ids are letters and digits: any other is not its word, and the message may have been taken.
+    // Twilio's ids are letters and digits: any other answer is not Twilio's, and the message may have been accepted.
     expect(await answer(201, { sid: words })).toMatchObject({ kind: 'deferred', uncertain: true })
   })
   test('the words of a refusal', async () => {
@@ -157,7 +157,7 @@ hostile('smtp and ses: %s', (_name, words) => {
     const provider = createSes(settings, providerWorld().world)
     ends.push(provider.stop)
     const outcome = await provider.send(message())
-    // Not an id of SES: the message may have been taken.
+    // Not an id of SES: the message may have been accepted.
     expect(outcome).toMatchObject({ kind: 'deferred', uncertain: true })
     expectClean(outcome)
   })

@@ -1,5 +1,5 @@
-// SES: what it names a message, what it tells later, and who is believed. Certificates and signatures are made with
-// openssl and node:crypto; what is fetched comes from the test and nowhere else.
+// SES: message ids, receipts, and which senders of receipts are trusted. Certificates and signatures are made with openssl and
+// node:crypto; nothing is fetched from outside the test.
 import { execFileSync } from 'node:child_process'
 import { createSign } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -102,7 +102,7 @@ signed('who is believed', () => {
     const { knock } = await provider()
     const fields: Fields = { ...notification(delivery), SigningCertURL: certificateUrl, SignatureVersion: '2' }
     const folder = mkdtempSync(join(tmpdir(), 'herald-sns-'))
-    // Written out by hand from the documentation, so that signedText is not its own witness.
+    // Written by hand from the documentation, so that signedText is not tested against itself.
     const text = `Message\n${fields.Message}\nMessageId\n${fields.MessageId}\nTimestamp\n${fields.Timestamp}\nTopicArn\n${topic}\nType\nNotification\n`
     writeFileSync(join(folder, 'text'), text)
     writeFileSync(join(folder, 'key'), sns?.key ?? '')

@@ -1,4 +1,4 @@
-// What a text becomes on an SMPP wire, and what answers and receipts mean. Pure tables, no server.
+// Text messages as SMPP octets, and the meaning of answers and receipts. Pure tables, no server.
 import fc from 'fast-check'
 import smpp, { type Pdu } from 'smpp'
 import { describe, expect, test } from 'vitest'
@@ -41,7 +41,7 @@ describe('long messages', () => {
     ['UCS-2', 'ᐃ'.repeat(71), 2],
     ['UCS-2', 'ᐃ'.repeat(134), 2],
     ['UCS-2', 'ᐃ'.repeat(135), 3],
-    ['GSM-7', 'ᐃ'.repeat(71), 2], // promised wrongly: sent as it was meant
+    ['GSM-7', 'ᐃ'.repeat(71), 2], // declared wrongly: sent in the alphabet it needs
   ] as const)('%s, case %#', (encoding, text, parts) => {
     expect(cut(text, encoding, 7)?.parts.length).toBe(parts)
   })
@@ -226,9 +226,9 @@ describe('frames', () => {
 
   test('a deliver_sm is complete or refused', () => {
     expect(isWholeDeliver(frame)).toBe(true)
-    // The last two octets alone are too few for an optional parameter; every other cut tears a field.
+    // The last two octets alone are too few for an optional parameter; every other cut splits a field.
     for (let end = 16; end < frame.length; end++) {
-      if (end === frame.length - 7) continue // exactly before the optional parameter: a whole PDU of its own
+      if (end === frame.length - 7) continue // exactly before the optional parameter: a complete PDU
       expect(isWholeDeliver(frame.subarray(0, end)), `cut at ${end}`).toBe(false)
     }
   })

@@ -1,5 +1,5 @@
-// The SMPP adapter against an SMSC that shares no line of code with it: Perl's Net::SMPP.
-// Debian: apt-get install libnet-smpp-perl. Where it is absent the test says so and is skipped.
+// The SMPP adapter against an independent SMSC implementation: Perl's Net::SMPP. Debian: apt-get install libnet-smpp-perl. Where
+// it is absent the test says so and is skipped.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -74,7 +74,7 @@ describe.skipIf(!isThere)('an independent SMSC', () => {
       ['64', '1', '8'],
     ])
     expect(first[11]).toMatch(/^050003..0201/)
-    expect(second[11]).toMatch(/^050003..0202d83dde42/) // the pair was not torn apart
+    expect(second[11]).toMatch(/^050003..0202d83dde42/) // the surrogate pair was not split
     expect(`${first[11]?.slice(12)}${second[11]?.slice(12)}`).toBe(ucs2(text).toString('hex'))
     await vi.waitFor(() => expect(receipts).toMatchObject([{ ref: 'perl-0002', result: 'temporary-failure' }]))
   })
@@ -82,7 +82,7 @@ describe.skipIf(!isThere)('an independent SMSC', () => {
   test('message_payload is understood', async () => {
     const { provider, heard } = await smsc({ long: 'payload' })
     await provider.send(textMessage({ text: 'a'.repeat(300) }))
-    // Its words come by a pipe, some time after its answer.
+    // Its output arrives through a pipe, some time after its answer.
     const said = expect.stringMatching(new RegExp(`^submit perl-0001 .* 0 1 0 - ${'61'.repeat(300)}$`))
     await vi.waitFor(() => expect(heard).toContainEqual(said))
   })

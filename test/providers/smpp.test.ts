@@ -1,4 +1,4 @@
-// The SMPP adapter against a real server that misbehaves in every way we could think of.
+// The SMPP adapter against a real server that misbehaves in every way we know.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -130,7 +130,7 @@ describe('sending', () => {
     const provider = made(settings, world)
     await vi.waitFor(() => expect(server.bound.size).toBe(2))
     await provider.probe()
-    // It was written before it failed, so it may have been taken; an adapter answers all the same.
+    // It was written before it failed, so it may have been accepted; the adapter still returns an outcome.
     for (let n = 0; n < 4; n++)
       expect(await provider.send(textMessage())).toEqual({
         kind: 'deferred',
@@ -141,7 +141,7 @@ describe('sending', () => {
     isBroken = false
     server.delay(100)
     await Promise.all([provider.send(textMessage()), provider.send(textMessage())])
-    // One on each bind, at the same time: as if the others had never been.
+    // One on each bind, at the same time: no place in a window was leaked.
     expect(server.counts().most).toBe(2)
   })
 
@@ -160,7 +160,7 @@ describe('sending', () => {
 
     await Promise.all(Array.from({ length: 10 }, () => provider.send(textMessage({ text: 'x'.repeat(200) }))))
 
-    expect(performance.now() - before).toBeGreaterThan(180) // 20 parts: 19 steps of 10 ms, one of them forgiven
+    expect(performance.now() - before).toBeGreaterThan(180) // 20 parts: 19 steps of 10 ms, one of them as tolerance
   })
 
   test('a message that would wait too long for the rate limit is deferred', async () => {

@@ -1,4 +1,4 @@
-// Bounces: what reports of many servers mean, and that only real ones are taken in.
+// Bounces: the meaning of reports of many servers, and that only genuine ones are accepted.
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -54,7 +54,7 @@ const expected: Record<string, [Receipt['result'], string | null, number | null]
   'arf-complaint.eml': ['complaint', 'complaint abuse', noon],
 }
 
-/** What people get to read: the report's Diagnostic-Code (RFC 3464, 2.3.6), or its prose. */
+/** The text for people: the report's Diagnostic-Code (RFC 3464, 2.3.6), or its free text. */
 const diagnoses: Record<string, string> = {
   'postfix-unknown-user.eml':
     'smtp; 550 5.1.1 <jo@example.net>: Recipient address rejected: User unknown in virtual mailbox table',
@@ -292,7 +292,7 @@ describe('the receiver', () => {
   test('the provider sends with a return path of its own and forwards its bounces', async () => {
     const server = await smtpServer()
     const { world, receipts } = providerWorld()
-    // A free port first, because the provider does not tell which one it took.
+    // A free port is chosen first, because the provider does not report which one it uses.
     const free = await smtpServer()
     await free.stop()
     const bounces = { host: '127.0.0.1', port: free.port, domain, secrets }

@@ -1,4 +1,4 @@
-// The SMTP client by itself: how replies are read, how a connection is opened, and what a hostile server can do to it.
+// The SMTP client alone: how replies are parsed, how a connection is opened, and what a hostile server can do to it.
 import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import fc from 'fast-check'
@@ -275,7 +275,7 @@ describe('a connection', () => {
     const { result } = await opened(async ({ say, hear, socket }) => {
       say('220 test\r\n')
       await hear()
-      // A reply that is always about to end.
+      // A reply that never ends.
       const timer = setInterval(() => say('250-x\r\n'), 100)
       await new Promise(gone => socket.once('close', gone))
       clearInterval(timer)

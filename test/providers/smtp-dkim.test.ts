@@ -1,5 +1,5 @@
-// Signatures are checked by an independent implementation: Debian's python3-dkim (dkimpy). Where it is absent only the
-// verifier below, written from RFC 6376 for this test, is asked.
+// Signatures are checked by an independent implementation: Debian's python3-dkim (dkimpy). Where it is absent only the verifier
+// below is used, written from RFC 6376 for this test.
 import { execFileSync } from 'node:child_process'
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'

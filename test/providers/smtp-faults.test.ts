@@ -1,4 +1,4 @@
-// reliability 2.6: what every fault of a mail server becomes. Never a throw, never a crash, never a wrong "sent".
+// reliability 2.6: the outcome of every fault of a mail server. Never a throw, never a crash, never a false "sent".
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/providers/port.ts'
@@ -189,7 +189,7 @@ test('a kept connection that the server closed meanwhile is replaced transparent
 describe('where the server offers PIPELINING, the next envelope is sent with the end of the data', () => {
   const to = (name: string) => message({ to: `${name}@example.net` })
 
-  /** Plays the first message of the first connection by hand up to its end; all that comes later goes well. */
+  /** Scripts the first message of the first connection up to its end; everything later succeeds. */
   function firstEnds(end: (peer: Parameters<Scene>[0]) => void | Promise<void>): Scene {
     let isFirst = true
     return async peer => {
@@ -259,7 +259,7 @@ describe('where the server offers PIPELINING, the next envelope is sent with the
     )
     const ended = await Promise.all([provider.send(to('a')), provider.send(to('b'))])
     expect(ended).toEqual([expect.objectContaining({ kind: 'accepted' }), noSuchAddress('550 5.1.1 no')])
-    // What is urgent asks for any free connection.
+    // An urgent message uses any free connection.
     const outcomes = await Promise.all([false, true, true].map((urgent, n) => provider.send(to(`next${n}`), urgent)))
     expect(outcomes.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted'])
     expect(server.state.connections).toBe(1)
@@ -520,7 +520,7 @@ test('F8 any bytes at any step: an outcome, no crash, and no unsent message coun
       }
       const outcome = await provider.send(message())
       if (outcome.kind === 'accepted') expect(taken).toBe(true)
-      // The other way round it is no lie: the end may have left us and never arrived.
+      // The reverse is not an error: the end may have been sent and never arrived.
       if (taken && outcome.kind === 'deferred' && !/^[45]\d\d/.test(text)) expect(outcome.uncertain).toBe(true)
     }),
     { numRuns: 60 },

@@ -1,4 +1,4 @@
-// A long message is encoded and signed in pieces, so that the event loop is never held for it (contract 22.13).
+// A long message is encoded and signed in pieces, so that it never blocks the event loop (contract 22.13).
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

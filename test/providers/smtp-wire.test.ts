@@ -1,4 +1,4 @@
-// The bytes that leave: headers, encodings, attachments, and that nobody's text can become a command or a header.
+// The bytes on the wire: headers, encodings, attachments, and that no text can become a command or a header.
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readAddress } from '../../src/providers/smtp/address.ts'

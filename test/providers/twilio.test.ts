@@ -1,5 +1,5 @@
-// The Twilio adapter: what it asks, what it makes of answers, and who may tell it news. Signatures are made and checked
-// by Twilio's own package, which the product does not use.
+// The Twilio adapter: its requests, the meaning of answers, and which callbacks are trusted. Signatures are made and checked by
+// Twilio's own package, which the product does not use.
 import twilio from 'twilio'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { WebhookEndpoint } from '../../src/providers/port.ts'

@@ -250,7 +250,7 @@ describe('an actor without the permission is refused and nothing is recorded', (
     const attempts = Object.entries({ ...changes, ...unrecorded })
     for (const [name, attempt] of attempts) {
       await expect(attempt(powerless), name).rejects.toMatchObject(refused)
-      // A key is revoked by id alone: a stranger's attempt does not find it.
+      // A key is revoked by id alone: another service does not find it.
       await expect(attempt(stranger), name).rejects.toMatchObject(
         name === 'key revoked' ? { message: expect.stringMatching(/^There is no key/) } : refused,
       )

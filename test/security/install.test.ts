@@ -1,4 +1,4 @@
-// S-38, S-40: secrets come from nowhere but the settings, and dependencies are what we looked at.
+// S-38, S-40: secrets come only from the settings, and dependencies are reviewed ones.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

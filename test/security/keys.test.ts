@@ -1,4 +1,4 @@
-// S-02, S-03, S-41: guessing keys, and saying where one comes from.
+// S-02, S-03, S-41: guessing keys, and forged address headers.
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -66,7 +66,7 @@ describe('S-02 the same work for every wrong key', () => {
 })
 
 describe('S-02 wrong keys from one address', () => {
-  /** Failures whose waiting ends when the test says so, and whether a no is still waiting then. */
+  /** Failed authentications whose delay ends when the test says so, and whether an answer is still delayed then. */
   function withHand(options: { now?: () => number; most?: number } = {}) {
     const hand: { release: () => void } = { release: () => {} }
     const waiting = new Promise<void>(resolve => {
@@ -177,7 +177,7 @@ describe('S-03 signed tokens', () => {
 })
 
 describe('S-41 headers in which a caller describes itself', () => {
-  /** The addresses that an answer holds: of the message, and of its file. */
+  /** The addresses in an answer: of the message, and of its file. */
   async function addresses(w: World, more: Record<string, string>) {
     const caller = await (await w.service()).key()
     const template_id = await emailTemplate(caller, '((link))')

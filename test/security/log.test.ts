@@ -1,5 +1,5 @@
-// S-30, S-25: providers, scanners and whoever writes to our doors may quote what was entrusted to us, or make something up.
-// Nothing of it gets into the log. (What callers send: test/journeys/privacy.test.ts.)
+// S-30, S-25: providers, scanners and strangers may quote personal data, or make something up. None of their text is logged.
+// (Input of callers: test/journeys/privacy.test.ts.)
 import { createHmac, randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { codeIn } from '../../src/delivery.ts'
@@ -18,7 +18,7 @@ const SECRET = 'shared-secret-of-32-characters-at-least'
 const { newDatabase, start, sample } = programs()
 
 type Replies = Parameters<typeof scene>[0]
-/** What a mail server may say at each step; the last lets letters through. */
+/** What a mail server may reply at each step; the last one accepts messages. */
 const MAIL: readonly Replies[] = [
   { rcpt: `550 5.1.1 <${ADDRESS}>: ${WORD} is unknown` },
   { rcpt: `450 4.2.0 <${ADDRESS}>: ${WORD} come back` },

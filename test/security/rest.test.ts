@@ -1,4 +1,4 @@
-// S-31, S-32: what is entrusted to us lies sealed, and goes when its time is over. The whole database is read for canaries.
+// S-31, S-32: personal data is stored sealed, and deleted after its retention. The whole database is searched for canaries.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { maintenanceOf } from '../../src/lanes.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const mail = { email_address: ADDRESS, template_id: email, personalisation }
   const sent = await post(EMAIL, mail)
   await settled(sent, 'delivered')
-  // Servers repeat the address they refuse, in whatever case.
+  // Servers repeat the address they refuse, in any case.
   const words = `5.1.1 <${ADDRESS}>: Recipient ${ADDRESS.toLowerCase()} unknown`
   relay.state.mode = { rcpt: { code: 550, words } }
   const refused = await post(EMAIL, { ...mail, email_address: `Canary@example.net` })
@@ -67,11 +67,11 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await here.running.stop() // the relay waits for connections that are kept
+  await here.running.stop() // the mail server waits for kept connections
   await relay.stop()
 })
 
-/** Every table with every row as text, a table to a line; partitions come with their parents. */
+/** Every table with every row as text, one line per table; partitions are read through their parents. */
 async function dump(): Promise<Map<string, string>> {
   const client = here.parts.db.client()
   await client.connect()
@@ -91,11 +91,11 @@ async function dump(): Promise<Map<string, string>> {
   }
 }
 
-/** Every way in which a canary may be written down. */
+/** Every encoding of a canary. */
 const spellings = [WORD, 'Canary', '6135550147', '5550147'].flatMap(text => [
   text,
   Buffer.from(text).toString('hex'),
-  // Base64 of the same text, wherever it begins.
+  // Base64 of the same text, at any offset.
   ...[0, 1, 2].map(shift =>
     Buffer.from(' '.repeat(shift) + text)
       .toString('base64')
@@ -144,7 +144,7 @@ describe('S-31', () => {
     here.moveClock(7 * DAY + 60_000)
     for (const id of Object.values(ids)) expect((await key.get(`${LIST}/${id}`)).status).toBe(404)
     expect((await key.get(LIST)).body.notifications).toEqual([])
-    // What the database's own clock decides is made as old as ours says.
+    // Rows that the database clock expires are made as old as the process clock says.
     await here.parts.db.sql`update replays set created_at = created_at - interval '12 days'`
     here.moveClock(5 * DAY)
     await maintain()

@@ -1,4 +1,4 @@
-// S-37: no statement is ever glued together from what a caller says.
+// S-37: no statement is ever concatenated from input.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map(file => ({ file, text: readFileSync(join('src', file), 'utf8') }))
 
 describe('S-37 in the sources', () => {
-  // What has no parameters in SQL: partitions, migrations, channels, a backup. Their names are our own.
+  // Statements that cannot have parameters: partitions, migrations, channels, a backup. Their names are our own.
   const WITHOUT_TAG = /^(db\/|engine\/leader\.ts$)/
 
   test('statements are written with the tag, which passes values only as parameters', () => {

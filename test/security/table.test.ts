@@ -1,4 +1,4 @@
-// docs/security.md and the table of promises name tests and files; none of them may be gone.
+// docs/security.md and the table of promises name tests and files; all of them must exist.
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { CHAPTERS } from '../../faults/support/promises.ts'
@@ -6,7 +6,7 @@ import { CHAPTERS } from '../../faults/support/promises.ts'
 const page = readFileSync('docs/security.md', 'utf8')
 const rows = page.split('\n').filter(line => /^\| S-\d/.test(line))
 
-/** Where a title belongs to the last file that was named before it. */
+/** A title belongs to the last file named before it. */
 function testsIn(cell: string): [file: string, title: string][] {
   let file = ''
   return [...cell.matchAll(/`([^`]+)`|“((?:[^”]|”(?!;| \||$))+)”/g)].flatMap(([, named, title]) => {
@@ -15,7 +15,7 @@ function testsIn(cell: string): [file: string, title: string][] {
   })
 }
 
-/** A test, a group of tests, or a row of test.each: as it stands in the source. */
+/** A test, a describe block, or a row of test.each, as written in the source. */
 function isThere(file: string, title: string): boolean {
   if (!existsSync(file)) return false
   return readFileSync(file, 'utf8')

@@ -1,5 +1,5 @@
-// S-08: a value is formatted like the template it stands in, so text typed by the public can become a link. A template can be
-// told to take values as they are; the choice belongs to its version.
+// S-08: a value is formatted like the template around it, so text typed by the public can become a link. A template can be set to
+// show values literally; the choice belongs to its version.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { EMAIL, emailTemplate, type Key } from '../support/sends.ts'
@@ -31,7 +31,7 @@ async function setValues(template: string, how: string) {
 const previewed = async (template: string) =>
   (await key.post(`/v2/template/${template}/preview`, { personalisation: { name: VALUE } })).body.html as string
 
-/** The HTML that was handed over. */
+/** The HTML that was handed to the provider. */
 async function sent(template: string): Promise<string> {
   const body = { email_address: 'ada@example.net', template_id: template, personalisation: { name: VALUE } }
   const { id } = (await key.post(EMAIL, body)).body
@@ -71,7 +71,7 @@ describe('S-08 values as plain text', () => {
   test('later edits keep the choice, accepted messages keep theirs, and it can be reverted', async () => {
     const template = await emailTemplate(key, '((name))')
     await setValues(template, 'plain')
-    // The interface has no field for it: one that pretends to be it changes nothing.
+    // The interface has no such field: a request that contains it changes nothing.
     await key.patch(`/v2/manage-template/${template}`, { content: 'Hi ((name))', literal_values: false })
     expect(await previewed(template)).not.toMatch(ACTIVE)
     await key.patch(`/v2/manage-template/${template}`, { content: 'Hello ((name))' })

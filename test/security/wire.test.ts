@@ -1,5 +1,5 @@
-// S-26: what comes over the wire is one request or none. Forty ways to hide a second one behind the first; each is answered as
-// often as it should be, and what was hidden is never carried out.
+// S-26: bytes on a connection are one request or none. Forty ways to smuggle a second request behind the first; each gets the
+// expected number of answers, and the smuggled request is never executed.
 import net from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { emailTemplate, type Key } from '../support/sends.ts'
@@ -18,14 +18,14 @@ beforeAll(async () => {
 const HOST = 'Host: x\r\n'
 const auth = () => `Authorization: ApiKey-v1 ${key.key}\r\n`
 const json = 'Content-Type: application/json\r\n'
-/** The second request: if it is ever carried out, a template is archived. */
+/** The second request: if it is ever executed, a template is archived. */
 const hidden = () => `DELETE /v2/manage-template/${template} HTTP/1.1\r\n${HOST}${auth()}\r\n`
 const post = (headers: string, body: string) =>
   `POST /v2/template/${template}/preview HTTP/1.1\r\n${HOST}${auth()}${json}${headers}\r\n${body}`
 const chunked = (headers: string, body: string) => post(`Transfer-Encoding: chunked\r\n${headers}`, body)
 const get = (headers: string) => `GET /v2/templates HTTP/1.1\r\n${HOST}${auth()}${headers}\r\n`
 
-/** Name, bytes, and the statuses that come back, in order. A no may be said twice, to the request and to what follows it. */
+/** Name, bytes, and the expected statuses, in order. A refusal may come twice, for the request and for what follows it. */
 const table: readonly [name: string, bytes: () => string, statuses: readonly number[]][] = [
   ['two lengths that differ', () => post('Content-Length: 2\r\nContent-Length: 40\r\n', `{}${hidden()}`), [400]],
   ['two lengths that agree', () => post('Content-Length: 2\r\nContent-Length: 2\r\n', `{}${hidden()}`), [400]],
@@ -95,7 +95,7 @@ const table: readonly [name: string, bytes: () => string, statuses: readonly num
   ],
 ]
 
-/** Everything that comes back until the other side closes. */
+/** Everything received until the server closes. */
 const exchange = (bytes: string): Promise<string> =>
   new Promise(resolve => {
     let answer = ''
@@ -104,7 +104,7 @@ const exchange = (bytes: string): Promise<string> =>
     socket.on('data', data => {
       answer += data
     })
-    socket.on('error', () => {}) // a reset after the answer is an end as well
+    socket.on('error', () => {}) // a reset after the answer is a close as well
     socket.on('close', () => resolve(answer))
   })
 

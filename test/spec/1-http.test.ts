@@ -264,7 +264,7 @@ describe('what runs beside the interface', () => {
   })
 })
 
-/** The bytes as they are; what comes back until the other side closes. */
+/** Raw bytes; returns what is received until the server closes. */
 function overSocket(bytes: string): Promise<string> {
   const { hostname, port } = new URL(here.address)
   return new Promise((resolve, reject) => {

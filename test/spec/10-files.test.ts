@@ -399,7 +399,7 @@ describe('10 retention', () => {
         select p.n from files f join file_pieces p on p.content = f.content where f.notification_id = ${id}`
     ).length
 
-  /** The same world, some minutes from now: an open message is looked at again after a while. */
+  /** The same world, some minutes later: an open message is scanned again after a while. */
   const later = (minutes: number) => {
     const { clock } = here.parts
     return { ...here.parts, clock: { ...clock, micros: () => clock.micros() + minutes * 60_000_000 } }
@@ -488,7 +488,7 @@ describe('10, 6.3 a late verdict', () => {
   const sendSlowly = (content: string | Buffer, more: object = {}) =>
     sendLink(content, 'x.txt', { template_id: template, ...more }, caller)
   const status = async (id: Id) => (await caller.get(`${LIST}/${id}`)).body.status
-  // The waits of ten seconds and more are the contract's; the test goes to their end.
+  // The backoff of ten seconds and more is the contract's; the test moves past it.
   const hurry = () =>
     slow.parts.db.sql`update tickets set due_at = clock_timestamp() where lane = 'scan' and owner is null`
 

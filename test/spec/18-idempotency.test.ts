@@ -84,7 +84,7 @@ describe('the same key with the same body', () => {
       const first = await send(name, body, EMAIL, await service.key({ type }))
       expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null])
       ids.add(first.body.id)
-      // Another key of the same type, and not the same request with a key of another type, is a repetition.
+      // A request with another key of the same type is a repetition; one with a key of another type is not.
       const again = await send(name, body, EMAIL, await service.key({ type }))
       expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
       expect(await send(name, mail({ reference: 'another' }), EMAIL, await service.key({ type }))).toBeRefused(...OTHER)
@@ -184,7 +184,7 @@ describe('answers that are not remembered', () => {
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null])
     expect(again.body.id).not.toBe(first.body.id)
     expect(await count(reference)).toBe(2)
-    // The new answer is the one that is remembered now, and another body may not follow it.
+    // The new answer is now the stored one, and another body is refused.
     expect((await send(name, body)).text).toBe(again.text)
     expect(await send(name, mail())).toBeRefused(...OTHER)
   })

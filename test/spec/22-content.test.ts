@@ -1,4 +1,4 @@
-// Contract 22, rows 1, 2, 10, 13 and 20 (bulk): what a message may hold once its values are merged in.
+// Contract 22, rows 1, 2, 10, 13 and 20 (bulk): limits of a message after its values are merged.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { EMAIL, emailTemplate, type Key, LIST, SMS, smsTemplate } from '../support/sends.ts'

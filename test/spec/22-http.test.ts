@@ -1,4 +1,4 @@
-// Contract 22: what was settled after the first build about requests and answers as such.
+// Contract 22: decisions after the first build about requests and responses.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { EMAIL, emailTemplate, type Key, LIST } from '../support/sends.ts'
 import { dial, exchange, statusOf } from '../support/wire.ts'
@@ -108,7 +108,7 @@ describe('§22.7 HTTP/1.0 without Host', () => {
       exchange(here.address, `${line} HTTP/1.0\r\nAuthorization: ApiKey-v1 ${key.key}\r\n${more}\r\n`)
     expect(statusOf(await ask('GET /v2/templates'))).toBe(200)
     expect(statusOf(await ask('GET /nothing'))).toBe(404)
-    // Version 1.1 demands the header.
+    // HTTP 1.1 requires the header.
     const without = await exchange(here.address, 'GET /v2/templates HTTP/1.1\r\n\r\n')
     expect(statusOf(without)).toBe(400)
   })

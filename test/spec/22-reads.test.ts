@@ -1,4 +1,4 @@
-// Contract 22.21: reads take turns by service and never hold up sends; an operator may set a limit for reading.
+// Contract 22.21: reads are scheduled fairly by service and never delay sends; an operator may set a limit for reads.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, LIST } from '../support/sends.ts'
@@ -68,7 +68,7 @@ describe('with a limit of 5', () => {
     const template = await emailTemplate(key)
     const mail = { email_address: 'ann@example.net', template_id: template, personalisation: { name: 'Ann' } }
     const { id } = (await key.post(EMAIL, { ...mail, scheduled_for: inMinutes(60) })).body
-    // Keys of all types share it: it is the service that reads.
+    // Keys of all types share it: the limit is per service.
     const readers = [key, await service.key({ type: 'team' }), await service.key({ type: 'test' })]
     for (const path of [LIST, `${LIST}/${id}`, BULK, TEMPLATES, `/v2/template/${template}`])
       expect((await (readers.shift() ?? key).get(path)).status).toBe(200)

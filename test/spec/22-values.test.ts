@@ -1,4 +1,4 @@
-// Contract 22: what was settled after the first build about the values of a message.
+// Contract 22: decisions after the first build about the values of a message.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { addedPause, createCaller } from '../support/loop.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   sms = await smsTemplate(key, 'n ((n))')
 })
 
-/** The bytes as they are: JSON.stringify would not write what these tests are about. */
+/** Raw bytes: JSON.stringify cannot produce these bodies. */
 const raw = (path: string, body: string | Buffer): Promise<Reply> =>
   here.call('POST', path, { raw: body, headers: { authorization: `ApiKey-v1 ${key.key}` } })
 
@@ -28,7 +28,7 @@ const emailBody = (personalisation: string, template: Id = email) =>
 const smsBody = (personalisation: string, template: Id = sms) =>
   `{"phone_number":"+16135550123","template_id":"${template}","personalisation":${personalisation}}`
 
-/** Pads a body beyond the size from which a thread parses it. */
+/** Pads a body beyond the size from which a worker thread parses it. */
 const padded = (body: string) => `${body.slice(0, -1)}${' '.repeat(300_000)}}`
 
 async function shown(body: string): Promise<{ answered: string; read: string }> {

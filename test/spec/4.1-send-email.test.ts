@@ -468,10 +468,10 @@ describe('2.8 scheduled_for', () => {
   })
 
   test('check vector 8: exactly 96 hours ahead is accepted, one second more is not', async () => {
-    // The service's own clock, which follows the database's, and not the machine's.
+    // The service's own clock, which follows the database clock, not the machine's.
     const ahead = (ms: number) => new Date(here.parts.clock.now() + 96 * 3_600_000 + ms).toISOString()
     expect((await send({ scheduled_for: ahead(0) })).status).toBe(201)
-    // The clock runs on: a request that took a second itself says nothing.
+    // The clock advances: a request that took a second itself proves nothing.
     let reply = await send({ scheduled_for: ahead(1000) })
     for (let tries = 0; reply.status === 201 && tries < 5; tries++) reply = await send({ scheduled_for: ahead(1000) })
     expect(reply).toBeRefused(400, 'ValidationError', FAR)

@@ -49,7 +49,7 @@ const rows = (content: unknown[], more: object = {}, by: Key = key) => post(good
 const refused = (reply: Reply, message: string) => expect(reply).toBeRefused(400, 'BadRequestError', message)
 const invalid = (reply: Reply, ...messages: string[]) => expect(reply).toBeRefused(400, 'ValidationError', ...messages)
 
-/** Another service with templates of its own, for what must not touch the others. */
+/** Another service with templates of its own, for tests that must not affect the others. */
 async function apart(options: Parameters<World['service']>[0] = {}, type: 'normal' | 'team' | 'test' = 'normal') {
   const own = await here.service({ rate_limit: UNLIMITED, ...options })
   const manager = await own.key()

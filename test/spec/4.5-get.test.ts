@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 const personalisation = { name: 'Ann' }
-/** Messages that are not due, so that the test alone decides about their state. */
+/** Messages that are not due, so that only the test changes their state. */
 const email = async (more: object = {}): Promise<Id> =>
   (
     await key.post(EMAIL, {

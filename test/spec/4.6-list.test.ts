@@ -24,7 +24,7 @@ beforeAll(async () => {
   here = await world()
 })
 
-/** A service of its own, so that its list holds what the test names. */
+/** A service of its own, so that its list contains only what the test creates. */
 async function fresh(options: Parameters<World['service']>[0] = {}) {
   const service: Service = await here.service({ rate_limit: 100_000, ...options })
   const key: Key = await service.key()
@@ -68,7 +68,7 @@ describe('5.3 the page', () => {
   test('250 a page; ties of time by id, descending; a caller pages until the page is empty', async () => {
     const { email, key, list } = await fresh()
     const first = await email()
-    // All of one moment: only the random part tells them apart.
+    // All created in the same millisecond: only the random part of the id differs.
     const moment = floorOf(here.parts.clock.micros()).slice(0, 19)
     const ties = Array.from({ length: 601 }, () => `${moment}8${randomUUID().slice(20)}` as Id)
     await copy(here, first, ties)
@@ -238,7 +238,7 @@ describe('filters', () => {
     expect(await ids('?reference=x')).toEqual([single])
     expect(await ids('?include_jobs=false&include_jobs=true')).toEqual([single])
     expect(await ids(`?older_than=${ofJob[1]}&include_jobs=true`)).toEqual([ofJob[0], single])
-    // A message of a job may be the mark of a page, whether or not such messages are shown.
+    // A message of a job may be the start of a page, whether or not such messages are listed.
     expect(await ids(`?older_than=${ofJob[0]}`)).toEqual([single])
   })
 })

@@ -278,7 +278,7 @@ describe('with the engine: jobs become messages', () => {
     until(of, id, job => counted(job).delivered === count)
   const listed = async (by: Key, query = '?include_jobs=true') =>
     (await by.get(LIST + query)).body.notifications as Json[]
-  /** The time of a scheduled job comes now. */
+  /** Makes a scheduled job due now. */
   const bringForward = async (id: string) => {
     await here.parts.db.sql`update jobs set scheduled_for = now() where id = ${id}`
     await here.parts.db.sql`update tickets set due_at = now() where id in (select id from chunks where job_id = ${id})`
@@ -441,7 +441,7 @@ describe('with the engine: jobs become messages', () => {
     const job = await delivered(mine, id, 2)
     expect(Date.parse(job.processing_started)).toBeGreaterThanOrEqual(due.getTime())
     const [message] = await listed(mine.key)
-    // Retries, time-outs and retention count from here.
+    // Retries, timeouts and retention count from here.
     expect(Date.parse(message.created_at)).toBeGreaterThanOrEqual(due.getTime())
     expect(Date.parse(message.created_at)).toBeLessThan(due.getTime() + 100)
     expect(await mine.key.delete(`${BULK}/${id}`)).toBeRefused(

@@ -1,4 +1,4 @@
-// Interface 5, contract 3: who may call.
+// Interface 5, contract 3: authentication.
 import { createHmac, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../support/world.ts'
@@ -172,7 +172,7 @@ describe('3.4 Bearer', () => {
 
   test('check vector 18: iat 31 s old is refused, 30 s old is accepted, in either direction', async () => {
     const now = Math.floor(here.parts.clock.now() / 1000)
-    // Whole seconds tick while we ask: the edge itself is tried a second inside.
+    // Whole seconds pass during the request: the bound itself is tested one second inside.
     for (const iat of [now - 32, now + 33])
       expect(await withHeader(`Bearer ${token(key.key, { iat })}`)).toBeRefused(403, 'AuthError', CLOCK)
     for (const iat of [now - 29, now + 30])

@@ -21,7 +21,7 @@ async function fresh(options: Parameters<World['service']>[0] = {}) {
   return { service, key, email, sms }
 }
 
-/** Lets the time pass that lies between now and the moment when these requests leave the window. */
+/** Moves time forward until these requests have left the window. */
 const age = (service: Id, seconds: number) => here.parts.db.sql`
   update rate_hits set at = at - make_interval(secs => ${seconds}) where service_id = ${service}`
 
@@ -33,7 +33,7 @@ const tooMany = (limit: number) => [429, 'TooManyRequestsError', `Exceeded send 
 describe('15.1 request rate', () => {
   test('check vector 17: 1000 requests per 60 seconds; the next is refused, another key type still works', async () => {
     const { service, key, email, sms } = await fresh()
-    // Refused for their template, but counted: only what came as far as the rate limit is.
+    // Refused for their template, but counted: every request that reached the rate limit counts.
     const knock = () => email({ template_id: randomUUID() })
     const replies: Reply[] = []
     while (replies.length < 1_000) replies.push(...(await Promise.all(Array.from({ length: 100 }, knock))))
@@ -72,7 +72,7 @@ describe('15.1 request rate', () => {
     const refused = await email()
     expect(refused.status).toBe(429)
     await age(service.id, 30.5)
-    // The refused one was made half a minute ago and is still counted.
+    // The refused request was made half a minute ago and still counts.
     expect((await email()).status).toBe(429)
     await age(service.id, 60.5)
     expect((await email()).status).toBe(201)

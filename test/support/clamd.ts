@@ -1,5 +1,5 @@
-// The real clamd, where it is installed, with a database of one signature: the standard test virus. It needs nothing from the
-// network, and no one else's daemon.
+// The real clamd, where it is installed, with a database of one signature: the standard test virus. It needs no network and no
+// running daemon.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -9,7 +9,7 @@ import { EICAR } from './documents.ts'
 
 const CLAMD = ['/usr/sbin/clamd', '/usr/local/sbin/clamd'].find(path => existsSync(path))
 
-/** Null, and one line that says so, where clamd is not installed. */
+/** Null, with one printed line, where clamd is not installed. */
 export async function realClamd() {
   if (!CLAMD) {
     console.warn('SKIPPED: clamd is not installed; run scripts/install-file-tools.sh for the tests of the real scanner')

@@ -1,12 +1,12 @@
-// Small documents, made by hand so that each byte can be bent. And the standard test virus, in pieces: written out it would
-// make this very file a finding on every developer's machine.
+// Small documents, built by hand so that each byte can be changed. And the standard test virus, in pieces: as one string it would
+// trigger the virus scanner of every developer.
 
 export const EICAR = ['X5O!P%@AP[4', '\\PZX54(P^)7CC)7}', '$EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE', '!$H+H*'].join('')
 
 type Bend = Partial<{ size: number; compressed: number; offset: number; name: string; flags: number; method: number }>
 export type Member = readonly [name: string, data: string | Buffer, bend?: Bend]
 
-/** A ZIP archive of stored members; `bend` changes what the directory and the member's own header say. */
+/** A ZIP archive of stored members; `bend` changes the fields of the directory and of the member's own header. */
 export function archive(members: readonly Member[]): Buffer {
   const local: Buffer[] = []
   const central: Buffer[] = []
@@ -52,7 +52,7 @@ export const png = () =>
     'base64',
   )
 
-/** An OLE compound file as far as anyone looks: its mark, and a directory with these streams. */
+/** The parts of an OLE compound file that are checked: its signature, and a directory with these streams. */
 export function ole(...streams: string[]): Buffer {
   const entries = ['Root Entry', ...streams].map((name, at) => {
     const entry = Buffer.alloc(128)

@@ -1,16 +1,16 @@
-// How long the event loop of this process is held by a piece of work, in CPU time.
+// How long a piece of work blocks the event loop of this process, in CPU time.
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The first run compiles code and fills caches: the best of so many runs counts. */
+/** The first run compiles code and fills caches: the best of this many runs counts. */
 const RUNS = 3
 
-/** Milliseconds this thread has run. A busy machine makes it wait, which is not what is measured here. */
+/** CPU milliseconds of this thread. Waiting for a CPU on a busy machine is not counted. */
 function ranMs(): number {
   const schedule = '/proc/thread-self/schedstat'
   return existsSync(schedule) ? Number(readFileSync(schedule, 'utf8').split(' ', 1)[0]) / 1e6 : performance.now()
 }
 
-/** The longest time the loop was held while `work` ran: the least of several runs. */
+/** The longest time the event loop was blocked while `work` ran: the minimum of several runs. */
 export async function longestHold(work: () => Promise<unknown>): Promise<number> {
   const found: number[] = []
   for (let run = 0; run < RUNS; run++) {

@@ -1,19 +1,19 @@
-// The measure of reliability S-28: 100 kB of hostile text in at most 20 ms, and time grows with the text, not with its square.
+// The bound of reliability S-28: 100 kB of hostile text in at most 20 ms, and linear, not quadratic time.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 
 const size = 100_000
 const mostMs = 20
-// Over three doublings, because one of them is hard to tell from noise: a square grows 64-fold. Twice the text may take 2.5 times
-// as long, and what has left the processor's caches half as long again.
+// Over three doublings, because one is hard to distinguish from noise: quadratic time grows 64-fold. Twice the text may take 2.5
+// times as long, and half as long again when it no longer fits the CPU caches.
 const longer = 8
 const mostGrowth = 2.5 ** 3 * 1.5
-// Below this the resolution of the clock decides about the quotient.
+// Below this the resolution of the clock dominates the quotient.
 const floorMs = 3
 const patienceMs = 20_000
 
-/** Other work on the machine only ever makes it slower, so the best of all tries is the truth, and a bad moment is waited out. */
+/** Other work on the machine only makes it slower, so the best of all attempts counts, and slow phases are waited out. */
 export async function expectLinear<Input>(parse: (input: Input) => unknown, make: (size: number) => Input) {
   const [short, long] = [make(size), make(longer * size)]
   parse(short)
@@ -40,7 +40,7 @@ function millisecondsOf<Input>(parse: (input: Input) => unknown, input: Input): 
   return spent / runs
 }
 
-/** How much slower than the idle two-core machine this one is just now, by work of the same kind: small strings. */
+/** How much slower than the idle two-core machine this one is now, by similar work: small strings. */
 function slowness(): number {
   const idleMs = 3
   const start = cpuMilliseconds()
@@ -53,13 +53,13 @@ function slowness(): number {
   return Math.max(1, (cpuMilliseconds() - start) / idleMs)
 }
 
-// The time this very thread was running, where the system tells it: a busy machine must not fail a linear parser.
+// CPU time of this thread, where the system reports it: a busy machine must not fail a linear parser.
 function cpuMilliseconds(): number {
   if (process.platform !== 'linux') return performance.now()
   return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
 }
 
-/** `unit` again and again, between `head` and `tail`. */
+/** `unit` repeated, between `head` and `tail`. */
 export const repeated =
   (unit: string, head = '', tail = '') =>
   (length: number) =>

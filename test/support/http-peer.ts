@@ -1,4 +1,4 @@
-// A provider behind HTTP in the test, that can also misbehave. What it makes of a request is up to the test.
+// An HTTP provider in the test that can also misbehave. The test decides how it answers.
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,12 +1,12 @@
-// How long the event loop was held up while something ran.
+// How long the event loop was blocked while something ran.
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 
 const EVERY_MS = 2
 
 /**
- * The longest work on this thread's event loop, in ms, between two turns of it while `work` runs. Counted in time of the
- * processor where the system tells it, so that other programs of the machine do not count.
+ * The longest time in ms between two turns of this thread's event loop while `work` runs. In CPU time where the system reports
+ * it, so that other programs do not count.
  */
 export async function longestWork(work: () => Promise<unknown>): Promise<number> {
   let longest = 0

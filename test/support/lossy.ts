@@ -55,7 +55,7 @@ export async function createLossy(): Promise<Lossy> {
         seen = plan
         plan = null
       }
-      // The statement alone is the commit; in a transaction the word itself comes, as a simple query.
+      // Outside a transaction the statement itself is the commit; inside one, COMMIT is sent as a simple query.
       if (seen && !doomed && (!seen.commit || chunk.includes('commit\0'))) doomed = seen
       if (doomed?.moment === 'before') {
         lose(doomed)
@@ -70,7 +70,7 @@ export async function createLossy(): Promise<Lossy> {
     })
     near.on('close', () => {
       nears.delete(near)
-      // The server is left to finish what it has begun.
+      // The server may finish the commit.
       if (!doomed) far.destroy()
     })
     far.on('close', () => near.destroy())

@@ -1,4 +1,4 @@
-// Malformed requests (reliability C4, 5.3, S-26, S-27), for the test and for the fault harness: the same seed makes the same ones.
+// Malformed requests (reliability C4, 5.3, S-26, S-27), for the test and for the fault tests: the same seed makes the same ones.
 import net from 'node:net'
 import { resolved } from '../../src/http/openapi.ts'
 import { openApi } from '../../src/routes.ts'
@@ -9,7 +9,7 @@ type Raw = string | Buffer
 export type Malformed = { what: string; bytes: Buffer }
 type Answer = { status: number; headers: string; body: string }
 
-/** Things of the caller that exist, so that not every path leads nowhere. */
+/** Existing objects of the caller, so that not every path is unknown. */
 type Known = { email: string; sms: string; message: string; category: string }
 
 const api = openApi()
@@ -29,7 +29,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
   const chance = (share: number) => random() < share
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 
-  /** Pieces of JSON text that are no JSON, or that JSON.parse would take and something behind it would not. */
+  /** Texts that are not JSON, or that JSON.parse accepts and later code does not. */
   const brokenJson: (() => Raw)[] = [
     () => '',
     () => 'null',
@@ -60,7 +60,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
     () => `{"a":"${'x'.repeat(1_200_000)}"}`,
   ]
 
-  /** Values that have no business in any field. */
+  /** Values that are wrong in any field. */
   const values: (() => unknown)[] = [
     () => null,
     () => true,
@@ -118,7 +118,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
     return depth === 0 ? 'deep' : depth % 2 === 0 ? [nested(depth - 1)] : { a: nested(depth - 1) }
   }
 
-  /** Spellings of a UUID: some the contract takes, some it does not. */
+  /** Spellings of a UUID: some valid by the contract, some not. */
   function ids(): (() => string)[] {
     const plain = '0190a1b2-c3d4-7000-8000-0123456789ab'
     return [
@@ -148,7 +148,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
     ].map(text => () => text)
   }
 
-  /** A right body of the route with some of it made wrong. */
+  /** A valid body of the route with some of it made wrong. */
   function bodyOf(operation: Json): string {
     const properties: string[] = Object.keys(
       resolved<Json>(api, operation.requestBody?.content?.['application/json']?.schema ?? {}).properties ?? {},
@@ -247,7 +247,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
     ).join('&')
   }
 
-  /** What can stand in a request line at all; the rest is for the raw table below. */
+  /** What a request line can contain; the rest is in the raw table below. */
   function inPath(text: string): string {
     const short = text.slice(0, 2_000)
     return chance(0.5) && short.isWellFormed() ? encodeURIComponent(short) : short.replace(/[^\x21-\x7e]|[?#]/g, '%20')
@@ -381,7 +381,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
   return { rawTable, generated }
 }
 
-/** What is wrong with an answer; null: nothing. */
+/** What is wrong with a response; null: nothing. */
 export function problemWith({ bytes }: Malformed, { status, headers, body }: Answer): string | null {
   if (status === 0) return 'no answer'
   if (status >= 500) return 'a fault'
@@ -407,7 +407,7 @@ export function problemWith({ bytes }: Malformed, { status, headers, body }: Ans
   }
 }
 
-/** The bytes as they are; what comes back until the other side closes, or a whole answer has come. */
+/** Raw bytes; returns what is received until the server closes, or a whole response has arrived. */
 export function exchange(address: string, { bytes }: Malformed): Promise<Answer> {
   const { hostname, port } = new URL(address)
   return new Promise(resolve => {
@@ -448,7 +448,7 @@ function read(bytes: Buffer): Answer {
   }
 }
 
-/** Asks all of them, a few at a time: how often which status came, and what was wrong. */
+/** Sends all of them, a few at a time: the number of responses by status, and what was wrong. */
 export async function askAll(address: string, all: readonly Malformed[], atOnce = 16) {
   const wrong: string[] = []
   const counts: Record<string, number> = {}

@@ -1,4 +1,4 @@
-// Herald as real processes on the database of a world: what one process decides must hold for all of them.
+// Herald as real processes on the database of a world, for promises that hold across processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -9,7 +9,7 @@ import { afterAll } from 'vitest'
 
 export type Process = {
   address: string
-  /** kill -9: nothing is finished, nothing is said. Settles when the process is gone. */
+  /** kill -9: nothing is finished, nothing is logged. Resolves when the process has ended. */
   kill(): Promise<void>
 }
 
@@ -17,7 +17,7 @@ type Started = { child: ChildProcess; gone: Promise<void> }
 const started: Started[] = []
 const folders: string[] = []
 
-// Said when this file is read: what a hook registers for later while it runs is not heard.
+// Registered when this file is loaded: a hook registered inside another hook is never called.
 afterAll(async () => {
   await Promise.all(started.map(end))
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
@@ -28,7 +28,7 @@ async function end({ child, gone }: Started) {
   await gone
 }
 
-/** Starts `count` HTTP processes; each ends, by its own id, with the test file. */
+/** Starts `count` HTTP processes; each is ended, by its own id, with the test file. */
 export function processes(
   count: number,
   { databaseUrl, secret }: { databaseUrl: string; secret: string },
@@ -73,7 +73,7 @@ function addressOf(child: ChildProcess): Promise<string> {
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Answer = { status: number; body: any; headers: http.IncomingHttpHeaders }
 
-/** Keeps its connections: thousands of requests at once must not become thousands of sockets. */
+/** Keeps connections alive: thousands of requests at once must not become thousands of sockets. */
 export function createClient(connectionsEach = 32) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connectionsEach })
   return (

@@ -1,4 +1,4 @@
-// The built program as a process of its own, the way an operator runs it. It ends only what it started.
+// The built program as a process of its own, as an operator runs it. It ends only what it started.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -21,13 +21,13 @@ export type Program = {
   address: string
   out(): string
   err(): string
-  /** Until the text stands on one of its streams. */
+  /** Waits until the text appears on one of its streams. */
   hasSaid(text: string): Promise<void>
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the exit. */
   end(signal: NodeJS.Signals): Promise<Said & { seconds: number }>
 }
 
-/** Call once in a test file: it makes the program anew and ends with the file whatever was started in it. */
+/** Call once in a test file: it builds the program and ends with the file everything that was started in it. */
 export function programs() {
   const children: ChildProcess[] = []
   const folders: string[] = []
@@ -45,7 +45,7 @@ export function programs() {
     for (const name of databases) await onServer(inject('server'), `drop database if exists ${name} with (force)`)
   })
 
-  /** A data folder that is not there yet. */
+  /** A data folder that does not exist yet. */
   function newData(): string {
     const folder = mkdtempSync(join(tmpdir(), 'herald-journey-'))
     chmodSync(folder, 0o711) // PostgreSQL runs as nobody when we are root
@@ -53,13 +53,13 @@ export function programs() {
     return join(folder, 'data')
   }
 
-  /** An empty database on the server of the tests, with its secret: quicker than an embedded one where that is not the point. */
+  /** An empty database on the server of the tests, with its secret: faster than an embedded one where that is not the subject. */
   async function newDatabase(): Promise<{ HERALD_DATA: string; DATABASE_URL: string; name: string }> {
     const name = `t_${randomUUID().replaceAll('-', '')}`
     await onServer(inject('server'), `create database ${name} template ${inject('template')}`)
     databases.push(name)
     const data = newData()
-    secretIn(data) // commands make none
+    secretIn(data) // commands create none
     return { HERALD_DATA: data, DATABASE_URL: databaseUrl(inject('server'), name), name }
   }
 
@@ -69,7 +69,7 @@ export function programs() {
     const child = spawn(process.execPath, ['bin/herald.js', ...argv], {
       env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // a group of its own, so that a test can press Ctrl-C in it
+      detached: true, // a process group of its own, so that a test can press Ctrl-C in it
     })
     children.push(child)
     const [out, err] = [textOf(child.stdout), textOf(child.stderr)]
@@ -79,10 +79,10 @@ export function programs() {
     return { child, out, err, closed }
   }
 
-  /** One command to its end. */
+  /** Runs one command to its end. */
   const herald = (argv: readonly string[], env: Env): Promise<Said> => launch(argv, env).closed
 
-  /** A sample service with all its keys; the line to paste is for the program, if one is given. */
+  /** A sample service with all its keys; the curl line is for the program, if one is given. */
   async function sample(env: Env, program?: { address: string }): Promise<Sample> {
     const port: Env = program ? { HERALD_PORT: new URL(program.address).port } : {}
     const { code, out, err } = await herald(['sample', '--show-keys', '--json'], { ...env, ...port })
@@ -90,7 +90,7 @@ export function programs() {
     return JSON.parse(out)
   }
 
-  /** `herald start` until it listens. */
+  /** Runs `herald start` until it listens. */
   async function start(env: Env, ...argv: string[]): Promise<Program> {
     const program = begin(env, ...argv)
     const address = await Promise.race([
@@ -100,7 +100,7 @@ export function programs() {
     return { ...program, address }
   }
 
-  /** `herald start` as soon as its process is there. */
+  /** Runs `herald start` and returns as soon as the process exists. */
   function begin(env: Env, ...argv: string[]) {
     const { child, out, err, closed } = launch(['start', ...argv], env)
     const pid = child.pid ?? 0
@@ -115,7 +115,7 @@ export function programs() {
       },
       async end(signal: NodeJS.Signals) {
         const since = performance.now()
-        process.kill(signal === 'SIGINT' ? -pid : pid, signal) // Ctrl-C reaches the whole group
+        process.kill(signal === 'SIGINT' ? -pid : pid, signal) // Ctrl-C reaches the whole process group
         const said = await closed
         return { ...said, seconds: (performance.now() - since) / 1000 }
       },
@@ -134,7 +134,7 @@ function textOf(stream: NodeJS.ReadableStream) {
   })
   return {
     text: () => text,
-    /** The first group of the pattern, as soon as it is there. */
+    /** The first group of the pattern, as soon as it matches. */
     match: (pattern: RegExp) =>
       new Promise<string>(resolve => {
         const look = () => {
@@ -149,7 +149,7 @@ function textOf(stream: NodeJS.ReadableStream) {
 
 const literal = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
 
-/** The process id that PostgreSQL wrote into its data folder; undefined when it has stopped in an orderly way. */
+/** The process id in PostgreSQL's data folder; undefined after an orderly stop. */
 export function postgresOf(data: string): number | undefined {
   const file = join(data, 'postgres', 'data', 'postmaster.pid')
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
@@ -159,7 +159,7 @@ export function postgresOf(data: string): number | undefined {
 export const socketOf = (data: string): string =>
   readFileSync(join(data, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[4] ?? ''
 
-/** Neither dead nor a zombie whose parent has ended before it. */
+/** Neither dead nor a zombie. */
 export const isAlive = (pid: number): boolean => processStartOf(pid) !== undefined
 
 export function hasCurl(): boolean {

@@ -1,4 +1,4 @@
-// expect(reply).toBeRefused(400, 'BadRequestError', 'Template not found'): the whole envelope, nothing more, nothing less.
+// expect(reply).toBeRefused(400, 'BadRequestError', 'Template not found'): compares the whole error body.
 import { expect } from 'vitest'
 import type { Reply } from './world.ts'
 

@@ -1,4 +1,4 @@
-// The database of the tests behind a relay, so that a test can make the line slow, silent or dead.
+// The database of the tests behind a relay, so that a test can make the connection slow, silent or dead.
 import pg from 'pg'
 import { inject } from 'vitest'
 import { createRelay, type Relay } from '../../faults/support/relay.ts'

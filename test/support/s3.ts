@@ -1,4 +1,4 @@
-// A real server that speaks S3 and checks signatures, on a folder of its own.
+// A real S3 server that checks signatures, on a folder of its own.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'

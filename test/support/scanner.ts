@@ -1,4 +1,4 @@
-// A peer that speaks clamd's INSTREAM, knows the standard test virus, and misbehaves when told to.
+// A server for clamd's INSTREAM that knows the standard test virus and misbehaves on request.
 import { createServer, type Socket } from 'node:net'
 import { EICAR } from './documents.ts'
 
@@ -55,7 +55,7 @@ export async function scannerPeer(mode: ScannerMode = 'ok', onFile: (content: Bu
   return { url: `tcp://127.0.0.1:${port}`, state, hangUp, down, up: () => listen(port), stop: down }
 }
 
-/** What was streamed, once the chunk of no bytes has come. */
+/** The streamed content, once the zero-length chunk has arrived. */
 function contentIn(heard: Buffer): Buffer | null {
   const head = 'zINSTREAM\0'
   if (!heard.subarray(0, head.length).equals(Buffer.from(head))) return null

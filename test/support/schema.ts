@@ -1,4 +1,4 @@
-// The shape of a database as text: what schema.sql holds. The embedded server ships no dump program, so the catalogue is asked.
+// The schema of a database as text: the contents of schema.sql. The embedded server has no pg_dump, so the catalogue is queried.
 import type { Sql } from '../../src/db/connect.ts'
 
 export async function schemaOf(sql: Sql): Promise<string> {

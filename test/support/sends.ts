@@ -1,4 +1,4 @@
-// What the tests of sends and reads share: templates to send, due times, and messages in states that no engine made.
+// Shared by the tests of sends and reads: templates, due times, and messages in states set without an engine.
 import type { Id } from '../../src/core/id.ts'
 import { CATEGORY, type Caller, type World } from './world.ts'
 
@@ -30,7 +30,7 @@ async function template(key: Caller, fields: object): Promise<Id> {
 /** A due time, in UTC and without a zone. */
 export const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19)
 
-/** Takes a scheduled message out of the engine's hands and out of its schedule, so that its state is the test's alone. */
+/** Removes a scheduled message from the queue and its schedule, so that only the test changes its state. */
 export async function hold({ parts: { db } }: World, id: Id): Promise<void> {
   await db.sql`delete from tickets where ${id} = any (subjects)`
   await db.sql`update notifications set scheduled_for = null where id = ${id}`
@@ -53,7 +53,7 @@ export const FINAL = [
   'virus-scan-failed',
 ]
 
-/** Writes a state as the engine would. */
+/** Writes a state as the engine does. */
 export async function putState({ parts: { db } }: World, id: Id, state: State): Promise<void> {
   const completed = state.completed_at ?? (FINAL.includes(state.status) ? '2026-06-15T12:30:04.5Z' : null)
   await db.sql`

@@ -22,7 +22,7 @@ export type Submitted = { from: string; to: string; text: string; parts: Pdu[]; 
 
 export type SmppServer = Awaited<ReturnType<typeof startSmppServer>>
 
-/** `heard` is told of every submit_sm before it is answered, and may say how. */
+/** `heard` is called with every submit_sm before it is answered, and may choose the answer. */
 export async function startSmppServer(
   options: { key: string; cert: string } | null = null,
   heard: (to: string, text: string) => SmppMode | null = () => null,
@@ -102,7 +102,7 @@ export async function startSmppServer(
         return void session.socket.end(pdu.response({ message_id: 'half-an-identifier' }).toBuffer().subarray(0, 22))
       case 'huge':
         return void session.socket.write(Buffer.alloc(1_048_576, 0x41))
-      case 'bare': // an answer without the id it promises
+      case 'bare': // an answer without the message id
         header.writeUInt32BE(16, 0)
         header.writeUInt32BE(0x80000004, 4)
         header.writeUInt32BE(pdu.sequence_number, 12)
@@ -142,14 +142,14 @@ export async function startSmppServer(
     mode(next: SmppMode) {
       mode = next
     },
-    /** Modes of the next submit_sm, one each; then the mode counts again. */
+    /** Modes of the next submit_sm, one each; then the general mode applies again. */
     script(...modes: SmppMode[]) {
       script = modes
     },
     delay(millis: number) {
       delayMillis = millis
     },
-    /** A receipt that goes out before the answer to submit_sm. */
+    /** A receipt that is sent before the answer to submit_sm. */
     earlyReceipt(make: typeof early) {
       early = make
     },

@@ -1,4 +1,4 @@
-// A real SMTP peer for tests: npm smtp-server where it should behave, a bare socket with a script where it should not.
+// A real SMTP server for tests: npm smtp-server for normal behaviour, a raw socket with a script for misbehaviour.
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Behaviour } from '../conformance/email-provider.ts'
@@ -15,13 +15,13 @@ export type Letter = {
 }
 
 export type Mode = {
-  /** What is said at each step instead of yes: a code and words. */
+  /** The reply at each step instead of acceptance: a code and text. */
   mail?: { code: number; words: string }
   rcpt?: { code: number; words: string }
   end?: { code: number; words: string }
 }
 
-/** A well-behaved server that keeps what it gets and refuses what it is told to. */
+/** A well-behaved server that stores what it receives and refuses what it is configured to. */
 export async function smtpServer(
   options: SMTPServerOptions & { mode?: Mode; login?: { user: string; pass: string } } = {},
 ) {
@@ -95,13 +95,13 @@ export async function smtpServer(
 export type Scene = (peer: {
   socket: Socket
   say(text: string): void
-  /** The next line from the client, without CRLF; null when it is gone. */
+  /** The next line from the client, without CRLF; null when it has disconnected. */
   hear(): Promise<string | null>
-  /** Everything up to and with CRLF.CRLF, as bytes on the wire; null when the client is gone. */
+  /** Everything up to and including CRLF.CRLF, as bytes on the wire; null when the client has disconnected. */
   data(): Promise<string | null>
 }) => Promise<void>
 
-/** A server that does exactly what a scene says, for every connection. `wire` is all that came in. */
+/** A server that follows a script for every connection. `wire` is everything received. */
 export async function scriptedServer(scene: Scene) {
   const sockets = new Set<Socket>()
   const state = { wire: '', connections: 0, scene }
@@ -166,7 +166,7 @@ function perform(socket: Socket, play: Scene, onText: (text: string) => void): P
   })
 }
 
-/** A scene that behaves until `at`, where it does what it is told. Every reply may be replaced. */
+/** A script that behaves normally until `at`, where it does what it is configured to. Every reply may be replaced. */
 export function scene(replies: {
   greeting?: string
   ehlo?: string
@@ -174,9 +174,9 @@ export function scene(replies: {
   rcpt?: string
   data?: string
   end?: string
-  /** Hang up hard instead of the reply to this step. */
+  /** Reset the connection instead of replying at this step. */
   resetAt?: 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'end'
-  /** Say nothing at this step, and keep the line. */
+  /** Send nothing at this step, and keep the connection open. */
   hangAt?: 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'end'
 }): Scene {
   return async ({ socket, say, hear, data }) => {
@@ -205,7 +205,7 @@ export function scene(replies: {
   }
 }
 
-/** A door before a real server that can be shut, or opened on something that is no mail server. */
+/** A proxy in front of a real server that can be closed, or switched to something that is no mail server. */
 export async function moodyServer() {
   const behind = await smtpServer()
   const sockets = new Set<Socket>()
@@ -239,7 +239,7 @@ export async function moodyServer() {
   return {
     port,
     letters: behind.letters,
-    /** Kept connections are cut, so that the next message meets the new mood. */
+    /** Kept connections are closed, so that the next message meets the new behaviour. */
     async behave(how: Behaviour) {
       await shut()
       play =

@@ -1,4 +1,4 @@
-// Settings for adapters that talk to a server in the test, and the world they are given.
+// Settings for adapters that use a server in the test, and the environment they are given.
 import { createClock } from '../../src/core/clock.ts'
 import type { ProviderWorld, Receipt } from '../../src/providers/port.ts'
 import type { Relay } from '../../src/providers/smtp/relay.ts'

@@ -1,14 +1,14 @@
-// A model of the moves of a message, written from the tables of contract 6.3 and 6.4, and news to try it with: for the test and
-// for the fault harness.
+// A model of the status moves of a message, written from the tables of contract 6.3 and 6.4, and receipts to test it with: for
+// the test and for the fault tests.
 import fc from 'fast-check'
 import { after as moved, type News, type Standing, type Status } from '../../src/notifications/status.ts'
 import type { Channel } from '../../src/services/service.ts'
 
 export type Result = News['result']
 
-/** Contract 6.3, line by line: from, what is heard, to. What is not here changes nothing. */
+/** Contract 6.3, line by line: from, event, to. Anything else changes nothing. */
 const TABLE: [channels: Channel[], from: Status[], heard: Result[], to: (heard: Result) => Status][] = [
-  // Reliability 3: a receipt may come before our own word of the hand-over.
+  // Reliability 3: a receipt may arrive before our own record of the hand-over.
   [['email', 'sms'], ['created', 'sending'], ['pending'], () => 'pending'],
   [['email', 'sms'], ['created', 'sending', 'pending'], ['delivered'], () => 'delivered'],
   [['email', 'sms'], ['created', 'sending', 'pending'], ['permanent-failure'], () => 'permanent-failure'],
@@ -54,7 +54,7 @@ export const STATUSES: Status[] = [
   'cancelled',
 ]
 
-/** Six different receipts of one e-mail, to be heard in any order. */
+/** Six different receipts of one e-mail, to be applied in any order. */
 export const SIX: News[] = [
   { result: 'pending', at: 1, detail: null },
   { result: 'temporary-failure', at: 2, detail: 'mailbox-full' },

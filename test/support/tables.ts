@@ -3,7 +3,7 @@
 /** After these words a table is named. */
 const NAMED = /\b(?:from|join|into|update|using|table|only|truncate)\s+(?:only\s+)?"?(\w+)"?|'(\w+)'::regclass/g
 
-/** Comments of TypeScript and of SQL are prose, and may name what they like. */
+/** Comments of TypeScript and of SQL are ignored. */
 const withoutComments = (text: string) =>
   text
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -15,7 +15,7 @@ export function tablesIn(text: string, tables: ReadonlySet<string>): string[] {
   return [...new Set(names)].filter(name => tables.has(name)).sort()
 }
 
-/** Tables that are named as values, as for a statement that is put together elsewhere. */
+/** Tables that are named as values, as for a statement that is built elsewhere. */
 export function quotedTablesIn(text: string, tables: ReadonlySet<string>): string[] {
   const names = [...withoutComments(text).matchAll(/(['"])(\w+)\1/g)].map(([, , name]) => name ?? '')
   return [...new Set(names)].filter(name => tables.has(name)).sort()

@@ -1,9 +1,9 @@
-// Every id that a route takes, and how to ask by it (reliability I1, S-04): for the test and for the fault harness.
+// Every id that a route takes, and how to use it in a request (reliability I1, S-04): for the test and for the fault tests.
 import { randomUUID } from 'node:crypto'
 import { resolved } from '../../src/http/openapi.ts'
 import { openApi } from '../../src/routes.ts'
 
-/** What a service has that has an id. */
+/** Objects of a service that have an id. */
 export type Ids = Record<
   | 'email'
   | 'scheduled'
@@ -27,13 +27,13 @@ export const bulk = (template_id: string) => ({
 
 type Case = {
   body?: (own: Ids, id: string) => unknown
-  /** Where the id goes when it is not in the path. */
+  /** Where the id is put when it is not in the path. */
   path?: (id: string, own: Ids) => string
 }
 
 const changed = () => ({ name: 'Taken over' })
 
-/** Method and path of a route, and which id in it is tried: in the path, the query or the body. */
+/** Method and path of a route, and which id in it is tested: in the path, the query or the body. */
 export const CASES: Record<string, Case> = {
   'POST /v2/notifications/email template_id': {
     body: (_own, id) => ({ email_address: 'a@example.org', template_id: id }),
@@ -87,7 +87,7 @@ export const CASES: Record<string, Case> = {
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is read as it comes
 type Json = any
 
-/** Every id that a caller can name, by route: in the path, the query and the body. */
+/** Every id that a caller can send, by route: in the path, the query and the body. */
 export function idsOfRoutes(): string[] {
   const found: string[] = []
   const api = openApi()
@@ -109,10 +109,10 @@ export function idsOfRoutes(): string[] {
 
 const isId = (schema: Json) => schema?.format === 'uuid'
 
-/** Made at the same time and in the same way as the real one: only its being there differs. */
+/** Created at the same time and in the same way as the real id: it only does not exist. */
 export const unknownLike = (id: string) => id.slice(0, 24) + randomUUID().slice(24)
 
-/** Status line apart, everything a caller can see that may tell a difference. */
+/** Everything except the status line that a caller can see and that might reveal a difference. */
 export function plain({ text, headers }: { text: string; headers: Headers }, id: string): string {
   const told = [...headers].filter(([name]) => !['date', 'x-request-id', 'ratelimit', 'content-length'].includes(name))
   return JSON.stringify([text.replaceAll(id, '<id>'), told])

@@ -1,4 +1,4 @@
-// Each text adapter with short time-outs and its peer.
+// Each text adapter with short timeouts and its test server.
 
 import { commonWords } from '../../src/providers/http/receipts.ts'
 import { createHttpSms, type HttpSmsSettings } from '../../src/providers/http/send.ts'

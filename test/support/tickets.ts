@@ -1,4 +1,4 @@
-// A queue of its own for a test of the engine: a database with tickets in it, without messages.
+// A queue for a test of the engine: a database with tickets in it, without messages.
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
 import { createClock } from '../../src/core/clock.ts'

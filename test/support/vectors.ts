@@ -1,4 +1,4 @@
-// npm run vectors -- <folder>: every vector of the folder against the real functions. Fails if one of them does.
+// npm run vectors -- <folder>: runs every vector of the folder against the real functions. Fails if one of them does.
 
 import { inspect } from 'node:util'
 import { readFolder, runVector } from './vectors/run.ts'

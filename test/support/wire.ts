@@ -5,7 +5,7 @@ export type Wire = {
   socket: net.Socket
   /** The bytes that have arrived so far. */
   heard(): string
-  /** Resolves with the first whole answer, or with what was heard when the connection ends. */
+  /** Resolves with the first whole response, or with what was received when the connection ends. */
   answer: Promise<string>
 }
 

@@ -1,4 +1,4 @@
-// A running Herald on a database of its own, and callers that speak HTTP to it.
+// A running Herald on a database of its own, and callers that send HTTP requests to it.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,13 +23,13 @@ import { databaseUrl, onServer } from './database.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Reply = { status: number; body: any; headers: Headers; text: string }
 
-// Registered while the file is read: an afterAll that is asked for inside a beforeAll is never called.
+// Registered when the file is loaded: an afterAll registered inside a beforeAll is never called.
 const ends: (() => Promise<void>)[] = []
 afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** Starts the service, with the engine only where a test wants messages to move; everything ends with the test file. */
+/** Starts the service, with the engine only where a test wants messages to be sent; everything ends with the test file. */
 export async function world(
   env: Record<string, string> = {},
   { engine = false, urlOf }: { engine?: boolean; urlOf?: (database: string) => string } = {},
@@ -46,7 +46,7 @@ export async function world(
     HERALD_LOG_LEVEL: 'silent',
     ...env,
   })
-  // The clock can be moved, as it is the one thing a test may fake; the database's own stays where it is.
+  // The clock can be moved, because it is the one thing a test may fake; the database clock stays unchanged.
   let moved = 0
   const real = createClock()
   const micros = () => real.micros() + moved * 1000
@@ -58,7 +58,7 @@ export async function world(
     rmSync(data, { recursive: true, force: true })
   })
   const { parts, port } = running
-  // Where it really listens, whatever its public address says.
+  // Where it actually listens, whatever its public address is.
   const address = `http://127.0.0.1:${port}`
   return {
     parts,
@@ -70,7 +70,7 @@ export async function world(
       moved += ms
     },
     call: (method: string, path: string, options: CallOptions = {}) => call(address, method, path, options),
-    /** The inbox as JSON, for whoever has its link. */
+    /** The inbox as JSON, for the holder of its link. */
     inbox: (path = '/inbox') => call(address, 'GET', `${path}?token=${inboxToken(parts.seal)}`),
     service: (options: ServiceOptions = {}) => makeService(parts, address, options),
   }
@@ -80,7 +80,7 @@ export type World = Awaited<ReturnType<typeof world>>
 
 type CallOptions = { body?: unknown; raw?: string | Buffer; headers?: Record<string, string> }
 
-/** One request, exactly as given; `raw` sends the bytes as they are. */
+/** One request, exactly as given; `raw` sends the bytes unchanged. */
 export async function call(address: string, method: string, path: string, options: CallOptions = {}): Promise<Reply> {
   const { body, raw, headers = {} } = options
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
@@ -98,7 +98,7 @@ export async function call(address: string, method: string, path: string, option
 type ServiceOptions = { name?: string; mode?: 'trial' | 'live' } & Parameters<typeof change>[3]
 type KeyOptions = { type?: 'normal' | 'team' | 'test'; manageTemplates?: boolean; name?: string }
 
-/** Who makes what a test needs. */
+/** The actor that creates the objects of a test. */
 export const OPERATOR: Operator = { kind: 'operator', name: 'tests' }
 
 async function makeService(parts: Parts, address: string, options: ServiceOptions) {

@@ -7,7 +7,7 @@ const blocks = new Set('p h1 h2 h3 h4 h5 h6 ul ol li blockquote div hr br'.split
 const kept = ['href', 'title', 'lang', 'dir']
 
 export function canonical(html: string): string {
-  // Tags that are dropped join the text on both sides, so text is gathered first and written when a tag comes.
+  // Removed tags join the text on both sides, so text is collected first and written when a tag comes.
   let out = ''
   let text = ''
   const flush = () => {

@@ -1,4 +1,4 @@
-// One operation of a vector file: the input of a vector in, what the product really answers out.
+// One operation of a vector file: takes the input of a vector, returns the result of the product.
 
 // biome-ignore lint/suspicious/noExplicitAny: vectors are untyped JSON; each handler knows the shape of its own file
 export type Handler = (input: any) => Record<string, unknown>

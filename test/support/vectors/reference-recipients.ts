@@ -1,5 +1,5 @@
-// Rules of content-rules 9 and 10 that the vectors ask for and the service never applies: the summary of a whole
-// recipient file and the form of a phone number for people.
+// Rules of content-rules 9 and 10 that the vectors test and the service never applies: the summary of a whole recipient file and
+// the display form of a phone number.
 
 import { searchPhoneNumbersInText } from 'libphonenumber-js/max'
 import metadata from 'libphonenumber-js/max/metadata'
@@ -28,7 +28,7 @@ export type SummaryRules = Pick<RowRules, 'type' | 'international'> & {
 type SummaryError = { key: string; problem: string; message: string }
 type SummaryRow = Omit<CheckedRow, 'errors'> & { errors: SummaryError[] }
 
-/** Everything that can be said about a recipient file at once; the service answers with the first problem. */
+/** All problems of a recipient file at once; the service answers with the first one. */
 export function summarise(sheet: Sheet, rules: SummaryRules) {
   const columns = matchColumns(sheet.header, rules.type, rules.placeholders, rules.language)
   const measure = rules.content === undefined ? {} : { text: createTextMeasure(rules.content) }

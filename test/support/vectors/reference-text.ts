@@ -1,5 +1,5 @@
-// Rules of content-rules 3, 8 and 11 that the vectors ask for and the service never applies. They are written with the
-// functions of the product, so that a vector still tests the parts the service does use.
+// Rules of content-rules 3, 8 and 11 that the vectors test and the service never applies. They use the functions of the product,
+// so that a vector still tests the parts the service uses.
 
 import { codePoints, isAsciiLetter } from '../../../src/rendering/characters.ts'
 import { bodyAnswer } from '../../../src/rendering/email.ts'
@@ -59,8 +59,8 @@ export function hideMissing(parts: Parts, values: Keyed, seal = (text: string) =
 
 /** Escaped parts without the tags of the template. */
 export function stripParts(parts: Parts): Parts {
-  // A tag may begin before a placeholder and end behind it, so the text is stripped as a whole, with a stand-in for
-  // each placeholder. NUL can be the stand-in because escaping deletes it anyway.
+  // A tag may begin before a placeholder and end behind it, so the text is stripped as a whole, with a substitute for each
+  // placeholder. NUL can be the substitute because escaping deletes it anyway.
   const slots = parts.filter(part => typeof part !== 'string')
   const treat = (text: string) => escapeText(stripTags(text))
   let count = 0

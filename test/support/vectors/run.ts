@@ -1,5 +1,5 @@
-// Runs vectors of content-rules 13 against the product. A file is known by its name; a file with another name is known
-// by the shape of each vector in it, so any folder in the schema can be run.
+// Runs vectors of content-rules 13 against the product. A file is recognised by its name, or else by the shape of each vector in
+// it, so any folder in the schema can be run.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
