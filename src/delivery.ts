@@ -10,9 +10,10 @@ import { lanesOf, maintenanceOf } from './lanes.ts'
 import { measureMaintenance } from './maintenance/measure.ts'
 import { startMaintenance } from './maintenance/run.ts'
 import type { Dispatcher } from './notifications/accept.ts'
+import type { ProviderGroups } from './notifications/hand-over.ts'
 import type { EngineParts, Store } from './parts.ts'
 import { type Channel, createFailover } from './providers/failover.ts'
-import type { AcceptReceipts } from './providers/port.ts'
+import type { AcceptReceipts, Outcome, Provider } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
 import { type Hold, heldBy } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
@@ -47,7 +48,7 @@ export function createProviders(
     baseUrl,
     secrets,
     world: { accept, now, warn: (fields, sentence) => log.warn(fields, sentence) },
-    keep: { email: inbox.keepEmail, text: inbox.keepText },
+    keep: inbox.keep,
   })
 }
 
@@ -78,26 +79,20 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
   const owner = ids.next()
   const largeRoom = createBudget(LARGE_EMAILS)
-  const email = counted(
-    createFailover(
-      registry.email.map(provider => ({ provider, send: provider.send })),
-      onChange,
-    ),
-    outcome => metrics.sends.inc({ channel: 'email', outcome }),
-  )
-  const text = counted(
-    createFailover(
-      registry.sms.map(provider => ({ provider, send: provider.send })),
-      onChange,
-    ),
-    outcome => metrics.sends.inc({ channel: 'sms', outcome }),
-  )
+  const group = <M>(channel: string, providers: readonly (Provider & { send(message: M): Promise<Outcome> })[]) =>
+    counted(
+      createFailover<M>(
+        providers.map(provider => ({ provider, send: provider.send })),
+        onChange,
+      ),
+      outcome => metrics.sends.inc({ channel, outcome }),
+    )
+  const groups: ProviderGroups = { email: group('email', registry.email), sms: group('sms', registry.sms) }
   const parts: EngineParts = {
     ...store,
     services,
     templates,
-    email,
-    text,
+    groups,
     files,
     fetchAttachments: message => fetchAttachments({ ...store, ...files, sql: db.sql }, message),
     renderLarge: async (template, values) => {
@@ -130,7 +125,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     const patience = new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())
     await Promise.race([drained.catch(() => {}), patience])
     // A probe under way ends with its provider.
-    await stopTogether([drained, registry.stop(), email.stop(), text.stop()])
+    await stopTogether([drained, registry.stop(), ...Object.values(groups).map(group => group.stop())])
   })
   // Maintenance has a pool of its own: its statements may take longer than those that a caller waits for, and never keep one of
   // those waiting for a connection.
@@ -151,7 +146,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     signal: lifetime.signal,
   })
   lifetime.add(maintenance.stop)
-  measureEngine(metrics, engine, { email, sms: text })
+  measureEngine(metrics, engine, groups)
   metrics.gauge('herald_leader', 'Whether this process leads: one process at a time runs maintenance.', () =>
     leader.isLeader() ? 1 : 0,
   )

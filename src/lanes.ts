@@ -1,6 +1,7 @@
 // Table of contents: every lane, its work and its slots; every maintenance task, its interval and its timeout.
 import { SPREAD_LANE } from './bulk/job.ts'
 import { spread, writeChunks } from './bulk/spread.ts'
+import { CHANNELS, channelNames } from './channels/index.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
 import { endOverdueMessages } from './maintenance/expire.ts'
 import { emptyFinishedFiles, purgeExpiredFiles, purgeOrphanedUploads } from './maintenance/files.ts'
@@ -32,12 +33,11 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
   // `slots`: messages of the lane in flight at the same time. All lanes that send share 64 places; `reserved` are for one lane only
   // (runtime/admission.ts). So a newsletter cannot delay a one-time code.
   return [
-    lane({ name: 'email-high', slots: 16, reserved: 4, ...delivery }),
-    lane({ name: 'email-medium', slots: 16, reserved: 2, ...delivery }),
-    lane({ name: 'email-low', slots: 32, reserved: 2, ...delivery }),
-    lane({ name: 'sms-high', slots: 16, reserved: 4, ...delivery }),
-    lane({ name: 'sms-medium', slots: 16, reserved: 2, ...delivery }),
-    lane({ name: 'sms-low', slots: 32, reserved: 2, ...delivery }),
+    ...channelNames.flatMap(channel =>
+      CHANNELS[channel].lanes.map(({ pace, slots, reserved }) =>
+        lane({ name: `${channel}-${pace}`, slots, reserved, ...delivery }),
+      ),
+    ),
     lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
     lane({ name: SCAN_LANE, slots: 4, work: scan(app), write: writeVerdicts(app) }),
     lane({ name: SPREAD_LANE, slots: 4, work: spread(app), write: writeChunks(app) }),

@@ -1,4 +1,5 @@
 // Builds every part once, in order, passes it down, and stops in reverse.
+
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
@@ -6,6 +7,7 @@ import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf } from './address.ts'
 import { createBulkThread } from './bulk/thread.ts'
+import { channelNames } from './channels/index.ts'
 import { envFilePlaces } from './config/env-file.ts'
 import { captureProblems, channelsOff, providersInUse } from './config/in-use.ts'
 import { type Config, ConfigProblems } from './config/index.ts'
@@ -240,7 +242,7 @@ export async function start(
       templates.drop(service)
     })
 
-    const metrics = createMetrics()
+    const metrics = createMetrics(channelNames)
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     const follower = createFollower(db, clock, log, metrics)

@@ -12,9 +12,8 @@ import type { Inbox } from './inbox/inbox.ts'
 import type { Authenticate } from './keys/authenticate.ts'
 import type { Reads } from './limits/reads.ts'
 import type { Accept, Dispatcher } from './notifications/accept.ts'
-import type { RenderLarge } from './notifications/deliver.ts'
-import type { Channel } from './providers/failover.ts'
-import type { AcceptReceipts, EmailMessage, TextMessage, WebhookEndpoint } from './providers/port.ts'
+import type { ProviderGroups, RenderLarge } from './notifications/hand-over.ts'
+import type { AcceptReceipts, WebhookEndpoint } from './providers/port.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
@@ -68,8 +67,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
 export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   services: Services
   templates: Templates
-  email: Channel<EmailMessage>
-  text: Channel<TextMessage>
+  groups: ProviderGroups
   files: Files
   fetchAttachments(message: Id): Promise<Fetched>
   renderLarge: RenderLarge

@@ -12,6 +12,7 @@ const NOUNS = [
   'audit',
   'recipients',
   'rendering',
+  'channels',
   'services',
   'limits',
   'keys',

@@ -1,8 +1,8 @@
 // O1 and O2 of reliability 2.3: the status moves of a message against a model, and e-mail receipts in every order.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Channel } from '../src/channels/index.ts'
 import { isFinal, after as moved, type News, type Standing, type Status } from '../src/notifications/status.ts'
-import type { Channel } from '../src/services/service.ts'
 import { hear, model, news, permutations, RESULTS, type Result, SIX, STATUSES } from './support/status-model.ts'
 
 describe('O1 only the moves of the contract happen', () => {

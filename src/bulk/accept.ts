@@ -1,5 +1,6 @@
 // Accepts a bulk job of up to 50,000 rows: the contract's order of checks, top to bottom. When it returns, every row is on disk.
 import type { Actor } from '../audit/actor.ts'
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -17,8 +18,8 @@ import { readMoment } from '../notifications/schedule.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { lookUntil } from '../runtime/look.ts'
 import { allowedRecipientsFor } from '../services/allowed.ts'
-import { chooseReplyTo, chooseSender } from '../services/senders.ts'
-import { type Channel, dailyLimit, maySend, rateLimit } from '../services/service.ts'
+import { chooseOrigin } from '../services/senders.ts'
+import { dailyLimit, maySend, rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
 import type { LoadedService } from '../services/sql.ts'
 import type { Head, Templates } from '../templates/cache.ts'
@@ -75,7 +76,7 @@ async function examine(app: BulkApp, caller: BulkCaller, thread: Examiner) {
   const template = await app.templates.head(service.id, readId(fields.template_id) as Id)
   if (!template) throw refuseSend.templateNotFound()
   if (template.archived) throw refuseSend.templateDeleted()
-  if (!maySend(service, template.type)) throw template.type === 'email' ? refuseSend.noEmails() : refuseSend.noTexts()
+  if (!maySend(service, template.type)) throw refuseSend[CHANNELS[template.type].refusals.send]()
   const rate = await countRequest(app.db.sql, service.id, key_type, rateLimit(service))
   if (!rate.passed) throw tooFast(key_type, rate)
   return { ...(await told(rate, plan(app, caller, template, fields, thread))), rate }
@@ -127,9 +128,9 @@ const told = <T>(rate: RateAnswer, work: Promise<T>): Promise<T> =>
   })
 
 function senderOf(service: LoadedService, channel: Channel, given: string | undefined): Id | null {
-  const chosen = channel === 'email' ? chooseReplyTo(service, given) : chooseSender(service, given)
+  const chosen = chooseOrigin(service, channel, given)
   if (chosen.ok) return chosen.origin?.id ?? null
-  throw (channel === 'email' ? refuseSend.unknownReplyTo : refuseSend.unknownSender)(readId(given) ?? '', service.id)
+  throw refuseSend[CHANNELS[channel].refusals.origin](readId(given) ?? '', service.id)
 }
 
 /** The rules that a file must follow, for this caller and template. */
@@ -143,8 +144,8 @@ export async function rulesFor(
   return {
     channel: template.type,
     names: version.compiled.names,
-    content: version.type === 'email' ? version.source.content : version.content,
-    subject: version.type === 'email' ? version.source.subject : null,
+    content: version.source.content,
+    subject: version.source.subject,
     prefix: service.sms_prefix ? service.name : null,
     international: service.may_send_international,
     homeCountry: service.home_country,

@@ -1,10 +1,8 @@
 // Checks every row of a recipient file, one by one (content-rules 10.3, 10.4). It keeps no state between rows, so the worker can
 // store them in chunks. Errors are data; their sentences are at the end of this file.
 
-import { readEmail } from '../recipients/email.ts'
-import { readPhone } from '../recipients/phone.ts'
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
-import type { RecipientType } from '../recipients/recipient.ts'
 import { strip } from '../recipients/strip.ts'
 import { renderedLimit } from '../rendering/size.ts'
 import type { Column, Columns } from './columns.ts'
@@ -50,7 +48,7 @@ export type TextMeasure = {
 export type EmailMeasure = { isTooLarge(values: RowValues): boolean }
 
 export type RowRules = {
-  type: RecipientType
+  type: Channel
   /** False: numbers of other countries are refused. */
   international?: boolean
   plan?: PhonePlan
@@ -101,16 +99,12 @@ function checkRow(
   return { row, recipient, key, personalisation, reference, errors, tooLong }
 }
 
-function createRecipientReader(rules: RowRules): (text: string) => Reading {
-  if (rules.type === 'email')
-    return text => {
-      const email = readEmail(text)
-      return email.ok ? { key: email.normalised } : { message: email.problem }
-    }
-  const phoneRules = { international: rules.international ?? true, ...(rules.plan ? { plan: rules.plan } : {}) }
+function createRecipientReader({ type, international = true, plan }: RowRules): (text: string) => Reading {
+  const { read } = CHANNELS[type].recipient
+  const rules = { international, ...(plan && { plan }) }
   return text => {
-    const phone = readPhone(text, phoneRules)
-    return phone.ok ? { key: phone.e164 } : { message: phone.problem }
+    const reading = read(text, rules)
+    return reading.ok ? { key: reading.key } : { message: reading.problem }
   }
 }
 

@@ -1,15 +1,10 @@
 // Maps the columns of a file to the recipient and the placeholders (content-rules 10.2, contract 9). Works on positions, never on
 // objects keyed by header text, so any header text is safe.
 
-import type { RecipientType } from '../recipients/recipient.ts'
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import { keyOf } from '../rendering/placeholders.ts'
 
 export type Language = 'en' | 'fr'
-
-export const recipientHeaders = {
-  email: { en: 'email address', fr: 'adresse courriel' },
-  sms: { en: 'phone number', fr: 'numéro de téléphone' },
-} as const satisfies Record<RecipientType, Record<Language, string>>
 
 /** A column, or the columns with the same header that together form a list. */
 export type Column = {
@@ -44,13 +39,14 @@ type HeaderGroup = { header: string; at: number[] }
 
 export function matchColumns(
   header: readonly string[],
-  type: RecipientType,
+  type: Channel,
   placeholders: readonly string[],
   language: Language = 'en',
 ): Columns {
-  const ownName = recipientHeaders[type][language]
+  const { headers: names } = CHANNELS[type].recipient
+  const ownName = names[language]
   const ownKey = keyOf(ownName)
-  const recipientKeys = [ownKey, keyOf(recipientHeaders[type][language === 'en' ? 'fr' : 'en'])]
+  const recipientKeys = [ownKey, keyOf(names[language === 'en' ? 'fr' : 'en'])]
   const placeholderKeys = new Set(placeholders.map(keyOf))
   const wanted = new Set([...placeholderKeys, ...recipientKeys, 'reference'])
   const { headers, groups } = group(header, wanted)

@@ -1,8 +1,9 @@
 // Lists every error of a file, row by row, for the person who corrects it. The interface reports only the first twenty.
+import { CHANNELS } from '../channels/index.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { smsLimit } from '../rendering/sms.ts'
 import { type CellError, type CheckedRow, checkRows, whatIsWrong } from './check.ts'
-import { matchColumns, recipientHeaders } from './columns.ts'
+import { matchColumns } from './columns.ts'
 import { LONGEST_REFERENCE, MOST_ROWS } from './job.ts'
 import { createMeasures } from './measure.ts'
 import { sheetOfCsv } from './rows.ts'
@@ -24,7 +25,7 @@ export function errorsOf(file: string, rules: Rules): FileError[] {
   // With missing or duplicate columns the rows are not checked.
   if (columns.missing.length + columns.duplicates.length > 0) return found
   const isStranger = strangers(rules)
-  const header = columns.used.find(column => column.isRecipient)?.header ?? recipientHeaders[rules.channel].en
+  const header = columns.used.find(column => column.isRecipient)?.header ?? CHANNELS[rules.channel].recipient.headers.en
   for (const row of checkRows(sheet, columns, {
     type: rules.channel,
     international: rules.international,

@@ -1,8 +1,9 @@
 // A customer's bulk send.
+
+import type { Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { KeyType } from '../keys/key.ts'
-import type { Channel } from '../services/service.ts'
 import type { Pace } from '../templates/categories.ts'
 
 export const JOB_STATUSES = [

@@ -1,6 +1,6 @@
 import { fromMicros, offset } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
-import type { Service } from '../services/service.ts'
+import { retentionDays, type Service } from '../services/service.ts'
 import type { Job } from './job.ts'
 import type { ShownJob } from './sql.ts'
 
@@ -66,6 +66,5 @@ const statistics = ({ counts }: ShownJob) =>
 const DAY_MS = 86_400_000
 
 function isArchived(job: Job, service: Service, now: number): boolean {
-  const days = job.channel === 'email' ? service.email_retention_days : service.sms_retention_days
-  return microsOf(job.id) / 1000 < now - days * DAY_MS
+  return microsOf(job.id) / 1000 < now - retentionDays(service, job.channel) * DAY_MS
 }

@@ -1,5 +1,6 @@
 // Turns a chunk of rows into up to 500 messages. Workers share the chunks; after a crash a chunk is repeated as a whole or not at
 // all, so there is no state to resume.
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
@@ -54,9 +55,15 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
     row,
     reference,
     lane: isSimulated ? 'simulation' : chunk.lane,
-    is_international: chunk.channel === 'sms' && (isInternational ?? !key.startsWith('+1')),
+    is_international: isInternational ?? isAbroad(chunk.channel, key),
     sealed: sealPersonal(seal, personalTo(chunk.channel, key, to, values)),
   }))
+}
+
+/** For rows that were stored by an earlier version, which did not say it. */
+function isAbroad(channel: Channel, key: string): boolean {
+  const prefix = CHANNELS[channel].recipient.homePrefix()
+  return prefix !== null && !key.startsWith(prefix)
 }
 
 /** Stores the messages and settles the ticket in one transaction. */

@@ -1,5 +1,6 @@
 import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
+import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
@@ -10,7 +11,6 @@ import { type Again, settleTail, stillHeld, ticketsFor, unqueued } from '../queu
 import { WAKE_CHANNEL } from '../queue/wake.ts'
 import { remembered } from '../replays/sql.ts'
 import type { Step } from '../runtime/steps.ts'
-import type { Channel } from '../services/service.ts'
 import { type Job, SPREAD_LANE } from './job.ts'
 
 export type NewJob = Job & { counted: number; day: string; daily_limit: number; lane: string; chunks: number }

@@ -2,9 +2,9 @@
 // one in it, and all of them together have a bounded size. A body that uses up its time or the thread's memory is refused; the
 // others are read again by the next thread.
 import { Worker } from 'node:worker_threads'
+import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
-import type { Channel } from '../services/service.ts'
 import { refuse } from './refusals.ts'
 import type { BulkBody } from './schemas.ts'
 

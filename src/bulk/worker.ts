@@ -1,6 +1,8 @@
 // Runs in a thread of its own: reads a body of up to 64 MiB, checks up to 50,000 rows and cuts them into chunks, while the
 // event loop of the service goes on answering others. Bodies of several services take turns; parsed rows never leave the thread.
+
 import { parentPort, workerData } from 'node:worker_threads'
+import { CHANNELS } from '../channels/index.ts'
 import { createClock } from '../core/clock.ts'
 import { createIds } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -193,7 +195,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
 
   const plan = homePlan(rules.homeCountry)
   const rowRules = { type: rules.channel, international: rules.international, plan, isDecided, ...measures }
-  const homePrefix = rules.channel === 'sms' ? `+${plan.homeCode}` : null
+  const homePrefix = CHANNELS[rules.channel].recipient.homePrefix(plan)
   const take = (row: CheckedRow) => {
     const isSimulated = row.key !== undefined && simulated.has(row.key)
     if (isSimulated) simulatedRows++
@@ -230,7 +232,8 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   if (open.length > 0) close()
 
   const { rowCount } = sheet
-  const isMixed = rules.channel === 'sms' && !rules.isTest && simulatedRows > 0 && simulatedRows < rowCount
+  const isMixed =
+    !CHANNELS[rules.channel].mixesSimulated && !rules.isTest && simulatedRows > 0 && simulatedRows < rowCount
   const problem: Problem | null = notAllowed
     ? { step: 'not-allowed', detail: '' }
     : tooLongRow !== null

@@ -1,7 +1,9 @@
 // Looks for trouble and says in plain words what to do. It changes nothing that a start would not.
+
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { addressOf } from '../address.ts'
+import { CHANNELS } from '../channels/index.ts'
 import { captureProblems } from '../config/in-use.ts'
 import { type Config, ConfigProblems } from '../config/index.ts'
 import { choosePlace } from '../db/embedded-place.ts'
@@ -233,10 +235,10 @@ const probing = <P extends Provider>(provider: ChosenProvider<P>): ChosenProvide
 })
 
 async function checkProvider(provider: Provider, kind: ProviderKind | undefined): Promise<Check> {
-  const name = `Provider of ${provider.channel === 'email' ? 'e-mails' : 'text messages'}`
-  if (provider.name === 'capture')
+  const name = `Provider of ${CHANNELS[provider.channel].words.many}`
+  if (kind?.role === 'capture')
     return fine(name, 'none: captured, not sent (messages are kept in the inbox and marked delivered)')
-  if (provider.name === 'none') return fine(name, 'switched off')
+  if (kind?.role === 'off') return fine(name, 'switched off')
   const answer = await provider.probe()
   return answer.ok
     ? fine(name, `${provider.name} ${kind?.greeting ?? 'answers'}`)

@@ -1,4 +1,5 @@
 // Bulk jobs by hand: the same verbs that the interface calls, for an operator who has a file and a template.
+
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +13,7 @@ import { refuse } from '../bulk/refusals.ts'
 import { sheetOfCsv } from '../bulk/rows.ts'
 import { between, find as findJob, type NewJob, page, type ShownJob, wakeSpread } from '../bulk/sql.ts'
 import { createBulkThread } from '../bulk/thread.ts'
+import { CHANNELS } from '../channels/index.ts'
 import { providersInUse } from '../config/in-use.ts'
 import { fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
@@ -204,13 +206,10 @@ async function previewOf(
   const sheet = sheetOfCsv(csv)
   const [first] = checkRows(sheet, matchColumns(sheet.header, channel, version.compiled.names), { type: channel })
   const values = first?.personalisation ?? {}
-  const { subject, body } =
-    version.type === 'email'
-      ? version.compiled.answer(values)
-      : { subject: null, body: version.compiled.render(values, service.sms_prefix ? service.name : null).text }
-  const kind = `${channel === 'email' ? 'e-mail' : 'text message'}${count === 1 ? '' : 's'}`
+  const { subject, body } = version.received(values, service.sms_prefix ? service.name : null)
+  const { one, many } = CHANNELS[channel].words
   return [
-    `${count} ${kind} of the template "${firstLine(template?.name ?? '')}" (version ${template_version}) for "${firstLine(service.name)}"${job.scheduled_for === null ? '' : `, due ${minute(job.scheduled_for)}`}.`,
+    `${count} ${count === 1 ? one : many} of the template "${firstLine(template?.name ?? '')}" (version ${template_version}) for "${firstLine(service.name)}"${job.scheduled_for === null ? '' : `, due ${minute(job.scheduled_for)}`}.`,
     ...providersInUse(config).flatMap(one => (one.channel === channel ? one.sentence : [])),
     '',
     'The first:',

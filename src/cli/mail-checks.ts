@@ -11,7 +11,7 @@ import { explained } from './explain.ts'
 /** Names that nobody can own (RFC 2606, RFC 6761): no mail server takes mail from them. */
 const NOBODYS = /(^|\.)(example|invalid|test|localhost|example\.(com|net|org))$/
 
-const sendsMail = ({ providers }: Config) => providers.email.some(({ kind }) => kind.sends)
+const sendsMail = ({ providers }: Config) => providers.email.some(({ kind }) => kind.role === 'send')
 
 export function checkSendingDomain(config: Config): Check {
   const name = 'Sending domain'

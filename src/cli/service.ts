@@ -1,8 +1,9 @@
+import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { Config } from '../config/index.ts'
 import { change } from '../services/change.ts'
 import { create } from '../services/create.ts'
 import { find } from '../services/find.ts'
-import { dailyLimit, rateLimit } from '../services/service.ts'
+import { dailyLimit, rateLimit, retentionDays } from '../services/service.ts'
 import { type Changes, list, type ShownService } from '../services/sql.ts'
 import { type Answer, type Command, type Given, SERVICE, UsageError, withStore } from './command.ts'
 import { facts, listing, minute, moment } from './print.ts'
@@ -107,8 +108,7 @@ export const serviceCommands: readonly Command[] = [
         sentence: `Let it send ${permissionNames.join(', ')}; several with commas.`,
       },
       { name: 'forbid', value: 'WHAT', many: true, sentence: 'Take the same away.' },
-      limit('email-daily-limit', 'E-mails a day (UTC).'),
-      limit('sms-daily-limit', 'Text messages a day (UTC).'),
+      ...channelNames.map(name => limit(`${name}-daily-limit`, `${CHANNELS[name].words.title} a day (UTC).`)),
       limit('rate-limit', 'Requests in 60 seconds for each type of key.'),
       {
         name: 'prefix',
@@ -123,13 +123,12 @@ export const serviceCommands: readonly Command[] = [
         sentence:
           'Country of phone numbers without a country code, like CA; its numbers are not international. `default` takes the one of the installation.',
       },
-      { name: 'email-retention-days', value: 'DAYS', number: true, sentence: 'How long e-mails are kept, 1 to 365.' },
-      {
-        name: 'sms-retention-days',
+      ...channelNames.map(name => ({
+        name: `${name}-retention-days`,
         value: 'DAYS',
-        number: true,
-        sentence: 'How long text messages are kept, 1 to 365.',
-      },
+        number: true as const,
+        sentence: `How long ${CHANNELS[name].words.many} are kept, 1 to 365.`,
+      })),
     ],
     sentence: 'Change a service; what is not named stays as it is.',
     more: 'A running Herald knows of the change at once.',
@@ -165,19 +164,15 @@ function changesFrom(given: Given): Changes {
     changes[permissions[what]] = false
   }
   for (const [option, column] of [
-    ['email-daily-limit', 'email_daily_limit'],
-    ['sms-daily-limit', 'sms_daily_limit'],
-    ['rate-limit', 'rate_limit'],
-  ] as const) {
+    ...channelNames.map(name => [`${name}-daily-limit`, CHANNELS[name].columns.dailyLimit] as const),
+    ['rate-limit', 'rate_limit'] as const,
+  ]) {
     const number = given.number(option)
     if (number !== undefined) changes[column] = number
   }
-  for (const [option, column] of [
-    ['email-retention-days', 'email_retention_days'],
-    ['sms-retention-days', 'sms_retention_days'],
-  ] as const) {
-    const days = given.number(option)
-    if (typeof days === 'number') changes[column] = days
+  for (const name of channelNames) {
+    const days = given.number(`${name}-retention-days`)
+    if (typeof days === 'number') changes[CHANNELS[name].columns.retentionDays] = days
   }
   if (Object.keys(changes).length === 0) throw new UsageError('Say what to change with at least one option.')
   return changes
@@ -196,6 +191,10 @@ function permissionsFrom(given: Given, option: 'allow' | 'forbid'): Permission[]
     })
 }
 
+type Fact = readonly [name: string, value: string | number]
+const perChannel = (line: (name: Channel, channel: (typeof CHANNELS)[Channel]) => Fact): Fact[] =>
+  channelNames.map(name => line(name, CHANNELS[name]))
+
 function shown(service: ShownService, { sendingDomain, homeCountry }: Config): Answer {
   const own = (is: number, set: number | null) => (set === null ? `${is} (default)` : is)
   const may = permissionNames.filter(name => service[permissions[name]])
@@ -208,11 +207,12 @@ function shown(service: ShownService, { sendingDomain, homeCountry }: Config): A
     ['name in front of texts', service.sms_prefix],
     ['sends e-mails from', `${service.mailbox}@${sendingDomain}`],
     ['home country', service.home_country ?? `${homeCountry} (default)`],
-    ['e-mails a day', own(dailyLimit(service, 'email'), service.email_daily_limit)],
-    ['text messages a day', own(dailyLimit(service, 'sms'), service.sms_daily_limit)],
+    ...perChannel((channel, { words, columns }) => [
+      `${words.many} a day`,
+      own(dailyLimit(service, channel), service[columns.dailyLimit]),
+    ]),
     ['requests a minute', own(rateLimit(service), service.rate_limit)],
-    ['e-mails kept', `${service.email_retention_days} days`],
-    ['text messages kept', `${service.sms_retention_days} days`],
+    ...perChannel((channel, { words }) => [`${words.many} kept`, `${retentionDays(service, channel)} days`]),
     ['made', minute(service.created_at)],
     ['changed', minute(service.updated_at)],
   ])

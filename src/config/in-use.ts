@@ -1,14 +1,14 @@
 // Which providers each channel uses, and whether this installation may capture messages instead of sending them.
+import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { ChosenProvider } from '../providers/kind.ts'
 import { KINDS } from '../providers/kinds.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { isLoopback } from '../providers/smtp/relay.ts'
-import { LISTS } from './providers.ts'
 
 export type Part = 'http' | 'engine' | 'all'
 
 export type ChannelInUse = {
-  channel: 'email' | 'sms'
+  channel: Channel
   /** In order of preference. `['capture']`: kept in the inbox. `['none']`: switched off. */
   providers: readonly string[]
   /** For people: the start banner, doctor, the inbox. */
@@ -16,11 +16,12 @@ export type ChannelInUse = {
 }
 
 /** What each channel uses. */
-export function providersInUse({ providers: { email, sms } }: { providers: Chosen }): readonly ChannelInUse[] {
-  return [
-    { channel: 'email', providers: email.map(({ name }) => name), sentence: sentence('E-mails', email) },
-    { channel: 'sms', providers: sms.map(({ name }) => name), sentence: sentence('Text messages', sms) },
-  ]
+export function providersInUse({ providers }: { providers: Chosen }): readonly ChannelInUse[] {
+  return channelNames.map(channel => ({
+    channel,
+    providers: providers[channel].map(({ name }) => name),
+    sentence: sentence(CHANNELS[channel].words.title, providers[channel]),
+  }))
 }
 
 function sentence(what: string, [first, ...others]: readonly ChosenProvider[]): string {
@@ -30,16 +31,12 @@ function sentence(what: string, [first, ...others]: readonly ChosenProvider[]): 
   return `${what} are sent by ${first?.name}${later === '' ? '' : `, and by ${later} while it is down`}.`
 }
 
-const isOff = (provider: ChosenProvider | undefined) =>
-  provider?.kind === KINDS.email.none || provider?.kind === KINDS.sms.none
-const isCapture = (provider: ChosenProvider | undefined) =>
-  provider?.kind === KINDS.email.capture || provider?.kind === KINDS.sms.capture
+const isOff = (provider: ChosenProvider | undefined) => provider?.kind.role === 'off'
+const isCapture = (provider: ChosenProvider | undefined) => provider?.kind.role === 'capture'
 
 /** Which channels are switched off. */
-export const channelsOff = ({ providers }: { providers: Chosen }) => ({
-  email: providers.email.some(isOff),
-  sms: providers.sms.some(isOff),
-})
+export const channelsOff = ({ providers }: { providers: Chosen }) =>
+  Object.fromEntries(channelNames.map(channel => [channel, providers[channel].some(isOff)])) as Record<Channel, boolean>
 
 type Placed = {
   providers: Chosen
@@ -49,16 +46,15 @@ type Placed = {
   capture: boolean
 }
 
-const WORDS = { email: 'e-mails', sms: 'text messages' } as const
-
 /** Why an installation that is no trial may not start: a captured message is marked delivered although nobody gets it. */
 export function captureProblems(config: Placed, part: Part): string[] {
   const reason = config.capture ? null : publicBecause(config, part)
   if (reason === null) return []
-  return (['email', 'sms'] as const)
+  return channelNames
     .filter(channel => config.providers[channel].some(isCapture))
     .map(channel => {
-      const [what, list] = [WORDS[channel], LISTS[channel]]
+      const { words, providersVariable: list } = CHANNELS[channel]
+      const what = words.many
       const { capture, none, sending } = KINDS[channel]
       if (config.providers[channel].length > 1)
         return `${list} names ${capture.kind} beside others, which marks ${what} delivered that nobody gets, and ${reason}: leave it out, or set HERALD_CAPTURE=1 for a trial`

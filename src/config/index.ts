@@ -10,7 +10,7 @@ import type { Values } from './settings.ts'
 export { settingsTable } from './settings.ts'
 
 /** `providers`: who sends by each channel, in order of preference; the lists of names are resolved into it. */
-export type Config = Omit<Values, 'emailProviders' | 'textProviders'> & { providers: Chosen }
+export type Config = Omit<Values, 'emailProviders' | 'smsProviders'> & { providers: Chosen }
 
 /** Every problem at once, in plain words, so that a wrong start is mended in one go. */
 export class ConfigProblems extends Error {
@@ -52,10 +52,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, so
     const where = source.where.get(name) ?? source.where.get(`${name}_FILE`)
     problems.push(where ? `${where}: ${sentence}` : sentence)
   }
-  const { emailProviders, textProviders, ...values } = readValues(env, told)
+  const { emailProviders, smsProviders, ...values } = readValues(env, told)
   unknownNames(env, told)
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
-  const providers = chosenProviders({ email: emailProviders, sms: textProviders }, values, isSet, told)
+  const providers = chosenProviders({ email: emailProviders, sms: smsProviders }, values, isSet, told)
   const config: Config = { ...values, providers }
   problems.push(...fileProblems(values), ...providerProblems(values))
   if (part) problems.push(...captureProblems(config, part))

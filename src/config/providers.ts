@@ -1,20 +1,18 @@
 // Who sends, by variables: the short way for one provider of a kind.
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/kind.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
 import type { Chosen } from '../providers/registry.ts'
 import type { Tell } from './read.ts'
 
-type Names = Readonly<Record<keyof typeof KINDS, readonly string[]>>
+type Names = Readonly<Record<Channel, readonly string[]>>
 type IsSet = (variable: string) => boolean
-
-/** The variable that lists the providers of a channel. */
-export const LISTS = { email: 'HERALD_EMAIL_PROVIDERS', sms: 'HERALD_TEXT_PROVIDERS' } as const
 
 /** Providers that are named must be configured; without names, those that are configured are used. */
 export const chosenProviders = (names: Names, values: ProviderValues, isSet: IsSet, told: Tell): Chosen => ({
-  email: chosenOf(KINDS.email, LISTS.email, names.email, values, isSet, told),
-  sms: chosenOf(KINDS.sms, LISTS.sms, names.sms, values, isSet, told),
+  email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, names.email, values, isSet, told),
+  sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, names.sms, values, isSet, told),
 })
 
 function chosenOf<P extends Provider>(

@@ -1,7 +1,8 @@
 // The settings of config/ itself, and the table of all settings: rows of every owner, in the order of docs/settings.md.
 import { isAbsolute, resolve } from 'node:path'
+import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import { flag, itemsOf, reader, text } from '../core/readers.ts'
-import { type Settings, setting, type ValuesOf } from '../core/setting.ts'
+import { type Setting, type Settings, setting, type ValuesOf } from '../core/setting.ts'
 import { settings as database } from '../db/settings.ts'
 import { settings as engine } from '../engine/settings.ts'
 import { settings as files } from '../files/settings.ts'
@@ -20,7 +21,7 @@ import { settings as telemetry } from '../telemetry/settings.ts'
 
 const folder = reader(given => (isAbsolute(given) ? given : resolve(given)))
 
-const providerNames = <P extends Provider>({ sending, capture, none }: Kinds<P>) => {
+const providerNames = ({ sending, capture, none }: Kinds<Provider>) => {
   const names = [...sending, capture, none].map(({ kind }) => kind)
   return reader<string[]>(given => {
     const all = itemsOf(given)
@@ -49,21 +50,24 @@ const places = {
   ),
 } satisfies Settings
 
-const choice = {
-  emailProviders: setting(
-    'HERALD_EMAIL_PROVIDERS',
-    providerNames(KINDS.email),
-    [] as string[],
-    'Who sends e-mails, in order of preference, separated by commas: smtp, ses; `capture` keeps them in the inbox and sends nothing; `none` switches e-mails off.',
-    { shown: 'those that are configured, in this order; capture without any' },
-  ),
-  textProviders: setting(
-    'HERALD_TEXT_PROVIDERS',
-    providerNames(KINDS.sms),
-    [] as string[],
-    'Who sends text messages, in order of preference, separated by commas: smpp, twilio, http; `capture` keeps them in the inbox and sends nothing; `none` switches text messages off.',
-    { shown: 'those that are configured, in this order; capture without any' },
-  ),
+/** Who sends by a channel; `emailProviders` for the channel `email`. */
+type Lists = { [C in Channel as `${C}Providers`]: Setting<string[]> }
+const lists = Object.fromEntries(
+  channelNames.map(name => {
+    const { words, providersVariable } = CHANNELS[name]
+    const kinds = KINDS[name].sending.map(({ kind }) => kind).join(', ')
+    const row = setting<string[]>(
+      providersVariable,
+      providerNames(KINDS[name]),
+      [],
+      `Who sends ${words.many}, in order of preference, separated by commas: ${kinds}; \`capture\` keeps them in the inbox and sends nothing; \`none\` switches ${words.many} off.`,
+      { shown: 'those that are configured, in this order; capture without any' },
+    )
+    return [`${name}Providers`, row]
+  }),
+) as Lists
+
+const trial = {
   capture: setting(
     'HERALD_CAPTURE',
     flag,
@@ -78,7 +82,8 @@ export const settings = {
   ...http,
   ...keys,
   ...services,
-  ...choice,
+  ...lists,
+  ...trial,
   ...files,
   ...limits,
   ...engine,

@@ -2,25 +2,27 @@
 // message is stored as a row of its own. A message of a test key is rendered from the stored notification when it is viewed: it costs
 // nothing when it is accepted and is purged with the notification.
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Channel, Compiled, CompiledOf } from '../channels/index.ts'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import { emailOf, textOf } from '../notifications/deliver.ts'
-import { openPersonal } from '../notifications/notification.ts'
+import { emailOf, textOf, versionOf } from '../notifications/message.ts'
+import { openPersonal, type Personal } from '../notifications/notification.ts'
 import { findTestMessage, pageOfTestMessages, type TestMessage } from '../notifications/sql/simulated.ts'
-import type { EmailMessage, TextMessage } from '../providers/port.ts'
+import type { EmailMessage, Messages, TextMessage } from '../providers/port.ts'
 import type { Email } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import { createGroupCommit } from '../runtime/group-commit.ts'
 import type { Services } from '../services/load.ts'
-import type { Compiled, Templates } from '../templates/cache.ts'
+import type { LoadedService } from '../services/sql.ts'
+import type { Templates } from '../templates/cache.ts'
 import { type CapturedMessage, find, keep, page } from './sql.ts'
 
 export type InboxMessage = {
   id: Id
-  type: 'email' | 'sms'
+  type: Channel
   at: string
   /** True: sent with a test key. False: captured, because the channel has no provider. */
   test: boolean
@@ -34,8 +36,8 @@ export type InboxMessage = {
 type Content = Omit<InboxMessage, 'id' | 'type' | 'at' | 'test'>
 
 export type Inbox = {
-  keepEmail(message: EmailMessage): Promise<void>
-  keepText(message: TextMessage): Promise<void>
+  /** Stores what would have been sent, by channel. */
+  keep: { readonly [C in keyof Messages]: (message: Messages[C]) => Promise<void> }
   /** `hasMore`: there may be older ones. A page of large messages may be shorter than `size`. */
   list(olderThan: Id | null, size: number): Promise<{ messages: InboxMessage[]; hasMore: boolean }>
   get(id: Id): Promise<InboxMessage | null>
@@ -64,11 +66,13 @@ export function createInbox(app: InboxApp): Inbox {
     },
     { maxItems: 256, maxInFlight: 1 },
   )
-  const put = (id: Id, channel: 'email' | 'sms', content: Content) =>
+  const put = (id: Id, channel: Channel, content: Content) =>
     commit.add({ id, channel, sealed: seal.seal(JSON.stringify(content)) })
   return {
-    keepEmail: message => put(message.id, 'email', contentOfEmail(message)),
-    keepText: message => put(message.id, 'sms', contentOfText(message)),
+    keep: {
+      email: message => put(message.id, 'email', contentOfEmail(message)),
+      sms: message => put(message.id, 'sms', contentOfText(message)),
+    },
     async list(olderThan, size) {
       const captured = await page(sql, olderThan, size, PAGE_BYTES)
       const tests = await pageOfTestMessages(sql, olderThan, size)
@@ -111,16 +115,27 @@ async function messageFrom(app: InboxApp, row: CapturedMessage | TestMessage): P
 async function rendered(app: InboxApp, row: TestMessage): Promise<Content> {
   const service = await app.services.get(row.service_id)
   if (!service) throw new Error('the service of the message does not exist')
-  const item = { ...row, version: await app.templates.version(row.template_id, row.template_version) }
-  const personal = openPersonal(app.seal, row.sealed)
-  return row.channel === 'email'
-    ? contentOfEmail(emailOf(app, item, service, personal.to, await emailFrom(app, item.version, personal.values), []))
-    : contentOfText(textOf(item, service, personal))
+  const version = await app.templates.version(row.template_id, row.template_version)
+  return RENDER[row.channel](app, row, version, service, openPersonal(app.seal, row.sealed))
 }
 
-async function emailFrom(app: InboxApp, version: Compiled, values: Values): Promise<Email> {
-  if (version.type !== 'email') throw new Error('the template of the e-mail has another type')
-  const { compiled, source } = version
+type Render = (
+  app: InboxApp,
+  row: TestMessage,
+  version: Compiled,
+  service: LoadedService,
+  personal: Personal,
+) => Promise<Content>
+
+/** What a message of a test key would have been, by channel. */
+const RENDER: Readonly<Record<Channel, Render>> = {
+  email: async (app, row, version, service, { to, values }) =>
+    contentOfEmail(emailOf(app, row, service, to, await emailFrom(app, versionOf(version, 'email'), values), [])),
+  sms: async (_app, row, version, service, personal) =>
+    contentOfText(textOf({ ...row, version: versionOf(version, 'sms') }, service, personal)),
+}
+
+async function emailFrom(app: InboxApp, { compiled, source }: CompiledOf<'email'>, values: Values): Promise<Email> {
   if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted by a version without this limit
   return compiled.mergedUnits(values) > largeEmail ? app.renderThread.email(source, values) : compiled.render(values)
 }

@@ -1,7 +1,7 @@
+import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Step } from '../runtime/steps.ts'
-import type { Channel } from '../services/service.ts'
 
 export type CapturedMessage = { id: Id; channel: Channel; sealed: Buffer }
 

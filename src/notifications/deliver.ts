@@ -1,64 +1,39 @@
 // From ticket to provider: load, render, hand over, and say what became of it.
+import type { Compiled } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
-import type { Seal } from '../core/seal.ts'
-import type { Sql } from '../db/connect.ts'
 import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Handled, Work } from '../engine/work.ts'
-import type { Fetched } from '../files/fetch.ts'
-import { isFile } from '../files/file.ts'
 import { cleanLine, cleanRef } from '../providers/clean.ts'
-import type { Channel as Providers } from '../providers/failover.ts'
-import type { Attachment, EmailMessage, Outcome, TextMessage } from '../providers/port.ts'
+import type { Outcome } from '../providers/port.ts'
 import { SUSPECT_TAKES, type Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
-import { homePlan } from '../recipients/plans.ts'
-import { recipientKey } from '../recipients/recipient.ts'
-import type { Email, EmailTemplate } from '../rendering/compile.ts'
-import type { Values } from '../rendering/placeholders.ts'
-import { largeEmail } from '../rendering/thread.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import type { Compiled, Templates } from '../templates/cache.ts'
+import type { Templates } from '../templates/cache.ts'
 import { type Fresh, freshOf } from './fresh.ts'
-import { openPersonal, type Personal } from './notification.ts'
-import { due, handingOver, markHandingOver, markUncertain, type Result, record } from './sql/record.ts'
+import { HAND_OVER, type HandedItem, type HandOverApp } from './hand-over.ts'
+import { due, handingOver, markUncertain, type Result, record } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
 
-export type DeliverApp = {
-  sql: Sql
+export type DeliverApp = HandOverApp & {
   clock: Clock
-  seal: Seal
   ids: { next(): Id }
   services: Services
   templates: Templates
-  email: Providers<EmailMessage>
-  text: Providers<TextMessage>
-  sendingDomain: string
-  /** Renders an e-mail too large for the event loop. */
-  renderLarge: RenderLarge
-  /** What is attached to a message, when it is its turn. */
-  fetchAttachments(message: Id): Promise<Fetched>
   owner: Id
   random(): number
 }
 
-/** `release` is called when the e-mail is handed over: only a few of them are in memory at the same time. */
-export type RenderLarge = (template: EmailTemplate, values: Values) => Promise<{ email: Email; release(): void }>
-
 /** Hundreds wait in memory, so they carry only what their turn needs. */
-type Item = Pick<
-  Fresh,
-  'id' | 'channel' | 'sender_id' | 'scheduled_for' | 'is_international' | 'sealed' | 'personal'
-> & {
+type Item = HandedItem & {
   service: LoadedService | null
-  version: Compiled
   downs: number
   /** An owner that ended had begun to hand it over. */
   mayBeOut: boolean
-}
+} & Pick<Fresh, 'scheduled_for' | 'is_international'>
 type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
 
 /** A message is tried for four hours after it was due. */
@@ -90,13 +65,8 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       const { service } = item
       if (!isActive(service)) return refused(null, NOT_ACTIVE)
       crashPoint('before-send', () => [item.id])
-      const isUrgent = ticket.lane.endsWith('-high')
-      // Where owners have ended, it is known of each message whether it may have left.
-      const sending = isSuspect(ticket) ? { ...app, ...marking(app, item.id) } : app
-      const answer =
-        item.channel === 'email'
-          ? await sendEmail(sending, item, service, isUrgent)
-          : await sendText(sending, item, service, isUrgent)
+      const turn = { urgent: ticket.lane.endsWith('-high'), isSuspect: isSuspect(ticket) }
+      const answer = await HAND_OVER[item.channel](app, item, service, turn)
       if (answer.kind === 'wait' && ++item.downs < MOST_DOWNS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
       const provider = answer.kind === 'wait' ? null : answer.provider
@@ -140,12 +110,6 @@ async function itemsOf(app: DeliverApp, rows: readonly Fresh[]): Promise<Map<Id,
 
 const isSuspect = ({ takes }: Ticket) => takes > SUSPECT_TAKES
 
-/** The providers, told of a message only after it is written down that it may be theirs. */
-const marking = ({ sql, email, text }: DeliverApp, id: Id): Pick<DeliverApp, 'email' | 'text'> => ({
-  email: { ...email, send: (...given) => markHandingOver(sql, id).then(() => email.send(...given)) },
-  text: { ...text, send: (...given) => markHandingOver(sql, id).then(() => text.send(...given)) },
-})
-
 const NOTHING: Written = {
   ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
   ...{ response: null, detail: null, diagnosis: null },
@@ -160,7 +124,7 @@ const SET_ASIDE: Written = {
 }
 
 function handedOver(item: Item, provider: string, reports: boolean, ref: string): Handled<Written> {
-  if (item.channel === 'sms' && item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
+  if (item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
   // A provider that never speaks again has spoken: its acceptance counts as delivery.
   return reports
     ? done({ status: 'sending', moves: ['sending'], provider, ref: cleanRef(ref) || item.id })
@@ -195,88 +159,6 @@ function later(
   const cap = ticket.lane.endsWith('-high') ? CAP_SECONDS.high : CAP_SECONDS.other
   const delay = delaySeconds(ticket.attempts + 1, cap, app.random(), outcome.retryAfterSeconds)
   return { kind: 'again', result: { ...NOTHING, provider, uncertain }, delaySeconds: delay }
-}
-
-const personalOf = ({ seal }: DeliverApp, { personal, sealed }: Item) => personal ?? openPersonal(seal, sealed)
-
-async function sendEmail(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
-  const personal = personalOf(app, item)
-  const { version } = item
-  if (version.type !== 'email') throw new Error('an e-mail with a template of another type')
-  const { compiled } = version
-  if (compiled.isBlank(personal.values)) return unsendable('empty message')
-  if (compiled.mergedUnits(personal.values) <= largeEmail)
-    return handOver(app, item, service, personal, compiled.render(personal.values), urgent)
-  // Accepted before there was a limit.
-  if (compiled.isTooLarge(personal.values)) return unsendable('message is too large')
-  const { email, release } = await app.renderLarge(version.source, personal.values)
-  return handOver(app, item, service, personal, email, urgent).finally(release)
-}
-
-const unsendable = (detail: string) =>
-  ({ kind: 'answered', provider: null, outcome: { kind: 'rejected', detail } }) as const
-
-async function handOver(
-  app: DeliverApp,
-  item: Item,
-  service: LoadedService,
-  personal: Personal,
-  email: Email,
-  urgent: boolean,
-) {
-  const send = (attachments: readonly Attachment[]) =>
-    app.email.send(emailOf(app, item, service, personal.to, email, attachments), { cost: 1, urgent })
-  if (!Object.values(personal.values).some(isFile)) return send([])
-
-  const fetched = await app.fetchAttachments(item.id)
-  switch (fetched.kind) {
-    case 'here':
-      return send(fetched.attachments).finally(fetched.release)
-    case 'later':
-      return { kind: 'answered', provider: null, outcome: { kind: 'deferred', detail: fetched.detail } } as const
-    case 'gone':
-      return unsendable(fetched.detail)
-  }
-}
-
-/** The message as a provider gets it; the inbox shows a test message by the same function. */
-export function emailOf(
-  app: Pick<DeliverApp, 'sendingDomain'>,
-  item: Pick<Item, 'id' | 'sender_id' | 'version'>,
-  service: LoadedService,
-  to: string,
-  email: Email,
-  attachments: readonly Attachment[],
-): EmailMessage {
-  return {
-    id: item.id,
-    messageId: `<${item.id}@${app.sendingDomain}>`,
-    from: { name: service.name, address: `${service.mailbox}@${app.sendingDomain}` },
-    replyTo: service.reply_tos.find(one => one.id === item.sender_id)?.email_address ?? null,
-    to,
-    ...email,
-    attachments,
-  }
-}
-
-function sendText(app: DeliverApp, item: Item, service: LoadedService, urgent: boolean) {
-  const personal = personalOf(app, item)
-  if (item.version.compiled.isBlank(personal.values)) return unsendable('empty message')
-  const message = textOf(item, service, personal)
-  return app.text.send(message, { cost: message.parts, urgent })
-}
-
-export function textOf(
-  item: Pick<Item, 'id' | 'sender_id' | 'version'>,
-  service: LoadedService,
-  { to, values, e164 }: Personal,
-): TextMessage {
-  if (item.version.type !== 'sms') throw new Error('a text message with a template of another type')
-  const { text, encoding, fragments } = item.version.compiled.render(values, service.sms_prefix ? service.name : null)
-  const number = e164 ?? recipientKey(to, 'sms', homePlan(service.home_country))
-  if (number === undefined) throw new Error('a number that was accepted cannot be read')
-  const from = service.senders.find(one => one.id === item.sender_id)?.sender ?? service.default_sender
-  return { id: item.id, to: number, from, text, encoding, parts: fragments }
 }
 
 /** Writes what became of messages, settles their tickets, and lets what was deferred travel on together. */

@@ -1,6 +1,7 @@
 // Which lane a message rides: its channel and the pace of its template's category; test keys go where nothing is sent.
+
+import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { KeyType } from '../keys/key.ts'
-import type { Channel } from '../services/service.ts'
 import type { Pace } from '../templates/categories.ts'
 
 export type Lane = `${Channel}-${Pace}` | 'simulation'
@@ -8,11 +9,9 @@ export type Lane = `${Channel}-${Pace}` | 'simulation'
 export const laneOf = (channel: Channel, pace: Pace, keyType: KeyType): Lane =>
   keyType === 'test' ? 'simulation' : `${channel}-${pace}`
 
-const PACES = ['high', 'medium', 'low'] as const satisfies readonly Pace[]
-
 /** Lanes of messages that are sent. */
-export const MESSAGE_LANES: readonly Lane[] = (['email', 'sms'] as const).flatMap(channel =>
-  PACES.map((pace): Lane => `${channel}-${pace}`),
+export const MESSAGE_LANES: readonly Lane[] = channelNames.flatMap(channel =>
+  CHANNELS[channel].lanes.map(({ pace }): Lane => `${channel}-${pace}`),
 )
 
 /** Messages whose files have no verdict yet; from here they go to their own lane. */

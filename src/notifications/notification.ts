@@ -1,10 +1,11 @@
 // One message to one recipient, as it is kept.
+
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { Values } from '../rendering/placeholders.ts'
-import type { Channel } from '../services/service.ts'
 import type { Status } from './status.ts'
 
 export type Notification = {
@@ -36,7 +37,7 @@ export const sealPersonal = (seal: Seal, { to, values, e164 }: Personal) =>
 
 /** The personal part of a message to a recipient in its normal form. */
 export const personalTo = (channel: Channel, key: string, to: string, values: Values): Personal =>
-  channel === 'email' || key === to ? { to, values } : { to, values, e164: key }
+  !CHANNELS[channel].recipient.storesKey || key === to ? { to, values } : { to, values, e164: key }
 
 export function openPersonal(seal: Seal, sealed: Buffer): Personal {
   const [to, values, e164] = JSON.parse(seal.open(sealed).toString('utf8')) as [string, Values, string?]

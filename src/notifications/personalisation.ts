@@ -1,13 +1,14 @@
 // Phase B of the checks: how large all values are together (contract 2.4).
+
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import { decimal } from '../core/number.ts'
 import { type Contents, contentProblems, isFile } from '../files/file.ts'
 import { codePoints } from '../rendering/characters.ts'
 import type { Values } from '../rendering/placeholders.ts'
-import type { Channel } from '../services/service.ts'
 
 const MOST = 51_200
 
-/** Runs only when the shape of the body is right. Files are looked into for e-mails only. */
+/** Runs only when the shape of the body is right. Files are looked into where the channel takes them. */
 export function personalisationProblems(
   channel: Channel,
   values: Values,
@@ -19,7 +20,7 @@ export function personalisationProblems(
     size > MOST
       ? [`Personalisation variables size of ${size} bytes is greater than allowed limit of ${MOST} bytes.`]
       : []
-  return channel === 'email' ? [...large, ...contentProblems(values, contents, show)] : large
+  return CHANNELS[channel].takesFiles ? [...large, ...contentProblems(values, contents, show)] : large
 }
 
 /** Length of the text form, as the reference counts it: items of a list stand in quotes, separated by a comma and a space. */

@@ -1,8 +1,7 @@
+import { CHANNELS, type Compiled } from '../channels/index.ts'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
-import type { Values } from '../rendering/placeholders.ts'
-import type { Compiled } from '../templates/cache.ts'
 import { type Notification, openPersonal } from './notification.ts'
 import { describe } from './status.ts'
 
@@ -30,16 +29,19 @@ export const presentSent = (sent: SentMessage, base: string) => ({
   scheduled_for: sent.scheduled_for,
 })
 
+/** Every field for a recipient stands in an answer; that of the message's channel is filled. */
+const NO_RECIPIENT = { email_address: null, phone_number: null }
+
 /** A message as it is read; the text is made anew from the version that was current when it was accepted. */
 export function presentNotification(seal: Seal, n: Notification, version: Compiled) {
   const { type } = version
   const { to, values } = openPersonal(seal, n.sealed)
-  const answer = contentOf(version, values)
+  const answer: { body: string; subject?: string } = version.stored(values)
   return {
     id: n.id,
     reference: n.reference,
-    email_address: type === 'email' ? to : null,
-    phone_number: type === 'sms' ? to : null,
+    ...NO_RECIPIENT,
+    [CHANNELS[type].recipient.field]: to,
     type,
     status: n.status,
     status_description: describe(n.status, type, n.failure_detail),
@@ -57,10 +59,4 @@ export function presentNotification(seal: Seal, n: Notification, version: Compil
     completed_at: n.completed_at && zulu(n.completed_at),
     scheduled_for: n.scheduled_for && zulu(n.scheduled_for),
   }
-}
-
-// A message accepted before there was a limit may be over it: reading it must not cost gigabytes, so its text is not shown.
-function contentOf(version: Compiled, values: Values): { body: string; subject?: string } {
-  if (version.type === 'email' && version.compiled.isTooLarge(values)) return { subject: '', body: '' }
-  return version.compiled.answer(values)
 }

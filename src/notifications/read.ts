@@ -1,10 +1,11 @@
+import { type Channel, channelNames } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id, isTimed, microsOf, readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Caller } from '../keys/key.ts'
 import type { Reads } from '../limits/reads.ts'
-import type { Channel, Service } from '../services/service.ts'
+import { retentionDays, type Service } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
 import { presentNotification } from './present.ts'
 import { refuse } from './refusals.ts'
@@ -39,7 +40,7 @@ export type ListPage = { json: string[]; last: Id | null }
 /** A page of messages made by keys of the caller's type, newest first. */
 export async function list(app: App, { service, key }: Caller, query: ListQuery): Promise<ListPage> {
   const olderThan = query.older_than === undefined ? null : readId(query.older_than)
-  const channels: readonly Channel[] = query.template_type ?? ['email', 'sms']
+  const channels: readonly Channel[] = query.template_type ?? channelNames
   if (olderThan && !(await exists(app.sql, service.id, olderThan))) {
     // A message that aged out is gone like one that never was; but its id tells when it was made.
     if (isTimed(olderThan) && microsOf(olderThan) < windowStart(app.clock, service)) return { json: [], last: null }
@@ -74,12 +75,9 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
   return shown
 }
 
-const retentionDays = (service: Service, channel: Channel) =>
-  channel === 'email' ? service.email_retention_days : service.sms_retention_days
-
 /** The first id that is still shown: exact at the moment of reading, whenever the deletion comes. */
 const oldest = (clock: Clock, service: Service, channel: Channel) =>
   floorOf(clock.micros() - retentionDays(service, channel) * DAY_MICROS)
 
 const windowStart = (clock: Clock, service: Service) =>
-  clock.micros() - Math.min(retentionDays(service, 'email'), retentionDays(service, 'sms')) * DAY_MICROS
+  clock.micros() - Math.min(...channelNames.map(channel => retentionDays(service, channel))) * DAY_MICROS

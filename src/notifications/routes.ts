@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
@@ -22,7 +23,6 @@ import { homePlan, type PhonePlan } from '../recipients/plans.ts'
 import { itemProblem } from '../rendering/values.ts'
 import { answerOnce } from '../replays/hook.ts'
 import type { Replays } from '../replays/replay.ts'
-import type { Channel } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
 import { cancel } from './cancel.ts'
 import { personalisationProblems } from './personalisation.ts'
@@ -47,16 +47,15 @@ const LARGE = 256 * 1024
 
 export function notificationRoutes(app: App) {
   const sql = app.db.sql
-  const readEmailBody = emailReader(app.clock)
-  const readSmsBody = smsReaders(app.clock)
+  const readers = readersOf(app.clock)
 
   function parse(bytes: Buffer, channel: Channel): { value: unknown; contents: Contents } {
     const value = readJson(bytes)
-    return { value, contents: channel === 'email' ? takeContents(value) : new Map() }
+    return { value, contents: CHANNELS[channel].takesFiles ? takeContents(value) : new Map() }
   }
 
   async function parseLarge(bytes: Buffer, channel: Channel): Promise<{ value: unknown; contents: Contents }> {
-    const { value, contents } = await app.files.thread.read(bytes, channel === 'email')
+    const { value, contents } = await app.files.thread.read(bytes, CHANNELS[channel].takesFiles)
     return { value: fromPortable(value), contents }
   }
 
@@ -65,8 +64,7 @@ export function notificationRoutes(app: App) {
     return answerOnce(app.replays, request, reply, async (bytes, replay) => {
       const isLarge = bytes.length > LARGE
       const { value, contents } = isLarge ? await parseLarge(bytes, channel) : parse(bytes, channel)
-      const input =
-        channel === 'email' ? readEmailBody(value, contents) : readSmsBody(caller.service.home_country)(value, contents)
+      const input = readers[channel](caller.service.home_country)(value, contents)
       const { body, rate } = await send(app, caller, channel, input, { base: app.links.base(request), replay })
       reply.headers(rateHeaders(rate))
       return { status: 201, body }
@@ -167,6 +165,14 @@ function emailReader(clock: Clock): (body: unknown, contents: Contents) => shape
     const { email_address, email_reply_to_id, ...rest } = read(body)
     return common('email', email_address, email_reply_to_id, rest, contents)
   }
+}
+
+type ReadBody = (body: unknown, contents: Contents) => shape.SendInput
+
+/** How each channel reads the body of a send, by the home country of the service. */
+function readersOf(clock: Clock): Readonly<Record<Channel, (country: string) => ReadBody>> {
+  const email = emailReader(clock)
+  return { email: () => email, sms: smsReaders(clock) }
 }
 
 /** One for each home country of phone numbers. */

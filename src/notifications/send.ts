@@ -1,5 +1,6 @@
 // One message: its lines are the contract's order of checks, read top to bottom. What a request is refused for after the
 // rate limit is decided here but told only after it has been counted, so a draft carries its refusal along.
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { Refusal } from '../core/refusal.ts'
@@ -14,15 +15,14 @@ import type { FileThread } from '../files/thread.ts'
 import type { Caller } from '../keys/key.ts'
 import { dayOf, tooMany } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
-import { readEmail } from '../recipients/email.ts'
-import { readPhone } from '../recipients/phone.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { strip } from '../recipients/strip.ts'
+import { smsLimit } from '../rendering/sms.ts'
 import { storable } from '../rendering/values.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { mayReceive } from '../services/allowed.ts'
-import { chooseReplyTo, chooseSender, fromNumber } from '../services/senders.ts'
-import { type Channel, dailyLimit, maySend, rateLimit } from '../services/service.ts'
+import { chooseOrigin, fromNumber } from '../services/senders.ts'
+import { dailyLimit, maySend, rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
 import type { Head, Templates } from '../templates/cache.ts'
 import type { Accept } from './accept.ts'
@@ -57,7 +57,7 @@ export async function send(
 ): Promise<Sent> {
   const { service, key } = caller
   if (service.state === 'suspended') throw refuse.suspended()
-  if (!maySend(service, channel)) throw channel === 'email' ? refuse.noEmails() : refuse.noTexts()
+  if (!maySend(service, channel)) throw refuse[CHANNELS[channel].refusals.send]()
 
   const draft = await drafted(app, caller, channel, input, base)
   const body = draft.refusal ? '' : JSON.stringify(presentSent(draft.sent, base))
@@ -100,15 +100,16 @@ type Draft =
 
 async function drafted(app: SendApp, caller: Caller, channel: Channel, input: SendInput, base: string): Promise<Draft> {
   const { service, key } = caller
+  const { takesFiles } = CHANNELS[channel]
 
   const template = await app.templates.head(service.id, readId(input.template_id) as Id)
   if (!template) return early(refuse.templateNotFound())
   if (template.type !== channel) return early(refuse.wrongType(template.type, channel))
   if (template.archived) return early(refuse.templateDeleted())
-  if (channel === 'sms' && Object.values(input.personalisation).some(isFile)) return early(refuse.filesByEmailOnly())
+  if (!takesFiles && Object.values(input.personalisation).some(isFile)) return early(refuse.filesByEmailOnly())
   const recipient = readRecipient(channel, input.to, service.home_country)
   const isSmokeTest = app.simulated.isSmokeTest(recipient.key)
-  const given = channel === 'email' ? givenFiles(input.personalisation, input.contents) : []
+  const given = takesFiles ? givenFiles(input.personalisation, input.contents) : []
   const values = valuesWith(storable(input.personalisation), given, token =>
     addressOf(base, isSmokeTest ? TEST_TOKEN : token),
   )
@@ -116,21 +117,19 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   const missing = version.compiled.unsendable(values)
   if (missing.length > 0) return early(refuse.missingPersonalisation(template.id, missing.join(', ')))
   // From lengths, before anything is rendered: a short request can ask for gigabytes.
-  if (version.type === 'email' && version.compiled.isTooLarge(values)) return early(refuse.tooLarge())
-  if (version.type === 'sms' && version.compiled.isTooLong(values, service.sms_prefix ? service.name : null))
-    return early(refuse.tooLong(612))
+  const excess = version.excess(values, service.sms_prefix ? service.name : null)
+  if (excess) return early(excess === 'tooLong' ? refuse.tooLong(smsLimit) : refuse.tooLarge())
   const content: { body: string; subject?: string } = version.compiled.answer(values)
   if (content.body.trim() === '') return early(refuse.blank())
   if (given.length > 0) {
-    const isShown = (key: string) => version.type === 'email' && version.compiled.isShown(key)
-    const lost = given.find(file => file.method === 'link' && !isShown(file.key))
+    const lost = given.find(file => file.method === 'link' && !version.isShown(file.key))
     if (lost) return early(refuseFile.noPlaceholder(lost.key))
     const bytes = bytesOf(given) + Buffer.byteLength(content.subject ?? '') + Buffer.byteLength(content.body)
     if (bytes > MOST_BYTES) return early(refuseFile.tooLarge(bytes))
   }
 
   const lateRefusal = (refusal: Refusal): Draft => ({ refusal, daily: isSmokeTest ? 'none' : 'ask' })
-  const origin = channel === 'email' ? chooseReplyTo(service, input.sender_id) : chooseSender(service, input.sender_id)
+  const origin = chooseOrigin(service, channel, input.sender_id)
   if (!origin.ok) return lateRefusal(unknownOrigin(channel, input.sender_id, service.id))
   const verdict = isSmokeTest ? 'allowed' : mayReceive(service, key.key_type, recipient.key)
   if (verdict !== 'allowed') return lateRefusal(verdict === 'team-only' ? refuse.teamOnly() : refuse.trial())
@@ -193,18 +192,13 @@ type Recipient = { key: string; international: boolean }
 
 // The shape of the body was checked before: what cannot be read here is a fault of ours.
 function readRecipient(channel: Channel, text: string, country: string): Recipient {
-  if (channel === 'email') {
-    const email = readEmail(text)
-    if (email.ok) return { key: email.normalised, international: false }
-  } else {
-    const phone = readPhone(text, { international: true, plan: homePlan(country) })
-    if (phone.ok) return { key: phone.e164, international: phone.international }
-  }
+  const reading = CHANNELS[channel].recipient.read(text, { international: true, plan: homePlan(country) })
+  if (reading.ok) return reading
   throw new Error('a recipient that was checked cannot be read')
 }
 
 const unknownOrigin = (channel: Channel, id: string | undefined, service: Id) =>
-  (channel === 'email' ? refuse.unknownReplyTo : refuse.unknownSender)(readId(id) ?? '', service)
+  refuse[CHANNELS[channel].refusals.origin](readId(id) ?? '', service)
 
 function message(
   app: SendApp,

@@ -1,9 +1,10 @@
 // Test keys: nothing is sent, and every message ends delivered, but for the four recipients that show what failure looks like.
+
+import { recipientKey } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Work } from '../engine/work.ts'
-import { recipientKey } from '../recipients/recipient.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'

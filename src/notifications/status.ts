@@ -1,5 +1,5 @@
 // The one table of moves and labels (contract 6.1–6.3). Whoever changes a status asks it.
-import type { Channel } from '../services/service.ts'
+import { CHANNELS, type Channel } from '../channels/index.ts'
 
 export const STATUSES = [
   'created',
@@ -53,16 +53,12 @@ const LABELS: Record<Status, string> = {
   'virus-scan-failed': 'Attachment has virus',
   cancelled: 'In transit',
 }
-const SMS_LABELS: Partial<Record<Status, string>> = {
-  sent: 'Sent',
-  'permanent-failure': 'No such number',
-  'temporary-failure': 'Carrier issue',
-}
 
 /** A failure whose detail is `blocked` was refused by a list, not by the address. */
 export function describe(status: Status, channel: Channel, detail: string | null): string {
   if (status === 'permanent-failure' && detail === 'blocked') return 'Blocked'
-  return (channel === 'sms' && SMS_LABELS[status]) || LABELS[status]
+  const labels: Partial<Record<Status, string>> = CHANNELS[channel].labels
+  return labels[status] ?? LABELS[status]
 }
 
 /** What counts of a message when news of it comes. `at`: the provider's time of the receipt that made the status, if one did. */
@@ -87,7 +83,7 @@ export function after(channel: Channel, { status, at }: Standing, news: News): S
   if (result === 'complaint') return null
   if (result === 'pending') return status === 'created' || status === 'sending' ? { status: 'pending', at } : null
   if (OPEN.includes(status)) return { status: result, at: news.at }
-  if (channel === 'sms' || (status !== 'delivered' && status !== 'temporary-failure')) return null
+  if (CHANNELS[channel].isFirstFinal || (status !== 'delivered' && status !== 'temporary-failure')) return null
   if (result === 'permanent-failure') return { status: result, at: news.at }
   if (result === 'technical-failure') return null
   const isLater = at === null || news.at > at || (news.at === at && result === 'temporary-failure')

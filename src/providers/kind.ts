@@ -1,6 +1,6 @@
 // A kind of provider is a value: how it is configured, how one is created, what it can do. providers/<kind>/index.ts has each.
 import type { Settings } from '../core/setting.ts'
-import type { EmailMessage, Provider, ProviderWorld, TextMessage } from './port.ts'
+import type { Messages, Provider, ProviderWorld } from './port.ts'
 
 /** Values of a kind's settings, by the names of its `settings`. */
 export type ProviderValues = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ export type Installation = {
 }
 
 /** Stores what would have been sent. */
-export type Keep = { email(message: EmailMessage): Promise<void>; text(message: TextMessage): Promise<void> }
+export type Keep = { readonly [C in keyof Messages]: (message: Messages[C]) => Promise<void> }
 
 export type ProviderContext = Installation & { world: ProviderWorld; keep: Keep }
 
@@ -28,8 +28,8 @@ export type ProviderKind<P extends Provider = Provider> = {
   prefix: string
   /** The variable that configures it; null: nothing has to be set. */
   configuredBy: string | null
-  /** False: messages do not leave the installation. */
-  sends: boolean
+  /** `capture`: messages are stored and marked delivered. `off`: no service may send by the channel. */
+  role: 'send' | 'capture' | 'off'
   /** It delivers receipts over HTTP, so it is also needed where requests come in and nothing is sent. */
   hasWebhook: boolean
   /** What a successful probe shows, for doctor; follows the name. */

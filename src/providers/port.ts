@@ -51,6 +51,9 @@ export type TextMessage = {
   parts: number
 }
 
+/** What providers of each channel take. */
+export type Messages = { email: EmailMessage; sms: TextMessage }
+
 /** What a provider tells later about a message it took. */
 export type Receipt = {
   /** The `ref` of its outcome. */

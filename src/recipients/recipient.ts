@@ -4,18 +4,6 @@ import { readEmail } from './email.ts'
 import { readPhone } from './phone.ts'
 import type { PhonePlan } from './plans.ts'
 
-export type RecipientType = 'email' | 'sms'
-
-/** Lower-cased address or E.164; undefined when the text is no valid recipient. */
-export function recipientKey(text: string, type: RecipientType, plan?: PhonePlan): string | undefined {
-  if (type === 'email') {
-    const email = readEmail(text)
-    return email.ok ? email.normalised : undefined
-  }
-  const phone = readPhone(text, { international: true, ...(plan ? { plan } : {}) })
-  return phone.ok ? phone.e164 : undefined
-}
-
 /**
  * The normal form for safelists, where the type is not known (content-rules 9.3): a domestic number, else an address, else the
  * text itself. Required by the contract: international numbers match only if spelled identically.

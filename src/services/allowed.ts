@@ -1,6 +1,6 @@
 // Who may be written to (contract 15.4): anyone with a live key of a live service and with a test key; otherwise team
 // members and the safelist. One rule, deny by default.
-import { recipientKey } from '../recipients/recipient.ts'
+import { keyOfAny } from '../channels/index.ts'
 import type { LoadedService } from './sql.ts'
 
 export type Verdict = 'allowed' | 'team-only' | 'trial'
@@ -23,10 +23,8 @@ const isOpen = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
 function allowedRecipientsOf(service: LoadedService): Set<string> {
   let allowedRecipients = allowedSets.get(service)
   if (!allowedRecipients) {
-    allowedRecipients = new Set(service.allowed_recipients.map(normalForm))
+    allowedRecipients = new Set(service.allowed_recipients.map(text => keyOfAny(text)))
     allowedSets.set(service, allowedRecipients)
   }
   return allowedRecipients
 }
-
-const normalForm = (text: string) => recipientKey(text, 'email') ?? recipientKey(text, 'sms') ?? text

@@ -1,4 +1,5 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
+import { CHANNELS } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom } from './checks.ts'
@@ -17,11 +18,12 @@ export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wa
 }
 
 function checked(wanted: Changes): Changes {
-  if (wanted.email_daily_limit !== undefined) checkLimit(wanted.email_daily_limit, 'daily limit of e-mails')
-  if (wanted.sms_daily_limit !== undefined) checkLimit(wanted.sms_daily_limit, 'daily limit of text messages')
+  for (const { columns, words } of Object.values(CHANNELS)) {
+    const { [columns.dailyLimit]: limit, [columns.retentionDays]: days } = wanted
+    if (limit !== undefined) checkLimit(limit, `daily limit of ${words.many}`)
+    if (days !== undefined) checkDays(days, `retention of ${words.many}`)
+  }
   if (wanted.rate_limit !== undefined) checkLimit(wanted.rate_limit, 'limit of requests per minute')
-  if (wanted.email_retention_days !== undefined) checkDays(wanted.email_retention_days, 'retention of e-mails')
-  if (wanted.sms_retention_days !== undefined) checkDays(wanted.sms_retention_days, 'retention of text messages')
   if (wanted.home_country !== undefined) checkCountry(wanted.home_country)
   return {
     ...wanted,

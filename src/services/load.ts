@@ -1,8 +1,11 @@
 // A service with everything the accept path asks of it, read in one statement and kept until it changes.
+
+import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { type Cache, createCache } from '../runtime/cache.ts'
+import { maySend } from './service.ts'
 import { type LoadedService, load, type StoredService } from './sql.ts'
 
 export type Services = Cache<Id, LoadedService | null>
@@ -10,7 +13,7 @@ export type Services = Cache<Id, LoadedService | null>
 /** What the installation decides for every service. */
 export type Installation = {
   /** Channels that are switched off. */
-  off?: { email: boolean; sms: boolean }
+  off?: Readonly<Record<Channel, boolean>>
   homeCountry?: string
   smsSender?: string | null
 }
@@ -21,8 +24,9 @@ export const createServices = (sql: Sql, clock: Clock, installation: Installatio
 const within = ({ off, homeCountry = 'CA', smsSender = null }: Installation, service: StoredService | null) =>
   service && {
     ...service,
-    may_send_email: service.may_send_email && !off?.email,
-    may_send_sms: service.may_send_sms && !off?.sms,
+    ...Object.fromEntries(
+      channelNames.map(channel => [CHANNELS[channel].columns.maySend, maySend(service, channel) && !off?.[channel]]),
+    ),
     home_country: service.home_country ?? homeCountry,
     default_sender: smsSender,
   }

@@ -1,14 +1,13 @@
 // Who a message says it is from. An id that is not one of the service's own is refused; without one the default counts,
 // or the only one there is.
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { LoadedService, ReplyTo, Sender } from './sql.ts'
 
 export type Chosen<T> = { ok: true; origin: T | null } | { ok: false }
 
-export const chooseReplyTo = (service: LoadedService, given: string | undefined) =>
-  choose<ReplyTo>(service.reply_tos, given)
-export const chooseSender = (service: LoadedService, given: string | undefined) =>
-  choose<Sender>(service.senders, given)
+export const chooseOrigin = (service: LoadedService, channel: Channel, given: string | undefined) =>
+  choose<ReplyTo | Sender>(service[CHANNELS[channel].origins], given)
 
 function choose<T extends { id: Id; is_default: boolean }>(all: readonly T[], given: string | undefined): Chosen<T> {
   if (given === undefined)

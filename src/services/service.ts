@@ -1,7 +1,6 @@
 // The tenant: who it is, what it may do, how much.
+import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
-
-export type Channel = 'email' | 'sms'
 
 export type Service = {
   id: Id
@@ -23,26 +22,23 @@ export type Service = {
   home_country: string | null
 }
 
-/** Limits of a service that sets none of its own (contract 15). */
-const DEFAULT_LIMITS = {
-  trial: { email: 50, sms: 50 },
-  live: { email: 10_000, sms: 1_500 },
-  rate: 1_000,
-} as const
+/** Requests in 60 seconds of a service that sets no limit of its own (contract 15). */
+const DEFAULT_RATE_LIMIT = 1_000
 
 export function dailyLimit(service: Service, channel: Channel): number {
-  const own = channel === 'email' ? service.email_daily_limit : service.sms_daily_limit
-  return own ?? DEFAULT_LIMITS[service.mode][channel]
+  const { columns, dailyLimits } = CHANNELS[channel]
+  return service[columns.dailyLimit] ?? dailyLimits[service.mode]
 }
 
 /** What is due while a service is suspended or archived is not sent (contract 22.3). */
 export const isActive = <S extends Pick<Service, 'state'>>(service: S | null): service is S =>
   service?.state === 'active'
 
-export const rateLimit = (service: Service) => service.rate_limit ?? DEFAULT_LIMITS.rate
+export const rateLimit = (service: Service) => service.rate_limit ?? DEFAULT_RATE_LIMIT
 
-export const maySend = (service: Service, channel: Channel) =>
-  channel === 'email' ? service.may_send_email : service.may_send_sms
+export const maySend = (service: Service, channel: Channel) => service[CHANNELS[channel].columns.maySend]
+
+export const retentionDays = (service: Service, channel: Channel) => service[CHANNELS[channel].columns.retentionDays]
 
 /** `My Service!` → `my.service`: the mailbox a service sends from unless one is chosen. */
 export function mailboxFrom(name: string): string {

@@ -1,7 +1,7 @@
 // Recipients that are never written to (contract 15.5): smoke-test recipients are accepted, stored nowhere and counted
 // nowhere; failure recipients tell a tester's own code what a failure looks like.
+import { keyOfAny } from '../channels/index.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
-import { recipientKey } from '../recipients/recipient.ts'
 
 export type Simulated = { isSmokeTest(recipient: string): boolean; readonly all: readonly string[] }
 
@@ -10,6 +10,6 @@ const MAILBOXES = ['simulate-delivered', 'simulate-delivered-2', 'simulate-deliv
 
 export function createSimulated(sendingDomain: string, given: readonly string[] = [], plan?: PhonePlan): Simulated {
   const all = given.length > 0 ? given : [...NUMBERS, ...MAILBOXES.map(mailbox => `${mailbox}@${sendingDomain}`)]
-  const normal = new Set(all.map(text => recipientKey(text, 'email') ?? recipientKey(text, 'sms', plan) ?? text))
+  const normal = new Set(all.map(text => keyOfAny(text, plan)))
   return { isSmokeTest: recipient => normal.has(recipient), all: [...normal] }
 }

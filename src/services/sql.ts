@@ -1,9 +1,10 @@
 import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
+import type { Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
-import type { Channel, Service } from './service.ts'
+import type { Service } from './service.ts'
 
 export type ReplyTo = { id: Id; email_address: string; is_default: boolean }
 export type Sender = { id: Id; sender: string; is_default: boolean }

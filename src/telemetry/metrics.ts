@@ -29,7 +29,7 @@ type Samples = readonly Sample[]
 
 export const OUTCOMES = ['accepted', 'rejected', 'deferred', 'uncertain'] as const
 
-export function createMetrics(): Metrics {
+export function createMetrics(channels: readonly string[]): Metrics {
   const registry = new Registry()
   const registers = [registry]
   // The delay of the event loop is looked at by a timer, and an idle process should be idle: every 200 ms will do.
@@ -48,7 +48,7 @@ export function createMetrics(): Metrics {
   })
   // A counter that has not counted yet shows nothing, and an alert on it would never be heard.
   for (const limit of ['rate', 'daily']) limited.inc({ limit }, 0)
-  for (const channel of ['email', 'sms']) for (const outcome of OUTCOMES) sends.inc({ channel, outcome }, 0)
+  for (const channel of channels) for (const outcome of OUTCOMES) sends.inc({ channel, outcome }, 0)
   return {
     registry,
     requests: new Histogram({

@@ -1,15 +1,10 @@
 // Templates in memory, as sending needs them. A head is cached until it changes; a version never changes and is compiled once.
+import { CHANNELS, type Compiled } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { type CompiledEmail, compileEmail, type EmailTemplate } from '../rendering/compile.ts'
-import { type CompiledSms, compileSms } from '../rendering/sms.ts'
 import { createCache } from '../runtime/cache.ts'
-import { type ContentRow, contents, findHead, type HeadRow } from './sql.ts'
-
-export type Compiled =
-  | { type: 'email'; compiled: CompiledEmail; source: EmailTemplate }
-  | { type: 'sms'; compiled: CompiledSms; content: string }
+import { contents, findHead, type HeadRow } from './sql.ts'
 
 export type Head = HeadRow
 
@@ -43,7 +38,7 @@ export function createTemplates(sql: Sql, clock: Clock): Templates {
       absent.map(row => row.template_id),
       absent.map(row => row.template_version),
     )
-    for (const row of rows) versions.set(nameOf(row.template_id, row.version), compile(row))
+    for (const row of rows) versions.set(nameOf(row.template_id, row.version), CHANNELS[row.type].template.compile(row))
   }
 
   async function fetched(template_id: Id, template_version: number): Promise<Compiled> {
@@ -62,14 +57,3 @@ export function createTemplates(sql: Sql, clock: Clock): Templates {
     clear: heads.clear,
   }
 }
-
-const emailOf = ({ subject, content, literal_values }: ContentRow) => ({
-  subject: subject ?? '',
-  content,
-  literalValues: literal_values,
-})
-
-const compile = (row: ContentRow): Compiled =>
-  row.type === 'email'
-    ? { type: 'email', compiled: compileEmail(emailOf(row)), source: emailOf(row) }
-    : { type: 'sms', compiled: compileSms(row.content), content: row.content }

@@ -1,4 +1,5 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
+import { CHANNELS } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
 import { type AuthorApp, authorFor } from '../services/people.ts'
@@ -22,7 +23,7 @@ export async function create(
   const known = await references(sql, service.id, category_id, folder_id)
   if (!category_id || known.category === null) throw refuse.categoryNotFound()
   if (folder_id && known.folder === null) throw refuse.folderNotFound()
-  if (!maySend(service, type)) throw type === 'email' ? refuse.emailNotAllowed() : refuse.smsNotAllowed()
+  if (!maySend(service, type)) throw refuse[CHANNELS[type].refusals.template]()
   checkLengths(type, input)
 
   const id = app.ids.next()
@@ -32,7 +33,7 @@ export async function create(
     type,
     name: input.name,
     content: input.content,
-    subject: type === 'email' ? (input.subject ?? '') : null,
+    subject: CHANNELS[type].template.hasSubject ? (input.subject ?? '') : null,
     category_id,
     folder_id,
     created_by: await authorFor(app, actor, service.id),

@@ -1,8 +1,7 @@
-import { bodyAnswer, bodyHtml, subjectAnswer } from '../rendering/email.ts'
-import { type Keyed, keyed, missing, namesOf, parse, prepare, type Values } from '../rendering/placeholders.ts'
-import { createMergedLength, isOverLimit, renderedLimit, unitsOf } from '../rendering/size.ts'
-import { compileSms } from '../rendering/sms.ts'
-import { largeEmail, type RenderThread } from '../rendering/thread.ts'
+import { CHANNELS } from '../channels/index.ts'
+import { keyed, missing, namesOf, parse, type Values } from '../rendering/placeholders.ts'
+import { createMergedLength, isOverLimit, renderedLimit } from '../rendering/size.ts'
+import type { RenderThread } from '../rendering/thread.ts'
 import { POSTAGE } from './present.ts'
 import { refuse } from './refusals.ts'
 import type { VersionRow } from './sql.ts'
@@ -18,33 +17,11 @@ export async function preview(app: { renderThread: RenderThread }, version: Vers
     createMergedLength(parse(version.content), 'markdown'),
   ]
   if (lengths.some(length => isOverLimit(length, given))) throw refuse.contentTooLong(renderedLimit)
-  const isLarge = lengths.some(length => length(given, unitsOf) > largeEmail)
-  return type === 'sms'
-    ? {
-        id,
-        type,
-        version: number,
-        ...compileSms(version.content).answer(values),
-        html: null,
-        subject: null,
-        postage: POSTAGE,
-      }
-    : {
-        id,
-        type,
-        version: number,
-        body: bodyAnswer(parse(version.content), given),
-        html: await (isLarge ? app.renderThread.html(templateOf(version), values) : html(version, given)),
-        subject: subjectAnswer(parse(version.subject ?? ''), given),
-        postage: POSTAGE,
-      }
+  return {
+    id,
+    type,
+    version: number,
+    ...(await CHANNELS[type].template.preview(app, version, values)),
+    postage: POSTAGE,
+  }
 }
-
-const templateOf = ({ content, subject, literal_values }: VersionRow) => ({
-  subject: subject ?? '',
-  content,
-  literalValues: literal_values,
-})
-
-const html = (version: VersionRow, given: Keyed) =>
-  bodyHtml(prepare(parse(version.content)), given, templateOf(version))

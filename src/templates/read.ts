@@ -1,6 +1,6 @@
+import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import type { Channel } from '../services/service.ts'
 import { refuse } from './refusals.ts'
 import { find, findLive, findVersion, listLive, listLiveIds, type TemplateRow, type VersionRow } from './sql.ts'
 

@@ -1,9 +1,9 @@
 import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
+import type { Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'
-import type { Channel } from '../services/service.ts'
 import type { Category } from './categories.ts'
 
 export type TemplateRow = {

@@ -1,4 +1,5 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
+import { CHANNELS } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
@@ -34,7 +35,7 @@ export async function update(
       version: before.version + 1,
       name: input.name ?? before.name,
       content: input.content ?? before.content,
-      subject: before.type === 'email' ? (input.subject ?? before.subject) : null,
+      subject: CHANNELS[before.type].template.hasSubject ? (input.subject ?? before.subject) : null,
       literal_values: literalValues ?? before.literal_values,
       category_id,
       category_name: known.category,

@@ -1,8 +1,8 @@
 // A model of the status moves of a message, written from the tables of contract 6.3 and 6.4, and receipts to test it with: for
 // the test and for the fault tests.
 import fc from 'fast-check'
+import type { Channel } from '../../src/channels/index.ts'
 import { after as moved, type News, type Standing, type Status } from '../../src/notifications/status.ts'
-import type { Channel } from '../../src/services/service.ts'
 
 export type Result = News['result']
 

@@ -1,7 +1,8 @@
 // Messages per day of each service and channel: what is used, and how a statement that stores messages reserves some.
+
+import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, type Part, part, type Sql } from '../../db/connect.ts'
-import type { Channel } from '../../services/service.ts'
 
 export type Counter = { service_id: Id; channel: Channel; day: string }
 

@@ -1,8 +1,9 @@
 // Receipts are applied with optimistic concurrency: read where messages stand, decide, and write only where that is still true.
+
+import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import { type Again, settleTail, stillHeld } from '../../queue/tickets.ts'
-import type { Channel } from '../../services/service.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
 import { moved } from './moved.ts'

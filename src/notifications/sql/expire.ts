@@ -1,8 +1,8 @@
+import { type Channel, channelNames } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { leasedSubjects } from '../../queue/tickets.ts'
-import type { Channel } from '../../services/service.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest } from './bounds.ts'
 import { moved } from './moved.ts'
@@ -15,7 +15,7 @@ export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => 
   select v.service_id, k.key_type, c.channel, j.in_job, o.status
   from unnest(${services}::uuid[]) as v (service_id)
   cross join (values ('normal'), ('team'), ('test')) as k (key_type)
-  cross join (values ('email'), ('sms')) as c (channel)
+  cross join unnest(${channelNames}::text[]) as c (channel)
   cross join (values (false), (true)) as j (in_job)
   cross join (values ('created'), ('sending'), ('pending')) as o (status)
   cross join lateral (

@@ -1,7 +1,8 @@
 // Messages of test keys, as the inbox shows them.
+
+import { type Channel, channelNames } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import type { Sql } from '../../db/connect.ts'
-import type { Channel } from '../../services/service.ts'
 import { serviceIds } from '../../services/sql.ts'
 
 /** A message of a test key: a row of `notifications` */
@@ -28,7 +29,7 @@ export const pageOfTestMessages = (sql: Sql, olderThan: Id | null, size: number)
     from ${serviceIds} v
     -- Most services have no test message. A lateral subquery with a limit is one index probe each and cannot become a join.
     cross join lateral (select from states s where s.service_id = v.id and s.key_type = 'test' limit 1) one
-    cross join unnest(array['email', 'sms']) as c (channel)
+    cross join unnest(${channelNames}::text[]) as c (channel)
     cross join unnest(array[false, true]) as j (in_job)
     cross join unnest(${SIMULATED}::text[]) as t (status)
     cross join lateral (

@@ -1,8 +1,9 @@
 // Messages of a bulk job, as part of the statement that takes their chunk away.
+
+import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
-import type { Channel } from '../../services/service.ts'
 import { created } from './moved.ts'
 
 /** What all messages of a job have in common. */

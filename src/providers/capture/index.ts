@@ -8,10 +8,10 @@ const common = {
   settings: {},
   prefix: 'HERALD_',
   configuredBy: null,
-  sends: false,
+  role: 'capture',
   hasWebhook: false,
   greeting: 'keeps messages in the inbox',
-}
+} as const
 
 export const emailCapture: ProviderKind<EmailProvider> = {
   ...common,
@@ -22,5 +22,5 @@ export const emailCapture: ProviderKind<EmailProvider> = {
 export const textCapture: ProviderKind<TextProvider> = {
   ...common,
   channel: 'sms',
-  create: (_name, _values, { keep }) => captureText(keep.text),
+  create: (_name, _values, { keep }) => captureText(keep.sms),
 }

@@ -10,7 +10,7 @@ export const http: ProviderKind<TextProvider> = {
   settings,
   prefix: 'HERALD_HTTP_SMS_',
   configuredBy: settings.httpSmsUrl.name,
-  sends: true,
+  role: 'send',
   hasWebhook: true,
   greeting: 'can be reached; only a message would show whether its login is right',
   check: httpSmsSettings,

@@ -8,10 +8,10 @@ const common = {
   settings: {},
   prefix: 'HERALD_',
   configuredBy: null,
-  sends: false,
+  role: 'off',
   hasWebhook: false,
   greeting: 'is switched off',
-}
+} as const
 
 export const emailNone: ProviderKind<EmailProvider> = { ...common, channel: 'email', create: () => noEmail }
 export const textNone: ProviderKind<TextProvider> = { ...common, channel: 'sms', create: () => noText }

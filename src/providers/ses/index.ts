@@ -9,7 +9,7 @@ export const ses: ProviderKind<EmailProvider> = {
   settings,
   prefix: 'HERALD_SES_',
   configuredBy: settings.sesRegion.name,
-  sends: true,
+  role: 'send',
   hasWebhook: true,
   greeting: 'takes the connection and the login',
   probeValues: { dkimKey: null },

@@ -9,7 +9,7 @@ export const smpp: ProviderKind<TextProvider> = {
   settings,
   prefix: 'HERALD_SMPP_',
   configuredBy: settings.smppUrl.name,
-  sends: true,
+  role: 'send',
   hasWebhook: false,
   greeting: 'takes a bind',
   probeValues: { smppBinds: 1 },

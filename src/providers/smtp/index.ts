@@ -9,7 +9,7 @@ export const smtp: ProviderKind<EmailProvider> = {
   settings,
   prefix: 'HERALD_SMTP_',
   configuredBy: settings.smtpUrl.name,
-  sends: true,
+  role: 'send',
   hasWebhook: false,
   greeting: 'takes the connection, with encryption and login as they are set',
   // The signing key has a check of its own.

@@ -9,7 +9,7 @@ export const twilio: ProviderKind<TextProvider> = {
   settings,
   prefix: 'HERALD_TWILIO_',
   configuredBy: settings.twilioAccount.name,
-  sends: true,
+  role: 'send',
   hasWebhook: true,
   greeting: 'knows the account',
   check: (values: Omit<TwilioConfig, 'baseUrl'>) => twilioSettings({ ...values, baseUrl: null }),

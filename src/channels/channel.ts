@@ -1,0 +1,89 @@
+// What a channel is: a value with every fact and function that differs from one channel to another. Code that needs one looks it
+// up by name (channels/index.ts) and compares no names.
+import type { PhonePlan } from '../recipients/plans.ts'
+import type { Values } from '../rendering/placeholders.ts'
+import type { RenderThread } from '../rendering/thread.ts'
+
+/** `key`: the form in which two spellings of one recipient are equal. */
+export type RecipientReading = { ok: true; key: string; international: boolean } | { ok: false; problem: string }
+
+export type RecipientRules = {
+  /** False refuses numbers of other countries. */
+  international: boolean
+  /** How numbers without a country code are read. */
+  plan?: PhonePlan
+}
+
+/** The content of a template version. */
+export type Content = { subject: string | null; content: string; literal_values: boolean }
+
+/** A template version, compiled once. What else a compiled template can do depends on its channel. */
+export type CompiledTemplate = {
+  type: string
+  source: { content: string; subject: string | null }
+  compiled: {
+    readonly names: readonly string[]
+    /** Names without a value to send. */
+    unsendable(values: Values): string[]
+    isBlank(values: Values): boolean
+    /** Subject and body as answers of the interface show them. */
+    answer(values: Values): { body: string; subject?: string }
+  }
+  /** Whether the value of this name is shown somewhere, and not only asked for by a conditional. */
+  isShown(name: string): boolean
+  /** Why a message with these values is not accepted; found from lengths, before anything is rendered. */
+  excess(values: Values, prefix: string | null): 'tooLarge' | 'tooLong' | null
+  /** What a stored message shows; nothing where it is too large to render. */
+  stored(values: Values): { body: string; subject?: string }
+  /** Subject and body as the recipient reads them, with the name of the service where the channel puts it in front. */
+  received(values: Values, prefix: string | null): { subject: string | null; body: string }
+}
+
+export type Preview = { body: string; html: string | null; subject: string | null }
+
+/** A lane of the engine: how many messages are handed over at the same time, and how many of these only this lane may use. */
+export type ChannelLane = { pace: 'high' | 'medium' | 'low'; slots: number; reserved: number }
+
+export type ChannelShape = {
+  name: string
+  /** For people: settings, doctor, the banner of a start. */
+  words: { one: string; many: string; title: string }
+  /** Columns of a service. */
+  columns: { maySend: string; dailyLimit: string; retentionDays: string }
+  /** Messages a day for a service that sets no limit of its own (contract 15). */
+  dailyLimits: { trial: number; live: number }
+  lanes: readonly ChannelLane[]
+  /** The variable that lists its providers. */
+  providersVariable: string
+  recipient: {
+    /** Field of requests and answers. */
+    field: string
+    /** Header of its column in a bulk file. */
+    headers: { en: string; fr: string }
+    read(text: string, rules: RecipientRules): RecipientReading
+    /** The normal form is stored too, because the text may be read differently later. */
+    storesKey: boolean
+    /** What normal forms of the home country begin with; null: recipients have no country. */
+    homePrefix(plan?: PhonePlan): string | null
+  }
+  template: {
+    hasSubject: boolean
+    /** Longest content of a template, in the units of `lengthOf`. */
+    longest: number
+    lengthOf(content: string): number
+    compile(content: Content): CompiledTemplate
+    preview(app: { renderThread: RenderThread }, content: Content, values: Values): Promise<Preview>
+  }
+  /** Whether files can be attached or linked. */
+  takesFiles: boolean
+  /** Where a service keeps what messages say they come from. */
+  origins: 'reply_tos' | 'senders'
+  /** Refusals of the interface, by their names in notifications/refusals.ts and templates/refusals.ts. */
+  refusals: { send: string; origin: string; template: string }
+  /** Words of `status_description` that differ from the common ones. */
+  labels: Readonly<Record<string, string>>
+  /** The first final status stays, whatever a later receipt says. */
+  isFirstFinal: boolean
+  /** A bulk file may name simulated recipients beside others. */
+  mixesSimulated: boolean
+}

@@ -1,0 +1,80 @@
+import { readEmail } from '../recipients/email.ts'
+import { codePoints } from '../rendering/characters.ts'
+import { compileEmail } from '../rendering/compile.ts'
+import { bodyAnswer, bodyHtml, subjectAnswer } from '../rendering/email.ts'
+import { keyed, parse, prepare, type Values } from '../rendering/placeholders.ts'
+import { createMergedLength, unitsOf } from '../rendering/size.ts'
+import { largeEmail, type RenderThread } from '../rendering/thread.ts'
+import type { ChannelShape, Content, Preview } from './channel.ts'
+
+export const email = {
+  name: 'email',
+  words: { one: 'e-mail', many: 'e-mails', title: 'E-mails' },
+  columns: { maySend: 'may_send_email', dailyLimit: 'email_daily_limit', retentionDays: 'email_retention_days' },
+  dailyLimits: { trial: 50, live: 10_000 },
+  lanes: [
+    { pace: 'high', slots: 16, reserved: 4 },
+    { pace: 'medium', slots: 16, reserved: 2 },
+    { pace: 'low', slots: 32, reserved: 2 },
+  ],
+  providersVariable: 'HERALD_EMAIL_PROVIDERS',
+  recipient: {
+    field: 'email_address',
+    headers: { en: 'email address', fr: 'adresse courriel' },
+    read(text) {
+      const reading = readEmail(text)
+      return reading.ok ? { ok: true, key: reading.normalised, international: false } : reading
+    },
+    storesKey: false,
+    homePrefix: () => null,
+  },
+  template: {
+    hasSubject: true,
+    longest: 50_000,
+    lengthOf: codePoints,
+    compile,
+    preview,
+  },
+  takesFiles: true,
+  origins: 'reply_tos',
+  refusals: { send: 'noEmails', origin: 'unknownReplyTo', template: 'emailNotAllowed' },
+  labels: {},
+  isFirstFinal: false,
+  mixesSimulated: true,
+} as const satisfies ChannelShape
+
+const sourceOf = ({ subject, content, literal_values }: Content) => ({
+  subject: subject ?? '',
+  content,
+  literalValues: literal_values,
+})
+
+function compile(row: Content) {
+  const source = sourceOf(row)
+  const compiled = compileEmail(source)
+  return {
+    type: 'email' as const,
+    source,
+    compiled,
+    isShown: compiled.isShown,
+    excess: (values: Values) => (compiled.isTooLarge(values) ? ('tooLarge' as const) : null),
+    // A message accepted before there was a limit may be over it: reading it must not cost gigabytes, so its text is not shown.
+    stored: (values: Values) => (compiled.isTooLarge(values) ? { subject: '', body: '' } : compiled.answer(values)),
+    received: compiled.answer,
+  }
+}
+
+/** The HTML of the body, without the page around it. Large ones are rendered in a thread. */
+async function preview(app: { renderThread: RenderThread }, row: Content, values: Values): Promise<Preview> {
+  const given = keyed(values)
+  const [subject, content] = [parse(row.subject ?? ''), parse(row.content)]
+  const lengths = [createMergedLength(subject, 'inline'), createMergedLength(content, 'markdown')]
+  const isLarge = lengths.some(length => length(given, unitsOf) > largeEmail)
+  return {
+    body: bodyAnswer(content, given),
+    html: isLarge
+      ? await app.renderThread.html(sourceOf(row), values)
+      : bodyHtml(prepare(content), given, sourceOf(row)),
+    subject: subjectAnswer(subject, given),
+  }
+}

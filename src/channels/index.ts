@@ -1,0 +1,28 @@
+// Every channel by its name. The order is that of tables and answers.
+import type { PhonePlan } from '../recipients/plans.ts'
+import { email } from './email.ts'
+import { sms } from './sms.ts'
+
+export const CHANNELS = { email, sms }
+
+export type Channel = keyof typeof CHANNELS
+export const channelNames = Object.keys(CHANNELS) as Channel[]
+
+/** A template version of any channel, compiled; `type` says which. */
+export type Compiled = ReturnType<(typeof CHANNELS)[Channel]['template']['compile']>
+export type CompiledOf<C extends Channel> = Extract<Compiled, { type: C }>
+
+/** The form in which two spellings of a recipient are equal; undefined: no recipient of this channel. */
+export function recipientKey(text: string, channel: Channel, plan?: PhonePlan): string | undefined {
+  const reading = CHANNELS[channel].recipient.read(text, { international: true, ...(plan && { plan }) })
+  return reading.ok ? reading.key : undefined
+}
+
+/** The same where the channel is not known: that of the first channel that can read it, else the text itself. */
+export function keyOfAny(text: string, plan?: PhonePlan): string {
+  for (const channel of channelNames) {
+    const key = recipientKey(text, channel, plan)
+    if (key !== undefined) return key
+  }
+  return text
+}

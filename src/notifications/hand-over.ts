@@ -1,0 +1,107 @@
+// Renders a message and hands it to the providers of its channel.
+import type { Channel, Compiled } from '../channels/index.ts'
+import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import type { Fetched } from '../files/fetch.ts'
+import { isFile } from '../files/file.ts'
+import type { Answer, Channel as ProviderGroup } from '../providers/failover.ts'
+import type { Attachment, Messages, Outcome } from '../providers/port.ts'
+import type { Email, EmailTemplate } from '../rendering/compile.ts'
+import type { Values } from '../rendering/placeholders.ts'
+import { largeEmail } from '../rendering/thread.ts'
+import type { LoadedService } from '../services/sql.ts'
+import type { Fresh } from './fresh.ts'
+import { emailOf, textOf, versionOf } from './message.ts'
+import { openPersonal, type Personal } from './notification.ts'
+import { markHandingOver } from './sql/record.ts'
+
+/** The providers of each channel. */
+export type ProviderGroups = { readonly [C in keyof Messages]: ProviderGroup<Messages[C]> }
+
+export type HandOverApp = {
+  sql: Sql
+  seal: Seal
+  groups: ProviderGroups
+  sendingDomain: string
+  /** Renders an e-mail too large for the event loop. */
+  renderLarge: RenderLarge
+  /** What is attached to a message, when it is its turn. */
+  fetchAttachments(message: Id): Promise<Fetched>
+}
+
+/** `release` is called when the e-mail is handed over: only a few of them are in memory at the same time. */
+export type RenderLarge = (template: EmailTemplate, values: Values) => Promise<{ email: Email; release(): void }>
+
+export type HandedItem = Pick<Fresh, 'id' | 'channel' | 'sender_id' | 'sealed' | 'personal'> & { version: Compiled }
+
+/** `isSuspect`: an owner ended while it had this message, so it is recorded first that it may leave. */
+type Turn = { urgent: boolean; isSuspect: boolean }
+
+type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome }
+
+type HandOver = (app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn) => Promise<Answer | Unhanded>
+
+export const HAND_OVER: Readonly<Record<Channel, HandOver>> = { email: handOverEmail, sms: handOverText }
+
+async function handOverEmail(app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn) {
+  const personal = personalOf(app, item)
+  const { compiled, source } = versionOf(item.version, 'email')
+  if (compiled.isBlank(personal.values)) return unsendable('empty message')
+  if (compiled.mergedUnits(personal.values) <= largeEmail)
+    return sendEmail(app, item, service, personal, compiled.render(personal.values), turn)
+  // Accepted before there was a limit.
+  if (compiled.isTooLarge(personal.values)) return unsendable('message is too large')
+  const { email, release } = await app.renderLarge(source, personal.values)
+  return sendEmail(app, item, service, personal, email, turn).finally(release)
+}
+
+async function sendEmail(
+  app: HandOverApp,
+  item: HandedItem,
+  service: LoadedService,
+  personal: Personal,
+  email: Email,
+  turn: Turn,
+): Promise<Answer | Unhanded> {
+  const send = (attachments: readonly Attachment[]) =>
+    sendTo(app, app.groups.email, emailOf(app, item, service, personal.to, email, attachments), 1, turn)
+  if (!Object.values(personal.values).some(isFile)) return send([])
+
+  const fetched = await app.fetchAttachments(item.id)
+  switch (fetched.kind) {
+    case 'here':
+      return send(fetched.attachments).finally(fetched.release)
+    case 'later':
+      return { kind: 'answered', provider: null, outcome: { kind: 'deferred', detail: fetched.detail } }
+    case 'gone':
+      return unsendable(fetched.detail)
+  }
+}
+
+async function handOverText(app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn) {
+  const personal = personalOf(app, item)
+  const version = versionOf(item.version, 'sms')
+  if (version.compiled.isBlank(personal.values)) return unsendable('empty message')
+  const message = textOf({ ...item, version }, service, personal)
+  return sendTo(app, app.groups.sms, message, message.parts, turn)
+}
+
+async function sendTo<M extends { id: Id }>(
+  { sql }: Pick<HandOverApp, 'sql'>,
+  group: ProviderGroup<M>,
+  message: M,
+  cost: number,
+  { urgent, isSuspect }: Turn,
+): Promise<Answer> {
+  if (isSuspect) await markHandingOver(sql, message.id)
+  return group.send(message, { cost, urgent })
+}
+
+const unsendable = (detail: string): Unhanded => ({
+  kind: 'answered',
+  provider: null,
+  outcome: { kind: 'rejected', detail },
+})
+
+const personalOf = ({ seal }: HandOverApp, { personal, sealed }: HandedItem) => personal ?? openPersonal(seal, sealed)
