@@ -12,7 +12,7 @@ import { startMaintenance } from './maintenance/run.ts'
 import type { Dispatcher } from './notifications/accept.ts'
 import type { ProviderGroups } from './notifications/hand-over.ts'
 import type { EngineParts, Store } from './parts.ts'
-import { type Channel, createFailover } from './providers/failover.ts'
+import { createProviderGroup, type ProviderGroup } from './providers/failover.ts'
 import type { AcceptReceipts, Outcome, Provider } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
 import { type Hold, heldBy } from './queue/hold.ts'
@@ -81,7 +81,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   const largeRoom = createBudget(LARGE_EMAILS)
   const group = <M>(channel: string, providers: readonly (Provider & { send(message: M): Promise<Outcome> })[]) =>
     counted(
-      createFailover<M>(
+      createProviderGroup<M>(
         providers.map(provider => ({ provider, send: provider.send })),
         onChange,
       ),
@@ -166,11 +166,11 @@ const MAINTENANCE_STATEMENT_SECONDS = 60
 const SENDS_END_MS = 2_000
 
 /** Counts what comes of messages; those that wait for a provider were not given to any. */
-function counted<M>(channel: Channel<M>, count: (outcome: (typeof OUTCOMES)[number]) => void): Channel<M> {
+function counted<M>(group: ProviderGroup<M>, count: (outcome: (typeof OUTCOMES)[number]) => void): ProviderGroup<M> {
   return {
-    ...channel,
+    ...group,
     async send(message, options) {
-      const answer = await channel.send(message, options)
+      const answer = await group.send(message, options)
       if (answer.kind === 'answered') {
         const { outcome } = answer
         count(outcome.kind === 'deferred' && outcome.uncertain ? 'uncertain' : outcome.kind)

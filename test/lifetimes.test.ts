@@ -5,8 +5,9 @@ import type { Relay } from '../faults/support/relay.ts'
 import { connect, type Database } from '../src/db/connect.ts'
 import { createListener } from '../src/db/listen.ts'
 import { createLeader } from '../src/engine/leader.ts'
-import { createFailover } from '../src/providers/failover.ts'
+import { createProviderGroup } from '../src/providers/failover.ts'
 import type { TextMessage, TextProvider } from '../src/providers/port.ts'
+import { createCapacity } from '../src/runtime/admission.ts'
 import { startPeriodic } from '../src/runtime/periodic.ts'
 import { poolOptions } from './support/database.ts'
 import { relayed } from './support/relayed.ts'
@@ -120,7 +121,7 @@ describe('failover', () => {
       name: 'down',
       channel: 'sms',
       reports: false,
-      perSecond: null,
+      capacity: createCapacity({ perSecond: null }),
       send: async () => ({ kind: 'deferred', detail: 'down', down: true }),
       probe() {
         probes++
@@ -130,7 +131,7 @@ describe('failover', () => {
       },
       stop: async () => {},
     }
-    const channel = createFailover<TextMessage>([{ provider, send: provider.send }], () => {})
+    const channel = createProviderGroup<TextMessage>([{ provider, send: provider.send }], () => {})
     const message: TextMessage = {
       id: '' as TextMessage['id'],
       from: null,

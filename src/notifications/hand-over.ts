@@ -5,7 +5,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Fetched } from '../files/fetch.ts'
 import { isFile } from '../files/file.ts'
-import type { Answer, Channel as ProviderGroup } from '../providers/failover.ts'
+import type { ProviderGroup, SendResult } from '../providers/failover.ts'
 import type { Attachment, Messages, Outcome } from '../providers/port.ts'
 import type { Email, EmailTemplate } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
@@ -40,7 +40,12 @@ type Turn = { urgent: boolean; isSuspect: boolean }
 
 type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome }
 
-type HandOver = (app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn) => Promise<Answer | Unhanded>
+type HandOver = (
+  app: HandOverApp,
+  item: HandedItem,
+  service: LoadedService,
+  turn: Turn,
+) => Promise<SendResult | Unhanded>
 
 export const HAND_OVER: Readonly<Record<Channel, HandOver>> = { email: handOverEmail, sms: handOverText }
 
@@ -63,7 +68,7 @@ async function sendEmail(
   personal: Personal,
   email: Email,
   turn: Turn,
-): Promise<Answer | Unhanded> {
+): Promise<SendResult | Unhanded> {
   const send = (attachments: readonly Attachment[]) =>
     sendTo(app, app.groups.email, emailOf(app, item, service, personal.to, email, attachments), 1, turn)
   if (!Object.values(personal.values).some(isFile)) return send([])
@@ -93,7 +98,7 @@ async function sendTo<M extends { id: Id }>(
   message: M,
   cost: number,
   { urgent, isSuspect }: Turn,
-): Promise<Answer> {
+): Promise<SendResult> {
   if (isSuspect) await markHandingOver(sql, message.id)
   return group.send(message, { cost, urgent })
 }

@@ -1,6 +1,7 @@
 // What a provider is to us: something that takes one message and answers at once with an outcome, and may tell more later
 // with a receipt. Providers answer, they do not throw; they know no database.
 import type { Id } from '../core/id.ts'
+import type { Capacity } from '../runtime/admission.ts'
 
 /** What a provider answered at once. Closed on purpose: whoever handles it must handle every case. */
 export type Outcome =
@@ -93,10 +94,8 @@ type Common = {
   /** Whether news comes later. If not, acceptance counts as delivery. */
   readonly reports: boolean
   readonly webhook?: WebhookEndpoint
-  /** Parts or messages per second this provider allows; null: as fast as we can. */
-  readonly perSecond: number | null
-  /** How many messages it takes at the same time; more would wait inside. Absent: any number. */
-  readonly atOnce?: number
+  /** How much it takes at the same time and per second. The provider group admits every message by it. */
+  readonly capacity: Capacity
   /** Asks without sending anything whether the provider would answer; for doctor and for a probe of an open circuit. */
   probe(): Promise<{ ok: true } | { ok: false; detail: string }>
   stop(): Promise<void>
@@ -106,7 +105,7 @@ export type EmailProvider = Common & {
   channel: 'email'
   send(message: EmailMessage, urgent?: boolean): Promise<Outcome>
 }
-export type TextProvider = Common & { channel: 'sms'; send(message: TextMessage): Promise<Outcome> }
+export type TextProvider = Common & { channel: 'sms'; send(message: TextMessage, urgent?: boolean): Promise<Outcome> }
 export type Provider = EmailProvider | TextProvider
 
 /** What every adapter is given. */

@@ -1,4 +1,7 @@
-// Admission control: how many messages may be sent at the same time. docs/admission.md has the picture.
+// Admission control: how many messages may be sent at the same time, and how fast. Two limits, and no third: a message passes its
+// lane's share, then its provider's capacity. docs/admission.md has the picture.
+import { createGate, createPlaces, type Gate, type Places } from './places.ts'
+import { createRate, type Rate } from './rate.ts'
 
 // 1. The lane's share: how many messages of a lane may be in flight, and how many results may be unrecorded, in this process. What is
 // in flight or unrecorded is uncertain if the process ends suddenly, so all lanes that send have one limit together.
@@ -92,3 +95,59 @@ export function createLaneShares(total = MOST_SENDING): LaneShares {
     },
   }
 }
+
+// 2. The provider's capacity: its rate, the messages inside, and its connections or window. Part of it is reserved for urgent
+// messages, so that a slow provider full of newsletters still has room for a one-time code.
+
+/** Part of a provider's places that ordinary messages may not use. */
+const URGENT_RESERVE = 0.25
+
+const ordinaryPart = (places: number) => Math.max(1, Math.floor(places * (1 - URGENT_RESERVE)))
+
+export type Capacity = {
+  readonly perSecond: number | null
+  /** Admits a message: waits for the rate, then for room among the messages inside. Undefined: admitted at once. */
+  enter(cost: number, urgent: boolean): Promise<unknown> | undefined
+  /** Call once for every message admitted, when the provider has answered. */
+  leave(urgent: boolean): void
+  /** For an adapter that is paced by part: it waits for a turn before every part. */
+  rate: Rate
+}
+
+export type CapacityLimits = {
+  /** Messages or parts per second; null: no limit. */
+  perSecond: number | null
+  /** Messages inside the adapter at the same time; more would only wait there. Absent: no limit. */
+  messages?: number
+  /** message: `enter` waits for the rate; urgent messages use it up, but do not wait. part: the adapter waits for every part. */
+  pacedBy?: 'message' | 'part'
+}
+
+export function createCapacity({ perSecond, messages, pacedBy = 'message' }: CapacityLimits): Capacity {
+  const rate = createRate(perSecond)
+  // Urgent messages are not limited here. They have the connections that ordinary ones may not use, and go first.
+  const ordinary = messages === undefined ? null : createGate(Number.POSITIVE_INFINITY, ordinaryPart(messages))
+  const admit = () => ordinary?.enter(false)
+  return {
+    perSecond,
+    rate,
+    enter(cost, urgent) {
+      if (urgent) {
+        if (pacedBy === 'message') rate.charge(cost)
+        return undefined
+      }
+      const turn = pacedBy === 'message' ? rate.turn(cost, false) : undefined
+      return turn === undefined ? admit() : turn.then(admit)
+    },
+    leave(urgent) {
+      if (!urgent) ordinary?.leave(false)
+    },
+  }
+}
+
+/** The connections of a provider and the jobs that wait for one. */
+export const createConnectionPlaces = <Job>(connections: number): Places<Job> =>
+  createPlaces(connections, ordinaryPart(connections))
+
+/** A window of unanswered requests on one connection. It has no reserve: `messages` of the capacity limits ordinary ones already. */
+export const createWindow = (size: number): Gate => createGate(size, size)

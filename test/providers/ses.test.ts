@@ -371,7 +371,7 @@ describe('sending', () => {
     expect(await made.send(message())).toEqual({ kind: 'accepted', ref })
     expect(server.letters[0]?.raw).toContain('\r\nX-SES-CONFIGURATION-SET: herald-events\r\n')
     expect(server.letters[0]?.from).toBe('permits@herald.example')
-    expect({ reports: made.reports, perSecond: made.perSecond }).toEqual({ reports: true, perSecond: 14 })
+    expect({ reports: made.reports, perSecond: made.capacity.perSecond }).toEqual({ reports: true, perSecond: 14 })
   })
 
   test('replies', () => {

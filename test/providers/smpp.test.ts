@@ -171,7 +171,7 @@ describe('sending', () => {
       detail: 'Rate used up',
       retryAfterSeconds: 11,
     })
-    expect(provider.perSecond).toBe(1)
+    expect(provider.capacity.perSecond).toBe(1)
   })
 
   test('a message that would wait too long for a place in the window is deferred, certainly not sent', async () => {

@@ -1,4 +1,5 @@
 // The provider that sends nothing: it keeps what would have been sent, so that a newcomer can look at it.
+import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailMessage, EmailProvider, TextMessage, TextProvider } from '../port.ts'
 
 export const captureEmail = (keep: (message: EmailMessage) => Promise<void>): EmailProvider => ({
@@ -16,7 +17,7 @@ export const captureText = (keep: (message: TextMessage) => Promise<void>): Text
 const common = {
   name: 'capture',
   reports: false,
-  perSecond: null,
+  capacity: createCapacity({ perSecond: null }),
   probe: async () => ({ ok: true }) as const,
   stop: async () => {},
 }

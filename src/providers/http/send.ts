@@ -1,6 +1,7 @@
 // Text messages by any provider that takes one HTTP request per message, described by templates and paths.
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { createCapacity } from '../../runtime/admission.ts'
 import { cleanRef } from '../clean.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
@@ -43,7 +44,7 @@ export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld, n
     name,
     channel: 'sms',
     reports: settings.webhook !== null,
-    perSecond: settings.perSecond,
+    capacity: createCapacity({ perSecond: settings.perSecond }),
     ...(settings.webhook !== null && { webhook: createWebhookEndpoint(name, settings.webhook, world) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }

@@ -1,10 +1,11 @@
 // A channel that is switched off: what was accepted while it was on ends as a technical failure.
+import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailProvider, TextProvider } from '../port.ts'
 
 const common = {
   name: 'none',
   reports: false,
-  perSecond: null,
+  capacity: createCapacity({ perSecond: null }),
   send: async () => ({ kind: 'rejected', detail: 'this channel is switched off' }) as const,
   probe: async () => ({ ok: true }) as const,
   stop: async () => {},

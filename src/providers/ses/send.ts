@@ -2,7 +2,7 @@
 // of it. https://docs.aws.amazon.com/ses/latest/dg/send-email-smtp.html
 import type { EmailProvider, ProviderWorld } from '../port.ts'
 import { textHeader } from '../smtp/headers.ts'
-import { createSender, ON_EACH } from '../smtp/send.ts'
+import { createSender, relayCapacity } from '../smtp/send.ts'
 import type { SesSettings } from './settings.ts'
 import type { Fetch } from './signature.ts'
 import { createWebhookEndpoint } from './webhook.ts'
@@ -29,8 +29,7 @@ export function createSes(
     name,
     reports: true,
     webhook: createWebhookEndpoint(name, settings.topics, world, fetcher),
-    perSecond: settings.perSecond,
-    atOnce: settings.pool.connections * ON_EACH,
+    capacity: relayCapacity(settings.pool, settings.perSecond),
     ...sender,
   }
 }

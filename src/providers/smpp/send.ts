@@ -1,6 +1,7 @@
 // Text messages by SMPP 3.4 (SMPP Developers Forum, version 3.4 issue 1.2): several binds as transceiver, each with a
 // window; long messages in parts; receipts acknowledged only when they are on disk.
 import type { Pdu } from 'smpp'
+import { createCapacity } from '../../runtime/admission.ts'
 import type { Outcome, ProviderWorld, Receipt, TextMessage, TextProvider } from '../port.ts'
 import { destination, source } from './addresses.ts'
 import type { Line, Reply } from './line.ts'
@@ -42,20 +43,20 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     }),
   }))
   const trouble = () => binds[0]?.session.trouble() ?? 'no bind'
-  const pace = createPace(settings.perSecond)
+  const capacity = capacityOf(settings)
   const throttle = createThrottle()
   let sending = 0
   let stopping: Promise<void> | null = null
 
-  async function send(message: TextMessage): Promise<Outcome> {
+  async function send(message: TextMessage, urgent = false): Promise<Outcome> {
     if (stopping !== null) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
     const plan = compose(message, settings)
     if ('kind' in plan) return plan
     const held = throttle.heldSeconds()
     if (held > 0) return { kind: 'deferred', detail: 'Throttled', retryAfterSeconds: held }
-    const behind = pace.behindMillis()
-    if (behind > settings.patienceMillis)
-      return { kind: 'deferred', detail: 'Rate used up', retryAfterSeconds: Math.ceil(behind / 1000) }
+    const backlogMs = capacity.rate.backlogMs(urgent)
+    if (backlogMs > settings.patienceMillis)
+      return { kind: 'deferred', detail: 'Rate used up', retryAfterSeconds: Math.ceil(backlogMs / 1000) }
     sending += 1
     try {
       if (!binds.some(({ session }) => session.isBound())) await firstBound(binds)
@@ -64,7 +65,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
       if (!bind) return { kind: 'deferred', detail: `Not bound: ${trouble()}`, down: true }
       bind.busy += 1
       try {
-        return await submitAll(bind.session, plan, message.id)
+        return await submitAll(bind.session, plan, message, urgent)
       } finally {
         bind.busy -= 1
       }
@@ -77,10 +78,17 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
   }
 
   // One after the other: a refused part ends the message before more of it is sent.
-  async function submitAll(session: Session, plan: readonly Fields[], id: string): Promise<Outcome> {
+  async function submitAll(
+    session: Session,
+    plan: readonly Fields[],
+    message: TextMessage,
+    urgent: boolean,
+  ): Promise<Outcome> {
+    // A long message that is sent whole counts as its parts.
+    const cost = plan.length === 1 ? message.parts : 1
     let ref = ''
     for (const [index, fields] of plan.entries()) {
-      const reply = await submitOne(session, fields, index > 0)
+      const reply = await submitOne(session, fields, { cost, urgent, isLater: index > 0 })
       if (reply.kind === 'silence') return { kind: 'deferred', detail: 'No answer in time', uncertain: true }
       if (reply.kind === 'broken') {
         const uncertain = reply.written || index > 0
@@ -92,13 +100,14 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
       ref = typeof messageId === 'string' ? refOf(messageId.replace(/[^\x20-\x7e]/g, ''), settings.ids, 'answer') : ''
     }
     // Taken without a name: it is theirs all the same, and sending again would make two of it.
-    return { kind: 'accepted', ref: ref === '' ? id : ref }
+    return { kind: 'accepted', ref: ref === '' ? message.id : ref }
   }
 
-  async function submitOne(session: Session, fields: Fields, isLater: boolean): Promise<Reply> {
+  async function submitOne(session: Session, fields: Fields, { cost, urgent, isLater }: Part): Promise<Reply> {
     for (let tries = 1; ; tries++) {
-      await pace.step()
-      const reply = await session.submit(fields)
+      // A message that was begun goes first: half a message helps no one.
+      await capacity.rate.turn(cost, urgent || isLater)
+      const reply = await session.submit(fields, urgent)
       if (reply.kind !== 'answer' || !isThrottle(reply.pdu.command_status)) return reply
       throttle.hit()
       if (!isLater || tries >= partTries || throttle.heldMillis() > settings.patienceMillis) return reply
@@ -116,8 +125,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     name,
     channel: 'sms',
     reports: settings.reports,
-    perSecond: settings.perSecond,
-    atOnce: settings.binds * settings.window,
+    capacity,
     send,
     async probe() {
       if (stopping !== null) return { ok: false, detail: 'stopped' }
@@ -134,6 +142,14 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
 }
 
 type Fields = Record<string, unknown>
+type Part = { cost: number; urgent: boolean; isLater: boolean }
+
+/** Every message inside may wait for a turn; more than the rate allows within `patienceMillis` would be handed back. */
+function capacityOf({ binds, window, perSecond, patienceMillis }: SmppSettings) {
+  const places = binds * window
+  const inTime = perSecond === null ? places : Math.ceil((perSecond * patienceMillis) / 1000)
+  return createCapacity({ perSecond, messages: Math.min(places, inTime), pacedBy: 'part' })
+}
 
 /** The submit_sm of each part, or why there can be none. */
 function compose(message: TextMessage, settings: SmppSettings): Fields[] | Outcome {
@@ -247,22 +263,6 @@ function createThrottle() {
       if (outcome.kind === 'rejected' || !isThrottle(status)) return outcome
       return { ...outcome, detail: nameOf(status), retryAfterSeconds: Math.max(1, heldSeconds()) }
     },
-  }
-}
-
-/** Spaces parts evenly; a timer is no finer than a millisecond, so a few may go together. */
-function createPace(perSecond: number | null): { step(): Promise<void> | undefined; behindMillis(): number } {
-  if (perSecond === null) return { step: () => undefined, behindMillis: () => 0 }
-  const spacing = 1000 / perSecond
-  let next = 0
-  return {
-    step() {
-      const now = performance.now()
-      const turn = Math.max(next, now)
-      next = turn + spacing
-      return turn - now < 1 ? undefined : sleep(turn - now)
-    },
-    behindMillis: () => Math.max(0, next - performance.now()),
   }
 }
 

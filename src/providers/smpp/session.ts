@@ -1,6 +1,7 @@
 // One bind as transceiver that keeps itself alive: binds, asks now and then whether the other side is there, and binds
 // again with growing pauses. At most `window` requests wait for an answer.
 import type { Pdu } from 'smpp'
+import { createWindow } from '../../runtime/admission.ts'
 import { createLine, type Line, type LineOptions, type Reply } from './line.ts'
 import { invalidCommand, nameOf, ok } from './statuses.ts'
 
@@ -18,7 +19,7 @@ export type SessionOptions = LineOptions & {
 
 export type Session = {
   /** Waits for a place in the window first. */
-  submit(fields: Record<string, unknown>): Promise<Reply>
+  submit(fields: Record<string, unknown>, urgent: boolean): Promise<Reply>
   isBound(): boolean
   /** True once bound; false as soon as a try fails, or at once between two tries. */
   bound(): Promise<boolean>
@@ -38,7 +39,7 @@ const steadyMillis = 10_000
 const unbindMillis = 1_000
 
 export function createSession(options: SessionOptions, hear: Hear): Session {
-  const gate = createGate(options.window, options.patienceMillis)
+  const window = createWindow(options.window)
   let line: Line | null = null
   let state: 'binding' | 'bound' | 'pausing' | 'stopped' = 'binding'
   let trouble = 'not bound yet'
@@ -115,12 +116,14 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
   start()
 
   return {
-    async submit(fields) {
-      if (!(await gate.enter())) return { kind: 'broken', written: false, why: 'no answer to what was sent before' }
+    async submit(fields, urgent) {
+      const place = window.enter(urgent, options.patienceMillis)
+      if (place !== undefined && !(await place))
+        return { kind: 'broken', written: false, why: 'no answer to what was sent before' }
       try {
         return (await line?.request('submit_sm', fields)) ?? { kind: 'broken', written: false, why: trouble }
       } finally {
-        gate.leave()
+        window.leave(urgent)
       }
     },
     isBound: () => state === 'bound',
@@ -143,38 +146,6 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
       enter('stopped')
       if (wasBound) await line?.request('unbind', {}, unbindMillis)
       line?.close('stopped')
-    },
-  }
-}
-
-/** Lets so many in at once; the others wait in the order they came, but not for ever. */
-function createGate(size: number, patienceMillis: number): { enter(): Promise<boolean> | true; leave(): void } {
-  const queue = new Set<() => void>()
-  let inside = 0
-  return {
-    enter() {
-      if (inside < size) {
-        inside += 1
-        return true
-      }
-      return new Promise(resolve => {
-        const come = () => {
-          clearTimeout(timer)
-          resolve(true)
-        }
-        const timer = setTimeout(() => {
-          queue.delete(come)
-          resolve(false)
-        }, patienceMillis)
-        queue.add(come)
-      })
-    },
-    leave() {
-      for (const come of queue) {
-        queue.delete(come)
-        return come()
-      }
-      inside -= 1
     },
   }
 }

@@ -1,6 +1,7 @@
 // Kept connections, as many as allowed and as few as needed. A message waits for a free one; a connection that turns
 // out to be dead before it took anything is replaced silently, because nothing can have been sent.
 import { setMaxListeners } from 'node:events'
+import { createConnectionPlaces } from '../../runtime/admission.ts'
 import type { Fault } from './replies.ts'
 import { type Envelope, NO_ANSWER, open, type Relay, type Sent, type Session } from './session.ts'
 
@@ -29,17 +30,13 @@ const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is b
 /** How long to leave a provider alone that takes no further connection, while the others serve. */
 const CROWDED_MS = 5_000
 const LAST_MOMENT_MS = 5_000
-/** A slow relay full of newsletters still has a connection for a one-time code. */
-const KEPT_FOR_URGENT = 0.25
 
 /** `onState` hears when the first connection fails and when one succeeds again. */
 export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
   const { relay, connections } = settings
-  const waiting = { urgent: [] as Job[], others: [] as Job[] }
-  const queueOf = (urgent: boolean) => (urgent ? waiting.urgent : waiting.others)
-  /** Connections that carry what is not urgent, and how many of them there may be. */
-  const ordinary = new Set<Session>()
-  const mostOrdinary = Math.max(1, Math.floor(connections * (1 - KEPT_FOR_URGENT)))
+  const places = createConnectionPlaces<Job>(connections)
+  /** Connections that are in use, and whether their place is that of an urgent message. */
+  const inUse = new Map<Session, boolean>()
   const idle: { session: Session; timer: NodeJS.Timeout }[] = []
   const live = new Set<Session>()
   const busy = new Set<Promise<unknown>>()
@@ -52,31 +49,31 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   setMaxListeners(connections + 1, giveUp.signal) // each that is being opened listens, and so does a probe
 
   function pump() {
-    while (startable() > 0) {
-      const kept = idle.pop()
-      if (!kept) break
-      clearTimeout(kept.timer)
-      const job = waiting.urgent.shift() ?? waiting.others.shift()
+    for (let kept = idle.at(-1); kept; kept = idle.at(-1)) {
+      const job = places.next()
       if (!job) break
-      if (!job.urgent) ordinary.add(kept.session)
+      idle.pop()
+      clearTimeout(kept.timer)
+      inUse.set(kept.session, job.urgent)
       track(carry(kept.session, job))
     }
-    while (!stopping && !crowded && opening < startable() && live.size + opening < connections) track(connect())
+    while (!stopping && !crowded && opening < places.startable() && live.size + opening < connections) track(connect())
   }
 
-  /** How many could begin if there were connections enough. */
-  const startable = () =>
-    waiting.urgent.length + Math.min(waiting.others.length, Math.max(0, mostOrdinary - ordinary.size))
+  function freePlace(session: Session) {
+    const urgent = inUse.get(session)
+    if (urgent === undefined) return
+    inUse.delete(session)
+    places.free(urgent)
+  }
 
   /** Its envelope leaves with the end of the data before it: a write and a wait less. False: nobody followed. */
   function follow(session: Session, { urgent }: Job): boolean {
     if (stopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
-    const next = queueOf(urgent).shift()
+    const next = places.follow(urgent)
     if (next) track(carry(session, next))
     return next !== undefined
   }
-
-  const everyJob = () => [...waiting.urgent.splice(0), ...waiting.others.splice(0)]
 
   // Only promises that cannot reject come here.
   function track(work: Promise<unknown>) {
@@ -116,7 +113,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     crowded = false
     onState(fault)
     // All of them: each would wait for a connection only to hear the same.
-    for (const job of everyJob()) job.settle({ ok: false, fault })
+    for (const job of places.drain()) job.settle({ ok: false, fault })
   }
 
   async function carry(session: Session, job: Job) {
@@ -130,7 +127,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     // Each try uses up a kept connection, so this ends with a new one at the latest.
     if (!sent.ok && !first && !stopping && wasDead(sent.fault)) {
       session.destroy()
-      queueOf(job.urgent).unshift(job)
+      places.putBack(job, job.urgent)
     } else job.settle(sent)
     if (!session.isOpen()) forget(session)
     else if (!session.isBusy()) rest(session)
@@ -140,7 +137,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   function rest(session: Session) {
     // One and the one behind it may have ended together: both come here.
     if (idle.some(kept => kept.session === session)) return
-    ordinary.delete(session)
+    freePlace(session)
     if (stopping || session.carried() >= settings.messagesPerConnection) {
       session.quit()
       live.delete(session)
@@ -159,7 +156,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
 
   function forget(session: Session) {
     live.delete(session)
-    ordinary.delete(session)
+    freePlace(session)
     const at = idle.findIndex(kept => kept.session === session)
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.timer)
     // If nobody is left, someone must take the next one up.
@@ -170,7 +167,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   async function stop() {
     stopping = true
     giveUp.abort()
-    for (const job of everyJob()) job.settle({ ok: false, fault: stopped })
+    for (const job of places.drain()) job.settle({ ok: false, fault: stopped })
     for (const { session, timer } of idle.splice(0)) {
       clearTimeout(timer)
       session.quit()
@@ -185,7 +182,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     send: (mail, urgent) =>
       new Promise(settle => {
         if (stopping) return settle({ ok: false, fault: stopped })
-        queueOf(urgent).push({ mail, urgent, settle })
+        places.add({ mail, urgent, settle }, urgent)
         pump()
       }),
     async probe() {

@@ -1,4 +1,5 @@
 // E-mail over SMTP to any relay: compose, sign, hand over, translate the answer.
+import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../port.ts'
 import { createBounceReceiver } from './bounces/receiver.ts'
 import { type Composed, compose, encodedLong, isLong } from './compose.ts'
@@ -28,8 +29,7 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld, name = 
     name,
     // A relay never says "delivered", so acceptance counts as such; a bounce still applies.
     reports: false,
-    perSecond: settings.perSecond,
-    atOnce: settings.connections * ON_EACH,
+    capacity: relayCapacity(settings, settings.perSecond),
     send: sender.send,
     probe: sender.probe,
     async stop() {
@@ -38,8 +38,11 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld, name = 
   }
 }
 
-/** On a connection one message is under way, and the envelope of the next has been said. */
-export const ON_EACH = 2
+/** On a connection one message is in flight, and the envelope of the next one may be sent behind it (pipelining). */
+const MESSAGES_PER_CONNECTION = 2
+
+export const relayCapacity = ({ connections }: Pick<PoolSettings, 'connections'>, perSecond: number | null) =>
+  createCapacity({ perSecond, messages: connections * MESSAGES_PER_CONNECTION })
 
 export type SenderSettings = {
   name: string

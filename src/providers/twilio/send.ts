@@ -1,5 +1,6 @@
 // Text messages by the REST interface of Twilio, or of anyone who speaks it.
 // Source: https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
+import { createCapacity } from '../../runtime/admission.ts'
 import { createAsker } from '../http/ask.ts'
 import { parseJson, readPath, textAt } from '../http/json-path.ts'
 import { postponed, reason, unreached } from '../http/outcomes.ts'
@@ -38,7 +39,7 @@ export function createTwilio(settings: TwilioSettings, world: ProviderWorld, nam
     name,
     channel: 'sms',
     reports: callbackUrl !== null,
-    perSecond: settings.perSecond,
+    capacity: createCapacity({ perSecond: settings.perSecond }),
     ...(callbackUrl !== null && { webhook: createWebhookEndpoint(name, { account, token, callbackUrl }) }),
     async send(message) {
       if (isStopped) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
