@@ -1,48 +1,41 @@
-// Text messages by SMPP 3.4 (SMPP Developers Forum, version 3.4 issue 1.2): several binds as transceiver, each with a
-// window; long messages in parts; receipts acknowledged only when they are on disk.
-import type { Pdu } from 'smpp'
+// Text messages by SMPP 3.4 (SMPP Developers Forum, version 3.4 issue 1.2): several binds as transceiver, each with a window. Long
+// messages are sent in parts. Receipts are acknowledged only when they are stored.
 import { createCapacity } from '../../runtime/admission.ts'
-import type { Outcome, ProviderWorld, Receipt, TextMessage, TextProvider } from '../port.ts'
-import { destination, source } from './addresses.ts'
-import type { Line, Reply } from './line.ts'
-import { type ReceiptOptions, readReceipt, refOf } from './receipts.ts'
-import { cut } from './segments.ts'
+import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
+import type { Reply } from './connection.ts'
+import { createReceiver } from './deliver.ts'
+import { type ReceiptOptions, refOf } from './receipts.ts'
 import { createSession, type Session, type SessionOptions } from './session.ts'
-import { isThrottle, nameOf, ok, refusal, tryAgain } from './statuses.ts'
+import { isThrottle, ok, refusal } from './statuses.ts'
+import { type Fields, requestsOf, type SubmitOptions } from './submit.ts'
+import { createThrottle } from './throttle.ts'
 
 export type SmppSettings = SessionOptions &
-  ReceiptOptions & {
+  ReceiptOptions &
+  SubmitOptions & {
     binds: number
     /** Parts per second over all binds; null: as fast as the window allows. */
     perSecond: number | null
-    /** Long texts as parts with a header, or whole in message_payload. */
-    long: 'parts' | 'payload'
-    /** Whether the SMSC is asked for receipts. */
-    reports: boolean
-    /** Sender where the service has none. */
-    sender: string | null
   }
 
-/** A bound for receipts that are not on disk yet: more than this and the SMSC is asked to come again. */
-const mostUnstored = 1000
 const stopMillis = 5_000
-/** A throttled part of a message whose first part is gone already is tried again here: half a message helps no one. */
+/** A later part of a message that is throttled is retried here, because the first part has been sent already. */
 const partTries = 4
 
 export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 'smpp'): TextProvider {
-  const inbox = createInbox(name, settings, world)
+  const receiver = createReceiver(name, settings, world)
   const binds = Array.from({ length: settings.binds }, () => ({
     busy: 0,
     session: createSession(settings, {
-      deliver: inbox.deliver,
-      torn(line, pdu) {
+      onDeliver: receiver.onDeliver,
+      onMalformed(connection, pdu) {
         world.warn({ provider: name }, 'A deliver_sm with wrong lengths was refused')
-        line.respond(pdu, { command_status: 0x01 })
+        connection.respond(pdu, { command_status: 0x01 })
       },
-      trouble: why => world.warn({ provider: name, why }, 'The SMPP connection broke'),
+      onBroken: why => world.warn({ provider: name, why }, 'The SMPP connection broke'),
     }),
   }))
-  const trouble = () => binds[0]?.session.trouble() ?? 'no bind'
+  const lastError = () => binds[0]?.session.lastError() ?? 'no bind'
   const capacity = capacityOf(settings)
   const throttle = createThrottle()
   let sending = 0
@@ -50,22 +43,22 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
 
   async function send(message: TextMessage, urgent = false): Promise<Outcome> {
     if (stopping !== null) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
-    const plan = compose(message, settings)
-    if ('kind' in plan) return plan
-    const held = throttle.heldSeconds()
-    if (held > 0) return { kind: 'deferred', detail: 'Throttled', retryAfterSeconds: held }
+    const requests = requestsOf(message, settings)
+    if ('kind' in requests) return requests
+    const throttledSeconds = throttle.remainingSeconds()
+    if (throttledSeconds > 0) return { kind: 'deferred', detail: 'Throttled', retryAfterSeconds: throttledSeconds }
     const backlogMs = capacity.rate.backlogMs(urgent)
     if (backlogMs > settings.patienceMillis)
       return { kind: 'deferred', detail: 'Rate used up', retryAfterSeconds: Math.ceil(backlogMs / 1000) }
     sending += 1
     try {
       if (!binds.some(({ session }) => session.isBound())) await firstBound(binds)
-      // Chosen and counted in one go: those who ask in the same moment must not all choose the same.
+      // Chosen and counted without an await in between: otherwise concurrent messages would choose the same bind.
       const bind = leastBusy(binds)
-      if (!bind) return { kind: 'deferred', detail: `Not bound: ${trouble()}`, down: true }
+      if (!bind) return { kind: 'deferred', detail: `Not bound: ${lastError()}`, down: true }
       bind.busy += 1
       try {
-        return await submitAll(bind.session, plan, message, urgent)
+        return await submitAll(bind.session, requests, message, urgent)
       } finally {
         bind.busy -= 1
       }
@@ -77,17 +70,17 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     }
   }
 
-  // One after the other: a refused part ends the message before more of it is sent.
+  // One part after the other: a rejected part ends the message before more of it is sent.
   async function submitAll(
     session: Session,
-    plan: readonly Fields[],
+    requests: readonly Fields[],
     message: TextMessage,
     urgent: boolean,
   ): Promise<Outcome> {
-    // A long message that is sent whole counts as its parts.
-    const cost = plan.length === 1 ? message.parts : 1
+    // A long message that is sent as one request counts as its parts.
+    const cost = requests.length === 1 ? message.parts : 1
     let ref = ''
-    for (const [index, fields] of plan.entries()) {
+    for (const [index, fields] of requests.entries()) {
       const reply = await submitOne(session, fields, { cost, urgent, isLater: index > 0 })
       if (reply.kind === 'silence') return { kind: 'deferred', detail: 'No answer in time', uncertain: true }
       if (reply.kind === 'broken') {
@@ -95,29 +88,29 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
         return { kind: 'deferred', detail: `Line broken: ${reply.why}`, ...(uncertain && { uncertain }), down: true }
       }
       const { command_status: status, message_id: messageId } = reply.pdu
-      if (status !== ok) return throttle.explain(refusal(status), status)
-      throttle.passed()
+      if (status !== ok) return throttle.outcomeOf(refusal(status), status)
+      throttle.onAccepted()
       ref = typeof messageId === 'string' ? refOf(messageId.replace(/[^\x20-\x7e]/g, ''), settings.ids, 'answer') : ''
     }
-    // Taken without a name: it is theirs all the same, and sending again would make two of it.
+    // An answer without an id is still an acceptance: a retry would send the message twice.
     return { kind: 'accepted', ref: ref === '' ? message.id : ref }
   }
 
   async function submitOne(session: Session, fields: Fields, { cost, urgent, isLater }: Part): Promise<Reply> {
     for (let tries = 1; ; tries++) {
-      // A message that was begun goes first: half a message helps no one.
+      // Later parts go first, so that no message stays half sent.
       await capacity.rate.turn(cost, urgent || isLater)
       const reply = await session.submit(fields, urgent)
       if (reply.kind !== 'answer' || !isThrottle(reply.pdu.command_status)) return reply
-      throttle.hit()
-      if (!isLater || tries >= partTries || throttle.heldMillis() > settings.patienceMillis) return reply
-      await sleep(throttle.heldMillis())
+      throttle.onThrottled()
+      if (!isLater || tries >= partTries || throttle.remainingMs() > settings.patienceMillis) return reply
+      await sleep(throttle.remainingMs())
     }
   }
 
   async function stop(): Promise<void> {
     const until = performance.now() + stopMillis
-    while ((sending > 0 || inbox.size() > 0) && performance.now() < until) await sleep(5)
+    while ((sending > 0 || receiver.unstored() > 0) && performance.now() < until) await sleep(5)
     await Promise.all(binds.map(({ session }) => session.stop()))
   }
 
@@ -129,10 +122,10 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     send,
     async probe() {
       if (stopping !== null) return { ok: false, detail: 'stopped' }
-      for (const { session } of binds) session.hurry()
+      for (const { session } of binds) session.bindNow()
       await firstBound(binds)
       if (await leastBusy(binds)?.session.isAlive()) return { ok: true }
-      return { ok: false, detail: trouble() }
+      return { ok: false, detail: lastError() }
     },
     stop() {
       stopping ??= stop()
@@ -141,50 +134,13 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
   }
 }
 
-type Fields = Record<string, unknown>
 type Part = { cost: number; urgent: boolean; isLater: boolean }
 
-/** Every message inside may wait for a turn; more than the rate allows within `patienceMillis` would be handed back. */
+/** Not more messages inside than the rate lets through within `patienceMillis`: the others would be deferred. */
 function capacityOf({ binds, window, perSecond, patienceMillis }: SmppSettings) {
   const places = binds * window
   const inTime = perSecond === null ? places : Math.ceil((perSecond * patienceMillis) / 1000)
   return createCapacity({ perSecond, messages: Math.min(places, inTime), pacedBy: 'part' })
-}
-
-/** The submit_sm of each part, or why there can be none. */
-function compose(message: TextMessage, settings: SmppSettings): Fields[] | Outcome {
-  const from = source(message.from ?? settings.sender)
-  if (!from) return { kind: 'rejected', detail: 'Sender cannot be used for text messages' }
-  const to = destination(message.to)
-  if (!to) return { kind: 'rejected', detail: 'Invalid destination address' }
-  const segments = cut(message.text, message.encoding, referenceOf(message.id))
-  if (!segments) return { kind: 'rejected', detail: 'Message is too long' }
-  const common = {
-    source_addr_ton: from.ton,
-    source_addr_npi: from.npi,
-    source_addr: from.address,
-    dest_addr_ton: to.ton,
-    dest_addr_npi: to.npi,
-    destination_addr: to.address,
-    data_coding: segments.dataCoding,
-    registered_delivery: 0,
-  }
-  const asked = settings.reports ? 1 : 0
-  const { parts, whole } = segments
-  if (parts.length > 1 && settings.long === 'payload')
-    return [{ ...common, registered_delivery: asked, message_payload: whole }]
-  // Only the last part asks for a receipt, and its id is the reference: one piece of news per message, not one per part.
-  return parts.map((part, index) => ({
-    ...common,
-    esm_class: parts.length > 1 ? 0x40 : 0,
-    registered_delivery: index === parts.length - 1 ? asked : 0,
-    short_message: part,
-  }))
-}
-
-/** The same on every attempt (R6): parts of a second try complete those of the first on the phone. */
-function referenceOf(id: string): number {
-  return Number.parseInt(id.slice(-2), 16) & 0xff
 }
 
 type Bind = { session: Session; busy: number }
@@ -195,75 +151,16 @@ function leastBusy(binds: readonly Bind[]): Bind | null {
   return best
 }
 
-/** Resolves with the first that is bound, or when none is about to be. */
+/** Resolves when the first bind succeeds, or when every attempt under way has failed. */
 function firstBound(binds: readonly Bind[]): Promise<void> {
   return new Promise(resolve => {
     let open = binds.length
     for (const { session } of binds)
-      void session.bound().then(isBound => {
+      void session.whenBound().then(isBound => {
         open -= 1
         if (isBound || open === 0) resolve()
       })
   })
-}
-
-/** Receipts that came in one breath are stored together; each is answered when it is on disk. */
-function createInbox(name: string, options: ReceiptOptions, world: ProviderWorld) {
-  let gathered: { line: Line; pdu: Pdu; receipt: Receipt }[] = []
-  let unstored = 0
-
-  async function store() {
-    const batch = gathered
-    gathered = []
-    let status = ok
-    try {
-      await world.accept(
-        name,
-        batch.map(({ receipt }) => receipt),
-      )
-    } catch {
-      status = tryAgain // the SMSC keeps it and comes back: nothing is lost
-      world.warn({ provider: name, receipts: batch.length }, 'Receipts could not be stored and were not acknowledged')
-    }
-    unstored -= batch.length
-    for (const { line, pdu } of batch) line.respond(pdu, { command_status: status })
-  }
-
-  return {
-    deliver(line: Line, pdu: Pdu) {
-      const receipt = readReceipt(pdu, options)
-      if (!receipt) return line.respond(pdu)
-      if (unstored >= mostUnstored) return line.respond(pdu, { command_status: tryAgain })
-      unstored += 1
-      if (gathered.push({ line, pdu, receipt }) === 1) setImmediate(() => void store())
-    },
-    size: () => unstored,
-  }
-}
-
-/** While the SMSC wants less, messages are handed back at once instead of being thrown at it. */
-function createThrottle() {
-  let until = 0
-  let millis = 0
-  const heldMillis = () => Math.max(0, until - performance.now())
-  const heldSeconds = () => Math.ceil(heldMillis() / 1000)
-  return {
-    heldMillis,
-    heldSeconds,
-    hit() {
-      // The whole window may be refused at once; that is one hint, not ten.
-      if (heldMillis() > 0) return
-      millis = Math.min(30_000, Math.max(1_000, millis * 2))
-      until = performance.now() + millis
-    },
-    passed() {
-      if (heldMillis() === 0) millis = 0
-    },
-    explain(outcome: Exclude<Outcome, { kind: 'accepted' }>, status: number): Outcome {
-      if (outcome.kind === 'rejected' || !isThrottle(status)) return outcome
-      return { ...outcome, detail: nameOf(status), retryAfterSeconds: Math.max(1, heldSeconds()) }
-    },
-  }
 }
 
 const sleep = (millis: number) => new Promise<void>(resolve => setTimeout(resolve, millis))

@@ -1,19 +1,20 @@
-// One bind as transceiver that keeps itself alive: binds, asks now and then whether the other side is there, and binds
-// again with growing pauses. At most `window` requests wait for an answer.
+// One bind as transceiver that is kept alive: binds, sends enquire_link as a heartbeat, and binds again with a backoff when the
+// connection breaks. At most `window` requests are unanswered.
 import type { Pdu } from 'smpp'
 import { createWindow } from '../../runtime/admission.ts'
-import { createLine, type Line, type LineOptions, type Reply } from './line.ts'
+import { type Periodic, startPeriodic } from '../../runtime/periodic.ts'
+import { type Connection, type ConnectionOptions, createConnection, type Reply } from './connection.ts'
 import { invalidCommand, nameOf, ok } from './statuses.ts'
 
-export type SessionOptions = LineOptions & {
+export type SessionOptions = ConnectionOptions & {
   systemId: string
   password: string
   systemType: string
   window: number
-  /** How long a message may wait for its turn before it is handed back: whoever sends holds a lease. */
+  /** How long a message may wait for its turn or a place in the window before it is deferred. */
   patienceMillis: number
   enquireMillis: number
-  /** First and longest pause before another try. */
+  /** First and longest pause before the next attempt to bind. */
   retryMillis: readonly [number, number]
 }
 
@@ -21,49 +22,58 @@ export type Session = {
   /** Waits for a place in the window first. */
   submit(fields: Record<string, unknown>, urgent: boolean): Promise<Reply>
   isBound(): boolean
-  /** True once bound; false as soon as a try fails, or at once between two tries. */
-  bound(): Promise<boolean>
-  /** Tries now rather than after the pause. */
-  hurry(): void
+  /** True once bound; false when the attempt under way fails, or at once if there is none. */
+  whenBound(): Promise<boolean>
+  /** Ends a pause between two attempts. */
+  bindNow(): void
   isAlive(): Promise<boolean>
-  trouble(): string
+  lastError(): string
   stop(): Promise<void>
 }
 
-type Hear = { deliver(line: Line, pdu: Pdu): void; torn(line: Line, pdu: Pdu): void; trouble(why: string): void }
+type Events = {
+  onDeliver(connection: Connection, pdu: Pdu): void
+  onMalformed(connection: Connection, pdu: Pdu): void
+  onBroken(why: string): void
+}
 
-/** An answer to enquire_link is worth waiting for this long; a bind too. */
+/** The longest wait for the answer to a bind or an enquire_link. */
 const aliveMillis = 10_000
-/** A bind that lasted so long was a good one: the pauses start small again. */
+/** After a bind that lasted so long, the backoff starts again with its first pause. */
 const steadyMillis = 10_000
 const unbindMillis = 1_000
 
-export function createSession(options: SessionOptions, hear: Hear): Session {
+export function createSession(options: SessionOptions, events: Events): Session {
   const window = createWindow(options.window)
-  let line: Line | null = null
+  let connection: Connection | null = null
   let state: 'binding' | 'bound' | 'pausing' | 'stopped' = 'binding'
-  let trouble = 'not bound yet'
+  let lastError = 'not bound yet'
   let failures = 0
   let boundAt = 0
   let retry: NodeJS.Timeout | undefined
-  let enquiry: NodeJS.Timeout | undefined
+  let heartbeat: Periodic | undefined
   let waiting: ((isBound: boolean) => void)[] = []
 
   function enter(next: typeof state) {
     if (state === 'stopped') return
     state = next
     if (next === 'binding') return
-    const told = waiting
+    const waiters = waiting
     waiting = []
-    for (const tell of told) tell(next === 'bound')
+    for (const resolve of waiters) resolve(next === 'bound')
   }
 
   function start() {
     enter('binding')
-    line = createLine(options, { open: bind, hear: heard, torn: hear.torn, closed: broken })
+    connection = createConnection(options, {
+      onOpen: bind,
+      onRequest,
+      onMalformed: events.onMalformed,
+      onClosed,
+    })
   }
 
-  async function bind(opened: Line): Promise<void> {
+  async function bind(opened: Connection): Promise<void> {
     const { systemId, password, systemType } = options
     const fields = { system_id: systemId, password, system_type: systemType, interface_version: 0x34 }
     const reply = await opened.request('bind_transceiver', fields, Math.min(aliveMillis, options.replyMillis))
@@ -72,40 +82,44 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
     const status = reply.pdu.command_status
     if (status !== ok) return opened.close(`bind refused: ${nameOf(status)}`)
     boundAt = performance.now()
-    enquiry = setInterval(() => void enquire(opened), options.enquireMillis)
+    heartbeat = startPeriodic(
+      () => enquire(opened),
+      options.enquireMillis,
+      () => {},
+    )
     enter('bound')
   }
 
-  async function enquire(asked: Line): Promise<boolean> {
+  async function enquire(asked: Connection): Promise<boolean> {
     const reply = await asked.request('enquire_link', {}, Math.min(aliveMillis, options.replyMillis))
     if (reply.kind === 'silence') asked.close('no answer to enquire_link')
     return reply.kind === 'answer'
   }
 
-  function broken(why: string) {
-    clearInterval(enquiry)
+  function onClosed(why: string) {
+    void heartbeat?.stop()
     if (state === 'stopped') return
     if (state === 'bound' && performance.now() - boundAt > steadyMillis) failures = 0
-    trouble = why
-    hear.trouble(why)
+    lastError = why
+    events.onBroken(why)
     enter('pausing')
     const [first, longest] = options.retryMillis
     const pause = Math.min(longest, first * 2 ** Math.min(failures, 20))
     failures += 1
-    // Half of the pause is chance, so that many binds do not come back in step.
+    // Half of the pause is random, so that several binds do not come back at the same moment.
     retry = setTimeout(start, pause / 2 + (Math.random() * pause) / 2)
   }
 
-  function heard(from: Line, pdu: Pdu) {
+  function onRequest(from: Connection, pdu: Pdu) {
     switch (pdu.command) {
       case 'deliver_sm':
-        return hear.deliver(from, pdu)
+        return events.onDeliver(from, pdu)
       case 'enquire_link':
         return from.respond(pdu)
       case 'unbind':
         from.respond(pdu)
         return from.close('unbound by the other side')
-      case 'alert_notification': // has no answer
+      case 'alert_notification': // has no response
       case 'outbind':
         return
       default:
@@ -121,31 +135,31 @@ export function createSession(options: SessionOptions, hear: Hear): Session {
       if (place !== undefined && !(await place))
         return { kind: 'broken', written: false, why: 'no answer to what was sent before' }
       try {
-        return (await line?.request('submit_sm', fields)) ?? { kind: 'broken', written: false, why: trouble }
+        return (await connection?.request('submit_sm', fields)) ?? { kind: 'broken', written: false, why: lastError }
       } finally {
         window.leave(urgent)
       }
     },
     isBound: () => state === 'bound',
-    bound() {
+    whenBound() {
       if (state !== 'binding') return Promise.resolve(state === 'bound')
-      return new Promise(tell => waiting.push(tell))
+      return new Promise(resolve => waiting.push(resolve))
     },
-    hurry() {
+    bindNow() {
       if (state !== 'pausing') return
       clearTimeout(retry)
       start()
     },
-    isAlive: async () => state === 'bound' && line !== null && (await enquire(line)),
-    trouble: () => trouble,
+    isAlive: async () => state === 'bound' && connection !== null && (await enquire(connection)),
+    lastError: () => lastError,
     async stop() {
       if (state === 'stopped') return
       const wasBound = state === 'bound'
       clearTimeout(retry)
-      clearInterval(enquiry)
+      void heartbeat?.stop()
       enter('stopped')
-      if (wasBound) await line?.request('unbind', {}, unbindMillis)
-      line?.close('stopped')
+      if (wasBound) await connection?.request('unbind', {}, unbindMillis)
+      connection?.close('stopped')
     },
   }
 }
