@@ -5,7 +5,7 @@ import { daysAhead } from './notifications/partitions.ts'
 import { type LaneFigures, laneFigures, ticketFigures } from './queue/figures.ts'
 import { RECEIPT_LANE } from './receipts/sql.ts'
 import { HELD_LANES, LANES } from './sending.ts'
-import { createReading, type Metrics, type Sample } from './telemetry/metrics.ts'
+import { createReading, type LabelledValue, type Metrics } from './telemetry/metrics.ts'
 
 export type Figures = {
   lanes: LaneFigures[]
@@ -28,7 +28,7 @@ export function measureQueue(metrics: Metrics, sql: Sql) {
   const figures = createReading(() => figuresOf(sql))
   const days = createReading(() => daysAhead(sql), { seconds: 60 })
   const perLane = (read: (lane: LaneFigures) => number) => async () =>
-    ((await figures())?.lanes ?? []).map((one): Sample => [{ lane: one.lane }, read(one)])
+    ((await figures())?.lanes ?? []).map((one): LabelledValue => [{ lane: one.lane }, read(one)])
   const total = (read: (all: Figures) => number) => async () => {
     const all = await figures()
     return all ? [[{}, read(all)] as const] : []

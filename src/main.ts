@@ -260,7 +260,7 @@ export async function start(
     const hold = await watchHold(db.sql, HELD_LANES, onFault)
     lifetime.add(() => hold.stop())
     await listener.on(HOLD_CHANNEL, () => void hold.look().catch(onFault))
-    metrics.gauge('herald_held', 'Whether sending is held until an operator releases it.', () =>
+    metrics.gauge('herald_held', '1 while sending is paused until an operator releases it.', () =>
       hold.isHeld() ? 1 : 0,
     )
     if (hold.isHeld()) {
@@ -293,7 +293,7 @@ export async function start(
     const bulkThread = createBulkThread()
     lifetime.add(() => bulkThread.stop())
     const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
-    metrics.gauge('herald_reads_waiting', 'Reads waiting for their turn.', reads.waiting)
+    metrics.gauge('herald_reads_waiting', 'Reads waiting for admission.', reads.waiting)
     let draining = false
     const parts: Parts = {
       ...store,

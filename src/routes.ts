@@ -80,8 +80,8 @@ export const openApi = () =>
   createOpenApi(
     contents({ db: {} } as Parts).map(([method, url, who, route]) => ({ method, url, who: who.name, route })),
     [
-      { name: 'Messages', description: 'Send one message, read what became of it, cancel it before it is due.' },
-      { name: 'Bulk jobs', description: 'Send one template to many recipients, and look after such a job.' },
+      { name: 'Messages', description: 'Send one message, read its status, cancel it before it is due.' },
+      { name: 'Bulk jobs', description: 'Send one template to many recipients, and manage the job.' },
       { name: 'Templates', description: 'Read, preview and manage the texts that messages are made from.' },
     ],
   )

@@ -1,6 +1,6 @@
 import { find } from '../services/find.ts'
 import { addUser, dropUser } from '../services/people.ts'
-import { listUsers, type User } from '../services/sql.ts'
+import { listUsers, type TeamMember } from '../services/sql.ts'
 import { type Command, SERVICE, withStore } from './command.ts'
 import { listing, minute, moment } from './print.ts'
 
@@ -67,4 +67,4 @@ export const userCommands: readonly Command[] = [
   },
 ]
 
-const present = (user: User) => ({ ...user, created_at: moment(user.created_at) })
+const present = (user: TeamMember) => ({ ...user, created_at: moment(user.created_at) })

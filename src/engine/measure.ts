@@ -1,5 +1,5 @@
 // What the engine and its providers are doing, as metrics.
-import type { Metrics, Sample } from '../telemetry/metrics.ts'
+import type { LabelledValue, Metrics } from '../telemetry/metrics.ts'
 import type { Lane } from './lane.ts'
 
 type Health = { name: string; isUp: boolean; downs: number }
@@ -11,7 +11,7 @@ export function measureEngine(
 ): void {
   for (const { name: lane } of engine.lanes()) metrics.setAside.inc({ lane }, 0)
   const perLane = (read: (load: ReturnType<Lane['load']>) => number) => () =>
-    engine.lanes().map((one): Sample => [{ lane: one.name }, read(one.load())])
+    engine.lanes().map((one): LabelledValue => [{ lane: one.name }, read(one.load())])
   metrics.gauges(
     'herald_in_flight',
     'Messages being handed over, and other work under way.',
@@ -26,7 +26,7 @@ export function measureEngine(
   )
   const perProvider = (read: (health: Health) => number) => () =>
     Object.entries(channels).flatMap(([channel, all]) =>
-      all.health().map((one): Sample => [{ channel, provider: one.name }, read(one)]),
+      all.health().map((one): LabelledValue => [{ channel, provider: one.name }, read(one)]),
     )
   metrics.gauges(
     'herald_provider_up',

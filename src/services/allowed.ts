@@ -1,19 +1,23 @@
-// Who may be written to (contract 15.4): anyone with a live key of a live service and with a test key; otherwise team
-// members and the safelist. One rule, deny by default.
+// Who may receive messages (contract 15.4): anyone with a live key of a live service or with a test key; otherwise team members
+// and the safelist. One rule, deny by default.
 import { keyOfAny } from '../channels/index.ts'
 import type { LoadedService } from './sql.ts'
 
-export type Verdict = 'allowed' | 'team-only' | 'trial'
+export type RecipientVerdict = 'allowed' | 'team-only' | 'trial'
 
 const allowedSets = new WeakMap<LoadedService, Set<string>>()
 
 /** `recipient` in its normal form: lower-cased address or E.164. */
-export function mayReceive(service: LoadedService, keyType: 'normal' | 'team' | 'test', recipient: string): Verdict {
+export function mayReceive(
+  service: LoadedService,
+  keyType: 'normal' | 'team' | 'test',
+  recipient: string,
+): RecipientVerdict {
   if (isOpen(service, keyType) || allowedRecipientsOf(service).has(recipient)) return 'allowed'
   return keyType === 'team' ? 'team-only' : 'trial'
 }
 
-/** The only ones who may be written to, in normal form; null: anyone. */
+/** The only allowed recipients, in normal form; null: anyone. */
 export const allowedRecipientsFor = (service: LoadedService, keyType: 'normal' | 'team' | 'test') =>
   isOpen(service, keyType) ? null : [...allowedRecipientsOf(service)]
 

@@ -6,7 +6,7 @@ import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom } from './chec
 import { refuse } from './refusals.ts'
 import { type Changes, isNameTaken, type ShownService, change as write } from './sql.ts'
 
-/** Changes what is named and leaves the rest; a limit of null means the default of the service's mode. */
+/** Changes the given fields only; a limit of null means the default of the service's mode. */
 export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wanted: Changes): Promise<ShownService> {
   requirePermission(actor, 'manage-service', id)
   const changes = checked(wanted)

@@ -1,17 +1,17 @@
-// What may be written into a service and the lists around it: the text as it is kept, or a refusal.
+// Validates values of a service and of its lists: returns the text to store, or throws a refusal.
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
 import { isCountry, type PhonePlan } from '../recipients/plans.ts'
 import { refuse } from './refusals.ts'
 
 const LONGEST_NAME = 255
-const LARGEST = 2_147_483_647 // PostgreSQL's integer
+const LARGEST = 2_147_483_647 // the largest integer of PostgreSQL
 
 export function nameFrom(text: string, what = 'name'): string {
   const name = text.trim()
   if (name === '') throw refuse.empty(what)
   if ([...name].length > LONGEST_NAME) throw refuse.tooLong(what, LONGEST_NAME)
-  // Names stand in e-mail headers and in front of text messages.
+  // Names appear in e-mail headers and before text messages.
   if (/[\p{Cc}\u2028\u2029]/u.test(name)) throw refuse.notOneLine(what)
   return name
 }

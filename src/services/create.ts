@@ -8,7 +8,7 @@ import { add, type ShownService } from './sql.ts'
 
 export type NewService = { name: string; mode?: Service['mode']; mailbox?: string }
 
-/** A new service is in trial mode unless `mode` says otherwise, and sends from a mailbox made of its name. */
+/** A new service is in trial mode unless `mode` is given, and sends from a mailbox derived from its name. */
 export async function create(app: { db: { sql: Sql } }, actor: Actor, input: NewService): Promise<ShownService> {
   requirePermission(actor, 'manage-service', null)
   const name = nameFrom(input.name)

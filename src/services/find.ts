@@ -1,4 +1,4 @@
-// Which one is meant: people write names, whole ids and the beginnings of ids.
+// Finds a service by what an operator types: a name, an id or the beginning of an id.
 import { type Id, readId } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
@@ -24,7 +24,7 @@ export function idStart(text: string): string | null {
   return /^[0-9a-f]+$/.test(digits) && digits.length >= SHORTEST_START && digits.length <= 32 ? digits : null
 }
 
-/** Those of the list that the text means: by its whole id, else by what it is called, else by the beginning of its id. */
+/** The entries of the list that match the text: by id, else by name, else by the beginning of the id. */
 export function narrowed<T extends { id: Id }>(
   list: readonly T[],
   text: string,

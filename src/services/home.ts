@@ -1,4 +1,4 @@
-// The numbering plan in which a service's numbers are read: of its own home country, or of the installation's.
+// The numbering plan in which a service's numbers are read: that of its own home country, or of the installation's.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { homePlan, type PhonePlan } from '../recipients/plans.ts'

@@ -1,4 +1,4 @@
-// A service with everything the accept path asks of it, read in one statement and kept until it changes.
+// Loads a service with everything that accepting needs, in one statement, cached until it changes.
 
 import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
@@ -10,7 +10,7 @@ import { type LoadedService, load, type StoredService } from './sql.ts'
 
 export type Services = Cache<Id, LoadedService | null>
 
-/** What the installation decides for every service. */
+/** Settings of the installation that apply to every service. */
 export type Installation = {
   /** Channels that are switched off. */
   off?: Readonly<Record<Channel, boolean>>

@@ -1,4 +1,4 @@
-// Where messages say they come from: reply-to addresses and text senders. One of each may be the default.
+// The reply-to addresses and text senders of a service. One of each may be the default.
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
@@ -25,7 +25,7 @@ const kinds = {
   sender: { read: senderFrom, taken: refuse.senderTaken, unknown: refuse.unknownSender },
 } satisfies Record<OriginKind, object>
 
-/** The first one becomes the default. With `makeDefault`, one that is there already may be named too. */
+/** The first one becomes the default. With `makeDefault`, an existing one may be given too. */
 export async function addOrigin(
   app: App & { ids: { next(): Id } },
   actor: Actor,
@@ -52,7 +52,7 @@ export async function addOrigin(
   })
 }
 
-/** By id or by its value. Nothing takes the place of a default that goes. */
+/** By id or by its value. A removed default is not replaced. */
 export async function dropOrigin(app: App, actor: Actor, kind: OriginKind, service: Id, text: string): Promise<Origin> {
   requirePermission(actor, 'manage-service', service)
   const all = await listOrigins(app.db.sql, kind, service)
@@ -68,6 +68,6 @@ function spellings(kind: OriginKind, text: string, plan: PhonePlan): string[] {
   try {
     return [text.toLowerCase(), kinds[kind].read(text, plan).toLowerCase()]
   } catch {
-    return [text.toLowerCase()] // an id, or nothing we could have kept
+    return [text.toLowerCase()] // an id, or a value that was never stored
   }
 }

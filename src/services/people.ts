@@ -1,4 +1,4 @@
-// Team members: they may be written to in trial mode and with team keys, and their address stands as the author of things.
+// Team members: they may receive messages in trial mode and with team keys, and their address appears as `created_by`.
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -6,7 +6,7 @@ import { emailFrom, nameFrom, phoneFrom } from './checks.ts'
 import { narrowed } from './find.ts'
 import { type HomeApp, planOf } from './home.ts'
 import { refuse } from './refusals.ts'
-import { listUsers, removeUser, type User, addUser as write } from './sql.ts'
+import { listUsers, removeUser, type TeamMember, addUser as write } from './sql.ts'
 
 type App = { db: { sql: Sql } }
 
@@ -15,7 +15,7 @@ export async function addUser(
   actor: Actor,
   service: Id,
   input: { name: string; email_address: string; phone_number?: string },
-): Promise<User> {
+): Promise<TeamMember> {
   requirePermission(actor, 'manage-service', service)
   const user = {
     id: app.ids.next(),
@@ -30,7 +30,7 @@ export async function addUser(
 }
 
 /** By id or by e-mail address. */
-export async function dropUser(app: App, actor: Actor, service: Id, text: string): Promise<User> {
+export async function dropUser(app: App, actor: Actor, service: Id, text: string): Promise<TeamMember> {
   requirePermission(actor, 'manage-service', service)
   const users = await listUsers(app.db.sql, service)
   const wanted = text.trim().toLowerCase()
@@ -42,7 +42,7 @@ export async function dropUser(app: App, actor: Actor, service: Id, text: string
 
 export type AuthorApp = App & { config: { sendingDomain: string } }
 
-/** The e-mail address for `created_by`. The interface wants one: an operator without one is shown as the first team member. */
+/** The e-mail address for `created_by`. The interface requires one: an operator without one is shown as the first team member. */
 export async function authorFor(app: AuthorApp, actor: Actor, service: Id): Promise<string> {
   if (actor.kind === 'key') return actor.created_by
   if (actor.kind === 'person') return actor.email_address

@@ -1,4 +1,4 @@
-// Recipients beside the team who may be written to in trial mode and with team keys.
+// Recipients besides the team who may receive messages in trial mode and with team keys.
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import { safelistForm } from '../recipients/recipient.ts'
@@ -23,7 +23,7 @@ export async function addToSafelist(
   return added
 }
 
-/** By id or by the recipient, however spelled. */
+/** By id or by the recipient, in any spelling. */
 export async function dropFromSafelist(app: App, actor: Actor, service: Id, text: string): Promise<SafelistEntry> {
   requirePermission(actor, 'manage-service', service)
   const all = await listSafelist(app.db.sql, service)

@@ -1,15 +1,18 @@
-// Who a message says it is from. An id that is not one of the service's own is refused; without one the default counts,
-// or the only one there is.
+// Chooses the sender or reply-to address of a message. An id that is not one of the service's own is refused; without an id the
+// default is used, or the only one.
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { LoadedService, ReplyTo, Sender } from './sql.ts'
 
-export type Chosen<T> = { ok: true; origin: T | null } | { ok: false }
+export type ChosenOrigin<T> = { ok: true; origin: T | null } | { ok: false }
 
 export const chooseOrigin = (service: LoadedService, channel: Channel, given: string | undefined) =>
   choose<ReplyTo | Sender>(service[CHANNELS[channel].origins], given)
 
-function choose<T extends { id: Id; is_default: boolean }>(all: readonly T[], given: string | undefined): Chosen<T> {
+function choose<T extends { id: Id; is_default: boolean }>(
+  all: readonly T[],
+  given: string | undefined,
+): ChosenOrigin<T> {
   if (given === undefined)
     return { ok: true, origin: all.find(one => one.is_default) ?? (all.length === 1 ? (all[0] ?? null) : null) }
   const id = readId(given)
@@ -17,7 +20,7 @@ function choose<T extends { id: Id; is_default: boolean }>(all: readonly T[], gi
   return origin ? { ok: true, origin } : { ok: false }
 }
 
-/** The sender that answers show: the one chosen, the installation's, or the name of the service (contract 22.16). */
+/** The sender shown in responses: the chosen one, the installation's, or the name of the service (contract 22.16). */
 export const fromNumber = (service: LoadedService, chosen: Sender | null): string | null =>
   chosen?.sender ?? service.default_sender ?? nameAsSender(service.name)
 

@@ -1,4 +1,4 @@
-// The tenant: who it is, what it may do, how much.
+// The tenant: identity, permissions, limits.
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 
@@ -18,7 +18,7 @@ export type Service = {
   rate_limit: number | null
   email_retention_days: number
   sms_retention_days: number
-  /** Of phone numbers; null: the installation's. */
+  /** The home country of phone numbers; null: the installation's. */
   home_country: string | null
 }
 
@@ -30,7 +30,7 @@ export function dailyLimit(service: Service, channel: Channel): number {
   return service[columns.dailyLimit] ?? dailyLimits[service.mode]
 }
 
-/** What is due while a service is suspended or archived is not sent (contract 22.3). */
+/** Messages that are due while a service is suspended or archived are not sent (contract 22.3). */
 export const isActive = <S extends Pick<Service, 'state'>>(service: S | null): service is S =>
   service?.state === 'active'
 
@@ -40,7 +40,7 @@ export const maySend = (service: Service, channel: Channel) => service[CHANNELS[
 
 export const retentionDays = (service: Service, channel: Channel) => service[CHANNELS[channel].columns.retentionDays]
 
-/** `My Service!` → `my.service`: the mailbox a service sends from unless one is chosen. */
+/** `My Service!` → `my.service`: the default mailbox that a service sends from. */
 export function mailboxFrom(name: string): string {
   const plain = name
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-// What the installation decides for every service.
+// Settings of the installation that apply to every service.
 import { domain, list, reader, text } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 import { isCountry } from '../recipients/plans.ts'

@@ -1,5 +1,5 @@
-// Recipients that are never written to (contract 15.5): smoke-test recipients are accepted, stored nowhere and counted
-// nowhere; failure recipients tell a tester's own code what a failure looks like.
+// Simulated recipients, to which nothing is sent (contract 15.5): smoke-test recipients are accepted but neither stored nor
+// counted; failure recipients produce a failure status, so that callers can test their error handling.
 import { keyOfAny } from '../channels/index.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
 

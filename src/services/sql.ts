@@ -9,15 +9,15 @@ import type { Service } from './service.ts'
 export type ReplyTo = { id: Id; email_address: string; is_default: boolean }
 export type Sender = { id: Id; sender: string; is_default: boolean }
 
-/** A service with all that the accept path asks of it. */
+/** A service with everything that accepting needs. */
 export type LoadedService = Service & {
-  /** Its own or the installation's. */
+  /** The service's own, or the installation's. */
   home_country: string
   /** The installation's sender, for a service that has none. */
   default_sender: string | null
   reply_tos: readonly ReplyTo[]
   senders: readonly Sender[]
-  /** Addresses and numbers of team members and of the safelist, as they were written. */
+  /** Addresses and numbers of team members and of the safelist, as written. */
   allowed_recipients: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export async function load(sql: Sql, id: Id): Promise<StoredService | null> {
 
 // ——— administration ———
 
-/** A service as people who look after it see it. */
+/** A service as operators see it. */
 export type ShownService = Service & { created_at: Timestamp; updated_at: Timestamp | null }
 
 const shown = part`
@@ -58,7 +58,7 @@ export async function isEmpty(sql: Sql): Promise<boolean> {
   return row?.empty ?? true
 }
 
-/** Until the end of the transaction nobody else makes the first service of this database. */
+/** Until the end of the transaction no other process can create the first service of this database. */
 export const holdFirst = (sql: Sql) => sql`select pg_advisory_xact_lock(60110002)`
 
 /** Null when a service that is not archived has this name. */
@@ -85,7 +85,7 @@ export async function namesOf(sql: Sql, ids: readonly Id[]): Promise<Map<Id, str
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Services of this name, and those whose id, written without hyphens, begins so. */
+/** Services of this name, and those whose id, written without hyphens, begins with this text. */
 export const matching = (sql: Sql, name: string, idStart: string | null) => sql<ShownService>`
   select ${shown}
   from services
@@ -96,7 +96,7 @@ export const matching = (sql: Sql, name: string, idStart: string | null) => sql<
 
 export type Changes = Partial<Omit<Service, 'id'>>
 
-/** Changes what is named and leaves the rest. Null when the service is not there. */
+/** Changes the given fields only. Null when the service does not exist. */
 export async function change(sql: Sql, id: Id, changes: Changes, actor: Actor): Promise<ShownService | null> {
   const [changed] = await sql<ShownService>`
     with changed as (
@@ -122,16 +122,16 @@ export async function isNameTaken(sql: Sql, name: string, exceptFor: Id): Promis
   return row?.taken ?? false
 }
 
-/** Null when the service has none of its own, or is not there. */
+/** Null when the service has none of its own, or does not exist. */
 export async function homeCountryOf(sql: Sql, id: Id): Promise<string | null> {
   const [row] = await sql<{ home_country: string | null }>`select home_country from services where id = ${id}`
   return row?.home_country ?? null
 }
 
-/** Whoever changes what may exist only once in a service (a default) does so one after the other. */
+/** Serialises changes of what may exist only once in a service (a default). */
 export const hold = (sql: Sql, service: Id) => sql`select id from services where id = ${service} for update`
 
-/** The ids of all services, for a statement that looks at each. */
+/** The ids of all services, for a statement per service. */
 export const serviceIds: Part = part`(select id from services)`
 
 export async function allServices(sql: Sql): Promise<Id[]> {
@@ -142,14 +142,14 @@ export async function allServices(sql: Sql): Promise<Id[]> {
   return rows.map(row => row.id)
 }
 
-/** The longest time that any service keeps its messages. */
+/** The longest retention of any service. */
 export async function longestRetention(sql: Sql): Promise<number> {
   const [row] = await sql<{ days: number | null }>`
     select max(greatest(email_retention_days, sms_retention_days)) as days from services`
   return row?.days ?? 0
 }
 
-/** Services whose messages go before those of the service that keeps them longest. */
+/** Services with a shorter retention than the longest one. */
 export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; days: number }>`
   with longest as (select max(greatest(email_retention_days, sms_retention_days)) as days from services)
   select s.id as service_id, c.channel, c.days
@@ -158,7 +158,7 @@ export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; 
   cross join longest
   where c.days < longest.days`
 
-export type User = {
+export type TeamMember = {
   id: Id
   service_id: Id
   name: string
@@ -167,9 +167,9 @@ export type User = {
   created_at: Timestamp
 }
 
-/** Null when a team member has this address already, in whatever case. */
-export async function addUser(sql: Sql, user: Omit<User, 'created_at'>): Promise<User | null> {
-  const [added] = await sql<User>`
+/** Null when a team member already has this address, in any case. */
+export async function addUser(sql: Sql, user: Omit<TeamMember, 'created_at'>): Promise<TeamMember | null> {
+  const [added] = await sql<TeamMember>`
     insert into users (id, service_id, name, email_address, phone_number)
     select ${user.id}::uuid, ${user.service_id}::uuid, ${user.name}::text, ${user.email_address}::text,
            ${user.phone_number}::text
@@ -180,7 +180,7 @@ export async function addUser(sql: Sql, user: Omit<User, 'created_at'>): Promise
   return added ?? null
 }
 
-export const listUsers = (sql: Sql, service: Id) => sql<User>`
+export const listUsers = (sql: Sql, service: Id) => sql<TeamMember>`
   select id, service_id, name, email_address, phone_number, created_at
   from users
   where service_id = ${service}
@@ -192,7 +192,7 @@ export const removeUser = (sql: Sql, service: Id, id: Id) => sql`
     and service_id = ${service}
   returning id`
 
-/** Reply-to addresses and text senders are the same thing twice: values of a service, one of them the default. */
+/** Reply-to addresses and text senders have the same structure: values of a service, one of them the default. */
 export type OriginKind = 'reply-to' | 'sender'
 export type Origin = { id: Id; service_id: Id; value: string; is_default: boolean; created_at: Timestamp }
 
@@ -225,7 +225,7 @@ export const makeDefault = (sql: Sql, kind: OriginKind, service: Id, id: Id) => 
     and service_id = ${service}
     and not archived`
 
-/** Messages already sent name it, so it is kept out of sight. */
+/** Sent messages refer to it, so it is hidden instead of deleted. */
 export const archiveOrigin = (sql: Sql, kind: OriginKind, service: Id, id: Id) => sql`
   update ${origins[kind].table}
   set archived = true
@@ -236,7 +236,7 @@ export const archiveOrigin = (sql: Sql, kind: OriginKind, service: Id, id: Id) =
 
 export type SafelistEntry = { id: Id; service_id: Id; recipient: string; created_at: Timestamp }
 
-/** Null when it is there already, in whatever case. */
+/** Null when it already exists, in any case. */
 export async function addToSafelist(sql: Sql, entry: Omit<SafelistEntry, 'created_at'>): Promise<SafelistEntry | null> {
   const [added] = await sql<SafelistEntry>`
     insert into safelist (id, service_id, recipient)

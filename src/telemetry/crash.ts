@@ -1,9 +1,10 @@
-// Named places at which the fault harness ends the process or throws (reliability 6.1). Disarmed, a place costs one comparison.
+// Crash points: named places at which the fault tests end the process or throw (reliability 6.1). When disabled, a point costs
+// one comparison.
 
 export type CrashPoint = {
   name: string
   action: 'kill' | 'throw'
-  /** How probable, or for which id only. */
+  /** The probability, or the only id it applies to. */
   when: { chance: number } | { id: string }
 }
 
@@ -21,8 +22,8 @@ export const CRASH_POINTS = [
   'mid-purge',
 ] as const
 
-// The one state of a module that we allow ourselves: it is set before anything starts, and handing it down through every part
-// would put a test's tool into the signatures of the whole house.
+// The only module-level state: it is set before anything starts, and passing it through every part would add a test tool to all
+// signatures.
 let armed: readonly CrashPoint[] | null = null
 
 export function armCrashPoints(points: readonly CrashPoint[]): void {
@@ -41,7 +42,7 @@ function fire(points: readonly CrashPoint[], name: string, ids: () => readonly s
   }
 }
 
-/** `after-provider-ok=kill:0.01, before-send=throw:id:<uuid>`; null when it cannot be read. */
+/** `after-provider-ok=kill:0.01, before-send=throw:id:<uuid>`; null when it is malformed. */
 export function readCrashPoints(text: string): CrashPoint[] | null {
   const points: CrashPoint[] = []
   for (const one of text.split(',')) {

@@ -1,6 +1,6 @@
-// At the limit of open files libuv accepts a connection and closes it at once, and Node tells nobody: neither `error` nor `drop`
-// comes (tried with Node 20). So fewer connections are taken than there are descriptors: Node then emits `drop` for each that it
-// refuses, and the database, the providers and files keep descriptors of their own.
+// At the limit of open files libuv accepts a connection and closes it at once, and Node emits neither `error` nor `drop` (tried
+// with Node 20). So fewer connections are allowed than there are file descriptors: Node then emits `drop` for each refused one,
+// and descriptors stay free for the database, the providers and files.
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Log } from './log.ts'
@@ -10,13 +10,13 @@ const LEAST_KEPT = 128
 const MOST_KEPT = 1_024
 const FEWEST = 16
 
-/** How many callers may be connected; null: as many as come. */
+/** The most connections of callers; null: no limit. */
 export function mostConnections(limit: number | null): number | null {
   if (limit === null) return null
   return Math.max(FEWEST, limit - Math.max(LEAST_KEPT, Math.min(MOST_KEPT, Math.floor(limit / 4))))
 }
 
-/** Open files that this process may have, where the system says so (Linux). Node raises it to the hard limit when it starts. */
+/** The limit of open files, where the system reports it (Linux). Node raises it to the hard limit at its start. */
 function descriptorLimit(): number | null {
   try {
     const found = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -28,7 +28,9 @@ function descriptorLimit(): number | null {
 
 const LOG_EVERY_MS = 10_000
 
-/** Refuses callers before the descriptors are used up, counts them, and says so at once and then every ten seconds at most. */
+/**
+ * Refuses callers before the file descriptors are used up, counts them, and logs it at once and then at most every ten seconds.
+ */
 export function boundConnections(server: Server, { metrics, log }: { metrics: Metrics; log: Log }): void {
   const most = mostConnections(descriptorLimit())
   if (most === null) return

@@ -1,38 +1,43 @@
-// Every metric, by name. Labels are from closed lists: routes, statuses, channels, lanes; never an id, never a recipient.
-// ops/ has the dashboard and the alerts made from them, docs/on-call.md what they mean.
+// Every metric, by name. Labels are from closed lists: routes, statuses, channels, lanes; never an id or a recipient. ops/ has
+// the dashboard and the alerts, docs/on-call.md explains them.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
+export type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number]
 
 export type Metrics = {
   registry: Registry
   requests: Histogram<'method' | 'route' | 'status'>
-  /** Refused because of a limit: the rate's or the day's. */
+  /** Requests refused by the rate limit or the daily limit. */
   limited: Counter<'limit'>
-  /** Messages given to a provider, by what came of it. */
+  /** Messages handed to a provider, by outcome. */
   sends: Counter<'channel' | 'outcome'>
-  /** What ended the process or failed, time and again, and was given up. */
+  /** Messages that were given up because they failed or crashed the process repeatedly. */
   setAside: Counter<'lane'>
-  /** What maintenance changes or removes, and how long each of its steps takes. */
+  /** Rows that maintenance changes or removes, and the duration of each step. */
   maintenanceRows: Counter<'task'>
   maintenanceSeconds: Histogram<'task'>
-  /** Callers who were refused because too many connections are open. */
+  /** Callers refused because too many connections are open. */
   refusedConnections: Counter
-  /** What the log calls an error: somebody should look. */
+  /** Log lines of level error: somebody should look. */
   faults: Counter
-  /** Reads a number at the moment /metrics is asked. */
+  /** A gauge whose value is read at each scrape. */
   gauge(name: string, help: string, read: () => number): void
-  /** Reads one number for each label, and none while they cannot be known. */
-  gauges(name: string, help: string, labels: readonly string[], read: () => Samples | Promise<Samples>): void
+  /** A gauge with one value per label, and none while they are unknown. */
+  gauges(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: () => LabelledValues | Promise<LabelledValues>,
+  ): void
 }
-type Samples = readonly Sample[]
+type LabelledValues = readonly LabelledValue[]
 
 export const OUTCOMES = ['accepted', 'rejected', 'deferred', 'uncertain'] as const
 
 export function createMetrics(channels: readonly string[]): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  // The delay of the event loop is looked at by a timer, and an idle process should be idle: every 200 ms will do.
+  // The event-loop delay is measured by a timer. Every 200 ms is enough, and keeps an idle process idle.
   collectDefaultMetrics({ register: registry, prefix: 'herald_', eventLoopMonitoringPrecision: 200 })
   const limited = new Counter({
     name: 'herald_limit_refusals_total',
@@ -42,18 +47,18 @@ export function createMetrics(channels: readonly string[]): Metrics {
   })
   const sends = new Counter({
     name: 'herald_sends_total',
-    help: 'Messages given to a provider. Uncertain: it may have taken the message, but did not say so.',
+    help: 'Messages handed to a provider, by outcome. Uncertain: the provider may have accepted the message without confirming it.',
     labelNames: ['channel', 'outcome'],
     registers,
   })
-  // A counter that has not counted yet shows nothing, and an alert on it would never be heard.
+  // A counter without an increment is not exported, and an alert on it would never fire: so all start at 0.
   for (const limit of ['rate', 'daily']) limited.inc({ limit }, 0)
   for (const channel of channels) for (const outcome of OUTCOMES) sends.inc({ channel, outcome }, 0)
   return {
     registry,
     requests: new Histogram({
       name: 'herald_http_request_seconds',
-      help: 'Time from the first byte of a request to the last of its answer.',
+      help: 'Time from the first byte of a request to the last byte of its response.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
@@ -62,13 +67,13 @@ export function createMetrics(channels: readonly string[]): Metrics {
     sends,
     setAside: new Counter({
       name: 'herald_set_aside_total',
-      help: 'Work given up after it failed, or ended the process, time and again.',
+      help: 'Messages given up after they failed or crashed the process repeatedly.',
       labelNames: ['lane'],
       registers,
     }),
     maintenanceRows: new Counter({
       name: 'herald_maintenance_rows_total',
-      help: 'Rows that a maintenance task has changed or removed; for partitions, tables made or dropped.',
+      help: 'Rows changed or removed by a maintenance task; for partitions, tables created or dropped.',
       labelNames: ['task'],
       registers,
     }),
@@ -81,12 +86,12 @@ export function createMetrics(channels: readonly string[]): Metrics {
     }),
     refusedConnections: new Counter({
       name: 'herald_connections_refused_total',
-      help: 'Connections refused because too many are open for the limit of open files.',
+      help: 'Connections refused because of the limit of open files.',
       registers,
     }),
     faults: new Counter({
       name: 'herald_faults_total',
-      help: 'Errors in the log of the engine and of maintenance.',
+      help: 'Errors logged by the engine and by maintenance.',
       registers,
     }),
     gauge(name, help, read) {
@@ -116,7 +121,7 @@ export function createMetrics(channels: readonly string[]): Metrics {
   }
 }
 
-/** What has to be asked for is asked once for all who want it, not more often than every few seconds, and never waited for long. */
+/** Caches a query for all gauges that use it: at most one query every few seconds, with a short timeout. */
 export function createReading<T>(
   ask: () => Promise<T>,
   { seconds = 5, patienceMs = 2_000 }: { seconds?: number; patienceMs?: number } = {},
@@ -125,7 +130,7 @@ export function createReading<T>(
   return async () => {
     if (!last || performance.now() - last.at > seconds * 1000) {
       const value = ask()
-      value.catch(() => {}) // whoever waits for it hears it below
+      value.catch(() => {}) // handled by the caller below
       last = { at: performance.now(), value }
     }
     let timer: NodeJS.Timeout | undefined
@@ -135,7 +140,7 @@ export function createReading<T>(
     try {
       return await Promise.race([last.value, late])
     } catch {
-      return null // the database is away, which is a metric of its own
+      return null // the database is unreachable, which has its own metric
     } finally {
       clearTimeout(timer)
     }

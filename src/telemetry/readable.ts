@@ -1,4 +1,4 @@
-// A log line for people at a terminal: time, level, sentence, then the fields. Programs get JSON.
+// Formats a log line for a terminal: time, level, sentence, then the fields. Without a terminal the log is JSON.
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: 'TRACE',
@@ -9,19 +9,19 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'FATAL',
 }
 
-/** Takes one line of JSON; what is not JSON stays as it is. */
+/** Takes one line of JSON; anything else is returned unchanged. */
 export function readable(line: string): string {
   let fields: Record<string, unknown>
   try {
     fields = JSON.parse(line) as Record<string, unknown>
   } catch {
-    return line // somebody else's line
+    return line // not a line of our logger
   }
   const { level, time, pid: _, msg, method, route, status, ...rest } = fields
   const what = method === undefined ? msg : `${method} ${route} ${status}`
   const shown = Object.entries(rest).map(([name, value]) => `${name}=${shownValue(value)}`)
   const words = [String(time).slice(11, 23), (LEVELS[Number(level)] ?? 'INFO').padEnd(5), what, ...shown]
-  // Whatever a field holds, it cannot speak to the terminal.
+  // Field values cannot contain terminal control sequences.
   return `${words.join(' ').replaceAll(/[^\P{Cc}\n]/gu, ' ')}\n`
 }
 

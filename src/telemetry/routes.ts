@@ -1,5 +1,5 @@
-// For those who watch over the service. Alive never asks the database; ready does, and needs three misses in a row to
-// change its mind, so that one slow moment of the database does not take every process out of rotation at once.
+// Health and metrics. Liveness never queries the database. Readiness does, and needs three failures in a row to change, so that
+// one slow moment of the database does not remove every process from the load balancer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics } from './metrics.ts'
 
@@ -8,7 +8,7 @@ export type Readiness = { isReady(): boolean; stop(): void }
 const EVERY_SECONDS = 2
 const MISSES = 3
 
-/** `ask` rejects while the service could not serve. */
+/** `ask` rejects while the service cannot serve requests. */
 export function createReadiness(ask: () => Promise<unknown>): Readiness {
   let misses = 0
   let asking = false
@@ -31,12 +31,12 @@ export function createReadiness(ask: () => Promise<unknown>): Readiness {
   return { isReady: () => misses < MISSES, stop: () => clearInterval(timer) }
 }
 
-/** What /health/ready tells besides: which installation this is, and who sends. No secrets, no addresses. */
+/** Also in the body of /health/ready: the id of the installation and its providers. No secrets, no addresses. */
 export type About = {
   instance: string
-  /** In order of preference, by channel. */
+  /** Providers in order of preference, by channel. */
   providers: Readonly<Record<string, readonly string[]>>
-  /** The same for people; a channel that is captured says so. */
+  /** The same as text for people; a captured channel says so. */
   details: readonly string[]
 }
 

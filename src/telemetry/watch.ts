@@ -1,4 +1,4 @@
-// A process that only delivers answers no callers, but whoever watches over it wants its figures all the same.
+// Serves health and metrics on a port of its own, for a process that runs only the engine.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'

@@ -107,7 +107,7 @@ export function templateRoutes(app: App) {
   }
 
   const previewTemplate: Route = {
-    summary: 'See what a template becomes with values',
+    summary: 'Preview a template with values',
     tag: 'Templates',
     example: shape.examples.previewTemplate,
     ids: { id: 'id' },
