@@ -32,7 +32,7 @@ async function whole(thread: Examiner) {
 }
 
 test('a body that takes all the memory is refused, and those of others are read again', async () => {
-  const thread = createBulkThread({ limits: { resourceLimits: { maxOldGenerationSizeMb: 96 } } })
+  const thread = createBulkThread({ limits: { maxOldGenerationSizeMb: 96 } })
   const greedy = bodyOf([
     ['email address', 'name'],
     ...Array.from({ length: 900_000 }, (_, at) => [`${at}@x.zz`, `n${at}`]),

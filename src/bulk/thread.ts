@@ -1,10 +1,11 @@
 // The service's side of the bulk thread. Bodies of several services are in it at the same time and take turns; a service has
 // one in it, and all of them together have a bounded size. A body that uses up its time or the thread's memory is refused; the
 // others are read again by the next thread.
-import { Worker } from 'node:worker_threads'
 import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
+import { type Periodic, startPeriodic } from '../runtime/periodic.ts'
+import { createThread, type Loss } from '../runtime/worker-thread.ts'
 import { refuse } from './refusals.ts'
 import type { BulkBody } from './schemas.ts'
 
@@ -87,7 +88,7 @@ export type BulkThread = {
 const MIB = 1024 * 1024
 /** Bodies in the thread at the same time. A parsed body takes up to ten times its size; a larger one has the thread alone. */
 const MOST_BYTES = 96 * MIB
-const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: 1_500 } }
+const LIMITS = { maxOldGenerationSizeMb: 1_500 }
 /** How long one slice may take: parsing 64 MiB takes a second or two and cannot be interrupted. */
 const SLICE_PATIENCE_MS = 20_000
 /** How often a body is read again because the thread was lost to another one. */
@@ -107,7 +108,6 @@ type Job = {
 }
 
 export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits = LIMITS } = {}): BulkThread {
-  let worker: Worker | null = null
   let lastId = 0
   let bytes = 0
   const inside = new Map<number, Job>()
@@ -116,36 +116,29 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
   const alone: Job[] = []
   const running = new Int32Array(new SharedArrayBuffer(8))
   const idle: (() => void)[] = []
-  let watch: NodeJS.Timeout | null = null
+  let watch: Periodic | null = null
 
-  function start(): Worker {
-    running.fill(0)
-    const options = { ...limits, workerData: running }
-    const made = import.meta.url.endsWith('.ts')
-      ? startFromSource(options)
-      : new Worker(new URL('./worker.js', import.meta.url), options)
-    made.unref()
-    made.on('message', (answer: Answer) => worker === made && hear(answer))
-    made.on('error', () => lost(made))
-    made.on('exit', () => lost(made))
-    watchOver(made)
-    return made
-  }
+  const thread = createThread<Ask, Answer>({
+    beside: import.meta.url,
+    limits,
+    workerData: running,
+    onStart() {
+      running.fill(0)
+      watch = startPeriodic(createCheck(), slicePatienceMs / 10, () => {})
+    },
+    onReply: hear,
+    onLost: lost,
+  })
 
-  // A slice that does not end cannot be talked to.
-  function watchOver(watched: Worker) {
+  /** Ends a thread whose slice does not end: it does not read messages. */
+  function createCheck() {
     let [seen, since] = [-1, 0]
-    if (watch) clearInterval(watch)
-    watch = setInterval(() => {
+    return async () => {
       const slices = Atomics.load(running, RUNNING.slices)
       const isBusy = Atomics.load(running, RUNNING.job) !== 0
       if (!isBusy || slices !== seen) [seen, since] = [slices, performance.now()]
-      else if (performance.now() - since > slicePatienceMs) {
-        lost(watched, true)
-        void watched.terminate()
-      }
-    }, slicePatienceMs / 10)
-    watch.unref()
+      else if (performance.now() - since > slicePatienceMs) thread.kill()
+    }
   }
 
   function hear(answer: Answer) {
@@ -163,14 +156,12 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
 
   // What took too long is known. What took the memory may be another body than the one that asked for the last of it: with
   // several in the thread, each is read again with the thread to itself.
-  function lost(which: Worker, isStuck = false) {
-    if (worker !== which) return
-    worker = null
-    if (watch) clearInterval(watch)
+  function lost(why: Loss) {
+    void watch?.stop()
     const last = Atomics.load(running, RUNNING.job)
     const begun = [...inside.values()].filter(job => job.head)
     const found = inside.get(last)
-    const guilty = isStuck || begun.length === 1 || alone[0] === found ? found : undefined
+    const guilty = why === 'killed' || begun.length === 1 || alone[0] === found ? found : undefined
     for (const job of begun) if (job.head) job.head.isRead = false
     if (guilty) refuseJob(guilty, refuse.tooMuch())
     const others = begun.filter(job => job !== guilty)
@@ -193,9 +184,8 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     const { id, service, head, rules, body } = job
     // Asked again when the others have left.
     if (!head || (alone[0] && alone[0] !== job)) return
-    worker ??= start()
-    if (!head.isRead) worker.postMessage({ kind: 'read', job: id, service, body, now: head.now } satisfies Ask)
-    if (rules) worker.postMessage({ kind: 'check', job: id, service, rules } satisfies Ask)
+    if (!head.isRead) thread.post({ kind: 'read', job: id, service, body, now: head.now })
+    if (rules) thread.post({ kind: 'check', job: id, service, rules })
   }
 
   const asked = (job: Job, kind: 'head' | 'checked') =>
@@ -251,7 +241,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     inside.delete(job.id)
     bytes -= job.size
     // A body that was refused before its rows were looked at is still there, many times its size.
-    worker?.postMessage({ kind: 'forget', job: job.id } satisfies Ask)
+    if (thread.isRunning()) thread.post({ kind: 'forget', job: job.id })
     const at = alone.indexOf(job)
     if (at >= 0) alone.splice(at, 1)
     if (at === 0) for (const other of inside.values()) if (other.settle) ask(other)
@@ -286,8 +276,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     },
     async stop() {
       if (inside.size > 0) await new Promise<void>(resolve => idle.push(resolve))
-      if (watch) clearInterval(watch)
-      await worker?.terminate()
+      await thread.stop()
     },
   }
 }
@@ -302,12 +291,3 @@ async function shared(body: Buffer): Promise<Uint8Array> {
   return own
 }
 const STEP_BYTES = 8 * MIB
-
-// Development and tests run the sources, which a thread of Node 20 reads only with the help of tsx.
-function startFromSource(options: object): Worker {
-  const url = JSON.stringify(new URL('./worker.ts', import.meta.url).href)
-  return new Worker(`import('tsx/esm/api').then(({ register }) => { register(); return import(${url}) })`, {
-    ...options,
-    eval: true,
-  })
-}
