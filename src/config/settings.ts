@@ -38,14 +38,14 @@ const places = {
     'HERALD_ENV_FILE',
     text,
     null,
-    'A file with settings, one NAME=value on each line; the environment decides over it. The command line reads the same one.',
+    'A file with settings, one NAME=value on each line; the environment takes precedence. The command line reads the same file.',
     { shown: '`herald.env` in the working folder, else `/etc/herald/herald.env`' },
   ),
   dataFolder: setting(
     'HERALD_DATA',
     folder,
     resolve('data'),
-    'Folder for the embedded database and the secrets made on first start.',
+    'Folder for the embedded database and the secrets created on first start.',
     { shown: './data' },
   ),
 } satisfies Settings
@@ -60,8 +60,8 @@ const lists = Object.fromEntries(
       providersVariable,
       providerNames(KINDS[name]),
       [],
-      `Who sends ${words.many}, in order of preference, separated by commas: ${kinds}; \`capture\` keeps them in the inbox and sends nothing; \`none\` switches ${words.many} off.`,
-      { shown: 'those that are configured, in this order; capture without any' },
+      `Providers of ${words.many}, in order of preference, separated by commas: ${kinds}; \`capture\` stores them in the inbox and sends nothing; \`none\` switches ${words.many} off.`,
+      { shown: 'the configured ones, in this order; without any, capture' },
     )
     return [`${name}Providers`, row]
   }),
@@ -72,7 +72,7 @@ const trial = {
     'HERALD_CAPTURE',
     flag,
     false,
-    'Declares a trial: a channel without a provider marks messages delivered and sends nothing, also where others than this machine can send. Without it such an installation does not start.',
+    'Declares a trial: a channel without a provider marks messages delivered and sends nothing, also where other machines can reach the service. Without it such an installation does not start.',
   ),
 } satisfies Settings
 

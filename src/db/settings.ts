@@ -24,7 +24,7 @@ export const settings = {
     'HERALD_DATABASE_CONNECTIONS',
     whole(2, 500),
     10,
-    'Connections to the database that one process uses to serve and to send. It holds two more, to listen and to lead, and the leader up to two for maintenance.',
+    'Connections to the database of one process, to serve requests and to send. It has two more, for notifications and leader election, and the leader up to two for maintenance.',
   ),
   databaseSeconds: setting(
     'HERALD_DATABASE_SECONDS',

@@ -6,6 +6,6 @@ export const settings = {
     'HERALD_LEASE_SECONDS',
     whole(1, 3_600),
     30,
-    'How long a process may be silent before others take over what it was sending.',
+    'How long a process may go without a heartbeat before others take over its messages.',
   ),
 } satisfies Settings

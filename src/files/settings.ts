@@ -13,7 +13,7 @@ export const settings = {
     'HERALD_SCANNER',
     oneOf('embedded', 'clamd', 'none'),
     'embedded' as 'embedded' | 'clamd' | 'none',
-    'Who scans files: `clamd`, the few signatures of the embedded scanner (docs/files.md), or `none`, with a warning at every start.',
+    'The scanner of files: `clamd`, `embedded` with a few signatures (docs/files.md), or `none`, with a warning at every start.',
   ),
   clamdUrl: setting<string | null>(
     'HERALD_CLAMD_URL',
@@ -26,19 +26,19 @@ export const settings = {
     'HERALD_FILE_STORE',
     oneOf('postgres', 's3'),
     'postgres' as 'postgres' | 's3',
-    'Where the contents of files are kept, always sealed: in the database, or in a bucket that speaks S3.',
+    'Where the contents of files are stored, always sealed: in the database, or in an S3 bucket.',
   ),
   s3Url: setting<string | null>(
     'HERALD_S3_URL',
     webAddress,
     null,
-    'Address of the S3 service, like `https://s3.eu-west-1.amazonaws.com`; the bucket goes into the path.',
+    'Address of the S3 service, like `https://s3.eu-west-1.amazonaws.com`; the bucket is in the path.',
     { shown: 'none' },
   ),
   s3Bucket: setting<string | null>('HERALD_S3_BUCKET', label, null, 'Bucket for the contents of files.', {
     shown: 'none',
   }),
-  s3Region: setting('HERALD_S3_REGION', label, 'us-east-1', 'Region that signatures for the S3 service name.'),
+  s3Region: setting('HERALD_S3_REGION', label, 'us-east-1', 'Region in the signatures for the S3 service.'),
   s3Key: setting<string | null>('HERALD_S3_KEY', text, null, 'Access key id for the bucket.', {
     shown: 'none',
     secret: true,

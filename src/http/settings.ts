@@ -4,12 +4,12 @@ import { type Settings, setting } from '../core/setting.ts'
 
 export const settings = {
   host: setting('HERALD_HOST', text, '127.0.0.1', 'Address to listen on; `0.0.0.0` for every network of the machine.'),
-  port: setting('HERALD_PORT', whole(0, 65_535), 6011, 'Port to listen on; 0 takes any free one.'),
+  port: setting('HERALD_PORT', whole(0, 65_535), 6011, 'Port to listen on; 0 chooses any free one.'),
   metricsPort: setting<number | null>(
     'HERALD_METRICS_PORT',
     whole(0, 65_535),
     null,
-    'Port for /metrics and /health of a process that only delivers (`start --only engine`); the others have them on HERALD_PORT.',
+    'Port for /metrics and /health of a process with only the engine (`start --only engine`); other processes serve them on HERALD_PORT.',
     { shown: 'none' },
   ),
   baseUrl: setting<string | null>(
@@ -23,7 +23,7 @@ export const settings = {
     'HERALD_TRUSTED_PROXIES',
     list,
     [] as string[],
-    'Addresses or networks of proxies whose forwarded headers are believed, separated by commas.',
+    'Addresses or networks of proxies whose forwarded headers are trusted, separated by commas.',
     { shown: 'none' },
   ),
   corsOrigins: setting(
@@ -40,13 +40,13 @@ export const loadSettings = {
     'HERALD_BODY_BUDGET',
     whole(8, 65_536),
     64,
-    'Mebibytes of request bodies that may be in memory at the same time, shared by the services that send them; one body more is read beyond it, so that a large one can always be finished.',
+    'MiB of request bodies in memory at the same time, shared fairly between services; one body at a time may exceed it, so that a large one can always be finished.',
   ),
   requestSeconds: setting(
     'HERALD_REQUEST_SECONDS',
     whole(1, 600),
     30,
-    'How long a caller may take to send a whole request; a body that brings less than 1 KiB a second over a third of this time is ended earlier.',
+    'How long a caller may take to send a whole request; a body slower than 1 KiB a second over a third of this time is ended earlier.',
   ),
   headerSeconds: setting(
     'HERALD_HEADER_SECONDS',
@@ -58,13 +58,13 @@ export const loadSettings = {
     'HERALD_KEEP_ALIVE_SECONDS',
     whole(1, 3_600),
     72,
-    'How long an idle connection is kept; longer than the idle time-out of the proxy in front.',
+    'How long an idle connection is kept open; longer than the idle timeout of the proxy in front.',
   ),
   noticeSeconds: setting(
     'HERALD_NOTICE_SECONDS',
     whole(0, 600),
     0,
-    'How long a stop still takes new connections while `/health/ready` says no already; longer than a load balancer needs to notice.',
+    'How long a stop still accepts new connections while `/health/ready` already fails; longer than a load balancer needs to notice.',
   ),
-  drainSeconds: setting('HERALD_DRAIN_SECONDS', whole(1, 600), 10, 'How long a stop waits for requests under way.'),
+  drainSeconds: setting('HERALD_DRAIN_SECONDS', whole(1, 600), 10, 'How long a stop waits for requests in progress.'),
 } satisfies Settings

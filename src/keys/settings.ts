@@ -11,14 +11,14 @@ export const settings = {
     'HERALD_SECRET',
     secret,
     null,
-    'Secret that seals keys and personal data, at least 32 characters. Without it one is made on first start and kept in the data folder.',
+    'Secret that seals keys and personal data, at least 32 characters. Without it one is created on first start and stored in the data folder.',
     { shown: 'made on first start', secret: true },
   ),
   oldSealSecrets: setting(
     'HERALD_OLD_SECRETS',
     secrets,
     [] as string[],
-    'Earlier secrets, newest first, separated by commas: what they sealed stays readable after a change of HERALD_SECRET.',
+    'Earlier secrets, newest first, separated by commas: data sealed with them stays readable after a change of HERALD_SECRET.',
     { shown: 'none', secret: true },
   ),
   keyPrefix: setting(

@@ -6,7 +6,7 @@ export const settings = {
     'HERALD_READ_LIMIT',
     whole(1, 2_147_483_647),
     null,
-    'Reads (GET) that one service may make in 60 seconds; more are answered 429. Without it reads are not refused, they take turns.',
+    'Reads (GET) that one service may make in 60 seconds; more are answered 429. Without it reads are never refused, only scheduled fairly between services.',
     { shown: 'none' },
   ),
 } satisfies Settings

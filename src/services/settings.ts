@@ -31,7 +31,7 @@ export const settings = {
     'HERALD_SIMULATED_RECIPIENTS',
     list,
     [] as string[],
-    'Smoke-test recipients: accepted, stored nowhere, never sent to. Separated by commas.',
+    'Smoke-test recipients: accepted, but neither stored nor sent. Separated by commas.',
     { shown: 'simulate-delivered(-2, -3)@ the sending domain; +16132532222, …3, …4' },
   ),
 } satisfies Settings

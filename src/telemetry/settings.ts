@@ -14,13 +14,13 @@ export const settings = {
     'HERALD_CRASH_POINTS',
     crashPoints,
     [] as CrashPoint[],
-    'Places at which the process ends itself or throws, for the fault harness only: `after-provider-ok=kill:0.01`.',
+    'Places at which the process ends itself or throws, for fault tests only: `after-provider-ok=kill:0.01`.',
     { shown: 'none' },
   ),
   logLevel: setting(
     'HERALD_LOG_LEVEL',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',
-    'How much is logged.',
+    'The lowest level that is logged.',
   ),
 } satisfies Settings

@@ -6,13 +6,9 @@ import type { PoolSettings } from '../smtp/pool.ts'
 import { dkimRows, dkimSettings, timeouts } from '../smtp/settings.ts'
 
 export const settings = {
-  sesRegion: setting<string | null>(
-    'HERALD_SES_REGION',
-    label,
-    null,
-    'Region of Amazon SES to send e-mail by, like `eu-west-1`.',
-    { shown: 'none' },
-  ),
+  sesRegion: setting<string | null>('HERALD_SES_REGION', label, null, 'Region of Amazon SES, like `eu-west-1`.', {
+    shown: 'none',
+  }),
   sesUser: setting<string | null>('HERALD_SES_USER', text, null, 'SMTP user name of Amazon SES.', {
     shown: 'none',
     secret: true,
@@ -25,27 +21,27 @@ export const settings = {
     'HERALD_SES_CONFIGURATION_SET',
     label,
     null,
-    'Configuration set named in every message, if its events are to be told.',
+    'Configuration set named in every message, to publish its events.',
     { shown: 'none' },
   ),
   sesTopics: setting(
     'HERALD_SES_TOPICS',
     list,
     [] as string[],
-    'SNS topics (ARN) whose news about messages is believed, separated by commas.',
+    'SNS topics (ARN) whose receipts are accepted, separated by commas.',
     { shown: 'none' },
   ),
   sesConnections: setting(
     'HERALD_SES_CONNECTIONS',
     whole(1, 200),
     20,
-    'Connections to Amazon SES held by one process; a quarter of them is kept for urgent messages.',
+    'Connections of one process to Amazon SES; a quarter of them is reserved for urgent messages.',
   ),
   sesPerSecond: setting<number | null>(
     'HERALD_SES_PER_SECOND',
     whole(1, 100_000),
     null,
-    'Messages a second that Amazon SES allows this account.',
+    'Messages per second that Amazon SES allows this account.',
     { shown: 'no limit' },
   ),
   ...dkimRows,

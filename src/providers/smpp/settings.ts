@@ -22,7 +22,7 @@ export const settings = {
   smppSystemType: setting('HERALD_SMPP_SYSTEM_TYPE', text, '', 'The system_type of the bind, if the SMSC wants one.', {
     shown: 'none',
   }),
-  smppBinds: setting('HERALD_SMPP_BINDS', whole(1, 20), 1, 'How many binds each process holds to the SMSC.'),
+  smppBinds: setting('HERALD_SMPP_BINDS', whole(1, 20), 1, 'Binds of each process to the SMSC.'),
   smppWindow: setting(
     'HERALD_SMPP_WINDOW',
     whole(1, 1_000),
@@ -46,7 +46,7 @@ export const settings = {
     'HERALD_SMPP_LONG',
     oneOf('parts', 'payload'),
     'parts' as 'parts' | 'payload',
-    'How long texts travel: as parts with a header, or whole in message_payload.',
+    'How long texts are sent: as parts with a header, or as one message in message_payload.',
   ),
   smppReceipts: setting(
     'HERALD_SMPP_RECEIPTS',
@@ -71,13 +71,13 @@ export const settings = {
     'HERALD_SMPP_REPLY_SECONDS',
     whole(1, 600),
     30,
-    'How long the SMSC may take to answer before a message counts as uncertain and is tried again.',
+    'How long the SMSC may take to answer before a message counts as uncertain and is retried.',
   ),
   smppEnquireSeconds: setting(
     'HERALD_SMPP_ENQUIRE_SECONDS',
     whole(1, 3_600),
     30,
-    'How often an idle bind is asked whether it is alive.',
+    'How often an idle bind is checked with enquire_link.',
   ),
 } satisfies Settings
 

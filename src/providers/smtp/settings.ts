@@ -26,7 +26,7 @@ export const dkimRows = {
     'HERALD_DKIM_SELECTOR',
     label,
     null,
-    'Selector under which the public key stands in DNS: `<selector>._domainkey.<domain>`. E-mails are signed when it and the key are set.',
+    'Selector of the public key in DNS: `<selector>._domainkey.<domain>`. E-mails are signed when it and the key are set.',
     { shown: 'none: not signed' },
   ),
   dkimKey: setting<string | null>(
@@ -43,14 +43,14 @@ export const settings = {
     'HERALD_SMTP_URL',
     smtpUrl,
     null,
-    'Mail server to send e-mail by: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte.',
+    'Mail server that sends e-mails: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte.',
     { shown: 'none', secret: true },
   ),
   smtpTls: setting<'required' | 'opportunistic' | 'never' | null>(
     'HERALD_SMTP_TLS',
     oneOf('required', 'opportunistic', 'never'),
     null,
-    'Whether mail may leave unencrypted. `opportunistic` encrypts where offered and checks no certificate.',
+    'Whether e-mails may be sent unencrypted. `opportunistic` encrypts where offered and checks no certificate.',
     { shown: 'required; to a mail server on this machine opportunistic' },
   ),
   smtpCa: setting<string | null>(
@@ -64,19 +64,19 @@ export const settings = {
     'HERALD_SMTP_CONNECTIONS',
     whole(1, 200),
     20,
-    'Connections to the mail server held by one process; a quarter of them is kept for urgent messages.',
+    'Connections of one process to the mail server; a quarter of them is reserved for urgent messages.',
   ),
   smtpReplySeconds: setting(
     'HERALD_SMTP_REPLY_SECONDS',
     whole(1, 600),
     30,
-    'How long the mail server may take to answer before a message counts as uncertain and is tried again.',
+    'How long the mail server may take to answer before a message counts as uncertain and is retried.',
   ),
   smtpPerSecond: setting<number | null>(
     'HERALD_SMTP_PER_SECOND',
     whole(1, 100_000),
     null,
-    'Messages a second the mail server allows.',
+    'Messages per second that the mail server allows.',
     { shown: 'no limit' },
   ),
   ...dkimRows,
@@ -84,11 +84,11 @@ export const settings = {
     'HERALD_BOUNCE_DOMAIN',
     domain,
     null,
-    'Domain of the return paths. When set, Herald listens for bounces itself; the MX of this domain must lead to it.',
+    'Domain of the return paths. When set, Herald receives bounces itself; the MX record of this domain must name it.',
     { shown: 'none: bounces go to the sender address' },
   ),
-  bounceHost: setting('HERALD_BOUNCE_HOST', text, '127.0.0.1', 'Address on which bounces are listened for.'),
-  bouncePort: setting('HERALD_BOUNCE_PORT', whole(0, 65_535), 2525, 'Port on which bounces are listened for.'),
+  bounceHost: setting('HERALD_BOUNCE_HOST', text, '127.0.0.1', 'Address on which bounces are received.'),
+  bouncePort: setting('HERALD_BOUNCE_PORT', whole(0, 65_535), 2525, 'Port on which bounces are received.'),
 } satisfies Settings
 
 export type SmtpSettings = {

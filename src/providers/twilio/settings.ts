@@ -8,7 +8,7 @@ export const settings = {
     'HERALD_TWILIO_URL',
     webAddress,
     'https://api.twilio.com',
-    'Address of the Twilio interface, or of anyone who speaks it.',
+    'Address of the Twilio API, or of a compatible one.',
   ),
   twilioAccount: setting<string | null>(
     'HERALD_TWILIO_ACCOUNT',
