@@ -1,4 +1,4 @@
-// Starts lanes, keeps their leases alive, wakes them when something is due, and drains them on stop.
+// Starts the lanes, renews their leases, wakes them when tickets are due, and drains them at stop.
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import { createLaneShares, type LaneShares } from '../runtime/admission.ts'
@@ -18,7 +18,7 @@ export type LaneContext = {
   shares: LaneShares
 }
 
-/** A line of lanes.ts: what is done in a lane, how many at a time, and how its results are written. */
+/** One entry of lanes.ts: the work of a lane, how much of it is in flight, and how its results are written. */
 export type LaneSpec = { name: string; start(context: LaneContext): Lane }
 
 export function lane<Item, Result>(spec: {
@@ -78,8 +78,8 @@ export function createEngine(options: {
   const names = [...byName.keys()]
   const soon = new Map<string, NodeJS.Timeout>()
 
-  // One look a second at what is due next, for all lanes together; what is due sooner has a timer of its own. Whatever is
-  // accepted meanwhile wakes its lane by itself.
+  // One query a second says for all lanes when their next ticket is due. A ticket due before the next query gets a timer. Messages
+  // accepted meanwhile wake their lane directly.
   async function look(signal: AbortSignal) {
     for (const [name, ms] of await taker.nextDue(names)) {
       if (signal.aborted) return

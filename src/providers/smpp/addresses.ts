@@ -1,4 +1,4 @@
-// Type of number and numbering plan of both ends: SMPP 3.4, 5.2.5 and 5.2.6.
+// Type of number (TON) and numbering plan (NPI) of sender and recipient: SMPP 3.4, 5.2.5 and 5.2.6.
 
 export type Address = { ton: number; npi: number; address: string }
 
@@ -7,11 +7,11 @@ const networkSpecific = { ton: 3, npi: 0 }
 const alphanumeric = { ton: 5, npi: 0 }
 const unknown = { ton: 0, npi: 0 }
 
-/** Null: nothing a text message can be sent from. */
+/** Null: not a valid sender of a text message. */
 export function source(from: string | null): Address | null {
   if (from === null || from === '') return { ...unknown, address: '' }
   if (/^\+?[0-9]{9,15}$/.test(from)) return { ...international, address: from.replace('+', '') }
-  // Short codes belong to a network, they are no numbers of the international plan.
+  // Short codes belong to one network, not to the international numbering plan.
   if (/^[0-9]{3,8}$/.test(from)) return { ...networkSpecific, address: from }
   // 3GPP TS 23.040, 9.1.2.5: eleven characters fit the address field.
   if (/^[\x20-\x7e]{1,11}$/.test(from)) return { ...alphanumeric, address: from }

@@ -1,13 +1,13 @@
-// Octets to whole PDUs, and whether a deliver_sm is one. The package's own reader emits truncated PDUs and sleeps for
-// ever on a length below its header, so the cutting is done here and the package only decodes what is whole.
+// Splits the octets of a connection into whole PDUs, and checks a deliver_sm. The package's own reader emits truncated PDUs and hangs
+// on a length below the header's, so it only decodes whole PDUs here.
 // Source: SMPP 3.4, 3.2 (header: length, id, status, sequence, four octets each) and 4.6.1 (deliver_sm).
 
 const headerOctets = 16
 /** The largest PDU the package decodes; receipts have a few hundred octets. */
 const mostOctets = 16_384
 
-/** Gives each whole PDU to `hear`; false once the octets cannot be SMPP. */
-export function createFrames(hear: (frame: Buffer) => void): (chunk: Buffer) => boolean {
+/** Calls `onFrame` with each whole PDU. Returns false when the octets cannot be SMPP. */
+export function createFrames(onFrame: (frame: Buffer) => void): (chunk: Buffer) => boolean {
   let rest: Buffer = Buffer.alloc(0)
   return chunk => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
@@ -17,13 +17,13 @@ export function createFrames(hear: (frame: Buffer) => void): (chunk: Buffer) => 
       if (rest.length < length) break
       const frame = rest.subarray(0, length)
       rest = rest.subarray(length)
-      hear(frame)
+      onFrame(frame)
     }
     return true
   }
 }
 
-/** Whether the lengths inside add up: a field that runs over the end would be decoded short and name a wrong message. */
+/** Whether the lengths inside add up. A field that runs over the end would be truncated and could name another message. */
 export function isWholeDeliver(frame: Buffer): boolean {
   let at = headerOctets
   const skipText = () => {

@@ -1,11 +1,11 @@
-// What a deliver_sm tells about a message we sent. Sources: SMPP 3.4, 5.2.12 (esm_class), 5.2.28 (message_state),
+// Reads a deliver_sm as a receipt of a message we sent. Sources: SMPP 3.4, 5.2.12 (esm_class), 5.2.28 (message_state),
 // 5.3.2.12 (receipted_message_id), 5.3.2.35 (message_state) and Appendix B, the text form:
 // "id:IIIIIIIIII sub:SSS dlvrd:DDD submit date:YYMMDDhhmm done date:YYMMDDhhmm stat:DDDDDDD err:E text: …"
 import type { Pdu } from 'smpp'
 import { cleanRef } from '../clean.ts'
 import type { Receipt } from '../port.ts'
 
-/** What an operator can say about an `err:` code of the SMSC. */
+/** The meaning of an `err:` code of the SMSC, as configured. */
 export type ErrorMeaning = 'temporary' | 'permanent' | 'blocked' | 'opted-out'
 
 export type ReceiptOptions = {
@@ -16,7 +16,7 @@ export type ReceiptOptions = {
 /** Some SMSCs write an id hexadecimally in the answer to submit_sm and decimally in the receipt, or the reverse. */
 export type IdForm = 'same' | 'hex-in-answer' | 'hex-in-receipt'
 
-/** One spelling for both places: decimal where they differ, otherwise as it came. */
+/** The same reference for both places: decimal if the SMSC writes them differently, otherwise unchanged. */
 export function refOf(id: string, form: IdForm, place: 'answer' | 'receipt'): string {
   const text = cleanRef(id).slice(0, 65)
   if (form === 'same') return text
@@ -38,13 +38,13 @@ const states: readonly (State | null)[] = [
   'REJECTD',
 ]
 
-/** Null: not a receipt, or one that does not say of what. Both are acknowledged, for sending them again would not help. */
+/** Null: not a receipt, or one without an id or a state. It is acknowledged too: another delivery would be the same. */
 export function readReceipt(pdu: Pdu, options: ReceiptOptions): Receipt | null {
   const kind = (numberOf(pdu.esm_class) >> 2) & 0x0f
   const isIntermediate = kind === 8
   const tlvId = textOf(pdu.receipted_message_id)
   const tlvState = states[numberOf(pdu.message_state)] ?? null
-  // A phone can send us the words of a receipt, but neither this class nor these parameters.
+  // A text message from a phone can look like a receipt, but it cannot have this esm_class or these parameters.
   if (kind !== 1 && !isIntermediate && !(tlvId && tlvState)) return null
 
   const text = messageOf(pdu)
@@ -81,7 +81,7 @@ function meaning(state: string, error: string, errors: ReceiptOptions['errors'])
       return byError(known ?? 'blocked', error)
     case 'DELETED':
       return { result: 'permanent-failure', detail: 'deleted', response: null }
-    default: // UNDELIV, UNKNOWN, and words of the vendor's own
+    default: // UNDELIV, UNKNOWN, and states that only this vendor has
       return byError(known ?? 'permanent', error)
   }
 }
@@ -100,7 +100,7 @@ function byError(kind: ErrorMeaning, error: string): Meaning {
   }
 }
 
-/** yyMMddhhmm, yyMMddhhmmss or yyyyMMddhhmmss, taken for UTC; null when it is no date. */
+/** yyMMddhhmm, yyMMddhhmmss or yyyyMMddhhmmss, read as UTC; null: not a date. */
 export function timeOf(digits: string): number | null {
   const full = digits.length === 14 ? digits : `20${digits}`
   const found = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?$/.exec(full)
@@ -114,7 +114,7 @@ function messageOf(pdu: Pdu): string {
   return decoded(pdu.short_message) || decoded(pdu.message_payload)
 }
 
-// The package decodes to { message, udh? }; the message stays octets when it does not know the alphabet.
+// The package decodes to { message, udh? }; `message` is a Buffer if the package does not know the alphabet.
 function decoded(value: unknown): string {
   if (typeof value !== 'object' || value === null || !('message' in value)) return ''
   const { message } = value

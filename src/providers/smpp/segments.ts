@@ -1,24 +1,24 @@
-// Cuts a text into what one submit_sm each can carry. Long messages are joined again by the phone with the help of a
-// user data header: 3GPP TS 23.040, 9.2.3.24.1, concatenation with an 8-bit reference.
+// Splits a text into parts that fit into one submit_sm each. The phone joins the parts of a long message by their user data
+// header: 3GPP TS 23.040, 9.2.3.24.1, concatenation with an 8-bit reference.
 import { gsmEscape } from '../../core/gsm.ts'
 import { gsm7, ucs2, withoutControls } from './alphabet.ts'
 
 export type Segments = {
   /** SMPP 3.4, 5.2.19: 0 the SMSC's default alphabet, 8 UCS-2. */
   dataCoding: 0 | 8
-  /** What goes into short_message, header included; one entry per part. */
+  /** One short_message per part, with its header. */
   parts: readonly Buffer[]
-  /** The octets as a whole, for message_payload. */
+  /** All octets without headers, for message_payload. */
   whole: Buffer
 }
 
 const headerOctets = 6
 const mostParts = 255
 
-/** Null: longer than a reference of 8 bits can number. */
+/** Null: more parts than the header can number. */
 export function cut(text: string, encoding: 'GSM-7' | 'UCS-2', reference: number): Segments | null {
   const clean = withoutControls(text)
-  // A text that does not fit the promised alphabet is still sent as it was meant, at the price of the wider one.
+  // A text with characters outside GSM-7 is sent as UCS-2, whatever was announced.
   const narrow = encoding === 'GSM-7' ? gsm7(clean) : null
   const whole = narrow ?? ucs2(clean)
   const dataCoding = narrow ? 0 : 8
@@ -41,7 +41,7 @@ function slices(octets: Buffer, size: number, splits: (octets: Buffer, at: numbe
   return pieces
 }
 
-// How many octets before a cut must move behind it, so that no character is torn apart.
+// How many octets before a cut must move behind it, so that no character is split.
 const splitsEscape = (octets: Buffer, at: number) => (octets[at - 1] === gsmEscape ? 1 : 0)
 const splitsPair = (octets: Buffer, at: number) => (((octets[at - 2] ?? 0) & 0xfc) === 0xd8 ? 2 : 0)
 

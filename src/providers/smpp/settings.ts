@@ -1,4 +1,4 @@
-// Settings of the SMPP adapter: its variables, and what is made of them.
+// Settings of the SMPP adapter: its variables, and how they become SmppSettings.
 import { flag, list, oneOf, text, whole } from '../../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { ErrorMeaning } from './receipts.ts'

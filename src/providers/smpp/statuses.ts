@@ -1,4 +1,4 @@
-// What a command_status means for the message. Source: SMPP 3.4, 5.1.3, table 5-2.
+// The outcome of a message by its command_status. Source: SMPP 3.4, 5.1.3, table 5-2.
 import type { Outcome } from '../port.ts'
 
 export const ok = 0x00
@@ -59,7 +59,7 @@ export function nameOf(status: number): string {
   return `${table[status]?.[0] ?? 'Provider error'} (${code})`
 }
 
-/** For a status other than ok. Codes that a vendor made up say nothing about the message, so it is tried again. */
+/** For a status other than ok. A message with a vendor's own code is retried. */
 export function refusal(status: number): Exclude<Outcome, { kind: 'accepted' }> {
   const detail = nameOf(status)
   switch (table[status]?.[1] ?? 'deferred') {

@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest'
+import type { Id } from '../core/id.ts'
+import type { Ticket } from '../queue/port.ts'
+import { createLaneShares } from '../runtime/admission.ts'
+import { createLane } from './lane.ts'
+import { createSuspectSlot } from './suspects.ts'
+import type { Entry, Handled } from './work.ts'
+
+const turn = () => new Promise(resume => setImmediate(resume))
+const LATER = Number.POSITIVE_INFINITY
+
+const ticket = (name: string, items: number, takes = 1, attempts = 0): Ticket => ({
+  id: name as Id,
+  lane: 'a',
+  service_id: 'service' as Id,
+  subjects: Array.from({ length: items }, (_, n) => `${name}/${n + 1}` as Id),
+  attempts,
+  takes,
+})
+
+/** A lane without a queue and a database: items end, and results are recorded, when the test says so. */
+function lane(slots = 2, isAutomatic = false) {
+  const handling = new Map<string, (handled: Handled<string> | Error) => void>()
+  const started: string[] = []
+  const unrecorded: { entry: Entry<string>; done(): void }[] = []
+  const recorded: Entry<string>[] = []
+  const givenBack: Id[] = []
+  const setAside: string[] = []
+  const record = () => {
+    for (const { entry, done } of unrecorded.splice(0)) {
+      recorded.push(entry)
+      done()
+    }
+  }
+  const loop = createLane<Id, string>({
+    name: 'a',
+    slots,
+    leaseSeconds: 30,
+    work: {
+      load: async tickets => new Map(tickets.flatMap(one => one.subjects.map((id): [Id, Id] => [id, id]))),
+      handle: id =>
+        new Promise((resolve, reject) => {
+          started.push(id)
+          handling.set(id, handled => (handled instanceof Error ? reject(handled) : resolve(handled)))
+        }),
+      setAside: id => `${id} set aside`,
+    },
+    taker: {
+      take: async () => [],
+      renew: async ids => new Set(ids),
+      reap: async () => {},
+      giveBack: async ids => void givenBack.push(...ids),
+      nextDue: async () => new Map(),
+    },
+    recorder: {
+      push(entry, done) {
+        unrecorded.push({ entry, done: () => done(undefined) })
+        if (isAutomatic) record()
+      },
+    },
+    share: () => createLaneShares().local(slots),
+    suspectSlot: createSuspectSlot(),
+    onFault: () => {},
+    onSetAside: name => setAside.push(name),
+  })
+  const hand = async (one: Ticket, leasedUntil = LATER) => {
+    loop.hand([one], leasedUntil)
+    await turn()
+  }
+  const end = async (id: string, handled: Handled<string> | Error = { kind: 'done', result: id }) => {
+    handling.get(id)?.(handled)
+    await turn()
+  }
+  return { loop, hand, end, record, started, recorded, unrecorded, givenBack, setAside }
+}
+
+test('items start as slots become free, and the last result settles the ticket with what is retried', async () => {
+  const { loop, hand, end, record, started, recorded } = lane()
+  await hand(ticket('t', 3))
+  expect(started).toEqual(['t/1', 't/2'])
+  await end('t/1', { kind: 'again', result: null, delaySeconds: 7 })
+  expect(started).toEqual(['t/1', 't/2', 't/3'])
+  await end('t/2')
+  await end('t/3')
+  expect(loop.load()).toEqual({ inFlight: 0, unrecorded: 2 })
+  record()
+  expect(recorded.map(({ id, settle }) => [id, settle])).toEqual([
+    ['t/2', null],
+    ['t/3', [{ id: 't/1', delaySeconds: 7, attempts: 1, takes: 0 }]],
+  ])
+  expect([loop.load().unrecorded, loop.leased()]).toEqual([0, []])
+})
+
+test('a stop waits until every result is recorded, and only then gives tickets back', async () => {
+  const { loop, hand, end, record, givenBack } = lane(1)
+  await hand(ticket('t', 2))
+  let isStopped = false
+  const stopped = loop.stop().then(() => {
+    isStopped = true
+  })
+  await end('t/1')
+  expect([isStopped, givenBack, loop.hasRoom()]).toEqual([false, [], false])
+  record()
+  await stopped
+  expect(givenBack).toEqual(['t'])
+})
+
+test('nothing starts under an expired or lost lease', async () => {
+  const { loop, hand, end, started } = lane(1)
+  await hand(ticket('expired', 1), performance.now() - 1)
+  expect([started, loop.leased()]).toEqual([[], []])
+  await hand(ticket('lost', 2))
+  loop.renewed(['lost' as Id], new Set(), LATER)
+  await end('lost/1')
+  expect(started).toEqual(['lost/1'])
+})
+
+test('a lane pauses while no provider is up, and goes on with the same item', async () => {
+  const { loop, hand, end, started } = lane(1, true)
+  let isUp: () => void = () => {}
+  const until = new Promise<void>(resolve => {
+    isUp = resolve
+  })
+  await hand(ticket('t', 2))
+  await end('t/1', { kind: 'wait', until })
+  expect([started, loop.hasRoom()]).toEqual([['t/1'], false])
+  isUp()
+  await turn()
+  expect(started).toEqual(['t/1', 't/1'])
+})
+
+test('a suspect ticket is given back during a pause, so that it is not blamed', async () => {
+  const { hand, end, started, givenBack } = lane(4, true)
+  await hand(ticket('suspect', 2, 5))
+  expect(started).toEqual(['suspect/1']) // one at a time by now
+  await end('suspect/1', { kind: 'wait', until: new Promise(() => {}) })
+  expect(givenBack).toEqual(['suspect'])
+})
+
+test('a suspect starts its next group when the current one is recorded; a deferred item splits the rest off', async () => {
+  const { hand, end, record, started, recorded } = lane(4)
+  await hand(ticket('suspect', 3, 5))
+  await end('suspect/1')
+  expect(started).toEqual(['suspect/1'])
+  record()
+  expect(started).toEqual(['suspect/1', 'suspect/2'])
+  await end('suspect/2', { kind: 'again', result: 'deferred', delaySeconds: 3 })
+  record()
+  record()
+  expect(recorded.at(-1)?.settle).toEqual([
+    { id: 'suspect/2', delaySeconds: 3, attempts: 1, takes: 0 },
+    { id: 'suspect/3', delaySeconds: 0, attempts: 0, takes: 4 },
+  ])
+})
+
+test('poison is set aside, and so is an item that throws at its fifth attempt', async () => {
+  const { hand, end, started, recorded, setAside } = lane(1, true)
+  await hand(ticket('poison', 2, 6))
+  expect(started).toEqual([])
+  expect(recorded).toMatchObject([{ id: 'poison/1', result: 'poison/1 set aside', settle: [{ id: 'poison/2' }] }])
+  await hand(ticket('fourth', 1, 1, 3))
+  await end('fourth/1', new Error('a bug'))
+  expect(recorded.at(-1)).toMatchObject({ result: null, settle: [{ delaySeconds: 5, attempts: 4 }] })
+  await hand(ticket('fifth', 1, 1, 4))
+  await end('fifth/1', new Error('a bug'))
+  expect(recorded.at(-1)).toMatchObject({ result: 'fifth/1 set aside', settle: [] })
+  expect(setAside).toEqual(['a', 'a'])
+})
