@@ -438,12 +438,12 @@ describe('migrate and doctor', () => {
       ok: true,
       checks: expect.arrayContaining([expect.objectContaining({ name: 'Sealing secret', ok: true })]),
     })
-    expect(await said('doctor')).toMatch(/^ok +Node.js: .*Everything is in order.$/s)
+    expect(await said('doctor')).toMatch(/^ok +Node.js: .*No problem found.$/s)
 
     const other = await herald(['doctor'], { ...env, HERALD_SECRET: 'another secret of at least 32 characters' })
     expect(other).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/PROBLEM +Sealing secret: does not fit.*1 problem found/s),
+      out: expect.stringMatching(/PROBLEM +Sealing secret: does not match.*1 problem found/s),
     })
     const away = await herald(['doctor', '--json'], { ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' })
     expect(away.code).toBe(1)
@@ -453,9 +453,7 @@ describe('migrate and doctor', () => {
     const mute = { ...env, HERALD_EMAIL_PROVIDERS: 'smtp', HERALD_SMTP_URL: 'smtp://127.0.0.1:1' }
     expect(await herald(['doctor'], mute)).toMatchObject({
       code: 1,
-      out: expect.stringMatching(
-        /PROBLEM +Provider of e-mails: smtp does not answer as it should: .*\n +-> Messages wait/,
-      ),
+      out: expect.stringMatching(/PROBLEM +Provider of e-mails: smtp cannot be used: .*\n +-> Messages wait/),
     })
 
     const wrong = await herald(['doctor'], { ...env, HERALD_PORT: 'x', HERALD_HSOT: 'y' })
@@ -576,7 +574,7 @@ describe('as a process', () => {
       const data = folder()
       expect(await herald(['doctor'], { HERALD_DATA: join(data, 'data'), HERALD_LOG_LEVEL: 'silent' })).toMatchObject({
         code: 0,
-        out: expect.stringContaining('the first start makes it'),
+        out: expect.stringContaining('the first start creates it'),
       })
       expect(readdirSync(data)).toEqual([])
     })

@@ -89,7 +89,7 @@ test('a healthy service has no problem, and everything was checked', async () =>
 test('sending is held', async () => {
   const hold = (...argv: string[]) => run(argv, { out() {}, err() {} }, () => readConfig(env))
   await hold('hold')
-  expect(await problems()).toEqual([expect.stringMatching(/^Sending: held since \S+Z: an operator asked for it/)])
+  expect(await problems()).toEqual([expect.stringMatching(/^Sending: held since \S+Z: by herald hold/)])
   await hold('release', '--all')
   expect(await problems()).toEqual([])
 })
@@ -102,7 +102,7 @@ test('a backlog, tickets kept back, messages waiting for a scan, receipts of unk
     from generate_series(1, ${count}::integer)`
   await put('email-high', 5)
   await put('email-low', 60)
-  expect(await found('Queue')).toEqual([{ ok: true, found: '2 tickets wait their turn, none for long' }])
+  expect(await found('Queue')).toEqual([{ ok: true, found: '2 tickets, none waits too long' }])
   await put('email-high', 300)
   await put('email-low', 3 * 3_600)
   await put('kept-sms-low', 0, 3)
@@ -114,7 +114,7 @@ test('a backlog, tickets kept back, messages waiting for a scan, receipts of unk
     expect.stringMatching(/^Queue: email-high waits for 5 min \(2 tickets\); email-low waits for 3 h \(2 tickets\)$/),
     'Kept back: 3 tickets wait for a decision after a release',
     expect.stringMatching(/^Waiting for a scan: the oldest message for \d+ h$/),
-    'Receipts: 101 are about messages that are not known here',
+    'Receipts: 101 belong to messages that do not exist here',
   ])
   await sql`delete from tickets`
   expect(await problems()).toEqual([])
@@ -151,7 +151,7 @@ test('the clock of the machine is wrong', async () => {
     })
   expect(await asked(3_600_000)).toMatch(/PROBLEM +Clock: this machine is 60 min ahead of its database\n +-> .*NTP/)
   expect(await asked(-10_800_000)).toMatch(/PROBLEM +Clock: this machine is 3 h behind its database/)
-  expect(await asked(0)).toMatch(/ok +Clock: agrees/)
+  expect(await asked(0)).toMatch(/ok +Clock: same as the clock of the database/)
 }, 180_000)
 
 describe('files', () => {
@@ -187,7 +187,7 @@ describe('files', () => {
       HERALD_S3_KEY: store.key,
       HERALD_S3_SECRET: store.secret,
     }
-    expect(await found('File store', s3)).toEqual([{ ok: true, found: 's3 takes, gives and removes files' }])
+    expect(await found('File store', s3)).toEqual([{ ok: true, found: 's3: writing, reading and removing works' }])
     expect(await problems({ ...s3, HERALD_S3_BUCKET: 'elsewhere' })).toEqual([
       'File store: s3 does not work: the file store answered 404 to PUT',
     ])
@@ -236,7 +236,7 @@ describe('this installation', () => {
   })
 
   test('no leader while the service runs; an engine leads', async () => {
-    expect(await found('Leader')).toEqual([{ ok: true, found: 'nobody; an engine that runs becomes it' }])
+    expect(await found('Leader')).toEqual([{ ok: true, found: 'none; an engine becomes leader when it starts' }])
     const asked = { HERALD_PORT: String(here.port) }
     await led(async () => {
       expect(await found('Leader', asked)).toEqual([{ ok: true, found: 'a process leads and runs maintenance' }])
@@ -253,12 +253,12 @@ describe('public names', () => {
 
   test('a sending domain that does not exist, as soon as mail is sent', async () => {
     expect(await found('Sending domain')).toEqual([
-      { ok: true, found: 'herald.example; no e-mail leaves this installation' },
+      { ok: true, found: 'herald.example; this installation sends no e-mail' },
     ])
     for (const domain of ['herald.example', 'mail.test', 'example.org'])
       expect((await found('Sending domain', { ...SMTP, HERALD_SENDING_DOMAIN: domain }))[0]).toMatchObject({
         ok: false,
-        found: expect.stringContaining(`${domain} is a name that nobody can own`),
+        found: expect.stringContaining(`${domain} is a reserved name`),
       })
     expect(await found('Sending domain', { ...SMTP, HERALD_SENDING_DOMAIN: 'permits.city.ca' })).toEqual([
       { ok: true, found: 'permits.city.ca' },
@@ -285,7 +285,7 @@ describe('public names', () => {
       await stranger.stop()
       expect(await at(stranger.url)).toEqual({
         ok: true,
-        found: `${stranger.url}; it cannot be asked from this machine (ECONNREFUSED)`,
+        found: `${stranger.url}; it cannot be reached from this machine (ECONNREFUSED)`,
       })
     })
   }, 120_000)
@@ -302,11 +302,11 @@ describe('public names', () => {
     const ask = (more: Record<string, string>) =>
       checkDkim(readConfig({ ...env, HERALD_SENDING_DOMAIN: 'permits.city.ca', ...more }), dnsLookUp([dns.server]))
     expect(await ask({})).toMatchObject({ ok: true })
-    expect(await ask({ HERALD_DKIM_SELECTOR: 'mail' })).toMatchObject({ ok: false, remedy: 'Set both, or none.' })
+    expect(await ask({ HERALD_DKIM_SELECTOR: 'mail' })).toMatchObject({ ok: false, remedy: 'Set both or neither.' })
     const small = generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey
     expect(await ask({ HERALD_DKIM_SELECTOR: 'mail', HERALD_DKIM_KEY: pem(small) })).toMatchObject({
       ok: false,
-      found: 'the key cannot be used: it has 512 bits, and needs 1024 at least',
+      found: 'the key cannot be used: it has 512 bits but needs at least 1024',
     })
     const broken = '-----BEGIN PRIVATE KEY-----\nbm90IGEga2V5\n-----END PRIVATE KEY-----'
     expect(await ask({ HERALD_DKIM_SELECTOR: 'mail', HERALD_DKIM_KEY: broken })).toMatchObject({
@@ -321,7 +321,7 @@ describe('public names', () => {
       // The DNS record that doctor prints is correct: published, it matches.
       const record = /(v=DKIM1; k=\w+; p=[A-Za-z0-9+/=]+)\.$/.exec(missing.remedy ?? '')?.[1] ?? ''
       dns.records.set(NAME, record.replace('; p=', ';p= '))
-      expect(await ask(set)).toMatchObject({ ok: true, found: `the key fits its public record at ${NAME}` })
+      expect(await ask(set)).toMatchObject({ ok: true, found: `the key matches its public record at ${NAME}` })
       dns.records.set(NAME, 'v=DKIM1; p=')
       expect(await ask(set)).toMatchObject({ ok: false, found: `the public key at ${NAME} is revoked` })
       dns.records.set(NAME, 'v=DKIM1; p=MCowBQYDK2VwAyEA')
@@ -329,7 +329,7 @@ describe('public names', () => {
       dns.fail(true)
       expect(await ask(set)).toMatchObject({
         ok: true,
-        found: expect.stringMatching(/^the key can be used; DNS did not answer \(ESERVFAIL\)/),
+        found: expect.stringMatching(/^the key is valid; .* DNS did not answer \(ESERVFAIL\)/),
       })
       dns.fail(false)
     }
@@ -362,11 +362,11 @@ describe('providers, by a real handshake', () => {
       { ok: true, found: 'smtp takes the connection, with encryption and login as they are set' },
     ])
     expect(await problems(set('wrong'))).toEqual([
-      expect.stringMatching(/^Provider of e-mails: smtp does not answer as it should: 535/),
+      expect.stringMatching(/^Provider of e-mails: smtp cannot be used: 535/),
     ])
     expect(
       await problems(mail({ HERALD_SMTP_URL: `smtp://localhost:${relay.port}`, HERALD_SMTP_TLS: 'required' })),
-    ).toEqual([expect.stringMatching(/^Provider of e-mails: smtp does not answer as it should: /)])
+    ).toEqual([expect.stringMatching(/^Provider of e-mails: smtp cannot be used: /)])
     expect(relay.letters).toEqual([])
   }, 60_000)
 
@@ -378,7 +378,7 @@ describe('providers, by a real handshake', () => {
     expect([smsc.counts().binds, smsc.messages.length]).toEqual([1, 0])
     smsc.mode('bind-refused')
     expect(await problems(set)).toEqual([
-      'Provider of text messages: smpp does not answer as it should: bind refused: Invalid password (0x0000000e)',
+      'Provider of text messages: smpp cannot be used: bind refused: Invalid password (0x0000000e)',
     ])
   }, 60_000)
 
@@ -395,9 +395,7 @@ describe('providers, by a real handshake', () => {
     }
     expect(await found('Provider of text messages', twilio)).toEqual([{ ok: true, found: 'twilio knows the account' }])
     status = 401
-    expect(await problems(twilio)).toEqual([
-      'Provider of text messages: twilio does not answer as it should: answered 401',
-    ])
+    expect(await problems(twilio)).toEqual(['Provider of text messages: twilio cannot be used: answered 401'])
     const http = {
       HERALD_TEXT_PROVIDERS: 'http',
       HERALD_HTTP_SMS_URL: `${peer.url}/send`,
@@ -409,7 +407,7 @@ describe('providers, by a real handshake', () => {
     expect(peer.requests.filter(request => request.method !== 'GET')).toEqual([])
     const encrypted = { ...http, HERALD_HTTP_SMS_URL: http.HERALD_HTTP_SMS_URL.replace('http:', 'https:') }
     expect(await problems(encrypted)).toEqual([
-      expect.stringMatching(/^Provider of text messages: http does not answer as it should: /),
+      expect.stringMatching(/^Provider of text messages: http cannot be used: /),
     ])
   }, 60_000)
 
@@ -444,7 +442,7 @@ test('a provider that the running service considers down, and messages it has gi
   await expect
     .poll(async () => (await found('Running service', asked)).map(check => check.found), { timeout: 25_000 })
     .toEqual([
-      'its provider smtp is down, and messages wait',
+      'provider smtp is down; messages wait',
       '2 pieces of work were set aside since its start, after repeated faults',
     ])
 })

@@ -5,8 +5,7 @@ import { namesOf as keyNames } from '../keys/sql.ts'
 import { find } from '../services/find.ts'
 import { namesOf as serviceNames } from '../services/sql.ts'
 import { type Command, withStore } from './command.ts'
-import { firstLine } from './inbox.ts'
-import { listing, minute, moment } from './print.ts'
+import { firstLine, listing, minute, moment } from './print.ts'
 
 const MOST = 100
 
@@ -24,10 +23,10 @@ export const auditCommands: readonly Command[] = [
     sentence: 'Show who changed keys, templates and services, and who cancelled what; newest first.',
     more: 'WHO is an API key, or the operator with the name of the system account that ran the command. An entry is added in the same transaction as the change and cannot be changed or deleted. Entries hold ids and settings, never recipients or contents of messages.',
     examples: ['herald audit --service "Parking permits" --most 20'],
-    run: withStore(async (store, given) => {
-      const named = given.maybe('service')
+    run: withStore(async (store, input) => {
+      const named = input.maybe('service')
       const service = named === undefined ? null : (await find(store, named)).id
-      const found = await withNames(store.db.sql, await entries(store.db.sql, service, given.number('most') ?? MOST))
+      const found = await withNames(store.db.sql, await entries(store.db.sql, service, input.number('most') ?? MOST))
       const rows = found.map(entry => [
         minute(entry.at),
         entry.service,

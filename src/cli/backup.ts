@@ -14,7 +14,7 @@ export const backupCommands: readonly Command[] = [
     sentence: 'Copy the embedded database to a folder, also while the service works.',
     more: 'Everything that was answered with 2xx before the backup began is in it. The sealing secret is not, and without it a backup is of no use: keep a copy of it in another place. For an external PostgreSQL see docs/running.md.',
     examples: ['herald backup /backups/herald-monday'],
-    run: async (io, given) => {
+    run: async (io, input) => {
       const config = io.config()
       if (config.databaseUrl)
         throw new Error(
@@ -23,7 +23,7 @@ export const backupCommands: readonly Command[] = [
       const home = join(config.dataFolder, 'postgres')
       if (!existsSync(join(choosePlace(home, io.say), 'data')))
         throw new Error(`There is no database in ${config.dataFolder} yet. Name the right folder with HERALD_DATA.`)
-      const folder = resolve(given.text('FOLDER'))
+      const folder = resolve(input.text('FOLDER'))
       const server = await startEmbedded(home, { say: io.say })
       const db = connect(server, { size: 1, name: 'herald-backup', statementSeconds: 0, onIdleError: () => {} })
       const client = db.client()

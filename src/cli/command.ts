@@ -30,24 +30,24 @@ export type Command = {
   /** What a reader of the manual should know besides. */
   more?: string
   examples?: readonly string[]
-  run(io: Io, given: Given): Promise<Answer | undefined>
+  run(io: Io, input: CommandInput): Promise<CommandOutput | undefined>
 }
 
 /** What a command has to say: for people, and for programs. */
-export type Answer = { text: string; data: unknown; failed?: true }
+export type CommandOutput = { text: string; data: unknown; failed?: true }
 
 export type Io = {
   /** `part`: what is about to be started; a command that starts nothing goes without. */
   config(part?: Part): Config
   /** Says something now that is not the answer: goes to stderr when the answer must stand alone on stdout. */
   say(line: string): void
-  answer(answer: Answer): void
+  print(output: CommandOutput): void
   /** Whether a person reads the answer on a terminal, and no program or log file. */
   isTerminal: boolean
 }
 
 /** The arguments and options of one call, already checked against the command's row. */
-export type Given = {
+export type CommandInput = {
   text(name: string): string
   maybe(name: string): string | undefined
   list(name: string): string[]
@@ -72,13 +72,13 @@ export class UsageError extends Error {
  */
 export const withStore =
   (
-    work: (store: Store, given: Given, operator: Operator) => Promise<Answer>,
+    work: (store: Store, input: CommandInput, operator: Operator) => Promise<CommandOutput>,
     { statementSeconds }: { statementSeconds?: number } = {},
   ): Command['run'] =>
-  async (io, given) => {
+  async (io, input) => {
     const store = await openStore({ ...io.config(), ...(statementSeconds && { databaseSeconds: statementSeconds }) })
     try {
-      return await work(store, given, currentOperator())
+      return await work(store, input, currentOperator())
     } finally {
       await store.stop()
     }

@@ -16,8 +16,8 @@ export const holdCommands: readonly Command[] = [
     options: [{ name: 'restored', sentence: 'This database is a copy; what its original was sending is not known.' }],
     sentence: 'Send nothing from now on; messages are still accepted, and wait.',
     more: 'What is being handed over at this moment is finished. Running processes hear of it at once. Use it before the first start of a database that was copied by other means than herald restore.',
-    run: withStore(async ({ db: { sql } }, given) => {
-      await holdSending(sql, given.has('restored') ? 'restored' : 'asked', IDENTITY_TABLES)
+    run: withStore(async ({ db: { sql } }, input) => {
+      await holdSending(sql, input.has('restored') ? 'restored' : 'asked', IDENTITY_TABLES)
       return { text: 'Nothing is sent any more. To go on: herald release', data: await present(sql) }
     }),
   },
@@ -52,8 +52,8 @@ export const holdCommands: readonly Command[] = [
     more: 'What is kept back stays so until it is chosen; 72 hours after it was due such a message ends as technical-failure.',
     examples: ['herald release --cut-off 2026-06-15T12:30:00Z', 'herald release --id 0197…', 'herald release --all'],
     run: withStore(
-      async ({ db, clock }, given) => {
-        const [cutOff, ids, all] = [given.maybe('cut-off'), given.list('id'), given.has('all')]
+      async ({ db, clock }, input) => {
+        const [cutOff, ids, all] = [input.maybe('cut-off'), input.list('id'), input.has('all')]
         if ([cutOff !== undefined, ids.length > 0, all].filter(Boolean).length !== 1)
           throw new UsageError('Say one of --cut-off, --id and --all: what was sent before cannot be called back.')
         if (all) return told(await releaseAll(db, HELD_LANES))

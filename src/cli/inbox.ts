@@ -6,8 +6,8 @@ import type { Store } from '../parts.ts'
 import { compileEmail } from '../rendering/compile.ts'
 import { createServices } from '../services/load.ts'
 import { createTemplates } from '../templates/cache.ts'
-import { type Answer, type Command, UsageError, withStore } from './command.ts'
-import { facts, listing } from './print.ts'
+import { type Command, type CommandOutput, UsageError, withStore } from './command.ts'
+import { facts, firstLine, listing, printable } from './print.ts'
 
 const MOST = 50
 
@@ -22,17 +22,17 @@ export const inboxCommands: readonly Command[] = [
     sentence:
       'Show messages that were not sent: those of test keys, and those captured while a channel has no provider.',
     more: 'Newest first. The page /inbox of a running Herald shows the same to whoever has its link; keep the link to yourself.',
-    run: withStore(async (store, given) => {
-      if (given.has('link')) return link(store)
+    run: withStore(async (store, input) => {
+      if (input.has('link')) return link(store)
       const inbox = inboxOf(store)
-      const wanted = given.maybe('message')
+      const wanted = input.maybe('message')
       if (wanted !== undefined) {
         const id = readId(wanted)
         const message = id && (await inbox.get(id))
         if (!message) throw new UsageError(`There is no message ${wanted} in the inbox.`)
         return { text: whole(message), data: message }
       }
-      const messages = await newest(inbox, given.number('most') ?? MOST)
+      const messages = await newest(inbox, input.number('most') ?? MOST)
       const rows = messages.map(message => [
         message.id,
         message.at.slice(0, 19).replace('T', ' '),
@@ -69,7 +69,7 @@ async function newest(inbox: Inbox, most: number): Promise<InboxMessage[]> {
   return all
 }
 
-function link({ seal, config }: Store): Answer {
+function link({ seal, config }: Store): CommandOutput {
   const address = inboxLink(seal, config)
   if (address === null)
     throw new UsageError(
@@ -77,15 +77,6 @@ function link({ seal, config }: Store): Answer {
     )
   return { text: address, data: { link: address } }
 }
-
-/** A line of a table: whatever a message holds, it stays one line and cannot speak to the terminal. */
-export const firstLine = (text: string) => {
-  const line = text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line
-}
-
-/** Several lines as they are, without what would speak to the terminal. */
-export const printable = (text: string) => text.replaceAll(/[^\P{Cc}\n\t]/gu, '')
 
 const whole = ({ id, type, at, test, from, to, subject, text }: InboxMessage) =>
   [

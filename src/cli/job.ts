@@ -32,17 +32,16 @@ import { createTemplates } from '../templates/cache.ts'
 import { find as findTemplate, serviceOfTemplate } from '../templates/sql.ts'
 import { agrees, isAtTerminal } from './ask.ts'
 import {
-  type Answer,
   type Argument,
   type Command,
-  type Given,
+  type CommandInput,
+  type CommandOutput,
   type Io,
   SERVICE,
   UsageError,
   withStore,
 } from './command.ts'
-import { firstLine, printable } from './inbox.ts'
-import { facts, listing, minute } from './print.ts'
+import { facts, firstLine, listing, minute, printable } from './print.ts'
 
 const JOB: Argument = { name: 'JOB', sentence: 'Id of the job, or its first characters (at least 8).' }
 
@@ -80,7 +79,7 @@ export const jobCommands: readonly Command[] = [
       'herald job send --template 0190a1b2-… --csv people.csv --name "Spring letter"',
       'herald job send --template 0190a1b2-… --csv people.csv --yes',
     ],
-    run: (io, given) => send(io, given),
+    run: (io, input) => send(io, input),
   },
   {
     noun: 'job',
@@ -88,8 +87,8 @@ export const jobCommands: readonly Command[] = [
     args: [SERVICE],
     sentence: 'List the bulk jobs of a service, newest first.',
     more: 'The 250 newest.',
-    run: withStore(async (store, given) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input) => {
+      const service = await find(store, input.text('SERVICE'))
       const jobs = await page(store.db.sql, service.id, null, 250)
       const rows = jobs.map(job => [
         job.id,
@@ -116,8 +115,8 @@ export const jobCommands: readonly Command[] = [
     verb: 'show',
     args: [JOB],
     sentence: 'Show a job, and how many of its messages have which status.',
-    run: withStore(async (store, given) => {
-      const { job, service } = await jobNamed(store, given.text('JOB'))
+    run: withStore(async (store, input) => {
+      const { job, service } = await jobNamed(store, input.text('JOB'))
       return shown(job, service, store.clock.now())
     }),
   },
@@ -126,8 +125,8 @@ export const jobCommands: readonly Command[] = [
     verb: 'cancel',
     args: [JOB],
     sentence: 'Cancel a job that is scheduled and has not begun.',
-    run: withStore(async (store, given, operator) => {
-      const { job } = await jobNamed(store, given.text('JOB'))
+    run: withStore(async (store, input, operator) => {
+      const { job } = await jobNamed(store, input.text('JOB'))
       const cancelled = await cancel(store.db.sql, operator, job.service_id, job.id)
       return {
         text: `The job "${firstLine(job.name)}" (${job.id}) is cancelled; its ${job.notification_count} messages are not sent.`,
@@ -142,9 +141,9 @@ export const jobCommands: readonly Command[] = [
     sentence: 'Tell everything that is wrong with a file, as CSV; nothing is sent.',
     more: 'Row 1 is the first row after the header. With --json the same as JSON. Exit code 1 when something is wrong.',
     examples: ['herald job errors --template 0190a1b2-… --csv people.csv > wrong.csv'],
-    run: withStore(async (store, given) => {
-      const file = readCsv(given.text('csv'))
-      const { app, caller, template } = await callerFor(store, given)
+    run: withStore(async (store, input) => {
+      const file = readCsv(input.text('csv'))
+      const { app, caller, template } = await callerFor(store, input)
       const head = await app.templates.head(caller.service.id, template)
       if (!head) throw refuseSend.templateNotFound()
       const errors = errorsOf(file, await rulesFor(app, caller, head, store.clock.micros()))
@@ -153,19 +152,19 @@ export const jobCommands: readonly Command[] = [
   },
 ]
 
-async function send(io: Io, given: Given): Promise<Answer> {
-  const mustAsk = !given.has('yes') && given.maybe('key-type') !== 'test'
-  if (mustAsk && (!isAtTerminal() || given.text('csv') === '-'))
+async function send(io: Io, input: CommandInput): Promise<CommandOutput> {
+  const mustAsk = !input.has('yes') && input.maybe('key-type') !== 'test'
+  if (mustAsk && (!isAtTerminal() || input.text('csv') === '-'))
     throw new UsageError('This would send to real people, and there is no terminal to ask. Say --yes to send.')
-  const csv = readCsv(given.text('csv'))
+  const csv = readCsv(input.text('csv'))
   const store = await openStore(io.config())
   const thread = createBulkThread()
   try {
-    const { app, caller, template } = await callerFor(store, given)
-    const scheduledFor = given.maybe('scheduled-for')
-    const replyTo = given.maybe('reply-to')
+    const { app, caller, template } = await callerFor(store, input)
+    const scheduledFor = input.maybe('scheduled-for')
+    const replyTo = input.maybe('reply-to')
     const body = {
-      name: given.maybe('name') ?? (given.text('csv') === '-' ? 'standard input' : basename(given.text('csv'))),
+      name: input.maybe('name') ?? (input.text('csv') === '-' ? 'standard input' : basename(input.text('csv'))),
       template_id: template,
       csv,
       ...(scheduledFor !== undefined && { scheduled_for: scheduledFor }),
@@ -184,7 +183,7 @@ async function send(io: Io, given: Given): Promise<Answer> {
     await wakeSpread(store.db.sql)
     const look = () => known(store, caller.service.id, id)
     const job = await look()
-    if (job.scheduled_for === null && !given.has('no-wait')) await watch(io, look)
+    if (job.scheduled_for === null && !input.has('no-wait')) await watch(io, look)
     return shown(await look(), caller.service, store.clock.now())
   } finally {
     await thread.stop()
@@ -241,14 +240,14 @@ function readCsv(file: string): string {
 
 const STORED = { live: 'normal', team: 'team', test: 'test' } as const
 
-async function callerFor(store: Store, given: Given) {
+async function callerFor(store: Store, input: CommandInput) {
   const sql = store.db.sql
-  const template = readId(given.text('template'))
-  if (!template) throw new UsageError(`--template takes the id of a template, not "${given.text('template')}".`)
+  const template = readId(input.text('template'))
+  if (!template) throw new UsageError(`--template takes the id of a template, not "${input.text('template')}".`)
   const owner = await serviceOfTemplate(sql, template)
   const service = owner && (await createServices(sql, store.clock, store.config).get(owner))
   if (!service) throw refuseSend.templateNotFound()
-  const type = given.maybe('key-type') as keyof typeof STORED | undefined
+  const type = input.maybe('key-type') as keyof typeof STORED | undefined
   const caller: BulkCaller = { service, actor: currentOperator(), key_type: STORED[type ?? 'live'] }
   const app: Omit<BulkApp, 'bulkThread'> = {
     ...store,
@@ -335,7 +334,7 @@ const finalOf = ({ counts }: ShownJob) =>
 
 const madeAt = ({ id }: ShownJob) => fromMicros(microsOf(id))
 
-function shown(job: ShownJob, service: LoadedService, now: number): Answer {
+function shown(job: ShownJob, service: LoadedService, now: number): CommandOutput {
   const data = presentJob(job, service, now)
   const text = facts([
     ['id', job.id],

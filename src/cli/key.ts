@@ -43,15 +43,15 @@ export const keyCommands: readonly Command[] = [
       'herald key create "Parking permits" --name website --type live --expires 90d',
       'herald key create 0190a1b2 --name ci --type test --manage-templates --json',
     ],
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const created_by = given.maybe('created-by')
-      const expires = given.maybe('expires')
-      const key_type = typeFrom(given.text('type'))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const created_by = input.maybe('created-by')
+      const expires = input.maybe('expires')
+      const key_type = typeFrom(input.text('type'))
       const made = await create(store, operator, service, {
-        name: given.text('name'),
+        name: input.text('name'),
         key_type,
-        manage_templates: given.has('manage-templates'),
+        manage_templates: input.has('manage-templates'),
         ...(created_by !== undefined && { created_by }),
         ...(expires !== undefined && { ends_at: endFrom(store.clock, expires) }),
       })
@@ -78,8 +78,8 @@ export const keyCommands: readonly Command[] = [
     verb: 'list',
     args: [SERVICE],
     sentence: 'List the keys of a service, without their secrets.',
-    run: withStore(async (store, given) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input) => {
+      const service = await find(store, input.text('SERVICE'))
       const keys = await list(store.db.sql, service.id)
       const now = store.clock.now()
       const rows = keys.map(key => [
@@ -107,8 +107,8 @@ export const keyCommands: readonly Command[] = [
     args: [{ name: 'KEY', sentence: 'Id of the key, its first characters (at least 8), or the whole key itself.' }],
     sentence: 'End a key for good; a running Herald refuses it at once.',
     more: 'Rather give the id than the key: what is typed stays in the history of the shell.',
-    run: withStore(async (store, given, operator) => {
-      const key = await revoke(store, operator, given.text('KEY'))
+    run: withStore(async (store, input, operator) => {
+      const key = await revoke(store, operator, input.text('KEY'))
       return {
         text: `The key "${key.name}" (${key.id}) is revoked since ${minute(key.revoked_at)}.`,
         data: present(key),

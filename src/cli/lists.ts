@@ -34,11 +34,11 @@ const originCommands = (words: Words): readonly Command[] => [
     args: [SERVICE, { name: words.arg, sentence: words.sentence }],
     options: [{ name: 'default', sentence: 'Make it the default; also for one that is there already.' }],
     sentence: `Add a ${words.called}; the first one becomes the default.`,
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
       const added = await addOrigin(store, operator, words.kind, service.id, {
-        value: given.text(words.arg),
-        makeDefault: given.has('default'),
+        value: input.text(words.arg),
+        makeDefault: input.has('default'),
       })
       const as = added.is_default ? `the default ${words.called}` : `a ${words.called}`
       return {
@@ -52,8 +52,8 @@ const originCommands = (words: Words): readonly Command[] => [
     verb: 'list',
     args: [SERVICE],
     sentence: `List the ${words.called}${words.kind === 'reply-to' ? 'es' : 's'} of a service.`,
-    run: withStore(async (store, given) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input) => {
+      const service = await find(store, input.text('SERVICE'))
       const all = await listOrigins(store.db.sql, words.kind, service.id)
       const rows = all.map(one => [one.id, one.value, one.is_default, minute(one.created_at)])
       return {
@@ -69,9 +69,9 @@ const originCommands = (words: Words): readonly Command[] => [
     verb: 'remove',
     args: [SERVICE, { name: words.arg, sentence: `The ${words.called} or its id.` }],
     sentence: `Archive a ${words.called}: messages can no longer use it.`,
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const gone = await dropOrigin(store, operator, words.kind, service.id, given.text(words.arg))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const gone = await dropOrigin(store, operator, words.kind, service.id, input.text(words.arg))
       const next = gone.is_default
         ? `\nIt was the default. To choose another: herald ${words.kind} add ${service.id} ${words.arg} --default`
         : ''
@@ -96,9 +96,9 @@ const safelistCommands: readonly Command[] = [
     verb: 'add',
     args: [SERVICE, { name: 'RECIPIENT', sentence: 'An e-mail address, or a phone number with the country code.' }],
     sentence: 'Let trial services and team keys write to a recipient outside the team.',
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const entry = await addToSafelist(store, operator, service.id, given.text('RECIPIENT'))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const entry = await addToSafelist(store, operator, service.id, input.text('RECIPIENT'))
       return {
         text: `${entry.recipient} is now on the safelist of "${service.name}".`,
         data: { ...entry, created_at: moment(entry.created_at) },
@@ -110,8 +110,8 @@ const safelistCommands: readonly Command[] = [
     verb: 'list',
     args: [SERVICE],
     sentence: 'List the safelist of a service.',
-    run: withStore(async (store, given) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input) => {
+      const service = await find(store, input.text('SERVICE'))
       const entries = await listSafelist(store.db.sql, service.id)
       const rows = entries.map(entry => [entry.id, entry.recipient, minute(entry.created_at)])
       return {
@@ -125,9 +125,9 @@ const safelistCommands: readonly Command[] = [
     verb: 'remove',
     args: [SERVICE, { name: 'RECIPIENT', sentence: 'The recipient, or the id of the entry.' }],
     sentence: 'Take a recipient off the safelist.',
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const entry = await dropFromSafelist(store, operator, service.id, given.text('RECIPIENT'))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const entry = await dropFromSafelist(store, operator, service.id, input.text('RECIPIENT'))
       return {
         text: `${entry.recipient} is no longer on the safelist of "${service.name}".`,
         data: { ...entry, created_at: moment(entry.created_at) },
@@ -143,9 +143,9 @@ const folderCommands: readonly Command[] = [
     args: [SERVICE, { name: 'NAME', sentence: 'What the folder is called.' }],
     sentence: 'Make a folder for templates.',
     more: 'Its id is what the API calls `parent_folder_id`.',
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const folder = await addFolder(store, operator, service.id, given.text('NAME'))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const folder = await addFolder(store, operator, service.id, input.text('NAME'))
       return {
         text: `Made the folder "${folder.name}" in "${service.name}", id ${folder.id}.`,
         data: { ...folder, created_at: moment(folder.created_at) },
@@ -157,8 +157,8 @@ const folderCommands: readonly Command[] = [
     verb: 'list',
     args: [SERVICE],
     sentence: 'List the folders of a service and how many templates they hold.',
-    run: withStore(async (store, given) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input) => {
+      const service = await find(store, input.text('SERVICE'))
       const folders = await listFolders(store.db.sql, service.id)
       const rows = folders.map(folder => [folder.id, folder.name, folder.templates, minute(folder.created_at)])
       return {
@@ -173,10 +173,10 @@ const folderCommands: readonly Command[] = [
     args: [SERVICE, { name: 'FOLDER', sentence: 'Name or id of the folder.' }],
     options: [{ name: 'move-templates-out', sentence: 'Take its templates out of it first; they stay usable.' }],
     sentence: 'Remove a folder that holds no templates.',
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const folder = await dropFolder(store, operator, service.id, given.text('FOLDER'), {
-        moveOut: given.has('move-templates-out'),
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const folder = await dropFolder(store, operator, service.id, input.text('FOLDER'), {
+        moveOut: input.has('move-templates-out'),
       })
       return {
         text: `Removed the folder "${folder.name}" of "${service.name}".`,

@@ -1,27 +1,27 @@
-// What doctor asks about the names by which the world knows this installation: the sending domain, the DKIM key, the public
-// address. Nothing is sent; a look-up that gets no answer says so.
+// The checks of doctor for the public identity of the installation: sending domain, DKIM key, public address. Nothing is sent. A DNS
+// query without an answer is reported as such.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
 import type { Config } from '../config/index.ts'
 import { smtp } from '../providers/smtp/index.ts'
 import { isLoopback } from '../providers/smtp/relay.ts'
-import { type Check, fine, trouble } from './checks.ts'
+import { type Check, ok, problem } from './checks.ts'
 import { explained } from './explain.ts'
 
-/** Names that nobody can own (RFC 2606, RFC 6761): no mail server takes mail from them. */
-const NOBODYS = /(^|\.)(example|invalid|test|localhost|example\.(com|net|org))$/
+/** Reserved names (RFC 2606, RFC 6761): mail servers refuse mail from them. */
+const RESERVED = /(^|\.)(example|invalid|test|localhost|example\.(com|net|org))$/
 
 const sendsMail = ({ providers }: Config) => providers.email.some(({ kind }) => kind.role === 'send')
 
 export function checkSendingDomain(config: Config): Check {
   const name = 'Sending domain'
   const { sendingDomain: domain } = config
-  if (!sendsMail(config)) return fine(name, `${domain}; no e-mail leaves this installation`)
-  if (!NOBODYS.test(domain)) return fine(name, domain)
-  return trouble(
+  if (!sendsMail(config)) return ok(name, `${domain}; this installation sends no e-mail`)
+  if (!RESERVED.test(domain)) return ok(name, domain)
+  return problem(
     name,
-    `${domain} is a name that nobody can own: mail servers refuse mail from it, and answers to it are lost`,
-    'Set HERALD_SENDING_DOMAIN to a domain of yours whose SPF record names your mail server (docs/providers.md).',
+    `${domain} is a reserved name: mail servers refuse mail from it, and replies to it are lost`,
+    'Set HERALD_SENDING_DOMAIN to your own domain, whose SPF record names your mail server (docs/providers.md).',
   )
 }
 
@@ -38,33 +38,34 @@ export async function checkDkim(config: Config, lookUp: LookUp = dnsLookUp()): P
   const name = 'DKIM'
   const { dkimKey: key, dkimSelector: selector } = config
   if (key === null && selector === null)
-    return fine(
+    return ok(
       name,
       config.providers.email.some(({ kind }) => kind === smtp)
-        ? 'e-mails are not signed here (HERALD_DKIM_KEY, HERALD_DKIM_SELECTOR); does your mail server sign them?'
-        : 'not needed: no e-mail is sent by smtp',
+        ? 'Herald does not sign e-mails (HERALD_DKIM_KEY, HERALD_DKIM_SELECTOR); your mail server may do it'
+        : 'not needed: no e-mail is sent over SMTP',
     )
   if (key === null || selector === null)
-    return trouble(
+    return problem(
       name,
       `${key === null ? 'HERALD_DKIM_SELECTOR is set and HERALD_DKIM_KEY is not' : 'HERALD_DKIM_KEY is set and HERALD_DKIM_SELECTOR is not'}: e-mails are not signed`,
-      'Set both, or none.',
+      'Set both or neither.',
     )
   const pair = publicPart(key)
   if ('problem' in pair)
-    return trouble(name, `the key cannot be used: ${pair.problem}`, 'Make a new one (docs/providers.md, DKIM).')
+    return problem(name, `the key cannot be used: ${pair.problem}`, 'Create a new one (docs/providers.md, DKIM).')
   const where = `${selector}._domainkey.${config.dkimDomain ?? config.sendingDomain}`
   const publish = `Publish this TXT record at ${where}: v=DKIM1; k=${pair.kind}; p=${pair.published}.`
   const found = await recordsAt(where, lookUp)
   if ('failed' in found)
-    return fine(name, `the key can be used; DNS did not answer (${found.failed}), so its record at ${where} is unknown`)
+    return ok(name, `the key is valid; the record at ${where} is unknown, because DNS did not answer (${found.failed})`)
   const record = found.records.find(text => /(^|;)\s*p\s*=/.test(text))
-  if (!record) return trouble(name, `there is no public key at ${where}: receivers take e-mails for forged`, publish)
+  if (!record)
+    return problem(name, `there is no public key at ${where}: recipients' servers treat e-mails as forged`, publish)
   const published = (/(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1] ?? '').replaceAll(/\s/g, '')
-  if (published === '') return trouble(name, `the public key at ${where} is revoked`, publish)
+  if (published === '') return problem(name, `the public key at ${where} is revoked`, publish)
   return published === pair.published
-    ? fine(name, `the key fits its public record at ${where}`)
-    : trouble(name, `the public key at ${where} belongs to another private key`, publish)
+    ? ok(name, `the key matches its public record at ${where}`)
+    : problem(name, `the public key at ${where} belongs to another private key`, publish)
 }
 
 type PublicPart = { kind: 'rsa' | 'ed25519'; published: string } | { problem: string }
@@ -73,14 +74,14 @@ function publicPart(pem: string): PublicPart {
   try {
     const key = createPrivateKey(pem)
     const kind = key.asymmetricKeyType
-    if (kind !== 'rsa' && kind !== 'ed25519') return { problem: `it is ${kind}, and must be RSA or Ed25519` }
+    if (kind !== 'rsa' && kind !== 'ed25519') return { problem: `it is ${kind} but must be RSA or Ed25519` }
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
-    if (kind === 'rsa' && bits < 1024) return { problem: `it has ${bits} bits, and needs 1024 at least` }
+    if (kind === 'rsa' && bits < 1024) return { problem: `it has ${bits} bits but needs at least 1024` }
     const der = createPublicKey(key).export({ type: 'spki', format: 'der' })
-    // RFC 8463, 4.2: of an Ed25519 key the bare 32 bytes are published, of an RSA key the whole SubjectPublicKeyInfo.
+    // RFC 8463, 4.2: an Ed25519 key is published as its bare 32 bytes, an RSA key as the whole SubjectPublicKeyInfo.
     return { kind, published: (kind === 'ed25519' ? der.subarray(-32) : der).toString('base64') }
   } catch {
-    return { problem: 'it is not a readable private key' } // the parser's words may quote it
+    return { problem: 'it is not a readable private key' } // the parser's message may quote the key
   }
 }
 
@@ -93,49 +94,48 @@ async function recordsAt(name: string, lookUp: LookUp): Promise<{ records: strin
   }
 }
 
-/** `runs`: whether this installation answers on its own port, so that the public address should lead to it. */
+/** `runs`: this installation answers on its own port, so the public address should lead to it. */
 export async function checkPublicAddress(config: Config, instance: string | null, runs: boolean): Promise<Check> {
   const name = 'Public address'
   const { baseUrl, host, trustedProxies } = config
   if (baseUrl === null) {
-    if (isLoopback(host) && trustedProxies.length === 0) return fine(name, 'none; only this machine can call')
-    return trouble(
+    if (isLoopback(host) && trustedProxies.length === 0) return ok(name, 'none; only this machine can connect')
+    return problem(
       name,
-      'HERALD_BASE_URL is not set: links are made from whatever name a caller uses',
-      'Set HERALD_BASE_URL to the address by which callers reach this installation, like https://notify.example.org.',
+      'HERALD_BASE_URL is not set: links contain whatever host name the caller used',
+      'Set HERALD_BASE_URL to the public address of this installation, for example https://notify.example.org.',
     )
   }
-  if (!runs || instance === null) return fine(name, `${baseUrl}; not asked, because the service does not run here`)
-  const answer = await askReady(baseUrl)
-  if (answer.kind === 'failed') return fine(name, `${baseUrl}; it cannot be asked from this machine (${answer.why})`)
-  if (answer.kind === 'ready' && answer.instance === instance)
-    return fine(name, `${baseUrl} leads to this installation`)
-  return trouble(
+  if (!runs || instance === null) return ok(name, `${baseUrl}; not checked, because the service does not run here`)
+  const reply = await askReady(baseUrl)
+  if (reply.kind === 'failed') return ok(name, `${baseUrl}; it cannot be reached from this machine (${reply.why})`)
+  if (reply.kind === 'ready' && reply.instance === instance) return ok(name, `${baseUrl} leads to this installation`)
+  return problem(
     name,
-    answer.kind === 'ready'
+    reply.kind === 'ready'
       ? `${baseUrl} leads to another installation of Herald`
       : `${baseUrl} does not answer like Herald`,
-    'Correct HERALD_BASE_URL, or what the proxy or the DNS name in front of it leads to.',
+    'Correct HERALD_BASE_URL, the proxy, or the DNS record.',
   )
 }
 
-export type Asked =
+export type HealthReply =
   | { kind: 'ready'; ok: boolean; status: string; instance: string | null }
   | { kind: 'stranger' }
   | { kind: 'failed'; why: string }
 
-/** Who answers at an address: a Herald, something else, or nobody. */
-export async function askReady(address: string): Promise<Asked> {
-  let reply: Response
+/** Asks the health endpoint at an address. `stranger`: something other than Herald answers. */
+export async function askReady(address: string): Promise<HealthReply> {
+  let response: Response
   try {
-    reply = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(3_000), redirect: 'manual' })
+    response = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(3_000), redirect: 'manual' })
   } catch (error) {
     return { kind: 'failed', why: codeOf(error) ?? explained(error).join(' ') }
   }
-  const body: unknown = await reply.json().catch(() => null) // a stranger may answer anything
+  const body: unknown = await response.json().catch(() => null) // another program may answer anything
   if (typeof body !== 'object' || body === null || !('status' in body)) return { kind: 'stranger' }
   const instance = 'instance' in body && typeof body.instance === 'string' ? body.instance : null
-  return { kind: 'ready', ok: reply.ok, status: String(body.status), instance }
+  return { kind: 'ready', ok: response.ok, status: String(body.status), instance }
 }
 
 function codeOf(error: unknown): string | undefined {

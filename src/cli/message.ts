@@ -11,8 +11,8 @@ export const messageCommands: readonly Command[] = [
     sentence: 'Show what became of one message, and why.',
     more: 'The diagnosis is what the mail server said: in a bounce, or when it refused the recipient. It may name the recipient, so it is kept sealed and goes with the message.',
     examples: ['herald message show 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'],
-    run: withStore(async (store, given) => {
-      const named = given.text('ID')
+    run: withStore(async (store, input) => {
+      const named = input.text('ID')
       const id = readId(named)
       const found = id && (await historyOf(store, id))
       if (!found) throw new UsageError(`There is no message ${named}.`)

@@ -1,13 +1,13 @@
 // From what was typed to a command and its values, or to a sentence that says what does not fit.
 import { parseArgs } from 'node:util'
 import { nearest } from '../runtime/near.ts'
-import { type Command, type Given, type Option, UsageError } from './command.ts'
+import { type Command, type CommandInput, type Option, UsageError } from './command.ts'
 import { usageOf } from './help.ts'
 
 export type Call =
   | { kind: 'help'; commands: readonly Command[] }
   | { kind: 'version' }
-  | { kind: 'run'; command: Command; given: Given }
+  | { kind: 'run'; command: Command; input: CommandInput }
 
 export type Typed = { isJson: boolean; call(): Call }
 
@@ -110,7 +110,7 @@ function run(command: Command, rest: readonly string[]): Call {
   placeWords(command, words, values)
   for (const { name, required, sentence } of command.options ?? [])
     if (required && !values.has(name)) throw new UsageError(`--${name} is missing. ${sentence}`, usageOf(command))
-  return { kind: 'run', command, given: givenFrom(command, values) }
+  return { kind: 'run', command, input: inputFrom(command, values) }
 }
 
 const globals: readonly Option[] = [
@@ -157,7 +157,7 @@ function placeWords(command: Command, words: string[], values: Map<string, strin
     throw new UsageError(`"${words.join(' ')}" is too much. Put names with spaces in quotes.`, usageOf(command))
 }
 
-function givenFrom(command: Command, values: Map<string, string[]>): Given {
+function inputFrom(command: Command, values: Map<string, string[]>): CommandInput {
   const one = (name: string) => values.get(name.toLowerCase())?.at(-1)
   return {
     text(name) {

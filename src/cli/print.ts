@@ -1,11 +1,11 @@
-// Plain text for people: aligned columns, no colours, nothing that a pipe would mind.
+// Plain text output: aligned columns, no colours, no control characters from messages.
 import { type Timestamp, zulu } from '../core/clock.ts'
 
 export type Cell = string | number | boolean | null | undefined
 
-/** Columns as wide as their widest cell; numbers to the right. */
+/** Each column is as wide as its widest cell; numbers are right-aligned. */
 function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const cells = [head, ...rows].map(row => row.map(shown))
+  const cells = [head, ...rows].map(row => row.map(textOf))
   const widths = head.map((_, at) => Math.max(...cells.map(row => width(row[at] ?? ''))))
   const isNumeric = head.map((_, at) => rows.length > 0 && rows.every(row => typeof row[at] === 'number'))
   return cells
@@ -14,22 +14,22 @@ function table(head: readonly string[], rows: readonly (readonly Cell[])[]): str
     .join('\n')
 }
 
-/** One fact a line: `mode    live`. */
+/** One name and value per line: `mode    live`. */
 export function facts(pairs: readonly (readonly [string, Cell])[]): string {
   const widest = Math.max(...pairs.map(([name]) => width(name)))
-  return pairs.map(([name, value]) => `${pad(name, widest, false)}  ${shown(value)}`.trimEnd()).join('\n')
+  return pairs.map(([name, value]) => `${pad(name, widest, false)}  ${textOf(value)}`.trimEnd()).join('\n')
 }
 
-/** A table, or a sentence when there is nothing to show. */
+/** A table, or the text `nothing` when there are no rows. */
 export const listing = (head: readonly string[], rows: readonly (readonly Cell[])[], nothing: string) =>
   rows.length === 0 ? nothing : table(head, rows)
 
-/** `2026-06-15 12:30` is enough for people; programs get the microseconds. */
+/** To the minute, for people; --json has microseconds. */
 export const minute = (t: Timestamp | null) => (t === null ? null : `${zulu(t).slice(0, 16).replace('T', ' ')} UTC`)
 
 export const moment = (t: Timestamp | null) => (t === null ? null : zulu(t))
 
-function shown(cell: Cell): string {
+function textOf(cell: Cell): string {
   if (cell === null || cell === undefined) return '-'
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
   return String(cell)
@@ -41,3 +41,12 @@ function pad(text: string, wanted: number, toTheRight: boolean): string {
   const space = ' '.repeat(Math.max(0, wanted - width(text)))
   return toTheRight ? space + text : text + space
 }
+
+/** One line of at most 60 characters without control characters, for a cell of a table. */
+export function firstLine(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line
+}
+
+/** Without control characters, which could contain terminal escape sequences; line breaks and tabs stay. */
+export const printable = (text: string) => text.replaceAll(/[^\P{Cc}\n\t]/gu, '')

@@ -20,9 +20,9 @@ export const restoreCommands: readonly Command[] = [
     sentence: 'Make the embedded database from a backup, in a data folder that has none.',
     more: 'Put the old sealing secret in place first: the file `secret` in the data folder, or HERALD_SECRET. The restored copy is held: it accepts messages and sends nothing until herald release.',
     examples: ['HERALD_DATA=/var/lib/herald herald restore /backups/herald-monday'],
-    run: async (io, given) => {
+    run: async (io, input) => {
       const config = io.config()
-      const folder = resolve(given.text('FOLDER'))
+      const folder = resolve(input.text('FOLDER'))
       const place = freePlace(config, io)
       const manifest = await verify(folder, io.say)
       await refuseOtherVersion(manifest, place)

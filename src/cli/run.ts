@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Part } from '../config/in-use.ts'
 import { type Config, readSettings } from '../config/index.ts'
 import { NothingHere } from '../main.ts'
-import { type Answer, type Io, UsageError } from './command.ts'
+import { type CommandOutput, type Io, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { explained } from './explain.ts'
 import { described, help, usageOf } from './help.ts'
@@ -19,29 +19,29 @@ export async function run(
 ): Promise<0 | 1 | 2> {
   const typed = read(commands, argv)
   let config: Config | undefined
-  const answer = (answer: Answer) => out(`${typed.isJson ? json(answer.data) : answer.text}\n`)
+  const print = ({ data, text }: CommandOutput) => out(`${typed.isJson ? json(data) : text}\n`)
   const io: Io = {
     config: part => (config ??= settings(part)),
     say: line => (typed.isJson ? err : out)(`${line}\n`),
-    answer: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
+    print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
     isTerminal: isTerminal && !typed.isJson,
   }
   try {
     const call = typed.call()
     if (call.kind === 'version') {
-      answer({ text: `herald ${version()}`, data: { version: version() } })
+      print({ text: `herald ${version()}`, data: { version: version() } })
       return 0
     }
     if (call.kind === 'help') {
-      answer({ text: help(call.commands, commands), data: described(call.commands) })
+      print({ text: help(call.commands, commands), data: described(call.commands) })
       return 0
     }
-    const given = await call.command.run(io, call.given).catch(error => {
+    const output = await call.command.run(io, call.input).catch(error => {
       // Values are read inside; the usage line of the command still belongs to what they complain about.
       throw error instanceof UsageError ? new UsageError(error.message, error.usage ?? usageOf(call.command)) : error
     })
-    if (given) answer(given)
-    return given?.failed ? 1 : 0
+    if (output) print(output)
+    return output?.failed ? 1 : 0
   } catch (error) {
     if (error instanceof UsageError) {
       err(`${error.message}\nUsage: ${error.usage ?? 'herald COMMAND (herald --help lists them)'}\n`)

@@ -14,15 +14,15 @@ export const sampleCommands: readonly Command[] = [
     ],
     sentence: 'Make one more sample service, with keys, templates and a line to paste.',
     more: 'The first start on an empty embedded database makes one by itself; on a database of your own only this command does.',
-    run: (io, given) =>
+    run: (io, input) =>
       withStore(async (store, _, operator) => {
-        const sample = await makeSample(store, operator, given.has('show-keys') || io.isTerminal ? 'all' : 'test')
+        const sample = await makeSample(store, operator, input.has('show-keys') || io.isTerminal ? 'all' : 'test')
         const address = addressOf(store.config)
         return {
           text: `${sampleText(sample, address)}\nThe line works while the service runs: herald start`,
           data: { ...sample, curl: curlLine(sample, address) },
         }
-      })(io, given),
+      })(io, input),
   },
 ]
 

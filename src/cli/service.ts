@@ -5,7 +5,7 @@ import { create } from '../services/create.ts'
 import { find } from '../services/find.ts'
 import { dailyLimit, rateLimit, retentionDays } from '../services/service.ts'
 import { type Changes, list, type ShownService } from '../services/sql.ts'
-import { type Answer, type Command, type Given, SERVICE, UsageError, withStore } from './command.ts'
+import { type Command, type CommandInput, type CommandOutput, SERVICE, UsageError, withStore } from './command.ts'
 import { facts, listing, minute, moment } from './print.ts'
 
 const permissions = {
@@ -44,11 +44,11 @@ export const serviceCommands: readonly Command[] = [
     ],
     sentence: 'Make a service.',
     examples: ['herald service create "Parking permits" --live --mailbox permits'],
-    run: withStore(async (store, given, operator) => {
-      const mailbox = given.maybe('mailbox')
+    run: withStore(async (store, input, operator) => {
+      const mailbox = input.maybe('mailbox')
       const service = await create(store, operator, {
-        name: given.text('NAME'),
-        mode: given.has('live') ? 'live' : 'trial',
+        name: input.text('NAME'),
+        mode: input.has('live') ? 'live' : 'trial',
         ...(mailbox !== undefined && { mailbox }),
       })
       const next = `Make a key for it: herald key create ${service.id} --name NAME --type test`
@@ -80,7 +80,7 @@ export const serviceCommands: readonly Command[] = [
     verb: 'show',
     args: [SERVICE],
     sentence: 'Show a service with its limits and permissions.',
-    run: withStore(async (store, given) => shown(await find(store, given.text('SERVICE')), store.config)),
+    run: withStore(async (store, input) => shown(await find(store, input.text('SERVICE')), store.config)),
   },
   {
     noun: 'service',
@@ -136,30 +136,30 @@ export const serviceCommands: readonly Command[] = [
       'herald service set "Parking permits" --mode live --email-daily-limit 50000',
       'herald service set 0190a1b2 --forbid international,files --prefix off',
     ],
-    run: withStore(async (store, given, operator) => {
-      const changes = changesFrom(given)
-      const { id } = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input, operator) => {
+      const changes = changesFrom(input)
+      const { id } = await find(store, input.text('SERVICE'))
       return shown(await change(store, operator, id, changes), store.config)
     }),
   },
 ]
 
-function changesFrom(given: Given): Changes {
+function changesFrom(input: CommandInput): Changes {
   const changes: Changes = {}
-  const name = given.maybe('name')
-  const mailbox = given.maybe('mailbox')
-  const mode = given.maybe('mode')
-  const state = given.maybe('state')
-  const prefix = given.maybe('prefix')
-  const country = given.maybe('home-country')
+  const name = input.maybe('name')
+  const mailbox = input.maybe('mailbox')
+  const mode = input.maybe('mode')
+  const state = input.maybe('state')
+  const prefix = input.maybe('prefix')
+  const country = input.maybe('home-country')
   if (name !== undefined) changes.name = name
   if (mailbox !== undefined) changes.mailbox = mailbox
   if (mode === 'trial' || mode === 'live') changes.mode = mode
   if (state === 'active' || state === 'suspended' || state === 'archived') changes.state = state
   if (country !== undefined) changes.home_country = country === 'default' ? null : country.toUpperCase()
   if (prefix !== undefined) changes.sms_prefix = prefix === 'on'
-  for (const what of permissionsFrom(given, 'allow')) changes[permissions[what]] = true
-  for (const what of permissionsFrom(given, 'forbid')) {
+  for (const what of permissionsFrom(input, 'allow')) changes[permissions[what]] = true
+  for (const what of permissionsFrom(input, 'forbid')) {
     if (changes[permissions[what]]) throw new UsageError(`--allow and --forbid both name ${what}.`)
     changes[permissions[what]] = false
   }
@@ -167,19 +167,19 @@ function changesFrom(given: Given): Changes {
     ...channelNames.map(name => [`${name}-daily-limit`, CHANNELS[name].columns.dailyLimit] as const),
     ['rate-limit', 'rate_limit'] as const,
   ]) {
-    const number = given.number(option)
+    const number = input.number(option)
     if (number !== undefined) changes[column] = number
   }
   for (const name of channelNames) {
-    const days = given.number(`${name}-retention-days`)
+    const days = input.number(`${name}-retention-days`)
     if (typeof days === 'number') changes[CHANNELS[name].columns.retentionDays] = days
   }
   if (Object.keys(changes).length === 0) throw new UsageError('Say what to change with at least one option.')
   return changes
 }
 
-function permissionsFrom(given: Given, option: 'allow' | 'forbid'): Permission[] {
-  return given
+function permissionsFrom(input: CommandInput, option: 'allow' | 'forbid'): Permission[] {
+  return input
     .list(option)
     .flatMap(text => text.split(','))
     .map(text => text.trim().toLowerCase())
@@ -195,7 +195,7 @@ type Fact = readonly [name: string, value: string | number]
 const perChannel = (line: (name: Channel, channel: (typeof CHANNELS)[Channel]) => Fact): Fact[] =>
   channelNames.map(name => line(name, CHANNELS[name]))
 
-function shown(service: ShownService, { sendingDomain, homeCountry }: Config): Answer {
+function shown(service: ShownService, { sendingDomain, homeCountry }: Config): CommandOutput {
   const own = (is: number, set: number | null) => (set === null ? `${is} (default)` : is)
   const may = permissionNames.filter(name => service[permissions[name]])
   const text = facts([

@@ -5,7 +5,7 @@ import { providersInUse } from '../config/in-use.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
 import { openDatabase, type Running, start } from '../main.ts'
-import type { Answer, Command, Io } from './command.ts'
+import type { Command, CommandOutput, Io } from './command.ts'
 import { curlLine, sampleText } from './sample.ts'
 
 export const runCommands: readonly Command[] = [
@@ -22,10 +22,10 @@ export const runCommands: readonly Command[] = [
     sentence: 'Run the service until Ctrl-C or SIGTERM.',
     more: 'It starts the database and brings it up to date. On an empty embedded database it makes a sample service and shows how to call it; its team and live keys are made and shown on a terminal only. The last lines say which provider each channel uses. With --json stdout has one line, {"address": …, "providers": …}, and before it {"sample": …} when one was made; the log is on stderr.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
-    run: async (io, given) => {
+    run: async (io, input) => {
       const signal = firstSignal(io)
       leaveCores()
-      const wanted = given.maybe('only')
+      const wanted = input.maybe('only')
       const only = wanted === 'http' || wanted === 'engine' ? wanted : undefined
       const config = io.config(only ?? 'all')
       const running = await startUnlessAsked(signal, () =>
@@ -35,11 +35,11 @@ export const runCommands: readonly Command[] = [
         const { sample, address } = running
         // Not by `say`, which goes into the stream of the log with --json.
         if (sample)
-          io.answer({
+          io.print({
             text: sampleText(sample, address),
             data: { sample: { ...sample, curl: curlLine(sample, address) } },
           })
-        io.answer(banner(running, io.isTerminal))
+        io.print(banner(running, io.isTerminal))
         if (!signal.aborted) await once(signal, 'abort')
         await running.stop()
       }
@@ -65,7 +65,7 @@ export const runCommands: readonly Command[] = [
 ]
 
 /** What runs now: which provider each channel uses, where messages that were not sent can be seen, and the address. */
-function banner({ address, port, parts: { config, seal } }: Running, isTerminal: boolean): Answer {
+function banner({ address, port, parts: { config, seal } }: Running, isTerminal: boolean): CommandOutput {
   const channels = providersInUse(config)
   const link = isTerminal ? inboxLink(seal, { host: config.host, port }) : null
   const lines = [

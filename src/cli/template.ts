@@ -4,8 +4,7 @@ import { refuse } from '../templates/refusals.ts'
 import { serviceOfTemplate } from '../templates/sql.ts'
 import { update } from '../templates/update.ts'
 import { type Command, withStore } from './command.ts'
-import { firstLine } from './inbox.ts'
-import { facts } from './print.ts'
+import { facts, firstLine } from './print.ts'
 
 export const templateCommands: readonly Command[] = [
   {
@@ -25,12 +24,12 @@ export const templateCommands: readonly Command[] = [
     sentence: 'Say how an e-mail template treats Markdown in values.',
     more: 'Choose plain where values are typed by the public: a name like [click here](https://…) must not become a link. It makes a new version; messages already accepted keep theirs, and later edits keep the choice.',
     examples: ['herald template set 0190a1b2-… --values plain'],
-    run: withStore(async (store, given, operator) => {
-      const id = readId(given.text('TEMPLATE'))
+    run: withStore(async (store, input, operator) => {
+      const id = readId(input.text('TEMPLATE'))
       const owner = id && (await serviceOfTemplate(store.db.sql, id))
       if (!id || !owner) throw refuse.notFound()
       const service = await find(store, owner)
-      const literalValues = given.text('values') === 'plain'
+      const literalValues = input.text('values') === 'plain'
       const template = await update(store, operator, service.id, id, {}, { literalValues })
       const values = template.literal_values ? 'plain' : 'formatted'
       return {

@@ -16,12 +16,12 @@ export const userCommands: readonly Command[] = [
     ],
     sentence: 'Add a team member: trial services and team keys may write to them.',
     examples: ['herald user add "Parking permits" --name "Ada Park" --email ada@example.org'],
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const phone = given.maybe('phone')
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const phone = input.maybe('phone')
       const user = await addUser(store, operator, service.id, {
-        name: given.text('name'),
-        email_address: given.text('email'),
+        name: input.text('name'),
+        email_address: input.text('email'),
         ...(phone !== undefined && { phone_number: phone }),
       })
       return {
@@ -35,8 +35,8 @@ export const userCommands: readonly Command[] = [
     verb: 'list',
     args: [SERVICE],
     sentence: 'List the team members of a service.',
-    run: withStore(async (store, given) => {
-      const service = await find(store, given.text('SERVICE'))
+    run: withStore(async (store, input) => {
+      const service = await find(store, input.text('SERVICE'))
       const users = await listUsers(store.db.sql, service.id)
       const rows = users.map(user => [
         user.id,
@@ -56,9 +56,9 @@ export const userCommands: readonly Command[] = [
     verb: 'remove',
     args: [SERVICE, { name: 'USER', sentence: 'E-mail address or id of the team member.' }],
     sentence: 'Take somebody out of the team of a service.',
-    run: withStore(async (store, given, operator) => {
-      const service = await find(store, given.text('SERVICE'))
-      const user = await dropUser(store, operator, service.id, given.text('USER'))
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const user = await dropUser(store, operator, service.id, input.text('USER'))
       return {
         text: `Removed ${user.name} <${user.email_address}> from the team of "${service.name}".`,
         data: present(user),

@@ -45,5 +45,5 @@ test('the commands', async () => {
   const [commands = '', ...more] = blocks('commands')
   expect(more).toEqual([])
   const said = await typed(commands, { HERALD_PORT: '0' })
-  expect(said).toMatch(/"Parking permits" \(trial\).*herald-website-.*Everything is in order\./s)
+  expect(said).toMatch(/"Parking permits" \(trial\).*herald-website-.*No problem found\./s)
 })

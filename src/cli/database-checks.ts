@@ -1,0 +1,106 @@
+// The database checks of doctor: connection, durability, migrations, secret, and what the tables say about the service.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config/index.ts'
+import { choosePlace } from '../db/embedded-place.ts'
+import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
+import { checkSeal } from '../db/seal.ts'
+import { openStore } from '../main.ts'
+import type { Store } from '../parts.ts'
+import { instanceOf } from '../queue/hold.ts'
+import {
+  attempted,
+  type Check,
+  checkClock,
+  checkFiles,
+  checkHold,
+  checkLeader,
+  checkPartitions,
+  checkQueue,
+  ok,
+  problem,
+} from './checks.ts'
+import { explained } from './explain.ts'
+import type { HealthReply } from './mail-checks.ts'
+import { checkProviders } from './provider-checks.ts'
+
+/** `instance`: the id of this installation; null when it is not known. */
+export type DatabaseChecks = { checks: Check[]; instance: string | null }
+
+export async function checkDatabase(config: Config, health: HealthReply | null): Promise<DatabaseChecks> {
+  const name = 'Database'
+  try {
+    if (!config.databaseUrl && !hasEmbedded(config))
+      return { checks: [ok(name, 'does not exist yet; the first start creates it')], instance: null }
+    // openStore would refuse an unsafe database; here that is one of the findings.
+    const store = await openStore({ ...config, allowUnsafeDatabase: true }, { migrate: false })
+    try {
+      const version = await serverVersion(store.db.sql)
+      const where = config.databaseUrl ? 'DATABASE_URL' : config.dataFolder
+      const { checks, instance } = await checkContent(store, config, health)
+      return { checks: [ok(name, `PostgreSQL ${version} answers (${where})`), ...checks], instance }
+    } finally {
+      await store.stop()
+    }
+  } catch (error) {
+    const remedy = 'Check DATABASE_URL, or the permissions of the data folder.'
+    return { checks: [problem(name, explained(error).join(' '), remedy)], instance: null }
+  }
+}
+
+async function checkContent(store: Store, config: Config, health: HealthReply | null): Promise<DatabaseChecks> {
+  const {
+    db: { sql },
+    seal,
+  } = store
+  const unsafe = await unsafeSettings(sql)
+  const durable =
+    unsafe.length === 0
+      ? ok('Durability', 'acknowledged commits survive a crash')
+      : problem(
+          'Durability',
+          `${unsafe.join(', ')} switched off${config.allowUnsafeDatabase ? ', allowed by HERALD_ALLOW_UNSAFE_DATABASE' : ''}`,
+          'Switch it on in the configuration of PostgreSQL; otherwise messages can be lost in a crash.',
+        )
+  const missing = await pending(sql)
+  if (missing.length > 0) {
+    const migrations = problem(
+      'Migrations',
+      `missing: ${missing.join(', ')}`,
+      'Run: herald migrate (herald start does it too)',
+    )
+    return { checks: [durable, migrations], instance: null }
+  }
+  const instance = await instanceOf(sql)
+  const checks = [
+    durable,
+    ok('Migrations', 'complete'),
+    await checkSecret(() => checkSeal(sql, seal)),
+    await checkHold(store),
+    ...(await checkQueue(store)),
+    await checkPartitions(store),
+    await checkLeader(store, isOurs(health, instance)),
+    await checkClock(store),
+    ...(await attempted('Files', () => checkFiles(store))),
+    ...(await checkProviders(store)),
+  ]
+  return { checks, instance }
+}
+
+function hasEmbedded({ dataFolder }: Config): boolean {
+  const place = choosePlace(join(dataFolder, 'postgres'), () => {})
+  return existsSync(join(place, 'data'))
+}
+
+/** Whether the service that answered uses this database. */
+export const isOurs = (health: HealthReply | null, instance: string | null) =>
+  health?.kind === 'ready' && health.instance !== null && health.instance === instance
+
+async function checkSecret(check: () => Promise<void>): Promise<Check> {
+  try {
+    await check()
+    return ok('Sealing secret', 'matches this database')
+  } catch (error) {
+    return problem('Sealing secret', 'does not match this database', explained(error).join(' '))
+  }
+}
