@@ -123,6 +123,7 @@ describe('walls', () => {
       'usage',
     ])
     expect(tablesIn("import { x } from './keys.ts' // from the states\n/** from jobs */", known)).toEqual([])
+    expect(tablesIn('const table = part`keys`', known)).toEqual(['keys'])
     expect(quotedTablesIn("const TABLES = ['jobs', 'states_today']", known)).toEqual(['jobs'])
   })
 

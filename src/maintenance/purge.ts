@@ -6,7 +6,7 @@ import type { Database } from '../db/connect.ts'
 import { purge as purgeCaptured } from '../inbox/sql.ts'
 import { KEY_TYPES } from '../keys/key.ts'
 import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
-import { idsBefore, remove } from '../notifications/sql/expire.ts'
+import { idsIn, remove } from '../notifications/sql/expire.ts'
 import { purgeHandovers } from '../notifications/sql/handovers.ts'
 import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
@@ -28,7 +28,7 @@ export async function* purgeMessages({ db: { sql }, clock }: App): Steps {
     for (const key_type of KEY_TYPES)
       for (const in_job of [false, true])
         yield* inSteps<Id>(async (after, most) => {
-          const ids = await idsBefore(sql, { service_id, key_type, channel, in_job }, before, after, most)
+          const ids = await idsIn(sql, { service_id, key_type, channel, in_job, status: null }, before, after, most)
           if (ids.length > 0) await remove(sql, ids)
           return { found: ids.length, last: ids.at(-1) ?? null }
         })

@@ -3,7 +3,7 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Database, type Part, part, type Sql } from '../db/connect.ts'
-import type { Step } from '../runtime/steps.ts'
+import { purgeAged } from '../db/purge.ts'
 import { HOLD_CHANNEL } from './hold.ts'
 
 const KEPT = 'kept-'
@@ -102,30 +102,17 @@ export const keptTickets = (sql: Sql, lanes: readonly string[], most: number) =>
   limit ${most}`
 
 /** Tickets kept back from this lane that were due more than 80 hours ago. */
-export async function purgeKept(
-  sql: Sql,
-  lane: string,
-  after: Timestamp | null,
-  most: number,
-): Promise<Step<Timestamp>> {
-  const [step] = await sql<Step<Timestamp>>`
-    with old as materialized (
-      select id, due_at
-      from tickets
-      where lane = ${KEPT + lane}
-        and owner is null
-        and due_at >= coalesce(${after}::timestamptz, '-infinity')
-        and due_at < clock_timestamp() - interval '80 hours'
-      order by due_at
-      limit ${most}
-    ),
-    gone as (
-      delete from tickets t
-      using old
-      where t.id = old.id
-        and t.lane = ${KEPT + lane}
-    )
-    select count(*)::integer as found, max(due_at) as last
-    from old`
-  return step ?? { found: 0, last: null }
-}
+export const purgeKept = (sql: Sql, lane: string, after: Timestamp | null, most: number) =>
+  purgeAged(
+    sql,
+    {
+      table: part`tickets`,
+      time: part`due_at`,
+      key: part`id`,
+      match: part`t.id = old.id and t.lane = ${KEPT + lane}`,
+      where: part`lane = ${KEPT + lane} and owner is null`,
+    },
+    part`clock_timestamp() - interval '80 hours'`,
+    after,
+    most,
+  )

@@ -1,10 +1,10 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
+import { purgeAged } from '../db/purge.ts'
 import { messageOfRef } from '../notifications/sql/handovers.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type InitialLease, ticketsFor } from '../queue/tickets.ts'
-import type { Step } from '../runtime/steps.ts'
 
 /** Its diagnosis is sealed. */
 export type NewReceipt = Omit<Receipt, 'diagnosis'> & { id: Id; provider: string; diagnosis: Buffer | null }
@@ -88,23 +88,7 @@ export const withoutDiagnosis = (receipts: readonly Id[]): Part | null =>
       and (select all_moved from outcome)
   )`
 
-/** Receipts of before, oldest first. */
-export async function purge(sql: Sql, hours: number, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {
-  const [step] = await sql<Step<Timestamp>>`
-    with old as materialized (
-      select id, received_at
-      from receipts
-      where received_at >= coalesce(${after}::timestamptz, '-infinity')
-        and received_at < clock_timestamp() - make_interval(hours => ${hours})
-      order by received_at
-      limit ${most}
-    ),
-    gone as (
-      delete from receipts r
-      using old
-      where r.id = old.id
-    )
-    select count(*)::integer as found, max(received_at) as last
-    from old`
-  return step ?? { found: 0, last: null }
-}
+export const purge = (sql: Sql, hours: number, after: Timestamp | null, most: number) =>
+  purgeAged(sql, RECEIPTS, part`clock_timestamp() - make_interval(hours => ${hours})`, after, most)
+
+const RECEIPTS = { table: part`receipts`, time: part`received_at`, key: part`id`, match: part`t.id = old.id` }

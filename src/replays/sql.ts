@@ -1,7 +1,7 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
-import type { Step } from '../runtime/steps.ts'
+import { purgeAged } from '../db/purge.ts'
 
 export type StoredReplay = { request_digest: Buffer; status: number; answer: Buffer }
 
@@ -35,25 +35,14 @@ export const forget = (sql: Sql, service: Id, key: readonly Buffer[]) => sql`
     and key_digest = any (${key})
     and created_at <= now() - interval '24 hours'`
 
-/** Answers that are older than a day, oldest first. */
-export async function purge(sql: Sql, after: Timestamp | null, most: number): Promise<Step<Timestamp>> {
-  const [step] = await sql<Step<Timestamp>>`
-    with old as materialized (
-      select service_id, key_digest, created_at
-      from replays
-      where created_at >= coalesce(${after}::timestamptz, '-infinity')
-        and created_at <= now() - interval '24 hours'
-      order by created_at
-      limit ${most}
-    ),
-    gone as (
-      delete from replays r
-      using old
-      where r.service_id = old.service_id
-        and r.key_digest = old.key_digest
-        and r.created_at = old.created_at
-    )
-    select count(*)::integer as found, max(created_at) as last
-    from old`
-  return step ?? { found: 0, last: null }
+/** Answers that are older than a day. */
+export const purge = (sql: Sql, after: Timestamp | null, most: number) =>
+  purgeAged(sql, REPLAYS, part`now() - interval '24 hours'`, after, most)
+
+/** A key that has been forgotten and used anew meanwhile has another time. */
+const REPLAYS = {
+  table: part`replays`,
+  time: part`created_at`,
+  key: part`service_id, key_digest`,
+  match: part`t.service_id = old.service_id and t.key_digest = old.key_digest and t.created_at = old.time`,
 }

@@ -1,7 +1,8 @@
 // Which tables a source file names in its SQL.
 
-/** After these words a table is named. */
-const NAMED = /\b(?:from|join|into|update|using|table|only|truncate)\s+(?:only\s+)?"?(\w+)"?|'(\w+)'::regclass/g
+/** After these words a table is named; a part may be a table alone. */
+const NAMED =
+  /\b(?:from|join|into|update|using|table|only|truncate)\s+(?:only\s+)?"?(\w+)"?|'(\w+)'::regclass|\bpart`(\w+)`/g
 
 /** Comments of TypeScript and of SQL are ignored. */
 const withoutComments = (text: string) =>
@@ -11,7 +12,7 @@ const withoutComments = (text: string) =>
     .replace(/--\s.*$/gm, '')
 
 export function tablesIn(text: string, tables: ReadonlySet<string>): string[] {
-  const names = [...withoutComments(text).matchAll(NAMED)].map(([, name, quoted]) => name ?? quoted ?? '')
+  const names = [...withoutComments(text).matchAll(NAMED)].map(found => found.slice(1).find(Boolean) ?? '')
   return [...new Set(names)].filter(name => tables.has(name)).sort()
 }
 

@@ -7,11 +7,17 @@ import type { Status } from '../status.ts'
 import { highest, lowest } from './bounds.ts'
 import { moved } from './moved.ts'
 
-/** One stretch of `states_listed`: messages that the index keeps together, in the order of their ids. */
-export type Stretch = { service_id: Id; key_type: KeyType; channel: Channel; in_job: boolean; status: Status }
+/** Messages that one index keeps together in the order of their ids: `states_listed`, or without a status `notifications_listed`. */
+export type Stretch = {
+  service_id: Id
+  key_type: KeyType
+  channel: Channel
+  in_job: boolean
+  status: Status | null
+}
 
 /** Where these services have messages without a last word that were made before. */
-export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => sql<Stretch>`
+export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => sql<Stretch & { status: Status }>`
   select v.service_id, k.key_type, c.channel, j.in_job, o.status
   from unnest(${services}::uuid[]) as v (service_id)
   cross join (values ('normal'), ('team'), ('test')) as k (key_type)
@@ -30,15 +36,16 @@ export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => 
     limit 1
   ) found`
 
-export async function idsIn(sql: Sql, stretch: Stretch, before: Id, after: Id | null, most: number): Promise<Id[]> {
+/** The next ids of a stretch, oldest first. */
+export async function idsIn(sql: Sql, of: Stretch, before: Id, after: Id | null, most: number): Promise<Id[]> {
   const rows = await sql<{ id: Id }>`
     select id
-    from states
-    where service_id = ${stretch.service_id}
-      and key_type = ${stretch.key_type}
-      and channel = ${stretch.channel}
-      and in_job = ${stretch.in_job}
-      and status = ${stretch.status}
+    from ${of.status === null ? part`notifications` : part`states`}
+    where service_id = ${of.service_id}
+      and key_type = ${of.key_type}
+      and channel = ${of.channel}
+      and in_job = ${of.in_job}
+      and ${of.status === null ? part`true` : part`status = ${of.status}`}
       and id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
       and id < ${before}
     order by id nulls first
@@ -69,24 +76,6 @@ export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id
       and ((s.status = 'created' and s.id in (select id from overdue))
         or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))`)}
   select id from moved`
-
-export type KeptMessages = { service_id: Id; key_type: KeyType; channel: Channel; in_job: boolean }
-
-/** Ids of a service's messages of before, oldest first. */
-export async function idsBefore(sql: Sql, of: KeptMessages, before: Id, after: Id | null, most: number): Promise<Id[]> {
-  const rows = await sql<{ id: Id }>`
-    select id
-    from notifications
-    where service_id = ${of.service_id}
-      and key_type = ${of.key_type}
-      and channel = ${of.channel}
-      and in_job = ${of.in_job}
-      and id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
-      and id < ${before}
-    order by id nulls first
-    limit ${most}`
-  return rows.map(row => row.id)
-}
 
 export const remove = (sql: Sql, ids: readonly Id[]) => sql`
   with gone as (

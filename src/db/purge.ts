@@ -1,0 +1,42 @@
+// One bounded step of deleting the oldest rows of a table.
+import type { Timestamp } from '../core/clock.ts'
+import type { Step } from '../runtime/steps.ts'
+import { type Part, part, type Sql } from './connect.ts'
+
+export type Aged = {
+  table: Part
+  /** The column that says how old a row is; an index must begin with it, or with what `where` compares before it. */
+  time: Part
+  /** The columns of the key, and how a row `t` of the table is found by a row of `old`, which has them and `time`. */
+  key: Part
+  match: Part
+  where?: Part
+}
+
+/** Deletes at most so many rows that are older than `before`, the oldest first, from `after` on. */
+export async function purgeAged(
+  sql: Sql,
+  { table, time, key, match, where = part`true` }: Aged,
+  before: Part,
+  after: Timestamp | null,
+  most: number,
+): Promise<Step<Timestamp>> {
+  const [step] = await sql<Step<Timestamp>>`
+    with old as materialized (
+      select ${key}, ${time} as time
+      from ${table}
+      where ${where}
+        and ${time} >= coalesce(${after}::timestamptz, '-infinity')
+        and ${time} < ${before}
+      order by ${time}
+      limit ${most}
+    ),
+    gone as (
+      delete from ${table} t
+      using old
+      where ${match}
+    )
+    select count(*)::integer as found, max(time) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
