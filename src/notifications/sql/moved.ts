@@ -3,16 +3,16 @@
 // the same tail, which does what has to happen in the same commit as every change of status. `was` is null for a new message.
 import { type Part, part } from '../../db/connect.ts'
 
-/** Which messages a statement can have: bulk messages are counted for their jobs, single ones for nothing. */
-export type Scope = 'any' | 'single'
-
 /** `update` changes `states s`, and sets `was = s.status` beside the status. */
 export const moved = (update: Part): Part => part`moved as (${update}
     returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.was, s.status
-  )${tail('any')}`
+  )${tail(part`
+    select job_id, was as status, -1 as change from moved where job_id is not null and was <> status
+    union all
+    select job_id, status, 1 from moved where job_id is not null and was <> status`)}`
 
-/** `rows` selects new messages: id, service_id, key_type, channel, job_id, status. */
-export const created = (rows: Part, scope: Scope): Part => part`moved as (
+/** `rows` selects new messages: id, service_id, key_type, channel, job_id, status. Single messages are counted for no job. */
+export const created = (rows: Part, scope: 'bulk' | 'single'): Part => part`moved as not materialized (
     select id, service_id, key_type, channel, job_id, null::text as was, status
     from (${rows}) new
   ),
@@ -20,22 +20,23 @@ export const created = (rows: Part, scope: Scope): Part => part`moved as (
     insert into states (id, service_id, key_type, channel, in_job, job_id, status, moves)
     select id, service_id, key_type, channel, job_id is not null, job_id, status, array[status]
     from moved
-  )${tail(scope)}`
+  )${tail(scope === 'bulk' ? part`select job_id, status, 1 as change from moved` : null)}`
 
-/** It starts with a comma, because it may be empty. A further CTE for every change of status goes here. */
-const tail = (scope: Scope): Part =>
-  scope === 'any'
+/**
+ * It starts with a comma, because it may be empty. A further CTE for every change of status goes here. `changes` of the numbers
+ * of jobs are job_id, status, change.
+ */
+const tail = (changes: Part | null): Part =>
+  changes
     ? part`,
-  ${jobCounted}`
+  ${jobCounted(changes)}`
     : part``
 
 /** Keeps the number of messages of each job by status. Rows are locked in order, so that two statements cannot deadlock. */
-const jobCounted = part`job_counted as (
+const jobCounted = (changes: Part) => part`job_counted as (
     insert into job_counts (job_id, status, messages)
     select job_id, status, sum(change)::integer
-    from (select job_id, was as status, -1 as change from moved where job_id is not null and was <> status
-          union all
-          select job_id, status, 1 from moved where job_id is not null and was is distinct from status) changes
+    from (${changes}) changes
     group by job_id, status
     having sum(change) <> 0
     order by job_id, status

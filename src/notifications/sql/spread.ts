@@ -32,5 +32,5 @@ export const bulkStored = (job: JobColumns | null): Part => part`stored as (
     select id, ${job?.service_id ?? null}::uuid as service_id, ${job?.key_type ?? null}::text as key_type,
            ${job?.channel ?? null}::text as channel, ${job?.job_id ?? null}::uuid as job_id, 'created' as status
     from rows`,
-    'any',
+    'bulk',
   )}`
