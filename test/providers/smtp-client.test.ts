@@ -7,7 +7,7 @@ import { authenticate } from '../../src/providers/smtp/client/auth.ts'
 import { unfit } from '../../src/providers/smtp/client/envelope.ts'
 import { readExtensions } from '../../src/providers/smtp/client/extensions.ts'
 import { createReplyReader, LONGEST_REPLY, MOST_LINES } from '../../src/providers/smtp/client/reply.ts'
-import { begin, broken, heard } from '../../src/providers/smtp/client/transaction.ts'
+import { afterReply, begin, broken } from '../../src/providers/smtp/client/transaction.ts'
 import { open, type Session } from '../../src/providers/smtp/session.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { type Scene, scene, scriptedServer, smtpServer } from '../support/smtp-server.ts'
@@ -203,13 +203,13 @@ describe('a message', () => {
   test('what each reply leads to', () => {
     const steps = (isPipelined: boolean, ...replies: string[]) => {
       const transaction = begin(envelope, 10, plain, false)
-      return replies.map(reply => heard(transaction, reply, isPipelined))
+      return replies.map(reply => afterReply(transaction, reply, isPipelined))
     }
     expect(steps(false, '250', '250', '354 go', '250 ok')).toEqual(['command', 'command', 'data', 'accepted'])
     expect(steps(true, '250', '250', '354 go', '250 ok')).toEqual(['wait', 'wait', 'data', 'accepted'])
     expect(steps(false, '250', '550 no')).toEqual(['command', 'refused'])
     expect(steps(true, '250', '550 no', '503 no')).toEqual(['wait', 'wait', 'refused'])
-    expect(steps(true, '250', '550 no', '354 go')).toEqual(['wait', 'wait', 'mistrusted'])
+    expect(steps(true, '250', '550 no', '354 go')).toEqual(['wait', 'wait', 'untrusted'])
     expect(steps(true, '421 bye')).toEqual(['refused-closing'])
     expect(steps(true, '250', '250', '354', '421 bye')).toEqual(['wait', 'wait', 'data', 'refused-closing'])
     expect(steps(true, '250', '250', '354', '999 what')).toEqual(['wait', 'wait', 'data', 'refused-closing'])
@@ -219,7 +219,7 @@ describe('a message', () => {
   test('where it stood when the connection broke', () => {
     const transaction = begin(envelope, 10, plain, true)
     expect(broken(transaction, null, 'p')).toEqual({ stage: 'mail', reply: null, problem: 'p' })
-    for (const reply of ['250', '250']) heard(transaction, reply, true)
+    for (const reply of ['250', '250']) afterReply(transaction, reply, true)
     expect(broken(transaction, null, 'p')).toMatchObject({ stage: 'rcpt' })
     transaction.isEnded = true
     expect(broken(transaction, '421 x', 'p')).toEqual({ stage: 'end', reply: '421 x', problem: 'p', ended: true })

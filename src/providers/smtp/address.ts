@@ -1,9 +1,9 @@
-// The last wall before an envelope (reliability S-11): exactly one plain address, no quotes, comma, colon, brackets,
-// spaces or control characters, or nothing is sent. Recipients are validated long before; this does not trust it.
+// Checks an address before it is put into an envelope (reliability S-11): exactly one plain address without quotes, commas,
+// colons, brackets, spaces or control characters. Recipients are validated earlier; this check does not rely on that.
 import { domainToASCII } from 'node:url'
 
 export type Address = {
-  /** `local@host` with the host in ASCII: what stands in the envelope and in headers. */
+  /** `local@host` with the host in ASCII, as written in the envelope and in headers. */
   wire: string
   local: string
   host: string
@@ -23,8 +23,8 @@ export function readAddress(text: string): Address | null {
   return { wire: `${local}@${host}`, local, host, needsUtf8: !isAscii(local) }
 }
 
-// domainToASCII reads a URL's host and would cut at / ? # and decode %41, so only letters, digits, hyphens, dots and
-// non-ASCII characters come near it. The extra label keeps 1.2 from becoming an IP address.
+// domainToASCII reads the host of a URL: it would cut at / ? # and decode %41. So only letters, digits, hyphens, dots and
+// non-ASCII characters are passed to it. The extra label keeps 1.2 from becoming an IP address.
 function asciiHost(host: string): string {
   if (isAscii(host)) return host.toLowerCase()
   if (/[^A-Za-z0-9.\u0080-\u{10ffff}-]|\s/u.test(host)) return ''

@@ -1,5 +1,5 @@
-// One message as it goes over the wire: ASCII, CRLF, complete. Composed by hand because the mail library's streams
-// take ten times as long (stack 4.1), and because every character of a header must be one we chose.
+// Builds a whole message as it is sent: ASCII with CRLF line ends. By hand, because the streams of mail libraries take ten
+// times as long (stack 4.1), and because every character of a header must be checked.
 import type { Attachment, EmailMessage } from '../port.ts'
 import { type Address, readAddress } from './address.ts'
 import { base64Lines, type Encoded, encodeLong, encodeText, LONG } from './encode.ts'
@@ -13,14 +13,14 @@ const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]{1,100}\/[A-Za-z0-9!#$&^_.+-]{1,100}$/
 
 export const isLong = ({ text, html }: EmailMessage) => text.length + html.length >= LONG
 
-/** Text and HTML of a long message, encoded with turns for others in between. */
+/** Encodes text and HTML of a long message in pieces, yielding to the event loop between them. */
 export async function encodedLong({ text, html }: EmailMessage): Promise<Bodies> {
   return { text: await encodeLong(text), html: await encodeLong(html) }
 }
 
 type Bodies = { text: Encoded; html: Encoded }
 
-/** Never throws; what may not be sent is refused in words that hold nothing of the message. */
+/** Never throws. The reason of a refusal contains nothing of the message. */
 export function compose(
   message: EmailMessage,
   at: number,
@@ -33,7 +33,7 @@ export function compose(
   if (!to) return { refused: 'The recipient address is not valid' }
   const replyTo = message.replyTo === null ? null : readAddress(message.replyTo)
   if (message.replyTo !== null && !replyTo) return { refused: 'The reply-to address is not valid' }
-  // It would make the whole message need SMTPUTF8, which few recipients could then receive.
+  // It would make the whole message need SMTPUTF8, which few servers of recipients support.
   if (replyTo?.needsUtf8 && !to.needsUtf8) return { refused: 'The reply-to address is not valid' }
   if (!MESSAGE_ID.test(message.messageId)) return { refused: 'The Message-ID is not valid' }
 
@@ -45,7 +45,7 @@ export function compose(
     textHeader('Subject', message.subject),
     dateHeader(at),
     `Message-ID: ${message.messageId}`,
-    // So that no vacation message answers (RFC 3834, 5).
+    // Keeps out-of-office programs from replying (RFC 3834, 5).
     'Auto-Submitted: auto-generated',
     'MIME-Version: 1.0',
     ...extra,
@@ -65,7 +65,7 @@ function body(message: EmailMessage, encoded: Bodies): Part {
   return multipart('mixed', `=_${message.id}_m`, [alternatives, ...message.attachments.map(attached)])
 }
 
-// "=_" stands in no line of base64 or quoted-printable, and nobody knows an id before its message is accepted.
+// "=_" occurs in no line of base64 or quoted-printable, and nobody knows the id of a message before it is accepted.
 function multipart(kind: string, boundary: string, parts: readonly Part[]): Part {
   const inner = parts.map(part => `--${boundary}\r\n${part.headers.join('\r\n')}\r\n\r\n${part.body}\r\n`)
   return {
@@ -81,7 +81,7 @@ function text(mediaType: string, { encoding, body }: Encoded): Part {
   }
 }
 
-// Base64 is not allowed around messages (RFC 2046, 5.2), so they travel as octets.
+// Attached messages may not be encoded in base64 (RFC 2046, 5.2), so they are sent as application/octet-stream.
 function attached({ filename, mediaType, content }: Attachment): Part {
   const type = MEDIA_TYPE.test(mediaType) && !/^(message|multipart)\//i.test(mediaType) ? mediaType : octets
   return {

@@ -1,6 +1,6 @@
 // DKIM signatures (RFC 6376), relaxed/relaxed, with RSA (rsa-sha256) or Ed25519 (RFC 8463).
 import { createHash, createPrivateKey, type KeyObject, sign as signSync } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 export type DkimSettings = {
@@ -23,10 +23,10 @@ const SIGNED = [
   'mime-version',
   'content-type',
 ]
-// RSA takes most of a millisecond, so it is done beside the event loop.
+// An RSA signature takes almost a millisecond, so it is made in libuv's thread pool.
 const sign = promisify(signSync) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>
 
-/** Throws when the key cannot be used: better at start than at the first message. */
+/** Throws when the key cannot be used, so that the program does not start with it. */
 export function createSigner({ domain, selector, privateKey }: DkimSettings): Signer {
   const key = createPrivateKey(privateKey)
   const kind = key.asymmetricKeyType
@@ -42,7 +42,7 @@ export function createSigner({ domain, selector, privateKey }: DkimSettings): Si
     const unsigned =
       `DKIM-Signature: v=1; a=${kind}-sha256; c=relaxed/relaxed; d=${domain}; s=${selector};\r\n` +
       ` t=${Math.floor(at / 1000)}; h=${names.join(':')}:from;\r\n bh=${bodyHash};\r\n b=`
-    // From is named once more than it stands there, so that nobody can add a second one (RFC 6376, 8.15).
+    // From is listed once more than it occurs, so that adding a second From breaks the signature (RFC 6376, 8.15).
     const signed = [...names.map(name => relaxedHeader(present.get(name) ?? '')), relaxedHeader(unsigned)].join('\r\n')
     const signature = await signatureOf(Buffer.from(signed), kind, key)
     return unsigned + (signature.toString('base64').match(/.{1,72}/g) ?? []).join('\r\n ')
@@ -66,11 +66,11 @@ function relaxedHeader(header: string): string {
 
 const PIECE = 256 * 1024
 
-/** The hash of the relaxed body. A long one is read in pieces of whole lines, and others have a turn between two of them. */
+/** The hash of the relaxed body. A long body is hashed in pieces of whole lines, yielding to the event loop between them. */
 async function relaxedHash(body: string): Promise<string> {
   const hash = createHash('sha256')
   if (body.length <= PIECE) return hash.update(relaxedBody(body), 'utf8').digest('base64')
-  // Empty lines only count when something follows them.
+  // Empty lines are hashed only when text follows them.
   let empty = ''
   for (let at = 0; at < body.length; ) {
     const line = body.lastIndexOf('\r\n', at + PIECE)
@@ -80,14 +80,14 @@ async function relaxedHash(body: string): Promise<string> {
     if (lines !== '') hash.update(empty + lines, 'utf8')
     empty = lines === '' ? empty + piece : piece.slice(lines.length)
     at = end
-    await turn()
+    await yieldToEventLoop()
   }
   return hash.update('\r\n', 'utf8').digest('base64')
 }
 
 const relaxedLines = (text: string) => text.replace(/[\t ]+/g, ' ').replace(/ \r\n/g, '\r\n')
 
-/** RFC 6376, 3.4.4: spaces at line ends go, runs of spaces become one, empty lines at the end go. */
+/** RFC 6376, 3.4.4: remove spaces at line ends and empty lines at the end; a run of spaces becomes one. */
 function relaxedBody(body: string): string {
   const collapsed = relaxedLines(body)
   const end = collapsed.replace(/ $/, '').replace(/(?:\r\n)+$/, '')

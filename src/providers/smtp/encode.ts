@@ -1,7 +1,7 @@
 // Transfer encodings (RFC 2045, 6): the result is ASCII, has CRLF line ends only and no line over 998 characters.
-// Every octet of every message passes here, so it is looked at as a number: ten times as fast as by regular expressions.
+// It runs over every octet of every message, so it compares numbers: ten times as fast as regular expressions.
 
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 
 export type Encoded = { encoding: '7bit' | 'quoted-printable' | 'base64'; body: string }
 
@@ -9,9 +9,9 @@ const LONGEST_PLAIN = 900
 const LONGEST_QUOTED = 75
 const HEX = Buffer.from('0123456789ABCDEF')
 
-/** Plain when it may be, readable when it is mostly ASCII, else base64. */
+/** 7bit where allowed, quoted-printable where the text is mostly ASCII, else base64. */
 export function encodeText(text: string): Encoded {
-  // Half a pair of surrogates becomes U+FFFD here.
+  // A lone surrogate becomes U+FFFD here.
   const octets = octetsOf(text)
   if (isPlain(octets)) return { encoding: '7bit', body: withCrLf(text) }
   // Every octet outside ASCII takes three characters quoted and 1.33 in base64.
@@ -20,21 +20,21 @@ export function encodeText(text: string): Encoded {
   return { encoding: 'quoted-printable', body: quotedPrintable(octets) }
 }
 
-/** Octets from which on a text is encoded in pieces: the longest e-mail takes 100 ms. */
+/** Texts of this length and longer are encoded in pieces: the longest e-mail takes 100 ms. */
 export const LONG = 256 * 1024
 const PIECE = 57 * 2_048
 
-/** The same for a long text; others have a turn between two pieces. */
+/** The same for a long text, yielding to the event loop between pieces. */
 export async function encodeLong(text: string): Promise<Encoded> {
   const octets = Buffer.from(text)
   if (isPlain(octets)) return { encoding: '7bit', body: withCrLf(text) }
-  await turn()
+  await yieldToEventLoop()
   const pieces: string[] = []
   if (octets.length - text.length > octets.length / 5) {
     const lines = Buffer.from(withCrLf(text))
     for (let at = 0; at < lines.length; at += PIECE) {
       pieces.push(base64Lines(lines.subarray(at, at + PIECE)))
-      await turn()
+      await yieldToEventLoop()
     }
     return { encoding: 'base64', body: pieces.join('\r\n') }
   }
@@ -43,12 +43,12 @@ export async function encodeLong(text: string): Promise<Encoded> {
     const isLineEnd = end === octets.length || octets[end - 1] === 10
     pieces.push(quotedPrintable(octets.subarray(at, end)), isLineEnd ? '' : '=\r\n')
     at = end
-    await turn()
+    await yieldToEventLoop()
   }
   return { encoding: 'quoted-printable', body: pieces.join('') }
 }
 
-/** After the last whole line that fits, or in the middle of a line that is longer, but not within CRLF. */
+/** Where a piece ends: after the last whole line that fits, else inside the line, but never inside a CRLF. */
 function endOfPiece(octets: Buffer, from: number): number {
   const most = from + PIECE
   if (most >= octets.length) return octets.length
@@ -57,7 +57,7 @@ function endOfPiece(octets: Buffer, from: number): number {
   return octets[most - 1] === 13 ? most + 1 : most
 }
 
-/** Most texts fit here; memory of its own for each would cost more than encoding it. Nothing waits between write and read. */
+/** Reused, because allocating buffers for each text costs more than encoding it. Nothing is awaited between write and read. */
 const scratch = { octets: Buffer.allocUnsafeSlow(32_768), quoted: Buffer.allocUnsafeSlow(98_304 + 4_096 + 3) }
 
 function octetsOf(text: string): Buffer {
@@ -65,7 +65,7 @@ function octetsOf(text: string): Buffer {
   return scratch.octets.subarray(0, scratch.octets.write(text))
 }
 
-/** Printable ASCII in lines of bearable length, and no line that a mailbox file would change. */
+/** Printable ASCII in lines that are not too long, none of which begins with "From ". */
 function isPlain(octets: Uint8Array): boolean {
   let start = 0
   for (let i = 0; i < octets.length; i++) {
@@ -80,10 +80,10 @@ function isPlain(octets: Uint8Array): boolean {
   return octets.length - start <= LONGEST_PLAIN
 }
 
-/** Every line end, of whatever kind, becomes CRLF: a bare one could end the data early at a lenient server (S-12). */
+/** Every CR, LF or CRLF becomes CRLF: a lenient server could take a bare one for the end of the data (reliability S-12). */
 const withCrLf = (text: string) => text.replace(/\r\n|\r|\n/g, '\r\n')
 
-/** What quoted-printable does with an octet. Up to BLANK they are copied, unless they stand at the wrong end of a line. */
+/** How quoted-printable treats an octet. LITERAL and BLANK are copied, but a BLANK at the end of a line is quoted. */
 const LITERAL = 0
 const BLANK = 1
 const LINE_END = 2
@@ -97,14 +97,14 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, octet) => {
 
 /** RFC 2045, 6.7; every line end becomes CRLF. */
 function quotedPrintable(octets: Uint8Array): string {
-  // At worst three characters for each octet, and three more for every soft break after at least 73.
+  // At most three characters for each octet, and three more for a soft line break after every 73 or more.
   const most = octets.length * 3 + Math.ceil(octets.length / 24) * 3 + 3
   const out = most > scratch.quoted.length ? Buffer.allocUnsafe(most) : scratch.quoted
   let at = 0
   let column = 0
   let i = 0
   for (;;) {
-    // Most of any text can be copied: this loop is where the time goes.
+    // Most octets are copied, so most of the time is spent in this loop.
     const stop = column === 0 ? i : Math.min(octets.length, i + LONGEST_QUOTED - column)
     const from = i
     while (i < stop && (KINDS[octets[i] as number] as number) <= BLANK) out[at++] = octets[i++] as number
@@ -113,7 +113,7 @@ function quotedPrintable(octets: Uint8Array): string {
     const octet = i < octets.length ? (octets[i] as number) : 10
     const kind = KINDS[octet] as number
     if (kind === LINE_END) {
-      // A blank may not be the last of its line: it is taken back, and quoted.
+      // A blank may not be the last of its line: its copy is replaced by the quoted form.
       const last = column === 0 ? 0 : (out[at - 1] as number)
       if (KINDS[last] === BLANK) {
         at--
@@ -154,7 +154,7 @@ function quote(out: Buffer, at: number, octet: number): number {
   return at + 3
 }
 
-/** A mailbox file would turn "From " into ">From " and so break a signature (RFC 4155). */
+/** Servers that store mail in mbox files change "From " at the start of a line to ">From ", which breaks signatures (RFC 4155). */
 const isFromLine = (octets: Uint8Array, i: number) =>
   octets[i] === F &&
   i + 4 < octets.length &&

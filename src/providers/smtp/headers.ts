@@ -1,9 +1,9 @@
-// Header lines: RFC 5322 folding, RFC 2047 words, RFC 2231 parameters. Whatever comes in, one header comes out:
-// characters that could end a line are gone before anything else happens (reliability S-10).
+// Header lines: RFC 5322 folding, RFC 2047 words, RFC 2231 parameters. Any input gives exactly
+// one header: characters that could end a line are removed first (reliability S-10).
 import { isAscii } from './address.ts'
 
 const FOLD_AT = 76
-// Each encoded word may have 75 characters (RFC 2047, 2): 45 octets make 60 of base64, the frame takes 12.
+// An encoded word may have 75 characters (RFC 2047, 2): 45 octets are 60 characters of base64, and its delimiters are 12.
 const WORD_OCTETS = 45
 
 // C0, DEL, C1 (NEL is U+0085) and the two Unicode line ends.
@@ -33,7 +33,7 @@ function phrase(shown: string): string {
   return ATOMS.test(shown) ? shown : `"${shown.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Base64 words split between characters, never inside one. */
+/** Encoded words in base64, split between characters, never inside one. */
 function encodeWords(text: string): string {
   const words: string[] = []
   let start = 0
@@ -53,7 +53,7 @@ function encodeWords(text: string): string {
   return words.map(word => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join('\r\n ')
 }
 
-/** Breaks a long line at spaces; a line that has none stays whole, as folding may not change what is read. */
+/** Folds a long line at spaces. A line without spaces is not folded, because that would change its value. */
 function fold(line: string): string {
   if (line.length <= FOLD_AT) return line
   const lines: string[] = []
@@ -79,7 +79,7 @@ export function parameter(name: string, given: string): string {
   return pieces.map((piece, i) => `;\r\n ${name}*${i}*=${i === 0 ? "UTF-8''" : ''}${piece}`).join('')
 }
 
-// attribute-char of RFC 5987 without the characters some readers trip over.
+// attribute-char of RFC 5987 without the characters that some mail programs misread.
 const percentOctets = (value: string) =>
   encodeURIComponent(value).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 

@@ -1,14 +1,17 @@
-// Kept connections, as many as allowed and as few as needed. A message waits for a free one; a connection that turns
-// out to be dead before it took anything is replaced silently, because nothing can have been sent.
+// A connection pool: at most `connections`, opened when messages wait. A message waits for a free connection. If a reused
+// connection turns out to be closed before the message began, the message is sent over another one: nothing was sent yet.
 import { setMaxListeners } from 'node:events'
 import { createConnectionPlaces } from '../../runtime/admission.ts'
+import { NO_ANSWER } from './client/dialogue.ts'
+import type { Envelope } from './client/envelope.ts'
+import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
-import { type Envelope, NO_ANSWER, open, type Relay, type Sent, type Session } from './session.ts'
+import { open, type Sent, type Session } from './session.ts'
 
 export type PoolSettings = {
   relay: Relay
   connections: number
-  /** After so many messages a connection is replaced, so that load follows a provider's changes of address. */
+  /** After so many messages a connection is replaced, so that changed addresses of the provider are used. */
   messagesPerConnection: number
   idleSeconds: number
 }
@@ -16,22 +19,22 @@ export type PoolSettings = {
 export type Mail = { envelope: Envelope; data: string }
 
 export type Pool = {
-  /** What is urgent finds a connection that newsletters may not have. */
+  /** Some connections are reserved for urgent messages. */
   send(mail: Mail, urgent: boolean): Promise<Sent>
   /** Opens a connection as a message would, and closes it. */
   probe(): Promise<Fault | null>
-  /** What waits is answered as not sent; what is under way gets a moment to end. */
+  /** Waiting messages are answered as not sent; those under way get five seconds to finish. */
   stop(): Promise<void>
 }
 
 type Job = { mail: Mail; urgent: boolean; settle(sent: Sent): void }
 
 const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is being stopped' }
-/** How long to leave a provider alone that takes no further connection, while the others serve. */
-const CROWDED_MS = 5_000
-const LAST_MOMENT_MS = 5_000
+/** How long no further connection is tried after one was refused while others are open. */
+const FULL_MS = 5_000
+const DRAIN_MS = 5_000
 
-/** `onState` hears when the first connection fails and when one succeeds again. */
+/** `onState` is called when no connection can be opened, and when one is opened again. */
 export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
   const { relay, connections } = settings
   const places = createConnectionPlaces<Job>(connections)
@@ -41,12 +44,12 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   const live = new Set<Session>()
   const busy = new Set<Promise<unknown>>()
   let opening = 0
-  let crowded = false
+  let isFull = false
   let isFollowable = true
-  let stopping = false
+  let isStopping = false
   let ended: Promise<void> | undefined
   const giveUp = new AbortController()
-  setMaxListeners(connections + 1, giveUp.signal) // each that is being opened listens, and so does a probe
+  setMaxListeners(connections + 1, giveUp.signal) // one for each connection being opened, and one for a probe
 
   function pump() {
     for (let kept = idle.at(-1); kept; kept = idle.at(-1)) {
@@ -57,7 +60,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       inUse.set(kept.session, job.urgent)
       track(carry(kept.session, job))
     }
-    while (!stopping && !crowded && opening < places.startable() && live.size + opening < connections) track(connect())
+    while (!isStopping && !isFull && opening < places.startable() && live.size + opening < connections) track(connect())
   }
 
   function freePlace(session: Session) {
@@ -67,15 +70,15 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     places.free(urgent)
   }
 
-  /** Its envelope leaves with the end of the data before it: a write and a wait less. False: nobody followed. */
+  /** Sends the next message's envelope with the end of this one's data, which saves a write and a round trip. False: none waits. */
   function follow(session: Session, { urgent }: Job): boolean {
-    if (stopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
+    if (isStopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
     const next = places.follow(urgent)
     if (next) track(carry(session, next))
     return next !== undefined
   }
 
-  // Only promises that cannot reject come here.
+  // The promises given to it never reject.
   function track(work: Promise<unknown>) {
     busy.add(work)
     void work.then(() => busy.delete(work))
@@ -87,7 +90,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     const opened = await open(
       relay,
       () => {
-        if (mine) forget(mine)
+        if (mine) remove(mine)
       },
       giveUp.signal,
     )
@@ -96,23 +99,23 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     mine = opened.session
     live.add(mine)
     onState(null)
-    if (mine.isOpen()) rest(mine)
-    else forget(mine)
+    if (mine.isOpen()) release(mine)
+    else remove(mine)
   }
 
   function failed(fault: Fault) {
-    // As long as another one lives or is being opened, the provider is not down, only full.
+    // While another connection is open or being opened, the provider is not down: it limits connections.
     if (live.size + opening > 0) {
-      crowded = true
+      isFull = true
       setTimeout(() => {
-        crowded = false
+        isFull = false
         pump()
-      }, CROWDED_MS).unref()
+      }, FULL_MS).unref()
       return
     }
-    crowded = false
+    isFull = false
     onState(fault)
-    // All of them: each would wait for a connection only to hear the same.
+    // All waiting messages: each would otherwise try the same connection and fail in the same way.
     for (const job of places.drain()) job.settle({ ok: false, fault })
   }
 
@@ -122,23 +125,23 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     const sent = await session.transact(job.mail.envelope, job.mail.data, () => {
       followed = follow(session, job)
     })
-    // A server that offers PIPELINING and yet overlooks an end with something behind it would be silent every time.
+    // Some servers offer PIPELINING but miss an end of data that is followed by commands. They would time out every time.
     if (followed && !sent.ok && sent.fault.problem === NO_ANSWER) isFollowable = false
-    // Each try uses up a kept connection, so this ends with a new one at the latest.
-    if (!sent.ok && !first && !stopping && wasDead(sent.fault)) {
+    // Each retry uses up one open connection, so the last one is over a new connection.
+    if (!sent.ok && !first && !isStopping && wasDead(sent.fault)) {
       session.destroy()
       places.putBack(job, job.urgent)
     } else job.settle(sent)
-    if (!session.isOpen()) forget(session)
-    else if (!session.isBusy()) rest(session)
+    if (!session.isOpen()) remove(session)
+    else if (!session.isBusy()) release(session)
   }
 
-  /** Free for the next message, unless its time is over. */
-  function rest(session: Session) {
-    // One and the one behind it may have ended together: both come here.
+  /** Makes the connection available for the next message, or closes it after its share of messages. */
+  function release(session: Session) {
+    // Called twice when a message and the one pipelined behind it end together.
     if (idle.some(kept => kept.session === session)) return
     freePlace(session)
-    if (stopping || session.carried() >= settings.messagesPerConnection) {
+    if (isStopping || session.carried() >= settings.messagesPerConnection) {
       session.quit()
       live.delete(session)
       return pump()
@@ -154,25 +157,25 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     pump()
   }
 
-  function forget(session: Session) {
+  function remove(session: Session) {
     live.delete(session)
     freePlace(session)
     const at = idle.findIndex(kept => kept.session === session)
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.timer)
-    // If nobody is left, someone must take the next one up.
-    crowded = crowded && live.size > 0
+    // With no connection left, the next one is tried at once.
+    isFull = isFull && live.size > 0
     pump()
   }
 
   async function stop() {
-    stopping = true
+    isStopping = true
     giveUp.abort()
     for (const job of places.drain()) job.settle({ ok: false, fault: stopped })
     for (const { session, timer } of idle.splice(0)) {
       clearTimeout(timer)
       session.quit()
     }
-    await within(LAST_MOMENT_MS, Promise.all(busy))
+    await within(DRAIN_MS, Promise.all(busy))
     for (const session of live) session.destroy()
     live.clear()
     await Promise.all(busy)
@@ -181,12 +184,12 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   return {
     send: (mail, urgent) =>
       new Promise(settle => {
-        if (stopping) return settle({ ok: false, fault: stopped })
+        if (isStopping) return settle({ ok: false, fault: stopped })
         places.add({ mail, urgent, settle }, urgent)
         pump()
       }),
     async probe() {
-      if (stopping) return stopped
+      if (isStopping) return stopped
       const opened = await open(relay, () => {}, giveUp.signal)
       if (!opened.ok) return opened.fault
       opened.session.quit()
@@ -199,7 +202,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   }
 }
 
-/** A kept connection closed by the other side while it rested; the message never began to leave. */
+/** The server closed an idle connection: nothing of the message was sent. */
 const wasDead = ({ stage, reply, refused }: Fault) =>
   !refused && stage === 'mail' && (reply === null || reply.startsWith('421'))
 

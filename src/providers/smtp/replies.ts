@@ -1,20 +1,20 @@
-// What an SMTP server said, or failed to say, as an outcome. The table is read from the top; each rule has a real
-// reply above it. Nothing here may guess that a message was taken.
+// Translates the reply of an SMTP server, or its absence, into an outcome. The first rule that matches counts; above each
+// rule are real replies. An outcome is never "accepted" here.
 import { cleanLine } from '../clean.ts'
 import type { Outcome } from '../port.ts'
 
-/** Where a transaction stood. `open` is everything before MAIL: connecting, greeting, TLS, login. */
+/** How far a message had come. `open`: connecting, greeting, TLS. `login`: authentication. */
 export type Stage = 'open' | 'login' | 'mail' | 'rcpt' | 'data' | 'end'
 
 export type Fault = {
   stage: Stage
-  /** The server's words, codes included; null when it said nothing we could read. */
+  /** The server's reply with its codes; null when there was none that could be read. */
   reply: string | null
   /** What happened, in our words. */
   problem: string
-  /** The end of the data had left us: the message may have been taken. */
+  /** The end of the data had been sent: the server may have accepted the message. */
   ended?: true
-  /** The server was not even asked, because it said beforehand that it cannot. */
+  /** The server was not asked, because its EHLO reply excludes this message. */
   refused?: true
 }
 
@@ -41,7 +41,7 @@ const table: readonly Rule[] = [
   { stages: DURING, code: /^53[0-8]/, verdict: 'down' },
   // 502 5.5.1 Error: command not implemented
   // 503 5.5.1 Error: need MAIL command
-  // We and the server do not understand each other; the next message would fare no better.
+  // The server does not accept our sequence of commands, so the next message would fail, too.
   { stages: DURING, code: /^50[23]/, verdict: 'down' },
   // 421 4.7.0 mx.example.net Error: too many errors
   // 450 4.2.0 <jo@example.net>: Recipient address rejected: Greylisted
@@ -70,7 +70,7 @@ const table: readonly Rule[] = [
   // 554 5.6.0 Message content rejected
   // 550 5.7.1 Message rejected as spam by Content Filtering
   // 552-5.7.0 This message was blocked because its content presents a potential security issue
-  // To MAIL a 5.7.x speaks of our sender, not of a content that the server has not seen.
+  // At MAIL a 5.7.x is about the sender: the server has not seen the content.
   {
     stages: AFTER_RCPT,
     code: /^5\d\d[ -]5\.[67]\.\d/,
@@ -90,8 +90,8 @@ export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> 
   const { verdict, permanent } = verdictOn(fault)
   const detail = detailOf(fault)
   if (verdict === 'rejected') return { kind: 'rejected', detail, ...(permanent !== undefined && { permanent }) }
-  // A 4xx or 5xx after the end of data is a plain no; silence or nonsense leaves the question open (rule R8). It may be
-  // this message that brings the server down, so the others are not held back for it.
+  // A 4xx or 5xx after the end of data is a refusal; no reply or an unreadable one leaves it uncertain (rule R8). This message
+  // itself may be the cause, so the provider is not marked as down.
   if (fault.ended && !isRefusal(fault.reply)) return { kind: 'deferred', detail, uncertain: true }
   return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }) }
 }
@@ -104,12 +104,12 @@ function verdictOn({ stage, reply, refused }: Fault): Pick<Rule, 'verdict' | 'pe
 
 const isRefusal = (reply: string | null) => reply !== null && /^[45]\d\d(?:[ -]|$)/.test(reply)
 
-/** People read it, so it is one clean line; a login's reply may name the account and is left out. */
+/** One line for people. The reply to a login is left out, because it may contain the account's name. */
 function detailOf({ stage, reply, problem }: Fault): string {
   if (reply === null) return cleaned(problem)
   if (stage === 'login') return cleaned(`${reply.slice(0, 3)} ${problem}`)
   return cleaned(reply) || cleaned(problem)
 }
 
-/** Several lines of one reply repeat the code: "550-5.1.1 The account\n550 5.1.1 does not exist". */
+/** Removes the repeated codes of a reply with several lines: "550-5.1.1 The account\n550 5.1.1 does not exist". */
 export const cleaned = (text: string): string => cleanLine(text.slice(0, 4_000).replace(/\r?\n\d{3}[ -]/g, ' '))

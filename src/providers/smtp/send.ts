@@ -1,4 +1,4 @@
-// E-mail over SMTP to any relay: compose, sign, hand over, translate the answer.
+// E-mail over SMTP to any relay: compose, sign, send, translate the reply.
 import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../port.ts'
 import { createBounceReceiver } from './bounces/receiver.ts'
@@ -20,14 +20,14 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld, name = 
     dkim: settings.dkim,
     headers: [],
     returnPath: message => paths?.of(message.id) ?? null,
-    // The relay's own queue id would say nothing to anyone: a bounce names the message by its address.
+    // Bounces identify the message by its return path, so the relay's queue id is not needed.
     refOf: (_reply, message) => message.id,
     world,
   })
   return {
     channel: 'email',
     name,
-    // A relay never says "delivered", so acceptance counts as such; a bounce still applies.
+    // A relay does not report delivery, so acceptance counts as delivered; a later bounce still changes that.
     reports: false,
     capacity: relayCapacity(settings, settings.perSecond),
     send: sender.send,
@@ -48,11 +48,11 @@ export type SenderSettings = {
   name: string
   pool: PoolSettings
   dkim: DkimSettings | null
-  /** Further header lines of the provider's own. */
+  /** Header lines that this provider adds. */
   headers: readonly string[]
-  /** The envelope's sender; null: the From address. */
+  /** The sender in the envelope; null: the From address. */
   returnPath(message: EmailMessage): string | null
-  /** What receipts will name; null: the reply does not say, so nobody knows what was taken. */
+  /** The reference that receipts will use; null: the reply has none, so it is uncertain what was accepted. */
   refOf(reply: string, message: EmailMessage): string | null
   world: ProviderWorld
 }
@@ -77,12 +77,13 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
       utf8: composed.to.needsUtf8,
     }
     const data = await written(composed, at)
-    // Without files, the body is our own lines and what the encoder made, which a property test keeps safe.
-    const doubted = message.attachments.length === 0 ? data.slice(0, data.length - composed.body.length) : data
-    if (!isWireSafe(doubted, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
+    // Without attachments the body consists of fixed lines and the encoder's output, which property tests cover.
+    const unchecked = message.attachments.length === 0 ? data.slice(0, data.length - composed.body.length) : data
+    if (!isWireSafe(unchecked, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
     const sent = await pool.send({ envelope, data }, urgent)
-    if (!sent.ok) return outcomeOf({ ...sent.fault, reply: unnamed(sent.fault.reply, message.to, envelope.to) })
+    if (!sent.ok)
+      return outcomeOf({ ...sent.fault, reply: withoutAddresses(sent.fault.reply, message.to, envelope.to) })
     const ref = settings.refOf(sent.reply, message)
     if (ref !== null) return { kind: 'accepted', ref }
     return { kind: 'deferred', detail: cleaned(sent.reply), uncertain: true }
@@ -94,7 +95,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
   }
 
   return {
-    // Whatever goes wrong in here, a caller gets an answer. Before the pool nothing can have been sent.
+    // Never rejects. An error can only come from before the pool, so nothing has been sent.
     send: (message, urgent = false) =>
       send(message, urgent).catch((error: unknown) => {
         world.warn(
@@ -112,13 +113,13 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
   }
 }
 
-/** Servers repeat the address they refuse, and what they say is kept unsealed (reliability S-32). */
-function unnamed(reply: string | null, ...addresses: string[]): string | null {
+/** Removes the address from a reply: servers repeat it, and replies are stored unencrypted (reliability S-32). */
+function withoutAddresses(reply: string | null, ...addresses: string[]): string | null {
   const spellings = new Set(addresses.flatMap(address => [address, address.toLowerCase()]))
   return reply && [...spellings].reduce((text, spelling) => text.replaceAll(spelling, '…'), reply)
 }
 
-/** The last look (reliability S-11, S-12): no bare CR or LF, no NUL, one address each way, ASCII unless agreed. */
+/** The last check before sending (reliability S-11, S-12): no bare CR or LF, no NUL, one sender and one recipient, ASCII unless SMTPUTF8. */
 function isWireSafe(data: string, { from, to, utf8 }: { from: string; to: string; utf8: boolean }): boolean {
   if (
     !/^[^\s<>,:;"\\()[\]\x00-\x1f\x7f]+@[a-z0-9.-]+$/.test(to) ||

@@ -1,5 +1,6 @@
-// One open connection and the messages it carries. Where the server offers PIPELINING (RFC 2920) an envelope is one write,
-// and that of the next message leaves with the end of this one's data. It is known exactly whether an end of data was written.
+// Messages over one open connection. Where the server offers PIPELINING (RFC 2920) the commands of a message are one write,
+// and those of the next message are written together with the end of this one's data. The session always knows whether the
+// end of a message's data was written, because only then can the server have accepted it.
 import { crashPoint } from '../../telemetry/crash.ts'
 import type { Connection } from './client/connection.ts'
 import { NO_ANSWER, OUT_OF_TURN } from './client/dialogue.ts'
@@ -7,12 +8,9 @@ import { type Envelope, unfit } from './client/envelope.ts'
 import type { Extensions } from './client/extensions.ts'
 import { openConnection } from './client/handshake.ts'
 import { decoded } from './client/reply.ts'
-import { begin, broken, heard, type Transaction } from './client/transaction.ts'
+import { afterReply, begin, broken, type Transaction } from './client/transaction.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
-
-export type { Envelope, Relay }
-export { NO_ANSWER }
 
 export type Sent = { ok: true; reply: string } | { ok: false; fault: Fault }
 
@@ -23,8 +21,8 @@ export type Session = {
   /** Whether a message is under way. */
   isBusy(): boolean
   /**
-   * One at a time; only while `onEnd` is called, with the end of the data, the next may be begun. `data` is ASCII unless the
-   * envelope says utf8, with CRLF line ends only.
+   * Sends one message. The next one may be started when this one is settled, or inside `onEnd`, which is called when the end of
+   * the data is written. `data` has CRLF line ends only, and is ASCII unless the envelope says utf8.
    */
   transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<Sent>
   quit(): void
@@ -40,7 +38,7 @@ export async function open(relay: Relay, onClosed: () => void, giveUp: AbortSign
   return { ok: true, session: createSession(opened.connection, opened.extensions, relay.replySeconds, onClosed) }
 }
 
-/** A message under way, and who waits for what becomes of it. */
+/** A message under way and what waits for its result. */
 type Underway = {
   transaction: Transaction
   envelope: Envelope
@@ -58,10 +56,10 @@ function createSession(
   const { pipelining } = extensions
   let carried = 0
   let isClosed = false
-  /** A refused message must be reset before the next begins. */
+  /** The last message was refused, so RSET is needed before the next. */
   let isUnfinished = false
   let isQuitting = false
-  /** In the order of the replies to come. The envelope of the second has been sent behind the data of the first. */
+  /** At most two, in the order of their replies: the commands of the second were sent behind the data of the first. */
   const underway: Underway[] = []
   let mayFollow = false
 
@@ -69,7 +67,7 @@ function createSession(
     if (underway.length > 0 || isQuitting) end(NO_ANSWER)
   }, replySeconds * 1000)
   deadline.unref()
-  connection.listen({ hear, ended: end })
+  connection.listen({ onReply, onEnded: end })
   if (!connection.isOpen()) queueMicrotask(() => end('The connection broke'))
 
   function end(problem: string, reply: string | null = null) {
@@ -83,13 +81,13 @@ function createSession(
     onClosed()
   }
 
-  function hear(reply: string) {
+  function onReply(reply: string) {
     const current = underway[0]
     if (isQuitting && !current) return end('We said goodbye')
-    // A server that closes (421), or one that has lost the thread.
+    // A server that closes (421), or one whose replies are out of step.
     if (!current) return end(OUT_OF_TURN, decoded(reply))
     const { transaction } = current
-    const next = heard(transaction, reply, pipelining)
+    const next = afterReply(transaction, reply, pipelining)
     switch (next) {
       case 'wait':
         return
@@ -103,7 +101,7 @@ function createSession(
         return settle(current, { ok: true, reply: decoded(reply) })
       case 'refused':
       case 'refused-closing':
-      case 'mistrusted':
+      case 'untrusted':
         isUnfinished = true
         if (transaction.fault) settle(current, { ok: false, fault: transaction.fault })
         if (next !== 'refused') end('The provider is closing')
@@ -132,7 +130,7 @@ function createSession(
       if (problem) return resolve({ ok: false, fault: { stage: 'mail', reply: null, problem, refused: true } })
       carried += 1
       mayFollow = false
-      // Behind another message, too: it is not known yet what becomes of that.
+      // Also behind another message: it may still be refused.
       const transaction = begin(envelope, size, extensions, isUnfinished || underway.length > 0)
       const current = { transaction, envelope, data, onEnd, resolve }
       underway.push(current)
@@ -146,7 +144,7 @@ function createSession(
     const stuffed = data.includes('\r\n.') ? data.replaceAll('\r\n.', '\r\n..') : data
     const encoding = envelope.utf8 ? 'utf8' : 'latin1'
     if (stuffed.length <= PIECE) return writeEnd(current, `${stuffed}.\r\n`)
-    // In pieces, so that a slow connection is not taken for a dead one; the end is written only when the rest has left.
+    // In pieces, each with a new timeout, so that a slow connection does not time out. The end is written after the last piece.
     const octets = Buffer.from(stuffed, encoding)
     const next = (from: number) => {
       if (isClosed) return
@@ -157,7 +155,7 @@ function createSession(
     next(0)
   }
 
-  /** The end of the data, and with the same system call the next message's envelope if there is one. */
+  /** Writes the end of the data, in one system call with the commands of the next message if one waits. */
   function writeEnd(current: Underway, last: string) {
     current.transaction.isEnded = true
     deadline.refresh()

@@ -104,7 +104,7 @@ export type SmtpSettings = {
 
 export type SmtpConfig = ValuesOf<typeof settings> & { sendingDomain: string }
 
-/** `secrets`: today's sealing secret first, then earlier ones; bounce addresses are signed with them. */
+/** `secrets`: the current sealing secret first, then earlier ones; they sign return paths. */
 export function smtpSettings(config: SmtpConfig, secrets: readonly string[]): SmtpSettings | null {
   if (config.smtpUrl === null) return null
   return {
@@ -151,5 +151,5 @@ function relayOf(address: string, tls: SmtpConfig['smtpTls']): Omit<Relay, 'ca' 
   }
 }
 
-// reliability F3.
+/** Reliability F3. */
 export const timeouts = { connectSeconds: 10, replySeconds: 30 }

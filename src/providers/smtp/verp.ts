@@ -1,11 +1,11 @@
-// A return path of its own for every message (VERP): a bounce says by its address alone which message it is about,
-// and the signed tag keeps anyone from inventing bounces for ids they happen to know.
+// A return path for each message (VERP): the address of a bounce alone identifies the message. The signature in it keeps
+// others from inventing bounces for ids they know.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { type Id, readId } from '../../core/id.ts'
 
 export type ReturnPaths = {
   of(id: Id): string
-  /** The message a bounce is about, or null when the address is not one of ours. */
+  /** The message of a bounce; null when the address is not one of ours. */
   read(address: string): Id | null
 }
 

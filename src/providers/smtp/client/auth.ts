@@ -8,7 +8,7 @@ export type Credentials = { user: string; password: string }
 
 /** The server's last reply: 235 when it accepts. */
 export async function authenticate(ask: Ask, offered: ReadonlySet<string>, given: Credentials): Promise<string> {
-  // Over TLS a password is as safe as a hash of it. PLAIN also where nothing is offered: some servers take it all the same.
+  // PLAIN also where no mechanism is offered: some servers accept it without announcing it.
   if (offered.has('PLAIN') || !(offered.has('LOGIN') || offered.has('CRAM-MD5'))) return plain(ask, given)
   return offered.has('LOGIN') ? login(ask, given) : cramMd5(ask, given)
 }

@@ -1,4 +1,4 @@
-// One connection to a relay: bytes out, whole replies in. It says once why it ended.
+// A connection to a relay: writes bytes, reads whole replies, and reports once why it ended.
 import { isIPv6, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
 import type { Relay } from '../relay.ts'
 import { createReplyReader } from './reply.ts'
@@ -7,24 +7,24 @@ import { encrypt } from './tls.ts'
 
 export type Listener = {
   /** One whole reply, one character per octet (see reply.ts). */
-  hear(reply: string): void
-  /** Called once, unless `close` ended it. */
-  ended(problem: string): void
+  onReply(reply: string): void
+  /** Called once, but not after `close`. */
+  onEnded(problem: string): void
 }
 
 export type Connection = {
   /** Replies and the end are reported here from now on. */
   listen(listener: Listener): void
   connect(done: () => void): void
-  /** From plain text to TLS. Bytes that came before are refused: they may be from somebody in between (RFC 3207, 6). */
+  /** Starts TLS. Fails if the server sent more before it: those bytes may come from an attacker (RFC 3207, 6). */
   secure(done: () => void): void
   isSecure(): boolean
   isOpen(): boolean
   write(content: string | Buffer, encoding: 'utf8' | 'latin1', onWritten?: () => void): void
-  /** What is written until `uncork` leaves with one system call. */
+  /** Everything written until `uncork` is sent with one system call. */
   cork(): void
   uncork(): void
-  /** Ends it for a reason of ours, and reports that. */
+  /** Closes it and reports the problem. */
   end(problem: string): void
   close(): void
 }
@@ -46,20 +46,20 @@ export function createConnection(relay: Relay, first: Listener): Connection {
   function end(problem: string) {
     if (isClosed) return
     close()
-    listener.ended(problem)
+    listener.onEnded(problem)
   }
 
   function read(chunk: Buffer) {
     reader.feed(chunk.toString('latin1'))
     for (let reply = reader.next(); reply !== null; reply = reader.next()) {
       if (isClosed) return
-      listener.hear(reply)
+      listener.onReply(reply)
     }
     const violation = reader.violation()
     if (violation !== null) end(violation)
   }
 
-  /** The socket that counts from now on. */
+  /** From now on this socket is used: the TCP one, or TLS over it. */
   function use(opened: Socket) {
     socket = opened
     socket.on('error', () => end('The connection broke'))
@@ -90,7 +90,7 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     if (!plain || isClosed) return
     if (reader.hasUnread()) return end('No TLS connection to the provider')
     for (const event of ['data', 'end', 'close', 'error']) plain.removeAllListeners(event)
-    plain.on('error', () => {}) // reported by the TLS socket, too
+    plain.on('error', () => {}) // the TLS socket reports it
     encrypt(plain, relay, encrypted => {
       if (isClosed || !encrypted) return end('No TLS connection to the provider')
       isSecure = true
@@ -115,7 +115,7 @@ export function createConnection(relay: Relay, first: Listener): Connection {
   }
 }
 
-/** How to try several addresses: in random order, so that connections spread over them, IPv6 and IPv4 in turn (RFC 8305). */
+/** How to try several addresses: in random order, to spread connections over them, IPv6 and IPv4 alternating (RFC 8305). */
 function attempts(relay: Relay, addresses: readonly string[]) {
   const shuffled = addresses.map(address => ({ address, order: Math.random() })).sort((a, b) => a.order - b.order)
   const all = shuffled
@@ -125,7 +125,7 @@ function attempts(relay: Relay, addresses: readonly string[]) {
     if (options.all) return found(null, all)
     found(null, all[0]?.address ?? '', all[0]?.family)
   }
-  // Node gives each address 250 ms, meant for a family that does not work; addresses of one family share the whole time.
+  // Node's default of 250 ms per address is for an address family that does not work. Addresses of one family get more.
   const isOneFamily = all.every(({ family }) => family === all[0]?.family)
   const share = Math.max(10, Math.floor((relay.connectSeconds * 1000) / all.length))
   return { lookup, autoSelectFamily: true, ...(isOneFamily && { autoSelectFamilyAttemptTimeout: share }) }

@@ -1,4 +1,4 @@
-// A new connection before its first message: one question, one reply, each with a timeout.
+// A new connection before its first message: one command and one reply at a time, each with a timeout.
 import type { Relay } from '../relay.ts'
 import type { Fault, Stage } from '../replies.ts'
 import { type Connection, createConnection } from './connection.ts'
@@ -13,7 +13,7 @@ export type Dialogue = {
   step(begin: (done: () => void) => void): Promise<void>
   greeting(): Promise<string>
   ask(command: string): Promise<string>
-  /** Throws if the server has said more than it was asked for. */
+  /** Throws if the server has sent more replies than commands it got. */
   finish(): void
 }
 
@@ -29,17 +29,17 @@ const failed = (problem: string) => new HandshakeFailed('open', null, problem)
 
 export function createDialogue(relay: Relay): Dialogue {
   let waiting: { resolve(reply: string): void; reject(error: HandshakeFailed): void } | null = null
-  /** A reply that came before it was waited for; the greeting may, after TLS from the first byte. */
+  /** A reply that arrived while none was awaited. Allowed for the greeting, which may follow the TLS handshake immediately. */
   let early: string | null = null
   let problem = ''
 
   const connection = createConnection(relay, {
-    hear(reply) {
+    onReply(reply) {
       if (waiting) waiting.resolve(reply)
       else if (early === null) early = reply
       else connection.end(OUT_OF_TURN)
     },
-    ended(why) {
+    onEnded(why) {
       problem = why
       waiting?.reject(failed(why))
     },

@@ -1,9 +1,9 @@
-// The commands of one message before its data (RFC 5321, 3.3).
+// The envelope of a message: whether a server can take it, and its MAIL command (RFC 5321, 3.3).
 import type { Extensions } from './extensions.ts'
 
 export type Envelope = { from: string; to: string; utf8: boolean }
 
-/** Why this server cannot take a message, known before it is asked; null when it can. */
+/** Why this message cannot be sent to this server, known without asking it; null when it can. */
 export function unfit({ from, to, utf8 }: Envelope, size: number, extensions: Extensions): string | null {
   if (BREAKS_A_COMMAND.test(from) || BREAKS_A_COMMAND.test(to)) return 'An address cannot be put into SMTP'
   if (utf8 && !(extensions.utf8 && extensions.eightBitMime))
@@ -20,7 +20,7 @@ export function mailCommand({ from, utf8 }: Envelope, size: number, extensions: 
   let command = `MAIL FROM:<${from}>`
   if (extensions.size) command += ` SIZE=${size}`
   if (utf8) command += ' SMTPUTF8 BODY=8BITMIME'
-  // A bounce with all our attachments in it would help nobody (RFC 3461, 4.3).
+  // Asks for bounces without the body: its attachments would only make them large (RFC 3461, 4.3).
   if (extensions.deliveryStatus) command += ' RET=HDRS'
   return command
 }

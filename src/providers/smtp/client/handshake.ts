@@ -19,7 +19,7 @@ export async function openConnection(relay: Relay, giveUp: AbortSignal): Promise
   giveUp.addEventListener('abort', stopped)
   try {
     if (giveUp.aborted) stopped()
-    return { ok: true, connection, extensions: await shakeHands(dialogue, relay) }
+    return { ok: true, connection, extensions: await handshake(dialogue, relay) }
   } catch (error) {
     connection.close()
     if (!(error instanceof HandshakeFailed)) throw error
@@ -30,14 +30,14 @@ export async function openConnection(relay: Relay, giveUp: AbortSignal): Promise
   }
 }
 
-async function shakeHands(dialogue: Dialogue, relay: Relay): Promise<Extensions> {
+async function handshake(dialogue: Dialogue, relay: Relay): Promise<Extensions> {
   const { connection } = dialogue
   await dialogue.step(connection.connect)
   if (relay.implicitTls) await dialogue.step(connection.secure)
   const greeting = await dialogue.greeting()
   if (!greeting.startsWith('220')) throw refused(greeting)
   let extensions = await hello(dialogue, relay)
-  // What was said before TLS may be from somebody in between, so the server is asked again (RFC 3207, 4.2).
+  // The reply before TLS may have been changed by an attacker, so the server is asked again (RFC 3207, 4.2).
   if (await startTls(dialogue, relay, extensions)) extensions = await hello(dialogue, relay)
   await logIn(dialogue, relay, extensions)
   dialogue.finish()

@@ -1,12 +1,12 @@
-// The addresses of a relay. Asked of DNS without the system's resolver, which would keep one of libuv's four threads waiting
-// for each query; names that DNS does not know may be in the hosts file.
+// Finds the addresses of a relay. It queries DNS directly, because the system's resolver blocks one of libuv's four threads
+// for each query. Names that DNS does not know are looked up by the system, which reads the hosts file.
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Relay } from '../relay.ts'
 
 const FRESH_MS = 300_000
 
-/** What was found last, as long as the settings of the relay live: used for five minutes, and longer while DNS is down. */
+/** The addresses found last. Used for five minutes, and longer while DNS does not answer. */
 const known = new WeakMap<Relay, { addresses: readonly string[]; at: number }>()
 
 /** Empty when the name is not found. */
@@ -23,7 +23,7 @@ export async function addressesOf(relay: Relay): Promise<readonly string[]> {
 async function byDns({ host, connectSeconds }: Relay): Promise<string[]> {
   if (host === 'localhost') return []
   const resolver = new Resolver()
-  // Half of the time is left for connecting to an address we know already.
+  // The other half of the time is left for connecting to an address found earlier.
   const timer = setTimeout(() => resolver.cancel(), connectSeconds * 500)
   const answers = await Promise.allSettled([resolver.resolve6(host), resolver.resolve4(host)])
   clearTimeout(timer)
@@ -34,6 +34,6 @@ async function bySystem(host: string): Promise<string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address)
   } catch {
-    return [] // not found; there is no third way to ask
+    return [] // the name is not known
   }
 }

@@ -10,7 +10,7 @@ export type Transaction = {
   /** How many commands have been answered. */
   answered: number
   fault: Fault | null
-  /** The end of the data has been written. */
+  /** Set when the end of the data is written. */
   isEnded: boolean
 }
 
@@ -27,9 +27,9 @@ export type Next =
   /** Refused, and the connection cannot be used any more. */
   | 'refused-closing'
   /** The server took DATA although it refused the recipient. */
-  | 'mistrusted'
+  | 'untrusted'
 
-/** `isReset`: the server is told to forget a message before this one. */
+/** `isReset`: begin with RSET, because an earlier message was or may be refused. */
 export function begin(envelope: Envelope, size: number, extensions: Extensions, isReset: boolean): Transaction {
   const commands = [mailCommand(envelope, size, extensions), `RCPT TO:<${envelope.to}>`, 'DATA']
   if (isReset) commands.unshift('RSET')
@@ -39,9 +39,9 @@ export function begin(envelope: Envelope, size: number, extensions: Extensions, 
 const STAGES: readonly Stage[] = ['mail', 'rcpt', 'data']
 const AFTER_RESET: readonly Stage[] = ['mail', ...STAGES]
 
-export function heard(transaction: Transaction, reply: string, isPipelined: boolean): Next {
+export function afterReply(transaction: Transaction, reply: string, isPipelined: boolean): Next {
   const stage = transaction.stages[transaction.answered]
-  if (stage === undefined) return heardEnd(transaction, reply)
+  if (stage === undefined) return afterEnd(transaction, reply)
   transaction.answered += 1
   const isExpected = stage === 'data' ? isGoAhead(reply) : isPositive(reply)
   if (!isExpected) transaction.fault ??= refusal(stage, reply)
@@ -50,11 +50,11 @@ export function heard(transaction: Transaction, reply: string, isPipelined: bool
   // The replies to the other commands are still to come.
   if (isPipelined && stage !== 'data') return 'wait'
   // RFC 2920, 3.1 would have us send an empty message. A server that does this is not trusted: nothing is sent.
-  if (isPipelined && isGoAhead(reply)) return 'mistrusted'
+  if (isPipelined && isGoAhead(reply)) return 'untrusted'
   return ending(transaction.fault)
 }
 
-function heardEnd(transaction: Transaction, reply: string): Next {
+function afterEnd(transaction: Transaction, reply: string): Next {
   if (isPositive(reply)) return 'accepted'
   transaction.fault = { ...refusal('end', reply), ended: true }
   return isClosing(reply) ? 'refused-closing' : ending(transaction.fault)
@@ -68,10 +68,10 @@ const refusal = (stage: Stage, reply: string): Fault => ({
   problem: 'The provider refused the message',
 })
 
-/** Only after a 4xx or 5xx do both sides know where they are. */
+/** After any reply but 4xx or 5xx it is not known which state the server is in. */
 const ending = ({ reply }: Fault): Next => (/^[45]/.test(reply ?? '') ? 'refused' : 'refused-closing')
 
-/** The connection is gone. What the server had refused before stays its answer. */
+/** The fault of a message whose connection broke. A refusal that came before stays the reason. */
 export function broken(
   { fault, isEnded, stages, answered }: Transaction,
   reply: string | null,
