@@ -1,4 +1,4 @@
-// Builds the sending half of the house: providers, their channels, the engine with its lanes, and maintenance.
+// Builds the sending half of the service: providers, channels, the engine with its lanes, and maintenance.
 import type { Id } from './core/id.ts'
 import { createLeader } from './engine/leader.ts'
 import { measureEngine } from './engine/measure.ts'
@@ -52,7 +52,7 @@ export function createProviders(
   })
 }
 
-/** A message with files is in memory several times on its way to a mail server: as bytes, as base64, as a whole. */
+/** A message with files is in memory several times while it is sent: as bytes, as base64, and as a composed e-mail. */
 const OUTGOING_BYTES = 24 * 1024 * 1024
 
 /** Large e-mails that are rendered and not yet handed over: each takes up to 30 MB. */
@@ -67,7 +67,7 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
 
 export type Delivery = Omit<Engine, 'stop'> & { owner: Id }
 
-/** Registers its stop steps, also of what was started before it throws. */
+/** Registers its stop steps, including those of parts that were started before a failure. */
 export function startDelivery(store: Store, given: Given, registry: Registry, lifetime: Lifetime): Delivery {
   const { config, db, ids } = store
   const { services, templates, files, renderThread, hold, metrics, log } = given
@@ -119,16 +119,16 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     onSetAside: lane => metrics.setAside.inc({ lane }),
   })
   lifetime.add(async () => {
-    // What is under way may end by itself. A provider that hangs is stopped: it waits a last moment, then answers that the
-    // outcome is unknown, and that is recorded.
+    // Sends in progress may finish. A provider that hangs is stopped: after a last moment it answers that the outcome is
+    // uncertain, which is recorded.
     const drained = engine.stop()
     const patience = new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())
     await Promise.race([drained.catch(() => {}), patience])
-    // A probe under way ends with its provider.
+    // A probe in progress ends with its provider.
     await stopTogether([drained, registry.stop(), ...Object.values(groups).map(group => group.stop())])
   })
-  // Maintenance has a pool of its own: its statements may take longer than those that a caller waits for, and never keep one of
-  // those waiting for a connection.
+  // Maintenance has a connection pool of its own: its statements may take longer than those of requests, and never make a request
+  // wait for a connection.
   const maintenanceDb = db.separate({
     size: 2,
     name: 'herald-maintenance',
@@ -153,7 +153,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   return { ...engine, owner, hasRoom: lane => !hold.isShut(lane) && engine.hasRoom(lane) }
 }
 
-/** What a provider says may quote the message it was about: of its words only the code goes into the log (S-30). */
+/** A provider's reply may quote the message: only its code is logged (S-30). */
 export const codeIn = (detail: string): string | null =>
   /^(?:Provider answered )?(\d{3}(?: \d\.\d{1,3}\.\d{1,3})?)(?![\w@.])/.exec(detail)?.[1] ??
   /^request failed: ([A-Z_]{3,40})$/.exec(detail)?.[1] ??
@@ -162,10 +162,10 @@ export const codeIn = (detail: string): string | null =>
 /** A step of maintenance is short; only a database in trouble takes this long. */
 const MAINTENANCE_STATEMENT_SECONDS = 60
 
-/** With a provider's last moment (five seconds), what a stop may take of its ten. */
+/** Together with a provider's last moment (five seconds), the part of the ten seconds that a stop may take. */
 const SENDS_END_MS = 2_000
 
-/** Counts what comes of messages; those that wait for a provider were not given to any. */
+/** Counts outcomes of sends; messages that wait for a provider that is down are not counted. */
 function counted<M>(group: ProviderGroup<M>, count: (outcome: (typeof OUTCOMES)[number]) => void): ProviderGroup<M> {
   return {
     ...group,
@@ -180,7 +180,10 @@ function counted<M>(group: ProviderGroup<M>, count: (outcome: (typeof OUTCOMES)[
   }
 }
 
-/** Where accepted messages go: to the engine of this process while it has room, else into the queue with a word to all. */
+/**
+ * Where accepted messages go: to the engine of this process while it has capacity, otherwise to the queue, with a notification to
+ * all engines.
+ */
 export function createDispatcher(
   engine: Delivery | null,
   leaseSeconds: number,

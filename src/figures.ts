@@ -1,4 +1,4 @@
-// How the queue stands, for /metrics and doctor.
+// Figures of the queue, for /metrics and doctor.
 import type { Sql } from './db/connect.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
 import { daysAhead } from './notifications/partitions.ts'
@@ -9,7 +9,7 @@ import { createReading, type LabelledValue, type Metrics } from './telemetry/met
 
 export type Figures = {
   lanes: LaneFigures[]
-  /** Tickets kept back by a release, until somebody chooses them. */
+  /** Tickets kept back by a release until the operator chooses them. */
   kept: number
   /** Receipts whose message is not known (yet). */
   unmatched: number
@@ -23,7 +23,7 @@ export async function figuresOf(sql: Sql): Promise<Figures> {
   return { lanes, kept: rest.kept, unmatched: rest.retried, scan_oldest_seconds: rest.oldest_seconds }
 }
 
-/** What only the database knows, asked for when somebody looks. */
+/** Figures that need a query; they are read when /metrics is scraped. */
 export function measureQueue(metrics: Metrics, sql: Sql) {
   const figures = createReading(() => figuresOf(sql))
   const days = createReading(() => daysAhead(sql), { seconds: 60 })

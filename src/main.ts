@@ -59,12 +59,15 @@ import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 
-/** `address` is the public one; `port` is where it listens; `sample` is what was made for a newcomer just now. */
+/** `address` is the public one; `port` is where it listens; `sample` is the sample service that this start created. */
 export type Running = { address: string; port: number; parts: Parts; sample: Sample | null; stop(): Promise<void> }
 
 type Say = (line: string) => void
 
-/** Only a start makes a database and its secret. A command without them most likely lacks the settings of the service. */
+/**
+ * Only a start creates a database and its secret. A command that finds none was most likely run without the settings of the
+ * service.
+ */
 export class NothingHere extends Error {
   constructor(what: string, { envFile }: Config) {
     const files = envFile
@@ -84,7 +87,7 @@ export class NothingHere extends Error {
 type Opening = { say?: Say; clock?: Clock; log?: Log; signal?: AbortSignal; make?: boolean }
 type Opened = { db: Database; revive(): Promise<void> } & Pick<Lifetime, 'stop' | 'fail'>
 
-/** Opens the database and checks that it keeps its word. `make`: an embedded one that is not there is made. */
+/** Opens the database and checks its durability. `make`: creates an embedded database that does not exist. */
 export async function openDatabase(
   config: Config,
   { say = () => {}, clock = createClock(), log, signal, make = false }: Opening = {},
@@ -120,21 +123,21 @@ export async function openDatabase(
   const revive = async () => {
     if (!embedded) return
     const server = await startOwn(config, say)
-    // Only slow, not gone: we use it once, not twice.
+    // The database was only slow: it must be registered as used once, not twice.
     if (servers.some(known => known.pid === server.pid)) await server.stop()
     else servers.push(server)
   }
   return { db, revive, stop: lifetime.stop, fail: lifetime.fail }
 }
 
-/** Opens the database, checks that it keeps its word and fits our secret, and brings it up to date. */
+/** Opens the database, checks its durability and its sealing secret, and migrates it. */
 export async function openStore(
   config: Config,
   { migrate: wanted = true, ...opening }: Opening & { migrate?: boolean } = {},
 ): Promise<Store> {
   const { say = () => {}, clock = createClock(), signal, make = false } = opening
   const { db, revive, stop, fail } = await openDatabase(config, { ...opening, clock })
-  // Statements under way fail when their database stops; one of somebody else's is left to its own time-out.
+  // Statements in progress fail when the embedded database stops; in an external database they end by their timeout.
   const abort = () => void stop().catch(() => {}) // reported by the stop that follows
   signal?.addEventListener('abort', abort)
   try {
@@ -172,7 +175,7 @@ async function checkMade(config: Config, db: Database) {
 const DATABASE_STOP_MS = 3_000
 
 function startOwn(config: Config, say: Say, signal?: AbortSignal) {
-  // Others may pass through, not look: the database below belongs to another user when we are root.
+  // Others may traverse the folder but not list it: as root, the database below belongs to another user.
   mkdirSync(config.dataFolder, { recursive: true, mode: 0o711 })
   return startEmbedded(join(config.dataFolder, 'postgres'), { say, ...(signal && { signal }) })
 }
@@ -246,7 +249,7 @@ export async function start(
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     const follower = createFollower(db, clock, log, metrics)
-    // A database of our own that was killed is started again by whoever misses it.
+    // An embedded database that was killed is restarted by the first process that notices.
     const readiness = createReadiness(() =>
       follower.follow().catch(async error => {
         await store.revive()
@@ -275,7 +278,7 @@ export async function start(
     const files = createFilePlace(store, log)
     lifetime.add(() => files.stop())
     const given = { services, templates, inbox, files, renderThread, hold, metrics, log }
-    // Receipts may come as soon as a provider is connected; they wait for the way they are to go.
+    // Receipts may arrive as soon as a provider is connected; they wait until their consumer is ready.
     let dispatcher: Dispatcher | null = null
     const hearReceipts = createAcceptReceipts({
       sql: db.sql,
@@ -348,7 +351,7 @@ export async function start(
     await server.app.listen({ host: config.host, port: config.port })
     const { port } = server.app.server.address() as AddressInfo
     const address = addressOf({ ...config, port })
-    // A database of somebody's own gets no service that nobody asked for.
+    // An external database gets no sample service.
     const sample = config.databaseUrl ? null : await makeFirstSample(store, currentOperator(), sampleKeys)
     signal?.throwIfAborted()
     return { address, port, parts, sample, stop }
@@ -357,7 +360,7 @@ export async function start(
   }
 }
 
-/** Rejects when the port cannot be listened on. */
+/** Rejects when the service cannot listen on the port. */
 async function checkPort(host: string, port: number): Promise<void> {
   const probe = createProbe()
   probe.listen(port, host)
@@ -379,8 +382,8 @@ function aboutOf(config: Config, instance: string | null): About {
   }
 }
 
-// The clock of the database was set: ids of the new time get their partitions, then our clock follows, and requests that were
-// counted in what is now the future leave the rate limits.
+// After a step of the database clock: partitions for the new time are created, then the process clock follows, and requests that
+// were counted in the future are removed from the rate limits.
 function createFollower(db: Database, clock: Clock, log: Log, metrics: Metrics) {
   let steps = 0
   let isSettled = true
@@ -400,7 +403,7 @@ function createFollower(db: Database, clock: Clock, log: Log, metrics: Metrics) 
   }
 }
 
-// The request log and its metric: what was asked for, by whom, how it went. No address, no value, no key.
+// The request log and its metric: route, caller, status and duration. No address, no value, no key.
 function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
   const requestLog = createRequestLog(log)
   return (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,4 +1,4 @@
-// The parts of the house by name, so that routes, lanes and commands can say what they are built from.
+// The parts of the service by name: the types that routes, lanes and commands depend on.
 import type { BulkThread } from './bulk/thread.ts'
 import type { Config } from './config/index.ts'
 import type { Clock } from './core/clock.ts'
@@ -30,9 +30,9 @@ export type Store = {
   clock: Clock
   ids: { next(): Id }
   seal: Seal
-  /** Today's sealing secret first, then earlier ones. */
+  /** The current sealing secret first, then earlier ones. */
   secrets: readonly string[]
-  /** Starts the embedded database again if it is gone; an external one is somebody else's to start. */
+  /** Restarts the embedded database if it has ended; does nothing for an external one. */
   revive(): Promise<void>
   stop(): Promise<void>
 }
@@ -45,7 +45,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   authenticate: Authenticate
   templates: Templates
   inbox: Inbox
-  /** Where providers deliver receipts over HTTP, and who stores them. */
+  /** The webhook endpoints of providers, and who stores their receipts. */
   webhookEndpoints: readonly WebhookEndpoint[]
   hearReceipts: AcceptReceipts
   replays: Replays
@@ -63,7 +63,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   isDraining(): boolean
 }
 
-/** What the engine's work is made of, beside what everyone has. */
+/** What the engine's work needs in addition. */
 export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   services: Services
   templates: Templates
@@ -74,8 +74,8 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   sendingDomain: string
   owner: Id
   random(): number
-  /** Tells a lane that something is due. */
+  /** Notifies a lane that a ticket is due. */
   wake(lane: string): void
-  /** For the log and its metric: what went wrong, in a fixed sentence, and ids. */
+  /** Logs and counts an error: a fixed sentence, and ids. */
   onFault(error: unknown, sentence: string, fields?: Record<string, unknown>): void
 }

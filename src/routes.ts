@@ -52,7 +52,8 @@ function contents(parts: Parts): readonly Line[] {
 export function addRoutes(app: FastifyInstance, parts: Parts): void {
   app.decorateRequest('caller', null)
   for (const line of contents(parts)) addRoute(app, line, parts.reads)
-  // Reading and cancelling take any id here, but a send names its kind: anything else is an unknown path, not a wrong method.
+  // Reading and cancelling accept any id here, but a send names its channel: anything else is an unknown path, not a wrong
+  // method.
   hide(app, 'POST', '/v2/notifications/:kind')
 
   for (const webhook of parts.webhookEndpoints)
@@ -65,7 +66,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/inbox', inboxPage(parts))
   app.get('/inbox/:id', inboxMessage(parts))
 
-  // For people and for those who watch over the service; nothing here tells about a message.
+  // For people and for monitoring; nothing here contains data of a message.
   const api = openApi()
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(api))
   app.get('/docs', async (_request, reply) => apiReference(api, reply))
@@ -75,7 +76,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
 }
 
-/** Describes every line of the table. Nothing is called, so no part needs to be there. */
+/** Describes every route of the table without calling any, so no part needs to exist. */
 export const openApi = () =>
   createOpenApi(
     contents({ db: {} } as Parts).map(([method, url, who, route]) => ({ method, url, who: who.name, route })),
@@ -88,13 +89,13 @@ export const openApi = () =>
 
 type Turn = (request: FastifyRequest, work: () => Promise<unknown>) => Promise<unknown>
 
-/** Sends go first; everything else takes turns by service (contract 22.21). */
+/** Sends have priority; everything else is scheduled fairly between services (contract 22.21). */
 function turnOf(method: HTTPMethods, url: string, reads: Reads): Turn {
   if (method === 'POST' && url === '/v2/notifications/bulk') return (_request, work) => work()
   if (method === 'POST' && SINGLE_SENDS.includes(url)) return (_request, work) => reads.besides(work)
   return (request, work) =>
     reads.run(callerOf(request).service.id, method === 'GET', () => {
-      // Whoever has hung up while waiting is not worked for.
+      // A caller that has disconnected while waiting is not served.
       if (request.raw.socket.destroyed) throw refuse.unreadable()
       return work()
     })

@@ -1,4 +1,4 @@
-// The sample service that the first start makes on an empty embedded database: templates, keys, senders, one user.
+// The sample service that the first start creates on an empty embedded database: templates, keys, senders, one user.
 import type { Actor } from './audit/actor.ts'
 import type { Config } from './config/index.ts'
 import type { Clock } from './core/clock.ts'
@@ -19,7 +19,7 @@ type Named = { id: Id; name: string }
 
 export type Sample = {
   service: Named & { mode: ShownService['mode'] }
-  /** A key can be shown only when it is made, so those that are not to be shown are not made. */
+  /** A key can be shown only when it is created, so keys that must not be shown are not created. */
   keys: { test: string; team?: string; live?: string }
   user: Named & { email_address: string; phone_number: string | null }
   templates: { email: Named; sms: Named }
@@ -31,21 +31,21 @@ export type Sample = {
 
 const GENERAL_COMMUNICATION = '207b293c-2ae5-48e8-836d-fcabd60b2153'
 
-/** Which keys are made: that of tests, which sends nothing, or all of them. */
+/** Which keys are created: only the test key, which sends nothing, or all of them. */
 export type SampleKeys = 'test' | 'all'
 
-/** All of it or nothing: half a sample would keep the next start from making a whole one. */
+/** One transaction: half a sample would prevent the next start from creating a complete one. */
 export const makeSample = (app: App, actor: Actor, keys: SampleKeys): Promise<Sample> =>
   app.db.transaction(sql => build(within(app, sql), actor, keys))
 
-/** Null when somebody else has made a service meanwhile: two processes may start on one empty database. */
+/** Null when another process has created a service meanwhile: two processes may start on one empty database. */
 export const makeFirstSample = (app: App, actor: Actor, keys: SampleKeys): Promise<Sample | null> =>
   app.db.transaction(async sql => {
     await holdFirst(sql)
     return (await isEmpty(sql)) ? await build(within(app, sql), actor, keys) : null
   })
 
-// The verbs begin transactions of their own; here they become part of ours.
+// The verbs start transactions of their own; here they become part of this one.
 const within = (app: App, sql: Database['sql']): App => ({
   ...app,
   db: { ...app.db, sql, transaction: work => work(sql) },

@@ -1,5 +1,5 @@
-// What the log says about a refusal: the sentence as it stands in our tables, with `<parts>` instead of what a caller gave. The
-// answer itself quotes recipients, names and values; the log must not (S-30). What fits no row is left out.
+// The log line of a refusal: the sentence from our tables, with `<parts>` instead of the caller's values. The response itself
+// quotes recipients, names and values; the log must not (S-30). A text that matches no row is not logged.
 import { sentences as audit } from './audit/refusals.ts'
 import { sentences as bulk } from './bulk/refusals.ts'
 import { bulkBody } from './bulk/schemas.ts'
@@ -19,7 +19,7 @@ import { createBody, previewBody, updateBody } from './templates/schemas.ts'
 
 const tables: readonly Sentences[] = [audit, bulk, files, http, inbox, keys, limits, notifications, replays, templates]
 
-/** What fields are checked for beyond their schema. */
+/** Sentences of checks beyond the schema. */
 const CHECKS = [
   'email_address Not a valid email address',
   'phone_number Not a valid number',
@@ -40,7 +40,7 @@ const CHECKS = [
   '<name> : File size for <filename> is <n> and greater than allowed limit of <n>.',
 ]
 
-/** Names of fields are ours, so they may be named. */
+/** Field names are ours, so they may be logged. */
 const FIELDS = [
   ...new Set(
     [emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody].flatMap(({ properties }) =>
@@ -61,18 +61,19 @@ const rows: readonly Row[] = [
 ]
   .flatMap(named)
   .map(sentence => ({ sentence, pieces: sentence.split(/<[^>]*>/) }))
-  // A caller may quote one of our sentences inside another: its end is ours, so the longest end that fits decides.
+  // A caller's value may contain one of our sentences: the end of the text is always ours, so the row with the longest matching
+  // end wins.
   .sort((a, b) => (b.pieces.at(-1) ?? '').length - (a.pieces.at(-1) ?? '').length)
 
 const MOST = 5
 
-/** Without anything that came from the caller; null when no row fits. */
+/** The sentence without the caller's values; null when no row matches. */
 export function loggable(messages: readonly string[]): string | null {
   const known = messages.slice(0, MOST).flatMap(message => rows.find(row => fits(message, row))?.sentence ?? [])
   return known.length === 0 ? null : [...new Set(known)].join('; ')
 }
 
-/** The pieces of our sentence stand in the message in this order. */
+/** The fixed parts of the sentence appear in the message in this order. */
 function fits(message: string, { pieces }: Row): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''

@@ -27,7 +27,7 @@ import { paceOf, SPREAD_LANE } from './job.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
 import { add, addChunks, find, type NewJob, reserve } from './sql.ts'
-import type { BulkThread, Examiner, Fields, Problem, Rules } from './thread.ts'
+import type { BulkFields, BulkThread, Examiner, FileProblem, FileRules } from './thread.ts'
 
 export type BulkApp = {
   db: Database
@@ -59,7 +59,7 @@ export async function accept(
   await confirm?.(job)
   const { service } = caller
   const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
-  await told(rate, store(app, job, chunks, body, replay))
+  await withRate(rate, store(app, job, chunks, body, replay))
   return { id: job.id, body, rate }
 }
 
@@ -79,10 +79,10 @@ async function examine(app: BulkApp, caller: BulkCaller, thread: Examiner) {
   if (!maySend(service, template.type)) throw refuseSend[CHANNELS[template.type].refusals.send]()
   const rate = await countRequest(app.db.sql, service.id, key_type, rateLimit(service))
   if (!rate.passed) throw tooFast(key_type, rate)
-  return { ...(await told(rate, plan(app, caller, template, fields, thread))), rate }
+  return { ...(await withRate(rate, plan(app, caller, template, fields, thread))), rate }
 }
 
-async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Fields, thread: Examiner) {
+async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: BulkFields, thread: Examiner) {
   const { service, actor, key_type } = caller
   const channel = template.type
   const sender = senderOf(service, channel, fields.reply_to_id ?? undefined)
@@ -122,7 +122,7 @@ async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Fi
 }
 
 /** Adds the state of the rate limit to the refusal of a counted request. */
-const told = <T>(rate: RateAnswer, work: Promise<T>): Promise<T> =>
+const withRate = <T>(rate: RateAnswer, work: Promise<T>): Promise<T> =>
   work.catch(error => {
     throw error instanceof Refusal ? counted(error, rate) : error
   })
@@ -139,7 +139,7 @@ export async function rulesFor(
   { service, key_type }: BulkCaller,
   template: Head,
   dueMicros: number,
-): Promise<Rules> {
+): Promise<FileRules> {
   const version = await app.templates.version(template.id, template.version)
   return {
     channel: template.type,
@@ -159,10 +159,10 @@ export async function rulesFor(
 
 const ROW_ERRORS = 'Some rows have errors. '
 
-const isFileProblem = ({ step }: Problem) =>
+const isFileProblem = ({ step }: FileProblem) =>
   ['convert', 'columns', 'missing', 'duplicate', 'many', 'few'].includes(step)
 
-function refusalOf({ step, detail }: Problem, service: LoadedService): Refusal {
+function refusalOf({ step, detail }: FileProblem, service: LoadedService): Refusal {
   switch (step) {
     case 'convert':
       return refuse.notRows(detail)

@@ -7,12 +7,12 @@ import { matchColumns } from './columns.ts'
 import { LONGEST_REFERENCE, MOST_ROWS } from './job.ts'
 import { createMeasures } from './measure.ts'
 import { sheetOfCsv } from './rows.ts'
-import type { Rules } from './thread.ts'
+import type { FileRules } from './thread.ts'
 
 /** `row` is null for an error of the whole file, `column` for an error of a whole row. */
 export type FileError = { row: number | null; column: string | null; problem: string; value: string | null }
 
-export function errorsOf(file: string, rules: Rules): FileError[] {
+export function errorsOf(file: string, rules: FileRules): FileError[] {
   const sheet = sheetOfCsv(file)
   const columns = matchColumns(sheet.header, rules.channel, rules.names)
   const wholeFile = (column: string | null, problem: string): FileError => ({ row: null, column, problem, value: null })
@@ -44,7 +44,7 @@ export function errorsOf(file: string, rules: Rules): FileError[] {
   return found
 }
 
-function strangers({ allowedRecipients, simulated }: Rules): (row: CheckedRow) => boolean {
+function strangers({ allowedRecipients, simulated }: FileRules): (row: CheckedRow) => boolean {
   const known = allowedRecipients && new Set([...allowedRecipients, ...simulated])
   return ({ key }) => known !== null && key !== undefined && !known.has(key)
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Id } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
-import { createBulkThread, type Examiner, type Rules } from './thread.ts'
+import { createBulkThread, type Examiner, type FileRules } from './thread.ts'
 
-const rules: Rules = {
+const rules: FileRules = {
   channel: 'email',
   names: ['name'],
   content: 'Hello ((name))',

@@ -1,6 +1,6 @@
-// The service's side of the bulk thread. Bodies of several services are in it at the same time and take turns; a service has
-// one in it, and all of them together have a bounded size. A body that uses up its time or the thread's memory is refused; the
-// others are read again by the next thread.
+// Host of the bulk thread, which parses and checks bulk files. Bodies of several services are in it at the same time, at most one
+// per service and of bounded total size, and are scheduled fairly. A body that uses up its time or the thread's memory is
+// refused; the others are read again by the next thread.
 import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
@@ -9,31 +9,31 @@ import { createThread, type Loss } from '../runtime/worker-thread.ts'
 import { refuse } from './refusals.ts'
 import type { BulkBody } from './schemas.ts'
 
-export type Fields = Omit<BulkBody, 'rows' | 'csv'>
+export type BulkFields = Omit<BulkBody, 'rows' | 'csv'>
 
-export type Head =
-  | { ok: true; fields: Fields; hasRows: boolean; hasCsv: boolean }
+export type BulkHead =
+  | { ok: true; fields: BulkFields; hasRows: boolean; hasCsv: boolean }
   | { ok: false; kind: Kind; messages: readonly string[] }
 
-export type Rules = {
+export type FileRules = {
   channel: Channel
   names: readonly string[]
-  /** What is measured after merging; text messages have no subject. */
+  /** Content to measure after merging; text messages have no subject. */
   content: string
   subject: string | null
   prefix: string | null
   international: boolean
   homeCountry: string
-  /** Normal forms of those who may be written to; null: anyone. */
+  /** Normal forms of the only allowed recipients; null: anyone. */
   allowedRecipients: readonly string[] | null
   isTest: boolean
   simulated: readonly string[]
   mostErrors: number
-  /** When the messages are due. Their ids carry that time: it is what retries, time-outs and retention count from. */
+  /** When the messages are due. Their ids contain this time: retries, timeouts and retention count from it. */
   dueMicros: number
 }
 
-export type Problem = {
+export type FileProblem = {
   step:
     | 'convert'
     | 'columns'
@@ -49,76 +49,79 @@ export type Problem = {
   detail: string
 }
 
-export type Checked = {
+export type CheckedFile = {
   rowCount: number
-  /** Rows that count against the daily allowance. */
+  /** Rows that count against the daily limit. */
   counted: number
   /** Every recipient is a simulated one. */
   isSimulated: boolean
-  problem: Problem | null
+  problem: FileProblem | null
   /** Each the JSON of up to 500 rows. */
   chunks: Uint8Array[]
 }
 
-export type Ask =
+export type ThreadRequest =
   | { kind: 'read'; job: number; service: Id; body: Uint8Array; now: number }
-  | { kind: 'check'; job: number; service: Id; rules: Rules }
+  | { kind: 'check'; job: number; service: Id; rules: FileRules }
   | { kind: 'forget'; job: number }
-export type Answer =
-  | { kind: 'head'; job: number; head: Head }
-  | ({ kind: 'checked'; job: number } & Checked)
+export type ThreadReply =
+  | { kind: 'head'; job: number; head: BulkHead }
+  | ({ kind: 'checked'; job: number } & CheckedFile)
   | { kind: 'exhausted'; job: number }
   | { kind: 'failed'; job: number; message: string }
 
-/** Shared with the thread, so that both know which body is being worked on, and for how many slices work has gone on. */
+/** Shared with the thread: the body it works on now, and a counter of slices. */
 export const RUNNING = { job: 0, slices: 1 } as const
 
 /** One body: read once, then checked once or not at all. */
 export type Examiner = {
-  read(now: number): Promise<Head>
-  check(rules: Rules): Promise<Checked>
+  read(now: number): Promise<BulkHead>
+  check(rules: FileRules): Promise<CheckedFile>
 }
 
 export type BulkThread = {
-  /** Runs `work` with a body of this service, when it is its turn. */
+  /** Runs `work` with a body of this service, as soon as the thread admits it. */
   examine<T>(service: Id, body: Buffer, work: (thread: Examiner) => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
 const MIB = 1024 * 1024
-/** Bodies in the thread at the same time. A parsed body takes up to ten times its size; a larger one has the thread alone. */
+/**
+ * The total size of bodies in the thread. A parsed body takes up to ten times its size in memory; a larger one has the thread
+ * alone.
+ */
 const MOST_BYTES = 96 * MIB
 const LIMITS = { maxOldGenerationSizeMb: 1_500 }
-/** How long one slice may take: parsing 64 MiB takes a second or two and cannot be interrupted. */
+/** Timeout of one slice: parsing 64 MiB takes a second or two and cannot be interrupted. */
 const SLICE_PATIENCE_MS = 20_000
-/** How often a body is read again because the thread was lost to another one. */
+/** How often a body is read again because another body ended the thread. */
 const MOST_THREADS = 5
 
-/** A body on its way: what was asked about it last is asked again when the thread is lost. */
-type Job = {
+/** A body in the thread or waiting for it. Its last request is repeated when the thread is lost. */
+type BodyInThread = {
   id: number
   service: Id
   size: number
   body: Uint8Array
   begin(): void
   head: { now: number; isRead: boolean } | null
-  rules: Rules | null
+  rules: FileRules | null
   threads: number
-  settle: { resolve(answer: Answer): void; reject(error: Error): void } | null
+  settle: { resolve(answer: ThreadReply): void; reject(error: Error): void } | null
 }
 
 export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits = LIMITS } = {}): BulkThread {
   let lastId = 0
   let bytes = 0
-  const inside = new Map<number, Job>()
-  const line: Job[] = []
-  /** After memory ran out: these have the thread to themselves, one after the other. */
-  const alone: Job[] = []
+  const inside = new Map<number, BodyInThread>()
+  const line: BodyInThread[] = []
+  /** After memory ran out: these bodies have the thread alone, one after the other. */
+  const alone: BodyInThread[] = []
   const running = new Int32Array(new SharedArrayBuffer(8))
   const idle: (() => void)[] = []
   let watch: Periodic | null = null
 
-  const thread = createThread<Ask, Answer>({
+  const thread = createThread<ThreadRequest, ThreadReply>({
     beside: import.meta.url,
     limits,
     workerData: running,
@@ -141,7 +144,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     }
   }
 
-  function hear(answer: Answer) {
+  function hear(answer: ThreadReply) {
     const job = inside.get(answer.job)
     const settle = job?.settle
     if (!job || !settle) return
@@ -154,46 +157,46 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     }
   }
 
-  // What took too long is known. What took the memory may be another body than the one that asked for the last of it: with
-  // several in the thread, each is read again with the thread to itself.
+  // The body that took too long is known. The one that used up the memory is not: with several in the thread, each is read again
+  // alone.
   function lost(why: Loss) {
     void watch?.stop()
     const last = Atomics.load(running, RUNNING.job)
     const begun = [...inside.values()].filter(job => job.head)
     const found = inside.get(last)
-    const guilty = why === 'killed' || begun.length === 1 || alone[0] === found ? found : undefined
+    const culprit = why === 'killed' || begun.length === 1 || alone[0] === found ? found : undefined
     for (const job of begun) if (job.head) job.head.isRead = false
-    if (guilty) refuseJob(guilty, refuse.tooMuch())
-    const others = begun.filter(job => job !== guilty)
+    if (culprit) refuseJob(culprit, refuse.tooMuch())
+    const others = begun.filter(job => job !== culprit)
     for (const job of others)
       if (++job.threads >= MOST_THREADS) refuseJob(job, new Error('the bulk thread was lost too often'))
-    if (guilty === undefined) {
+    if (culprit === undefined) {
       others.sort((one, other) => Number(one.id === last) - Number(other.id === last))
       alone.splice(0, alone.length, ...others)
     }
     for (const job of others) if (job.settle) ask(job)
   }
 
-  function refuseJob(job: Job, why: Error) {
+  function refuseJob(job: BodyInThread, why: Error) {
     job.head = null
     job.settle?.reject(why)
     job.settle = null
   }
 
-  function ask(job: Job) {
+  function ask(job: BodyInThread) {
     const { id, service, head, rules, body } = job
-    // Asked again when the others have left.
+    // Sent when the bodies before it have left.
     if (!head || (alone[0] && alone[0] !== job)) return
     if (!head.isRead) thread.post({ kind: 'read', job: id, service, body, now: head.now })
     if (rules) thread.post({ kind: 'check', job: id, service, rules })
   }
 
-  const asked = (job: Job, kind: 'head' | 'checked') =>
-    new Promise<Answer>((resolve, reject) => {
+  const asked = (job: BodyInThread, kind: 'head' | 'checked') =>
+    new Promise<ThreadReply>((resolve, reject) => {
       const settle = {
         reject,
         // A body that is read again answers twice.
-        resolve(answer: Answer) {
+        resolve(answer: ThreadReply) {
           if (answer.kind === kind) resolve(answer)
           else job.settle = settle
         },
@@ -202,7 +205,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
       ask(job)
     })
 
-  const examinerOf = (job: Job): Examiner => ({
+  const examinerOf = (job: BodyInThread): Examiner => ({
     async read(now) {
       job.head = { now, isRead: false }
       const answer = await asked(job, 'head')
@@ -228,7 +231,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
         at++
         continue
       }
-      // Nobody overtakes a body that only waits for room, or a large one might wait for ever.
+      // No body overtakes one that waits for memory, or a large one might wait for ever.
       if (inside.size > 0 && bytes + next.size > MOST_BYTES) break
       line.splice(at, 1)
       inside.set(next.id, next)
@@ -237,10 +240,10 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     }
   }
 
-  function leave(job: Job) {
+  function leave(job: BodyInThread) {
     inside.delete(job.id)
     bytes -= job.size
-    // A body that was refused before its rows were looked at is still there, many times its size.
+    // Frees the parsed body, many times its size, when it was refused before its rows were checked.
     if (thread.isRunning()) thread.post({ kind: 'forget', job: job.id })
     const at = alone.indexOf(job)
     if (at >= 0) alone.splice(at, 1)
@@ -251,7 +254,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
 
   return {
     async examine(service, body, work) {
-      const job: Job = {
+      const job: BodyInThread = {
         id: ++lastId,
         service,
         size: body.length,
@@ -281,7 +284,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
   }
 }
 
-/** Memory that both threads see: it is still there when a thread is lost. Copied in steps, as 64 MiB at once take 30 ms. */
+/** Shared memory, so that the body survives the loss of a thread. Copied in steps, because 64 MiB at once take 30 ms. */
 async function shared(body: Buffer): Promise<Uint8Array> {
   const own = new Uint8Array(new SharedArrayBuffer(body.length))
   for (let at = 0; at < body.length; at += STEP_BYTES) {

@@ -1,5 +1,5 @@
-// Runs in a thread of its own: reads a body of up to 64 MiB, checks up to 50,000 rows and cuts them into chunks, while the
-// event loop of the service goes on answering others. Bodies of several services take turns; parsed rows never leave the thread.
+// The bulk thread: parses a body of up to 64 MiB, checks up to 50,000 rows and cuts them into chunks, off the event loop. Bodies
+// of several services are scheduled fairly; parsed rows never leave the thread.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { CHANNELS } from '../channels/index.ts'
@@ -18,25 +18,33 @@ import { createMeasures } from './measure.ts'
 import { refuse } from './refusals.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
 import { type BulkBody, bulkBody } from './schemas.ts'
-import { type Answer, type Ask, type Checked, type Head, type Problem, RUNNING, type Rules } from './thread.ts'
+import {
+  type BulkHead,
+  type CheckedFile,
+  type FileProblem,
+  type FileRules,
+  RUNNING,
+  type ThreadReply,
+  type ThreadRequest,
+} from './thread.ts'
 import { createTurns, type Sliced } from './turns.ts'
 
-/** Time that one body may take of the thread; an honest one of 50,000 rows takes a second or two. */
+/** CPU time of one body; an ordinary one of 50,000 rows takes a second or two. */
 const BUDGET_MS = 60_000
 
 /** A pause costs as much as checking half a row; the slowest rows take half a millisecond each. */
 const PAUSE_ROWS = 32
 
-/** What was read and waits to be checked, and the time it has used. */
-type Job = { body: BulkBody | null; usedMs: number }
+/** A body that was read and waits to be checked, and the time it has used. */
+type ReadBody = { body: BulkBody | null; usedMs: number }
 
-const jobs = new Map<number, Job>()
+const jobs = new Map<number, ReadBody>()
 const running = workerData as Int32Array
 const now = () => performance.now()
 const turns = createTurns(now)
 let isRunning = false
 
-parentPort?.on('message', (ask: Ask) => {
+parentPort?.on('message', (ask: ThreadRequest) => {
   if (ask.kind === 'forget') {
     jobs.delete(ask.job)
     return
@@ -51,18 +59,18 @@ parentPort?.on('message', (ask: Ask) => {
   setImmediate(slice)
 })
 
-// Messages are heard between two slices.
+// Messages of the host are received between two slices.
 function slice() {
   isRunning = turns.run()
   Atomics.store(running, RUNNING.job, 0)
   if (isRunning) setImmediate(slice)
 }
 
-function* answering(ask: Exclude<Ask, { kind: 'forget' }>): Sliced<void> {
+function* answering(ask: Exclude<ThreadRequest, { kind: 'forget' }>): Sliced<void> {
   const { job } = ask
   const known = jobs.get(job) ?? { body: null, usedMs: 0 }
   jobs.set(job, known)
-  let answer: Answer
+  let answer: ThreadReply
   try {
     const work = ask.kind === 'read' ? reading(known, ask) : checking(known, ask)
     for (;;) {
@@ -86,12 +94,12 @@ function* answering(ask: Exclude<Ask, { kind: 'forget' }>): Sliced<void> {
   parentPort?.postMessage(answer, payloads)
 }
 
-function* reading(known: Job, ask: Extract<Ask, { kind: 'read' }>): Sliced<Answer> {
+function* reading(known: ReadBody, ask: Extract<ThreadRequest, { kind: 'read' }>): Sliced<ThreadReply> {
   const { job } = ask
   known.body = null
   let body: BulkBody
   try {
-    // Memory of its own: what is shared cannot be decoded.
+    // Copied: shared memory cannot be decoded.
     const text = Buffer.from(ask.body)
     if (text.length > 2 * MOST_LISTS && hasTooManyLists(text)) throw refuse.tooManyRows()
     yield
@@ -118,12 +126,12 @@ function* reading(known: Job, ask: Extract<Ask, { kind: 'read' }>): Sliced<Answe
     hasRows: rows !== undefined && rows.length > 0,
     hasCsv: csv !== undefined && csv !== '',
   }
-  return { kind: 'head', job, head: head as Head }
+  return { kind: 'head', job, head: head as BulkHead }
 }
 
 /**
- * Twenty million empty rows fit into a body, and would take a gigabyte and half a minute before they could be refused in
- * their turn. So many lists are refused before any is built; a body that can be sent has a list for each row and no more.
+ * A body can contain twenty million empty rows, which would take a gigabyte and half a minute to build. More lists than rows are
+ * allowed are refused before any is built: a valid body has one list per row.
  */
 const MOST_LISTS = 20 * MOST_ROWS
 
@@ -148,14 +156,14 @@ function endOfString(text: Buffer, from: number): number {
   }
 }
 
-function* checking(known: Job, { job, rules }: Extract<Ask, { kind: 'check' }>): Sliced<Answer> {
+function* checking(known: ReadBody, { job, rules }: Extract<ThreadRequest, { kind: 'check' }>): Sliced<ThreadReply> {
   if (!known.body) throw new Error('nothing was read')
   const { rows, csv } = known.body
   known.body = null
   return { kind: 'checked', job, ...(yield* check(rows, csv, rules)) }
 }
 
-function* check(rows: unknown[] | undefined, csv: string | undefined, rules: Rules): Sliced<Checked> {
+function* check(rows: unknown[] | undefined, csv: string | undefined, rules: FileRules): Sliced<CheckedFile> {
   const sheet = rows ? sheetOfRows(rows) : ({ ok: true, sheet: sheetOfCsv(csv ?? '') } as const)
   if (!sheet.ok) return refused({ step: 'convert', detail: sheet.problem })
   yield
@@ -169,9 +177,15 @@ function* check(rows: unknown[] | undefined, csv: string | undefined, rules: Rul
   return yield* cut(sheet.sheet, columns, rules)
 }
 
-const refused = (problem: Problem): Checked => ({ rowCount: 0, counted: 0, isSimulated: false, problem, chunks: [] })
+const refused = (problem: FileProblem): CheckedFile => ({
+  rowCount: 0,
+  counted: 0,
+  isSimulated: false,
+  problem,
+  chunks: [],
+})
 
-function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rules): Sliced<Checked> {
+function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: FileRules): Sliced<CheckedFile> {
   const allowedRecipients = rules.allowedRecipients && new Set(rules.allowedRecipients)
   const simulated = new Set(rules.simulated)
   const ids = createIds(createClock(() => rules.dueMicros / 1000))
@@ -189,8 +203,8 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
     open = []
     characters = 0
   }
-  // Twenty wrong rows are told, and whoever may not be written to decides before them: from then on a recipient, which may be
-  // slow to read, changes nothing.
+  // The file will be refused whatever the remaining recipients are: twenty errors are found, and a recipient that is not allowed
+  // (which takes precedence) is found or impossible. Recipients are slow to parse, so they are skipped from then on.
   const isDecided = () => failing.length >= rules.mostErrors && (allowedRecipients === null || notAllowed)
 
   const plan = homePlan(rules.homeCountry)
@@ -199,7 +213,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   const take = (row: CheckedRow) => {
     const isSimulated = row.key !== undefined && simulated.has(row.key)
     if (isSimulated) simulatedRows++
-    // A blank or broken recipient is on no list.
+    // A blank or invalid recipient is never an allowed one.
     else if (allowedRecipients && (row.key === undefined || !allowedRecipients.has(row.key))) notAllowed = true
     if (row.tooLong && tooLongRow === null) tooLongRow = row.row
     if (longReference === null && isLong(row.reference)) longReference = row.reference
@@ -218,7 +232,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
     characters += lengthOf(row.personalisation)
     if (open.length === CHUNK_ROWS || characters > CHUNK_CHARACTERS) close()
   }
-  // Plain functions do the work: what pauses is not compiled as well.
+  // Plain functions do the work: generators are optimised less well.
   const rows = checkRows(sheet, columns, rowRules)
   const takeSome = (): boolean => {
     for (let taken = 0; taken < PAUSE_ROWS; taken++) {
@@ -234,7 +248,7 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Rul
   const { rowCount } = sheet
   const isMixed =
     !CHANNELS[rules.channel].mixesSimulated && !rules.isTest && simulatedRows > 0 && simulatedRows < rowCount
-  const problem: Problem | null = notAllowed
+  const problem: FileProblem | null = notAllowed
     ? { step: 'not-allowed', detail: '' }
     : tooLongRow !== null
       ? { step: 'long', detail: String(tooLongRow) }
@@ -263,11 +277,11 @@ function lengthOf(values: RowValues): number {
   return length
 }
 
-/** As long as the reference of a single message may be (contract 21, 21). */
+/** The limit for the reference of a single message (contract 21, 21). */
 const isLong = (reference: string | null) =>
   reference !== null && reference.length > LONGEST_REFERENCE && codePoints(reference) > LONGEST_REFERENCE
 
-// A buffer of its own, so that it can be handed over without copying it once more.
+// A buffer with memory of its own can be transferred without another copy.
 function copied(text: string): Uint8Array {
   const pooled = Buffer.from(text, 'utf8')
   const own = new Uint8Array(pooled.length)
