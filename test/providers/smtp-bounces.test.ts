@@ -1,11 +1,14 @@
 // Bounces: the meaning of reports of many servers, and that only genuine ones are accepted.
+
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import type { Receipt } from '../../src/providers/port.ts'
 import { createBounceReceiver } from '../../src/providers/smtp/bounces/receiver.ts'
 import { readReport } from '../../src/providers/smtp/bounces/report.ts'
+import { serve } from '../../src/providers/smtp/bounces/session.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { createReturnPaths } from '../../src/providers/smtp/verp.ts'
 import { message } from '../conformance/email-provider.ts'
@@ -104,6 +107,12 @@ describe('a report', () => {
       'deliver '.repeat(120_000),
       '5.'.repeat(500_000),
       'fail a a a '.repeat(90_000),
+      '\r\n'.repeat(500_000),
+      '\n'.repeat(1_000_000),
+      '--a\r\n\r\nX: y\r\n\r\nz\r\n'.repeat(50_000),
+      '--a\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n'.repeat(20_000),
+      '\0'.repeat(1_000_000),
+      '\xff'.repeat(1_000_000),
     ])
       for (const type of ['multipart/report; boundary=a', 'text/plain', 'text/html'])
         readReport(`From: mailer-daemon\r\nContent-Type: ${type}\r\n\r\n${text}`, id, now)
@@ -287,6 +296,37 @@ describe('the receiver', () => {
     write('.\r\n')
     expect(await reply()).toBe('250')
     expect(stored.map(({ result }) => result)).toEqual(['permanent-failure'])
+  })
+
+  test('a client that does not read its replies is not read either', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const [socket] = (await once(server, 'connection')) as [Socket]
+    ends.push(async () => {
+      client.destroy()
+      socket.destroy()
+      server.close()
+    })
+    client.on('error', () => {})
+    socket.on('error', () => {})
+    serve(socket, {
+      domain,
+      paths: createReturnPaths(domain, secrets),
+      accept: async () => {},
+      world: providerWorld().world,
+    })
+    const flood = 'NOOP\r\n'.repeat(4_000_000)
+    client.write(flood)
+
+    await expect.poll(() => socket.isPaused() && socket.writableNeedDrain, { timeout: 20_000 }).toBe(true)
+
+    expect(socket.writableLength).toBeLessThan(1_000_000)
+    let replies = 0
+    client.on('data', chunk => {
+      replies += chunk.length
+    })
+    await expect.poll(() => replies, { timeout: 20_000 }).toBeGreaterThan(20_000_000)
   })
 
   test('the provider sends with a return path of its own and forwards its bounces', async () => {

@@ -1,12 +1,12 @@
-// Status codes of delivery reports (RFC 3463) as results, in the words of contract 6.4.
+// Maps the status code and diagnosis of a delivery report (RFC 3463) to a result of contract 6.4.
 import type { Receipt } from '../../port.ts'
 
 export type Class = Pick<Receipt, 'result' | 'detail'>
 
-type Line = { status: RegExp; words?: RegExp; result: Receipt['result']; detail: string }
+type Rule = { status: RegExp; words?: RegExp; result: Receipt['result']; detail: string }
 
-// Read from the top; each line has a real diagnosis above it.
-const table: readonly Line[] = [
+// The first rule that matches decides. Each rule has a real diagnosis above it.
+const rules: readonly Rule[] = [
   // 5.1.1 Amazon SES did not send the message because the address is on the suppression list for your account.
   // 5.0.0 605 Not delivering to previously bounced address
   {
@@ -61,24 +61,24 @@ const table: readonly Line[] = [
   { status: /^4/, result: 'temporary-failure', detail: 'soft-bounce general' },
 ]
 
-/** `status` as `5.1.1`; null: the report names none, and the words must do. */
+/** `status` as `5.1.1`, or null if the report has none; then a code in the diagnosis counts. */
 export function classify(status: string | null, diagnosis: string): Class {
   const known = specific(status, diagnosis)
   if (known !== null) {
-    const line = table.find(({ status, words }) => status.test(known) && (words?.test(diagnosis) ?? true))
-    if (line) return { result: line.result, detail: line.detail }
+    const rule = rules.find(({ status, words }) => status.test(known) && (words?.test(diagnosis) ?? true))
+    if (rule) return { result: rule.result, detail: rule.detail }
   }
   return { result: 'temporary-failure', detail: 'unknown-bounce unknown-bounce-subtype' }
 }
 
-/** A code that says little (x.0.0) gives way to the one in the server's own words. */
+/** An unspecific code (x.0.0) is replaced by the code in the diagnosis, if there is one. */
 function specific(status: string | null, diagnosis: string): string | null {
   const given = /^\s*([245]\.\d{1,3}\.\d{1,3})\b/.exec(status ?? '')?.[1] ?? null
   if (given !== null && !given.endsWith('.0.0')) return given
   return codeIn(diagnosis, given?.[0]) ?? given
 }
 
-/** The first enhanced code in a text (RFC 2034), or a plain reply code as x.0.0; of class `family` if given. */
+/** The first enhanced code in a text (RFC 2034), or a plain reply code as x.0.0. With `family` only codes of that class count. */
 export function codeIn(text: string, family?: string): string | null {
   for (const [, code] of text.matchAll(/(?<![\d.])([45]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/g))
     if (code !== undefined && (family === undefined || code.startsWith(family))) return code

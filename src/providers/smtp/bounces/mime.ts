@@ -1,12 +1,12 @@
-// As much of MIME (RFC 2045, 2046) as a delivery report needs. Input is a byte string from a stranger: everything is
-// bounded, nothing throws.
+// The part of MIME (RFC 2045, 2046) that a delivery report needs. The input is a byte string from an untrusted sender:
+// depth, parts and headers are bounded, and nothing throws.
 
 export type Entity = {
-  /** Lower-case names; the first of several. */
+  /** By lower-case name. Of several with one name the first counts. */
   headers: ReadonlyMap<string, string>
   /** `text/plain` and the like, lower-case. */
   type: string
-  /** Undecoded. */
+  /** Before transfer decoding. */
   body: string
   parts: readonly Entity[]
 }
@@ -28,7 +28,7 @@ export function readEntity(raw: string, depth = 0): Entity {
   return { headers, type, body, parts }
 }
 
-/** The entity and everything in it, outermost first; messages inside messages are not opened. */
+/** The entity and its parts, outermost first. Attached messages are not parsed. */
 export const flat = (entity: Entity): Entity[] => [entity, ...entity.parts.flatMap(flat)]
 
 function split(raw: string): { head: string; body: string } {
@@ -53,7 +53,7 @@ export function readFields(text: string): Map<string, string> {
 function pieces(body: string, boundary: string): string[] {
   const found = `\r\n${body}`.split(`\r\n--${boundary}`).slice(1, MOST_PARTS + 1)
   const end = found.findIndex(piece => piece.startsWith('--'))
-  // A report cut at our limit has no end mark; what came is still read.
+  // A message that was cut at the size limit has no end mark. Its parts are still read.
   const inside = end === -1 ? found : found.slice(0, end)
   return inside.map(piece => piece.replace(/^[ \t]*(?:\r\n|$)/, ''))
 }
