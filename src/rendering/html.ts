@@ -1,7 +1,7 @@
 // HTML as we write it: escaping, character references, link targets.
 
+import { decodeHTMLStrict } from 'entities/decode'
 import { dropInvisible, isAsciiLetter, isDigit, isSpace } from './characters.ts'
-import { namedReference } from './references.ts'
 
 const needsEscape = /[<>&\r\x00-\x08\x0b\x0c\x0e-\x1f\uee00-\uee80]/
 
@@ -51,47 +51,24 @@ export function referenceEnd(text: string, start: number): number {
   let i = start + 1
   while (i - start <= longestName && isAlphanumeric(text.charCodeAt(i))) i++
   if (text.charCodeAt(i) !== 59) return -1
-  return namedReference(text.slice(start + 1, i)) === undefined ? -1 : i + 1
+  return isKnown(text.slice(start, i + 1)) ? i + 1 : -1
 }
 
-/** Replaces character references by what they stand for. References without a semicolon are text: see defect 3. */
+// Escaping writes the first three, so they need no search in the library's tree.
+const isKnown = (reference: string) =>
+  reference === '&amp;' || reference === '&lt;' || reference === '&gt;' || decodeHTMLStrict(reference) !== reference
+
+// References to C0 controls but tab, line feed and carriage return.
+const controls = /&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcef]|1[\da-f]));/i
+
+/**
+ * Replaces character references by what they stand for, those of control characters by nothing. References without a semicolon
+ * are text: see defect 3.
+ */
 export function decodeReferences(text: string): string {
-  let i = text.indexOf('&')
-  if (i === -1) return text
-  let out = ''
-  let from = 0
-  for (; i !== -1; i = text.indexOf('&', i)) {
-    const common = commonReference(text, i + 1)
-    const end = common === '' ? referenceEnd(text, i) : text.indexOf(';', i) + 1
-    if (end === -1) {
-      i++
-      continue
-    }
-    out += text.slice(from, i) + (common || reference(text.slice(i + 1, end - 1)))
-    from = end
-    i = end
-  }
-  return out + text.slice(from)
-}
-
-// The three that escaping writes need not be looked up.
-function commonReference(text: string, from: number): string {
-  if (text.startsWith('amp;', from)) return '&'
-  if (text.startsWith('lt;', from)) return '<'
-  return text.startsWith('gt;', from) ? '>' : ''
-}
-
-// What the numbers 128 to 159 mean by the HTML standard, since pages once wrote windows-1252.
-const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
-
-function reference(name: string): string {
-  if (name.charCodeAt(0) !== 35) return namedReference(name) ?? ''
-  const isHex = (name.charCodeAt(1) | 32) === 120
-  const code = isHex ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10)
-  if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return '\ufffd'
-  if (code >= 128 && code <= 159) return windows1252.charAt(code - 128)
-  if (code < 32 && code !== 9 && code !== 10 && code !== 13) return ''
-  return String.fromCodePoint(code)
+  if (!text.includes('&')) return text
+  if (!controls.test(text)) return decodeHTMLStrict(text)
+  return text.split(controls).map(decodeHTMLStrict).join('')
 }
 
 /** The inside of a double-quoted attribute, from text that `escapeText` has already treated. */
