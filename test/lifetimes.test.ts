@@ -8,7 +8,6 @@ import { createLeader } from '../src/engine/leader.ts'
 import { createProviderGroup } from '../src/providers/failover.ts'
 import type { TextMessage, TextProvider } from '../src/providers/port.ts'
 import { createCapacity } from '../src/runtime/admission.ts'
-import { startPeriodic } from '../src/runtime/periodic.ts'
 import { poolOptions } from './support/database.ts'
 import { relayed } from './support/relayed.ts'
 
@@ -193,27 +192,4 @@ test('a statement that the database does not end is interrupted, so that a stop 
   expect(await asked).toBe('failed')
   expect(performance.now() - since).toBeLessThan(1_000)
   relay.set({ isSilent: false })
-})
-
-describe('periodic work', () => {
-  test('runs do not overlap, a failed run is followed by the next, and none begins after stop', async () => {
-    let [running, most, runs, faults] = [0, 0, 0, 0]
-    const periodic = startPeriodic(
-      async () => {
-        most = Math.max(most, ++running)
-        runs++
-        await sleep(30)
-        running--
-        if (runs === 2) throw new Error('this run fails')
-      },
-      1,
-      () => faults++,
-    )
-    await until(() => runs === 4)
-    await periodic.stop()
-    expect({ running, most, faults }).toEqual({ running: 0, most: 1, faults: 1 })
-    const before = runs
-    await sleep(100)
-    expect(runs).toBe(before)
-  })
 })

@@ -1,4 +1,5 @@
 // The program `herald`.
+import { startPeriodic } from '../runtime/periodic.ts'
 import { run } from './run.ts'
 
 // `herald … | head` closes our output early; that is no failure of ours.
@@ -13,6 +14,10 @@ process.exitCode = await run(process.argv.slice(2), {
 })
 
 // Nothing of ours should still be open. What is, e.g. a statement that never ends, does not keep an ended command alive.
-setInterval(() => {
-  if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit()
-}, 500).unref()
+startPeriodic(
+  async () => {
+    if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit()
+  },
+  500,
+  () => {},
+)

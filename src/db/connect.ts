@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import net from 'node:net'
 import pg from 'pg'
+import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
 
 export type Row = Record<string, unknown>
 
@@ -42,7 +43,6 @@ const isPart = (value: unknown): value is Part => typeof value === 'object' && v
 export function connect(connection: Connection, options: PoolOptions): Database {
   const settings = clientSettings(connection, options)
   let stopped = false
-  let isSilent = false
   const inUse = new Set<pg.PoolClient>()
   let pool = open()
 
@@ -66,20 +66,24 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     return made
   }
 
-  // The server ends a statement before we give up on it, so when we had to, nobody is there: it hangs, or the line is dead
-  // and every connection with it. Until it answers on a new one nobody is made to wait for it as long as the first.
-  async function endSilence() {
-    if (isSilent || stopped) return
-    isSilent = true
+  // Until the database answers on a new connection, statements fail at once instead of waiting for a timeout each.
+  const breaker = createCircuitBreaker({
+    probe: () => answersAnew(settings),
+    pauseMs: failed => (failed === 0 ? 0 : PROBE_MS),
+  })
+
+  // The server ends a statement before our timeout does. When our timeout came first, the server hangs or the network is dead, and
+  // every connection of the pool with it.
+  function replacePool() {
+    if (breaker.isOpen() || stopped) return
+    breaker.trip()
     const old = pool
     pool = open()
     void old.end()
-    while (!stopped && !(await answersAnew(settings))) await new Promise(resume => setTimeout(resume, 200).unref())
-    isSilent = false
   }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (isSilent) throw new Error('the database does not answer')
+    if (breaker.isOpen()) throw new Error('the database does not answer')
     const client = await pool.connect()
     inUse.add(client)
     // A connection that breaks says so twice: to the statement that waits, and as an event that would end the process.
@@ -97,7 +101,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     } catch (error) {
       // A connection that lost its server or timed out may still be busy: it must not be handed to the next request.
       release(!isDatabaseError(error))
-      if (isUnanswered(error)) void endSilence()
+      if (isUnanswered(error)) replacePool()
       throw error
     }
   }
@@ -142,6 +146,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     },
     stop() {
       stopped = true
+      void breaker.stop() // a probe under way ends its own connection
       return pool.end()
     },
   }
@@ -149,6 +154,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
 
 /** A server that does not answer a new connection in this time is tried again rather than waited for. */
 const CONNECT_MS = 5_000
+const PROBE_MS = 200
 
 /**
  * A list of values that need no quotes in PostgreSQL's array text: ids, numbers, timestamps, words of our own. Never a

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { startPeriodic } from '../runtime/periodic.ts'
 import { answerOnSocket } from './errors.ts'
 import { readJson } from './json.ts'
 import { refuse } from './refusals.ts'
@@ -163,9 +164,14 @@ type Progress = { since: number; from: number; bytes: number; heldAt: number | n
 function createPace(app: FastifyInstance, requestSeconds: number) {
   const windowMs = (requestSeconds * 1000) / 3
   const followed = new Map<IncomingMessage, Progress>()
-  const sweep = setInterval(cutSlow, Math.min(1_000, requestSeconds * 250))
-  sweep.unref()
-  app.addHook('onClose', async () => clearInterval(sweep))
+  const sweep = startPeriodic(
+    async () => cutSlow(),
+    Math.min(1_000, requestSeconds * 250),
+    error => {
+      throw error // a bug: it ends the process, as an uncaught error does
+    },
+  )
+  app.addHook('onClose', () => sweep.stop())
   // The body of a request that is already answered (wrong key, GET with a body) is read and discarded, under the same time limit.
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (!raw.complete && !raw.destroyed) follow(raw).isAnswered = true

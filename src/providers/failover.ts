@@ -1,6 +1,6 @@
 // Several providers of one channel, in order of preference, each with a circuit breaker. A provider that is down is skipped until a
 // probe finds it up again. When all are down the caller is told to wait, and nothing was sent.
-import { type Periodic, startPeriodic } from '../runtime/periodic.ts'
+import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
 import type { Outcome, Provider } from './port.ts'
 
 export type SendResult =
@@ -31,7 +31,7 @@ export function createProviderGroup<M>(
     async send(message, { cost, urgent }) {
       let detail = 'no provider is up'
       for (const { provider, circuit, send } of group) {
-        if (!circuit.isUp()) continue
+        if (circuit.isOpen()) continue
         const outcome = await admitted(provider, cost, urgent, () => send(message, urgent))
         if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome }
         circuit.trip(outcome.detail)
@@ -39,10 +39,10 @@ export function createProviderGroup<M>(
         if (outcome.uncertain) return { kind: 'answered', provider, outcome }
         detail = outcome.detail
       }
-      return { kind: 'wait', until: Promise.race(group.map(({ circuit }) => circuit.whenUp())), detail }
+      return { kind: 'wait', until: Promise.race(group.map(({ circuit }) => circuit.whenClosed())), detail }
     },
     health: () =>
-      group.map(({ provider: { name }, circuit }) => ({ name, isUp: circuit.isUp(), downs: circuit.downs() })),
+      group.map(({ provider: { name }, circuit }) => ({ name, isUp: !circuit.isOpen(), downs: circuit.openings() })),
     async stop() {
       await Promise.all(group.map(({ circuit }) => circuit.stop()))
     },
@@ -58,48 +58,19 @@ async function admitted<T>({ capacity }: Provider, cost: number, urgent: boolean
   }
 }
 
-/** Circuit breaker: opens when the provider is found down, and closes when a probe is answered. */
+/** A circuit breaker that reports its changes. */
 function createCircuit(provider: Provider, onChange: (provider: string, isUp: boolean, detail: string) => void) {
-  let up = true
-  let downs = 0
-  let stopped = false
-  let probing: Periodic | undefined
-  let waiting: (() => void)[] = []
-
-  async function probe(signal: AbortSignal) {
-    const answer = await provider.probe()
-    if (answer.ok && !signal.aborted) close()
-  }
-
-  function close() {
-    void probing?.stop()
-    up = true
-    onChange(provider.name, true, 'answers again')
-    const waiters = waiting
-    waiting = []
-    for (const go of waiters) go()
-  }
-
+  const breaker = createCircuitBreaker({
+    probe: async () => (await provider.probe()).ok,
+    pauseMs: failed => Math.min(FIRST_PROBE_MS * 2 ** failed, LAST_PROBE_MS),
+    onClose: () => onChange(provider.name, true, 'answers again'),
+  })
   return {
-    isUp: () => up,
-    downs: () => downs,
+    ...breaker,
     trip(detail: string) {
-      if (!up) return
-      up = false
-      downs++
+      if (breaker.isOpen()) return
+      breaker.trip()
       onChange(provider.name, false, detail)
-      if (stopped) return
-      // A probe that throws means the same as one that fails.
-      probing = startPeriodic(
-        probe,
-        probes => Math.min(FIRST_PROBE_MS * 2 ** probes, LAST_PROBE_MS),
-        () => {},
-      )
-    },
-    whenUp: () => (up ? Promise.resolve() : new Promise<void>(go => waiting.push(go))),
-    async stop() {
-      stopped = true
-      await probing?.stop()
     },
   }
 }

@@ -4,6 +4,7 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
+import { startPeriodic } from '../runtime/periodic.ts'
 import type { Taker } from './port.ts'
 
 export const HOLD_CHANNEL = 'herald_sending'
@@ -69,9 +70,9 @@ export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (er
     held = (await holdingOf(sql)) !== null
   }
   await look()
-  const timer = setInterval(() => void look().catch(onFault), EVERY_MS)
-  timer.unref()
-  return { isHeld: () => held, isShut: lane => held && lanes.includes(lane), look, stop: () => clearInterval(timer) }
+  const looks = startPeriodic(look, EVERY_MS, onFault)
+  // A look under way is not waited for: the database may hang.
+  return { isHeld: () => held, isShut: lane => held && lanes.includes(lane), look, stop: () => void looks.stop() }
 }
 
 /** Finds nothing to do in the lanes that send while the hold lasts. */

@@ -20,7 +20,7 @@ export function startPeriodic(
   const signal = parent ? AbortSignal.any([parent, stopping.signal]) : stopping.signal
 
   async function series() {
-    for (let runs = 0; ; runs++) {
+    for (let runs = 0; !signal.aborted; runs++) {
       await pause(typeof pauseMs === 'number' ? pauseMs : pauseMs(runs), signal)
       if (signal.aborted) return
       await work(signal).catch(onFault)

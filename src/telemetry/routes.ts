@@ -1,9 +1,10 @@
 // Health and metrics. Liveness never queries the database. Readiness does, and needs three failures in a row to change, so that
 // one slow moment of the database does not remove every process from the load balancer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { startPeriodic } from '../runtime/periodic.ts'
 import type { Metrics } from './metrics.ts'
 
-export type Readiness = { isReady(): boolean; stop(): void }
+export type Readiness = { isReady(): boolean; stop(): Promise<void> }
 
 const EVERY_SECONDS = 2
 const MISSES = 3
@@ -12,7 +13,8 @@ const MISSES = 3
 export function createReadiness(ask: () => Promise<unknown>): Readiness {
   let misses = 0
   let asking = false
-  const timer = setInterval(() => {
+  // A check that is still waiting for its answer counts as a miss each time the next one is due.
+  async function check() {
     if (asking) {
       misses++
       return
@@ -26,9 +28,9 @@ export function createReadiness(ask: () => Promise<unknown>): Readiness {
       .finally(() => {
         asking = false
       })
-  }, EVERY_SECONDS * 1000)
-  timer.unref()
-  return { isReady: () => misses < MISSES, stop: () => clearInterval(timer) }
+  }
+  const checks = startPeriodic(check, EVERY_SECONDS * 1000, () => {})
+  return { isReady: () => misses < MISSES, stop: checks.stop }
 }
 
 /** Also in the body of /health/ready: the id of the installation and its providers. No secrets, no addresses. */

@@ -1,0 +1,58 @@
+// Circuit breaker: opens when something is found down, so that callers do not wait for it, and closes when a probe succeeds. There
+// is one probe at a time.
+import { type Periodic, startPeriodic } from './periodic.ts'
+
+export type CircuitBreaker = {
+  isOpen(): boolean
+  /** How often it has opened. */
+  openings(): number
+  /** Opens it, if it is closed. */
+  trip(): void
+  whenClosed(): Promise<void>
+  /** No probe begins after this, and none is under way when it resolves. An open breaker stays open. */
+  stop(): Promise<void>
+}
+
+export type BreakerOptions = {
+  /** Resolves with true when the service is up. Rejecting means the same as false. */
+  probe(): Promise<boolean>
+  /** Before each probe; may depend on the number of failed probes. */
+  pauseMs: number | ((failed: number) => number)
+  onClose?(): void
+}
+
+export function createCircuitBreaker({ probe, pauseMs, onClose }: BreakerOptions): CircuitBreaker {
+  let isOpen = false
+  let openings = 0
+  let isStopped = false
+  let probes: Periodic | undefined
+  const waiting: (() => void)[] = []
+
+  async function attempt(signal: AbortSignal) {
+    const isUp = await probe()
+    if (isUp && !signal.aborted) close()
+  }
+
+  function close() {
+    void probes?.stop()
+    isOpen = false
+    onClose?.()
+    for (const resume of waiting.splice(0)) resume()
+  }
+
+  return {
+    isOpen: () => isOpen,
+    openings: () => openings,
+    trip() {
+      if (isOpen) return
+      isOpen = true
+      openings++
+      if (!isStopped) probes = startPeriodic(attempt, pauseMs, () => {})
+    },
+    whenClosed: () => (isOpen ? new Promise(resume => waiting.push(resume)) : Promise.resolve()),
+    async stop() {
+      isStopped = true
+      await probes?.stop()
+    },
+  }
+}
