@@ -18,7 +18,7 @@ test('a missing value counts nothing', () => {
   expect(measure.isTooLong({ p: 'a'.repeat(500), x: null })).toBe(false)
 })
 
-test('what is decided from lengths is what rendering would say', () => {
+test('the decision by lengths equals that of rendering', () => {
   const piece = fc.constantFrom('((a))', '((b))', '((a??…€))', '…', '€', 'text ', '\n', 'é', 'ŵ')
   const content = fc.array(piece, { maxLength: 60 }).map(parts => parts.join(''))
   const spaces = fc.constantFrom('\u200b', '\u00a0', ' ', '\t', '\r\n', '\u2003').map(space => space.repeat(200))

@@ -49,7 +49,7 @@ function longestOf(values: RowValues): number {
   let longest = 0
   for (const key in values) {
     const value = values[key]
-    // A list is longer than its items.
+    // A rendered list has separators, so it is longer than its items together.
     if (Array.isArray(value)) return Number.POSITIVE_INFINITY
     if (value && value.length > longest) longest = value.length
   }

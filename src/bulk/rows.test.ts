@@ -73,7 +73,7 @@ test.each([
   expect(readRows([['a'], [1], row])).toBe(`iterable expected, not ${kind}`)
 })
 
-test('S-15 only the cells asked for are built', () => {
+test('S-15 only the requested cells are built', () => {
   const sheet = sheetOfCsv(`a,b\n1,2,${'x,'.repeat(10)}"q,q"\n3`)
   expect([...sheet.rows(1)]).toEqual([['1'], ['3']])
   expect([...sheet.rows(0)]).toEqual([[], []])
@@ -90,7 +90,7 @@ const table = fc
   .array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 6 })
   .map(rows => [['first'], ...rows, ['last']])
 
-test('what was written as CSV is read back', () => {
+test('rows written as CSV are read back', () => {
   fc.assert(
     fc.property(table, fc.constantFrom('\n', '\r\n', '\r'), (rows, end) => {
       expect(readCsv(write(rows, end))).toEqual(rows)
@@ -99,7 +99,7 @@ test('what was written as CSV is read back', () => {
   )
 })
 
-test('rows are what their CSV is', () => {
+test('rows equal their CSV', () => {
   const trimmed = (rows: unknown) => (rows as string[][]).map(row => row.map(text => text.trim()))
   fc.assert(
     fc.property(table, rows => {

@@ -31,7 +31,7 @@ async function whole(thread: Examiner) {
   return thread.check(rules)
 }
 
-test('a body that takes all the memory is refused, and those of others are read again', async () => {
+test('a body that uses up the memory is refused, and the other bodies are read again', async () => {
   const thread = createBulkThread({ limits: { maxOldGenerationSizeMb: 96 } })
   const greedy = bodyOf([
     ['email address', 'name'],
@@ -47,7 +47,7 @@ test('a body that takes all the memory is refused, and those of others are read 
   await thread.stop()
 }, 60_000)
 
-test('a slice that does not end is ended, and the bodies of others are read again', async () => {
+test('a slice that does not end is interrupted, and the other bodies are read again', async () => {
   const thread = createBulkThread({ slicePatienceMs: 700 })
   await thread.examine(service('b'), honest, whole) // the thread is up
   // Parsing it takes a second or more, and cannot be interrupted.

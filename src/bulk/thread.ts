@@ -56,7 +56,7 @@ export type CheckedFile = {
   /** Every recipient is a simulated one. */
   isSimulated: boolean
   problem: FileProblem | null
-  /** Each the JSON of up to 500 rows. */
+  /** Each chunk is the JSON of up to 500 rows. */
   chunks: Uint8Array[]
 }
 

@@ -29,7 +29,7 @@ test('a short piece of work does not wait for a long one of another service', ()
   expect(runAll()).toEqual(['short at 400', 'long at 20200'])
 })
 
-test('a slice that cannot be interrupted is paid for later', () => {
+test('a slice that cannot be interrupted is charged later', () => {
   const { add, runAll } = scene()
   add('hostile', 'parsing', 1, 2_000)
   add('hostile', 'parsing again', 1, 2_000)
@@ -45,7 +45,7 @@ test('a service that comes later is served at once, whatever the first one has u
   expect(runAll()[0]).toBe('new at 260')
 })
 
-test('pieces of one service run one after the other', () => {
+test('work of one service runs in order', () => {
   const { add, runAll } = scene()
   add('one', 'first', 5, 20)
   add('one', 'second', 1, 1)

@@ -26,7 +26,7 @@ test.each(channelNames)('%s: its name is its key, and it compiles templates of i
   expect(version.received({ name: 'Ann' }, null).body).toContain('Hello Ann')
 })
 
-test('what is over the limit of its channel is known before it is rendered', () => {
+test('a message over the limit of its channel is detected before it is rendered', () => {
   const content = { subject: '', content: '((value))', literal_values: false }
   const [email, sms] = [CHANNELS.email.template.compile(content), CHANNELS.sms.template.compile(content)]
   const long = { value: 'x'.repeat(613) }
@@ -36,7 +36,7 @@ test('what is over the limit of its channel is known before it is rendered', () 
   expect(email.stored(large)).toEqual({ subject: '', body: '' })
 })
 
-test('of text messages the country of the number is known, of e-mails there is none', () => {
+test('text messages have the country of their number, e-mails have none', () => {
   expect(CHANNELS.sms.recipient.homePrefix()).toBe('+1')
   expect(CHANNELS.email.recipient.homePrefix()).toBeNull()
   expect(CHANNELS.sms.recipient.read('+33612345678', { international: false })).toMatchObject({ ok: false })

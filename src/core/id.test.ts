@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createClock, fromMicros, spaced, zulu } from './clock.ts'
 import { createIds, floorOf, microsOf, readId } from './id.ts'
 
-test('an id carries its microsecond, and ids of one process strictly increase', () => {
+test('an id contains its microsecond, and ids of one process strictly increase', () => {
   let at = 1_781_000_000_000.123
   const clock = createClock(() => at)
   const ids = createIds(clock)
@@ -30,7 +30,7 @@ test('the clock never runs backwards, whatever the machine or a correction does'
   expect(clock.now()).toBe(11_000)
 })
 
-test('4.7 small corrections back let the clock stand still; a step of more than 2 s is followed, also by ids', () => {
+test('4.7 small corrections backwards make the clock stand still; a step of more than 2 s is followed, also by ids', () => {
   let at = 1_000_000
   const clock = createClock(() => at)
   const ids = createIds(clock)
@@ -64,7 +64,7 @@ test('a reading of the database that took long corrects no more than it proves w
   expect(clock.now()).toBe(5_010_500)
 })
 
-test('setting the clock of the machine changes nothing', async () => {
+test("setting the machine's clock changes nothing", async () => {
   const real = Date.now
   const clock = createClock()
   clock.follow(real())

@@ -31,7 +31,7 @@ test.each([
   expect(decode(text)).toBe(null)
 })
 
-test('whatever is given, both ways agree', () => {
+test('both decoders agree on any input', () => {
   const letters = fc.string({ unit: fc.constantFrom(...'ABab01+/=-_ \n!é'), maxLength: 24 })
   fc.assert(
     fc.property(fc.oneof(letters, fc.string(), fc.base64String()), text => {
@@ -41,7 +41,7 @@ test('whatever is given, both ways agree', () => {
   )
 })
 
-test('contents are taken out of the body; what is not base64 stays for the complaint', () => {
+test('contents are removed from the body; invalid base64 stays for the error message', () => {
   const body = { personalisation: { a: { file: 'YWJj' }, b: { file: '?' }, c: 'YWJj', d: { file: 7 }, e: ['x'] } }
   expect(takeContents(body)).toEqual(
     new Map<string, Buffer | null>([

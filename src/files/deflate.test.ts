@@ -20,7 +20,7 @@ const content = fc.oneof(
 )
 
 describe('the size of a deflated member', () => {
-  test('is counted as zlib inflates it, at every level and in every kind of block', () => {
+  test('equals what zlib inflates, at every level and in every kind of block', () => {
     fc.assert(
       fc.property(content, fc.integer({ min: 0, max: 9 }), fc.constantFrom(...STRATEGIES), (data, level, strategy) => {
         const raw = deflateRawSync(data, { level, strategy })
@@ -31,14 +31,14 @@ describe('the size of a deflated member', () => {
     )
   })
 
-  test('is none where the stream is cut, goes on, or is no stream', () => {
+  test('is unknown where the stream is cut, continues, or is no stream', () => {
     const raw = deflateRawSync(Buffer.from('Hello, hello, hello.'.repeat(50)))
     for (let length = 0; length < raw.length; length++) expect(inflatedSize(raw.subarray(0, length), 1e9)).toBe(null)
     expect(inflatedSize(Buffer.concat([raw, Buffer.from('x')]), 1e9)).toBe(null)
     expect(inflatedSize(Buffer.from([0x07]), 1e9)).toBe(null)
   })
 
-  test('is what zlib says, or none, for any bytes', () => {
+  test('equals that of zlib, or is unknown, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), bytes => {
         const size = inflatedSize(bytes, 1e6)
@@ -48,7 +48,7 @@ describe('the size of a deflated member', () => {
     )
   })
 
-  test('stops as soon as a bomb has become more than it said', () => {
+  test('counting stops as soon as a bomb exceeds its declared size', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000))
     const begun = performance.now()
     expect(inflatedSize(bomb, 1_000)).toBe(null)

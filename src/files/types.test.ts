@@ -37,7 +37,7 @@ describe('S-16 allowed names with bytes of their own kind', () => {
     expect(judge('a.csv', bytes('MZ,BM,ID3\n1,2,3'))).toEqual({ ok: true, mediaType: 'text/csv', extension: 'csv' })
   })
 
-  test('a good kind under another good name is what its bytes say', () => {
+  test('an allowed kind under another allowed name has the kind of its bytes', () => {
     expect(judge('photo.jpg', png())).toMatchObject({ ok: true, mediaType: 'image/png' })
   })
 
@@ -108,7 +108,7 @@ const WRONG: readonly (readonly [string, Buffer, string])[] = [
   ['OpenDocument with macros', odt(['Basic/Standard/Module1.xml', 'x']), 'application/x-opendocument-macros'],
 ]
 
-describe('S-16, S-18 wrong bytes behind each of the good names', () => {
+describe('S-16, S-18 wrong bytes behind each of the allowed names', () => {
   test.each(WRONG)('%s', (_what, content, type) => {
     for (const name of NAMES) expect(judge(name, content)).toEqual({ ok: false, type })
     expect(judge('letter', content)).toEqual({ ok: false, type })
@@ -121,7 +121,7 @@ describe('S-16, S-18 wrong bytes behind each of the good names', () => {
   })
 })
 
-describe('S-17 bombs and lies in an archive', () => {
+describe('S-17 bombs and false sizes in an archive', () => {
   const bomb = () => {
     const raw = Buffer.alloc(50_000_000)
     return docxWith(['word/media/image1.png', deflateRawSync(raw), { method: 8, size: raw.length }])
@@ -137,7 +137,7 @@ describe('S-17 bombs and lies in an archive', () => {
     return content
   }
 
-  test('honest members of any kind are taken, also when their size was written behind them', () => {
+  test('ordinary members of any kind are accepted, also with their size in a data descriptor', () => {
     for (const data of [Buffer.alloc(0), bytes('<w:document/>'), Buffer.alloc(300_000, 'abc'), png()])
       expect(judge('a.docx', packed(data))).toMatchObject({ ok: true, mediaType: ALLOWED.docx })
     const streamed = docx()
@@ -198,7 +198,7 @@ describe('S-19 names', () => {
     expect(cleanName(given)).toBe(name)
   })
 
-  test('the extension is what stands after the last dot', () => {
+  test('the extension is the text after the last dot', () => {
     expect(['a.b.PDF', 'none', 'a.'].map(extensionOf)).toEqual(['pdf', null, ''])
   })
 })

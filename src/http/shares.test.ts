@@ -5,7 +5,7 @@ const never = () => {
   throw new Error('nobody was held back')
 }
 
-test('an owner may hold as much as is free, so there is room for the next', () => {
+test('an owner may use as much as is free, so there is room for the next', () => {
   const shares = createShares(120)
   // The first body over the threshold is the one that is read beyond it.
   const beyond = shares.open('a')
@@ -19,7 +19,7 @@ test('an owner may hold as much as is free, so there is room for the next', () =
   expect(shares.inUse()).toBe(202)
 })
 
-test('one body is read to its end however large, and owners take turns at it', () => {
+test('one body is read to its end however large, in turns by owner', () => {
   const shares = createShares(10)
   const order: string[] = []
   const first = shares.open('a')
@@ -34,7 +34,7 @@ test('one body is read to its end however large, and owners take turns at it', (
   expect(other.add(1_000, never)).toBe(true)
 })
 
-test('who is held back goes on when something was given back, those who hold least first', () => {
+test('paused bodies resume when memory is released, the owner with the least first', () => {
   const shares = createShares(100)
   const beyond = shares.open('x')
   beyond.add(200, never)
@@ -48,7 +48,7 @@ test('who is held back goes on when something was given back, those who hold lea
   expect(order).toEqual(['small', 'large'])
 })
 
-test('a share is given back once, however often it is said, and charges nothing afterwards', () => {
+test('a share is released once, however often close is called, and charges nothing afterwards', () => {
   const shares = createShares(10)
   const one = shares.open('a')
   one.add(4, never)

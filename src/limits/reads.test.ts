@@ -4,7 +4,7 @@ import { createReads } from './reads.ts'
 const reads = () =>
   createReads({ sql: () => Promise.reject(new Error('nothing is asked')), connections: 10, limit: null })
 
-test('between two pieces of a read a send that is under way ends first', async () => {
+test('between two parts of a read, a send in progress ends first', async () => {
   const { besides, giveWay } = reads()
   const order: string[] = []
   const read = async () => {
@@ -21,7 +21,7 @@ test('between two pieces of a read a send that is under way ends first', async (
   expect(order).toEqual(['sent', 'piece 1', 'piece 2'])
 })
 
-test('a read goes on although sends never end', async () => {
+test('a read continues although sends never end', async () => {
   const { besides, giveWay } = reads()
   let end = () => {}
   const sending = besides(
@@ -35,7 +35,7 @@ test('a read goes on although sends never end', async () => {
   await sending
 })
 
-test('a send that fails does not hold up reads for ever, and its caller is told', async () => {
+test('a send that fails does not block reads for ever, and its caller gets the error', async () => {
   const { besides, run } = reads()
   await expect(besides(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await run('0190a0b0-0000-7000-8000-000000000000' as never, true, async () => 'read')).toBe('read')

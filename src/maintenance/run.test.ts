@@ -98,7 +98,7 @@ test('a step that exceeds the timeout of its task is interrupted and reported, a
   ])
 })
 
-test('stop waits for the step under way, and interrupts one that does not end', async () => {
+test('stop waits for the step in progress, and interrupts one that does not end', async () => {
   let fail = (_error: Error) => {}
   const { stop } = started(
     [

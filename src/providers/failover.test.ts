@@ -53,7 +53,7 @@ test('ordinary messages wait for a place in their part of the capacity, urgent o
   expect(texts().at(-1)).toBe('e')
 })
 
-test('a provider that is down is passed over, its place is free, and a message it may have taken goes nowhere else', async () => {
+test('a provider that is down is skipped, its place is free, and a message it may have accepted goes nowhere else', async () => {
   const [first, second] = [provider('first', 1), provider('second', 1)]
   const { group, send } = groupOf(first.made, second.made)
   const moved = send('moved')

@@ -5,7 +5,7 @@ import { readEmail } from './email.ts'
 
 const isValid = (text: string) => readEmail(text).ok
 
-test('9.1 invisible characters and outer whitespace go, case stays', () => {
+test('9.1 invisible characters and outer whitespace are removed, case stays', () => {
   expect(readEmail(' \uFEFFÀnne@Bücher.Example\r\n')).toEqual({
     ok: true,
     address: 'Ànne@Bücher.Example',
@@ -14,7 +14,7 @@ test('9.1 invisible characters and outer whitespace go, case stays', () => {
   })
 })
 
-test('S-11 nothing but one plain address comes through', () => {
+test('S-11 only one plain address is accepted', () => {
   const payloads = [
     'a@b.org\r\nRCPT TO:<evil@z.org>',
     'a@b.org\nBcc: evil@z.org',

@@ -16,7 +16,7 @@ test('contract 2.7 the four sentences', () => {
   expect(readPhone('+249912345678', { international: true, plan: everybody })).toMatchObject({ e164: '+249912345678' })
 })
 
-test('a number tells its country, and whether that is abroad', () => {
+test('a number has a country, and is domestic or international', () => {
   expect(read('call 613-555-0123 now')).toEqual({
     ok: true,
     e164: '+16135550123',
@@ -45,7 +45,7 @@ test('another home country', () => {
   expect(() => createPhonePlan('1', '1, x')).toThrow('x is not a country calling code')
 })
 
-test('the quick test for North America agrees with the library all over the plan', () => {
+test('the fast test for North America agrees with the library for the whole plan', () => {
   const isNorthAmerican = createNorthAmericanTest()
   const wrong: string[] = []
   // A sample of all area codes and exchanges; the complete walk (800,000 exchanges) was run when this was written.
@@ -109,7 +109,7 @@ const plain = fc
   .tuple(fc.constantFrom('', '+', '1', '+1', '+33', '+49', '+61', '+290', '+247'), fc.bigInt(0n, 10n ** 14n))
   .map(([start, number]) => `${start}${number}`)
 
-test('the quick ways find what the search finds', () => {
+test('the fast paths find what the search finds', () => {
   const text = fc.oneof(
     written,
     plain,
@@ -125,7 +125,7 @@ test('the quick ways find what the search finds', () => {
   )
 }, 60_000)
 
-test('the search is the first number of the library', () => {
+test('the search returns the first number of the library', () => {
   fc.assert(
     fc.property(written, text => {
       const domestic = findPhoneNumbersInText(text, 'US')[0]?.number
@@ -138,7 +138,7 @@ test('the search is the first number of the library', () => {
   )
 })
 
-test('no text throws, and a normal form is its own', () => {
+test('no text throws, and a normal form is its own normal form', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), written), text => {
       const number = read(text)

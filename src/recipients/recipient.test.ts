@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSafelist, safelistForm } from './recipient.ts'
 
-test('9.3 an empty list allows nobody, nothing but text is ever on it', () => {
+test('9.3 an empty list allows nobody, only text is ever on it', () => {
   expect(createSafelist([])('user@example.com')).toBe(false)
   expect(createSafelist(['user@example.com'])(null)).toBe(false)
   expect(safelistForm(42)).toBe('')
 })
 
-test('forms are their own forms', () => {
+test('a normal form is its own normal form', () => {
   const text = fc.oneof(
     fc.string(),
     fc.emailAddress(),

@@ -179,7 +179,7 @@ const value = fc.oneof(
 )
 const values = fc.record({ a: value, b: value, c: value, d: value }, { requiredKeys: ['a', 'b'] })
 
-describe('the short way is the long way', () => {
+describe('the prepared message equals full rendering', () => {
   test('for any template and values', () => {
     fc.assert(
       fc.property(template, template, values, fc.boolean(), (subject, content, values, literalValues) => {
@@ -190,7 +190,7 @@ describe('the short way is the long way', () => {
     )
   })
 
-  test('for calm templates, where it is nearly always taken', () => {
+  test('for plain templates, where it is nearly always used', () => {
     const calm = fc
       .array(
         fc.constantFrom(
@@ -225,7 +225,7 @@ describe('the short way is the long way', () => {
     expect(taken).toBeGreaterThan(100)
   })
 
-  test('and is taken for the values people send', () => {
+  test('and is used for typical values', () => {
     const parts = {
       subject: parse('((name)), hello'),
       content: parse('Dear ((name)),\n\nSee you on **((day))**, [here](https://x.y/((id))).'),
@@ -252,7 +252,7 @@ describe('the short way is the long way', () => {
   })
 })
 
-test('a compiled e-mail answers what the API shows', () => {
+test('a compiled e-mail has the fields that the API shows', () => {
   const email = compileEmail({ subject: " ((a))\t-- it's ", content: '# ((b))\n((c))' })
   expect(email.names).toEqual(['a', 'b', 'c'])
   expect(email.unsendable({ A: 'x', b: null })).toEqual(['b', 'c'])
@@ -262,14 +262,14 @@ test('a compiled e-mail answers what the API shows', () => {
   })
 })
 
-test('a file that travels as an attachment shows as nothing and is not missing', () => {
+test('an attached file shows as nothing and is not missing', () => {
   const email = compileEmail({ subject: 's', content: 'See ((file)).' })
   const values = { file: { file: 'aGVsbG8=', filename: 'x.txt', sending_method: 'attach' } }
   expect(email.unsendable(values)).toEqual([])
   expect(email.render(values).text).toBe('See.\n')
 })
 
-test('the document is ours: language, direction, colour schemes, nothing remote', () => {
+test('the document has language, direction, colour schemes and nothing remote', () => {
   const { html } = compileEmail({ subject: 'A & <b>', content: 'x', lang: 'fr', isRightToLeft: true }).render({})
   expect(html).toMatch(/^<!DOCTYPE html>\n<html lang="fr" dir="rtl">/)
   expect(html).toContain('<title>A &amp; &lt;b&gt;</title>')

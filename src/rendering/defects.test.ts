@@ -14,13 +14,13 @@ test('defect 1: an ampersand in a link target is escaped once', () => {
   expect(body).toContain('href="https://example.com/?a=1&amp;b=2"')
 })
 
-test('defect 2: a line in a list that only looks like a bullet goes on with the item', () => {
+test('defect 2: a line in a list that only looks like a bullet continues the item', () => {
   expect(html('- one\n-two\n- three')).toBe('<ul><li>one<br>-two</li><li>three</li></ul>')
   expect(html('- one\n**bold**')).toBe('<ul><li>one<br><strong>bold</strong></li></ul>')
   expect(text('1. costs\n3.5 million\n2. two')).toBe('1. costs\n3.5 million\n2. two\n')
 })
 
-test('defect 3: a reference without semicolon is not decoded, so URLs stay whole', () => {
+test('defect 3: a reference without semicolon is not decoded, so URLs stay intact', () => {
   expect(text('https://example.com/?a=1&copy=2')).toBe('https://example.com/?a=1&copy=2\n')
   expect(text('[x](https://example.com/?a=1&copy=2) &copy 1')).toBe('x: https://example.com/?a=1&copy=2 &copy 1\n')
 })
@@ -30,7 +30,7 @@ test('defect 4: a bare URL keeps its escapes and its plus signs', () => {
   expect(html(url)).toBe(`<p><a href="${url}">${url}</a></p>`)
 })
 
-test('defect 5: a base letter that cannot be carried either becomes a question mark', () => {
+test('defect 5: a base letter outside the alphabet becomes a question mark, too', () => {
   expect(sanitise('йάϊ')).toBe('???')
   expect(sanitise('\u{1d15e}\u{2f800}')).toBe('??')
   expect(measure(sanitise('й'))).toEqual({ units: 1, encoding: 'GSM-7' })

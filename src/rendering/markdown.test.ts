@@ -26,7 +26,7 @@ describe('lists', () => {
     expect(html('* *it* x')).toBe('<p><em> </em>it* x</p>')
     expect(html('* **bold** x')).toBe('<ul><li><strong>bold</strong> x</li></ul>')
   })
-  test('hold insets and code but no headings', () => {
+  test('contain insets and code but no headings', () => {
     expect(html('- one\n  ^ two')).toBe('<ul><li>one<blockquote><p>two</p></blockquote></li></ul>')
     expect(html('- one\n  # two')).toBe('<ul><li>one<br># two</li></ul>')
   })
@@ -84,10 +84,10 @@ describe('inline', () => {
     expect(html('[https://a.b](https://c.d)')).toBe('<p><a href="https://c.d">https://a.b</a></p>')
     expect(html('[a [b](c) d](e)')).toBe('<p><a href="e">a b d</a></p>')
   })
-  test('angle brackets around addresses and URLs go in plain text', () => {
+  test('angle brackets around addresses and URLs are removed in plain text', () => {
     expect(text('<https://a.b> <a@b.c> <b>*x*</b>')).toBe('https://a.b a@b.c <b>*x*</b>\n')
   })
-  test('escapes in a URL that mean the same are written out', () => {
+  test('escapes in a URL that mean the same are decoded', () => {
     expect(html('https://a.b/%7Ex%c3%a9%zz')).toBe(
       '<p><a href="https://a.b/~x%C3%A9%25zz">https://a.b/%7Ex%c3%a9%zz</a></p>',
     )

@@ -5,7 +5,7 @@ import { fill, keyed, keyOf, missing, names, namesOf, parse, shows } from './pla
 
 const plainly = (content: string, values = {}) => fill(parse(content), keyed(values), { html: 'passthrough' })
 
-test('names come in order of first appearance, those of the subject first', () => {
+test('names are in order of first appearance, those of the subject first', () => {
   expect(namesOf({ subject: '((b)) ((a))', content: '((c)) ((A)) ((a??x))' })).toEqual(['b', 'a', 'c', 'A'])
   expect(namesOf({ content: 'none' })).toEqual([])
 })
@@ -36,7 +36,7 @@ test('values that only look true do not show', () => {
   for (const value of ['Inclure', 'AFFICHER', 'vrai', 't', 1, true]) expect(shows(value)).toBe(true)
 })
 
-test('a missing value in a link target gives way to its name only when nothing is supplied', () => {
+test('a missing value in a link target is replaced by its name only when no values are supplied', () => {
   expect(plainly('[x](((url)))')).toBe('[x](url)')
   expect(plainly('[x](((url)))', { other: 1 })).toBe('[x](<mark>((url))</mark>)')
 })

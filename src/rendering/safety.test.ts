@@ -134,7 +134,7 @@ const payloads = [
   '<style>*{}</style>',
 ]
 
-test('S-07: of 60 payloads, in values and in templates, no element or attribute beyond the list comes out', () => {
+test('S-07: of 60 payloads, in values and in templates, no element or attribute beyond the list is rendered', () => {
   expect(payloads.length).toBeGreaterThanOrEqual(60)
   for (const payload of payloads) {
     expectHarmless(html(payload))
@@ -263,7 +263,7 @@ describe('any text at all', () => {
     )
   })
 
-  test('keys of every object are like any other name', () => {
+  test('names of Object.prototype are ordinary placeholder names', () => {
     const values = JSON.parse('{"__proto__": "p", "constructor": "c"}')
     expect(fill(parse('((__proto__)) ((constructor)) ((toString))'), keyed(values), { html: 'passthrough' })).toBe(
       'p c <mark>((toString))</mark>',

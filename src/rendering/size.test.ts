@@ -13,7 +13,7 @@ const value = fc.oneof(
   fc.array(fc.option(scalar), { minLength: 1 }).map(items => [...items, 'x']),
 )
 
-test('§22.13 the length found without rendering is the length of what is rendered', () => {
+test('§22.13 the computed length equals the length of the rendered text', () => {
   fc.assert(
     fc.property(template, value, value, (text, a, b) => {
       const parts = parse(text)

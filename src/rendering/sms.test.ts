@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { fragments, measure, sanitise } from './gsm.ts'
 import { compileSms, countTemplate, lengthOf } from './sms.ts'
 
-test('a compiled message answers with and without the prefix', () => {
+test('a compiled message is rendered with and without the prefix', () => {
   const sms = compileSms('Hi ((name)) , it costs ((x??5€))')
   expect(sms.names).toEqual(['name', 'x'])
   expect(sms.unsendable({ name: 'a' })).toEqual(['x'])

@@ -23,7 +23,7 @@ test.each([
   [`<code>"x"</code> "x"`, '<code>"x"</code> “x”'],
 ])('%s', (given, wanted) => expect(typographyOfText(given)).toBe(wanted))
 
-test('in HTML a piece that is one quote looks at the text before it', () => {
+test('in HTML a quote at a piece boundary depends on the text before it', () => {
   expect(typographyOfHtml(`<em>x</em>'<b>y</b>`)).toBe('<em>x</em>’<b>y</b>')
   expect(typographyOfHtml(`<em>x </em>"<b>y</b>`)).toBe('<em>x </em>“<b>y</b>')
 })

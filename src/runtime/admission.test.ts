@@ -57,7 +57,7 @@ describe("the lane's share", () => {
 describe("the provider's capacity", () => {
   const isAdmitted = (entered: Promise<unknown> | undefined) => entered === undefined
 
-  test('ordinary messages use three quarters, urgent ones are never held up', async () => {
+  test('ordinary messages use three quarters, urgent ones are never delayed', async () => {
     const capacity = createCapacity({ perSecond: null, messages: 8 })
     const entered = Array.from({ length: 8 }, () => capacity.enter(1, false))
     expect(entered.filter(isAdmitted)).toHaveLength(6)

@@ -29,7 +29,7 @@ test('a job that is put back is the next; removed and drained jobs are gone', ()
   expect([places.next(), places.drain(), places.startable()]).toEqual(['a', ['c', 'd'], 0])
 })
 
-test('a gate lets in so many; the others wait, urgent ones first', async () => {
+test('a gate admits a fixed number; the others wait, urgent ones first', async () => {
   const gate = createGate(1, 1)
   const order: string[] = []
   expect(gate.enter(false)).toBe(undefined)
@@ -44,7 +44,7 @@ test('a gate lets in so many; the others wait, urgent ones first', async () => {
   expect(order).toEqual(['urgent', 'ordinary'])
 })
 
-test('whoever waits too long is told, and takes no place later', async () => {
+test('a waiter that times out gets false, and takes no place later', async () => {
   const gate = createGate(1, 1)
   void gate.enter(false)
   expect(await gate.enter(false, 10)).toBe(false)

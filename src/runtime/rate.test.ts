@@ -41,7 +41,7 @@ test('a charge makes those who wait, wait longer', async () => {
   expect(performance.now() - since).toBeGreaterThan(38)
 })
 
-test('an idle rate saves nothing up, and no rate is no limit', async () => {
+test('an idle rate accumulates nothing, and without a rate there is no limit', async () => {
   const rate = createRate(50)
   await new Promise(resume => setTimeout(resume, 100))
   expect([rate.turn(1, false), rate.backlogMs(false) > 15]).toEqual([undefined, true])

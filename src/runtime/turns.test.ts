@@ -19,7 +19,7 @@ function createWork(turns: ReturnType<typeof createTurns>) {
   return { begun, add, end, began }
 }
 
-test('one owner with many waiting does not hold up another: turns go round', async () => {
+test('one owner with many waiting does not delay another: round robin', async () => {
   const turns = createTurns({ atOnce: 1, ofOne: 1 })
   const begun: string[] = []
   const add = (name: string) =>
@@ -52,7 +52,7 @@ test('one owner never has all places: another begins at once', async () => {
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1'])
 })
 
-test('an owner with more waiting rests as long as long work took; short work and single requests do not', async () => {
+test('an owner with more waiting pauses as long as long work took; short work and single requests do not', async () => {
   const turns = createTurns({ atOnce: 2, ofOne: 1 })
   const took = 60
   const work = () => new Promise<number>(resolve => setTimeout(() => resolve(performance.now()), took))
@@ -65,7 +65,7 @@ test('an owner with more waiting rests as long as long work took; short work and
   expect(performance.now() - alone).toBeLessThan(took)
 })
 
-test('work that fails gives its place back, and its caller is told', async () => {
+test('work that fails releases its place, and its caller gets the error', async () => {
   const turns = createTurns({ atOnce: 1, ofOne: 1 })
   const failed = turns.run('a', () => Promise.reject(new Error('no')))
   const second = turns.run('a', () => Promise.resolve('yes'))

@@ -34,7 +34,7 @@ describe('calls', () => {
     expect(bytes.length).toBe(0)
   })
 
-  test('one that throws in the thread rejects, without the words of the error, and the thread goes on', async () => {
+  test('a call that throws in the thread rejects, without the text of the error, and the thread keeps running', async () => {
     const { call } = started()
     await expect(call('throws', 'a secret')).rejects.toThrow('the test thread could not throws')
     expect(await call('double', 4)).toBe(8)
@@ -68,7 +68,7 @@ describe('calls', () => {
     expect(await Promise.all([1, 2, 3].map(() => call('sleep', 1_700)))).toEqual([1, 2, 3])
   }, 60_000)
 
-  test('a stop rejects what is in flight, what waits, and what comes later', async () => {
+  test('a stop rejects calls in flight, waiting ones, and later ones', async () => {
     const thread = started({ maxInFlight: 1 })
     await thread.call('double', 1)
     const calls = [thread.call('sleep', 10_000), thread.call('double', 2)]
