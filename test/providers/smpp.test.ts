@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import smpp from 'smpp'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { ProviderWorld, TextProvider } from '../../src/providers/port.ts'
+import { createProviderGroup } from '../../src/providers/failover.ts'
+import type { ProviderWorld, TextMessage, TextProvider } from '../../src/providers/port.ts'
 import { createSmpp, type SmppSettings } from '../../src/providers/smpp/send.ts'
 import { recordedWorld, textMessage } from '../conformance/sms-provider.ts'
 import { receiptText, startSmppServer } from '../support/smpp-server.ts'
@@ -172,6 +173,26 @@ describe('sending', () => {
       retryAfterSeconds: 11,
     })
     expect(provider.capacity.perSecond).toBe(1)
+  })
+
+  test('at a low rate ordinary messages wait and none is deferred; urgent ones and later parts go first', async () => {
+    const { server, provider } = await bound({ perSecond: 20, window: 10, binds: 2, patienceMillis: 500 })
+    const group = createProviderGroup<TextMessage>([{ provider, send: provider.send }], () => {})
+    ends.push(group.stop)
+    const send = (text: string, urgent = false) => group.send(textMessage({ text }), { cost: 1, urgent })
+    const since = performance.now()
+
+    const sends = Array.from({ length: 16 }, (_, n) => send(n === 1 ? 'x'.repeat(200) : `newsletter ${n}`))
+    sends.push(send('code', true))
+    const results = await Promise.all(sends)
+
+    expect(new Set(results.map(result => (result.kind === 'answered' ? result.outcome.kind : 'wait')))).toEqual(
+      new Set(['accepted']),
+    )
+    expect(performance.now() - since).toBeGreaterThan(17 * 50 - 20) // 18 parts, 50 ms apart
+    const order = server.messages.map(({ text }) => text)
+    expect(order.indexOf('code')).toBeLessThanOrEqual(2)
+    expect(order.indexOf('x'.repeat(200))).toBeLessThanOrEqual(3)
   })
 
   test('a message that would wait too long for a place in the window is deferred, certainly not sent', async () => {
