@@ -1,4 +1,5 @@
 // The SMTP client alone: how replies are parsed, how a connection is opened, and what a hostile server can do to it.
+import { Resolver } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import fc from 'fast-check'
@@ -7,9 +8,11 @@ import { authenticate } from '../../src/providers/smtp/client/auth.ts'
 import { unfit } from '../../src/providers/smtp/client/envelope.ts'
 import { readExtensions } from '../../src/providers/smtp/client/extensions.ts'
 import { createReplyReader, LONGEST_REPLY, MOST_LINES } from '../../src/providers/smtp/client/reply.ts'
+import { addressesOf } from '../../src/providers/smtp/client/resolve.ts'
 import { afterReply, begin, broken } from '../../src/providers/smtp/client/transaction.ts'
 import { open, type Session } from '../../src/providers/smtp/session.ts'
 import { selfSigned } from '../support/certificates.ts'
+import { dnsServer } from '../support/dns-server.ts'
 import { type Scene, scene, scriptedServer, smtpServer } from '../support/smtp-server.ts'
 import { relay } from '../support/smtp-settings.ts'
 
@@ -237,6 +240,38 @@ describe('a message', () => {
       expect((await session.transact(envelope, DATA)).ok).toBe(true)
     },
   )
+})
+
+describe('addresses of a relay', () => {
+  const asked = (server: string) => {
+    const resolver = new Resolver({ tries: 1 })
+    resolver.setServers([server])
+    return resolver
+  }
+
+  test('an address is its own, a name is asked of DNS, and kept for a while', async () => {
+    const dns = await dnsServer()
+    ends.push(dns.stop)
+    dns.addresses.set('mail.herald.example', '127.0.0.9')
+    expect(await addressesOf(relay(25, { host: '::1' }), asked(dns.server))).toEqual(['::1'])
+    const named = relay(25, { host: 'mail.herald.example' })
+    expect(await addressesOf(named, asked(dns.server))).toEqual(['127.0.0.9'])
+    dns.addresses.set('mail.herald.example', '127.0.0.10')
+    expect(await addressesOf(named, asked(dns.server))).toEqual(['127.0.0.9'])
+    expect(await addressesOf(named, asked(dns.server), 0)).toEqual(['127.0.0.10'])
+  })
+
+  test('while DNS does not answer, the last addresses stay; the hosts file knows others', async () => {
+    const dns = await dnsServer()
+    ends.push(dns.stop)
+    dns.addresses.set('mail.herald.example', '127.0.0.9')
+    const named = relay(25, { host: 'mail.herald.example' })
+    await addressesOf(named, asked(dns.server))
+    dns.fail(true)
+    expect(await addressesOf(named, asked(dns.server), 0)).toEqual(['127.0.0.9'])
+    expect(await addressesOf(relay(25, { host: 'localhost' }), asked(dns.server))).toContain('127.0.0.1')
+    expect(await addressesOf(relay(25, { host: 'no-such-host.invalid' }), asked(dns.server))).toEqual([])
+  })
 })
 
 describe('a connection', () => {

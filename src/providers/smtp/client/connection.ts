@@ -62,11 +62,14 @@ export function createConnection(relay: Relay, first: Listener): Connection {
   /** From now on this socket is used: the TCP one, or TLS over it. */
   function use(opened: Socket) {
     socket = opened
-    socket.on('error', () => end('The connection broke'))
-    socket.on('close', () => end('The connection broke'))
-    socket.on('end', () => end('The provider closed the connection'))
+    socket.on('error', onBroken)
+    socket.on('close', onBroken)
+    socket.on('end', onClosed)
     socket.on('data', read)
   }
+
+  const onBroken = () => end('The connection broke')
+  const onClosed = () => end('The provider closed the connection')
 
   async function connect(done: () => void) {
     const addresses = await addressesOf(relay)
@@ -75,7 +78,7 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     const opened = netConnect({ host: relay.host, port: relay.port, ...attempts(relay, addresses) })
     socket = opened
     const failed = () => end('No connection to the provider')
-    opened.once('error', failed)
+    opened.on('error', failed)
     opened.once('connect', () => {
       opened.off('error', failed)
       opened.setNoDelay(true)
@@ -89,7 +92,7 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     const plain = socket
     if (!plain || isClosed) return
     if (reader.hasUnread()) return end('No TLS connection to the provider')
-    for (const event of ['data', 'end', 'close', 'error']) plain.removeAllListeners(event)
+    plain.off('data', read).off('end', onClosed).off('close', onBroken).off('error', onBroken)
     plain.on('error', () => {}) // the TLS socket reports it
     encrypt(plain, relay, encrypted => {
       if (isClosed || !encrypted) return end('No TLS connection to the provider')

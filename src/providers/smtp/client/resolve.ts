@@ -10,19 +10,22 @@ const FRESH_MS = 300_000
 const known = new WeakMap<Relay, { addresses: readonly string[]; at: number }>()
 
 /** Empty when the name is not found. */
-export async function addressesOf(relay: Relay): Promise<readonly string[]> {
+export async function addressesOf(
+  relay: Relay,
+  resolver = new Resolver(),
+  freshMs = FRESH_MS,
+): Promise<readonly string[]> {
   if (isIP(relay.host) !== 0) return [relay.host]
   const last = known.get(relay)
-  if (last && performance.now() - last.at < FRESH_MS) return last.addresses
-  const found = await byDns(relay)
+  if (last && performance.now() - last.at < freshMs) return last.addresses
+  const found = await byDns(relay, resolver)
   const addresses = found.length > 0 ? found : (last?.addresses ?? (await bySystem(relay.host)))
   if (addresses.length > 0) known.set(relay, { addresses, at: performance.now() })
   return addresses
 }
 
-async function byDns({ host, connectSeconds }: Relay): Promise<string[]> {
+async function byDns({ host, connectSeconds }: Relay, resolver: Resolver): Promise<string[]> {
   if (host === 'localhost') return []
-  const resolver = new Resolver()
   // The other half of the time is left for connecting to an address found earlier.
   const timer = setTimeout(() => resolver.cancel(), connectSeconds * 500)
   const answers = await Promise.allSettled([resolver.resolve6(host), resolver.resolve4(host)])
