@@ -16,7 +16,7 @@ import { readConfig } from '../src/config/index.ts'
 import { createSeal } from '../src/core/seal.ts'
 import { connect, type Database } from '../src/db/connect.ts'
 import { secretIn } from '../src/db/seal.ts'
-import { openStore } from '../src/main.ts'
+import { openStore } from '../src/store.ts'
 import { databaseUrl, onServer, poolOptions } from './support/database.ts'
 
 type Place = Record<'DATABASE_URL' | 'HERALD_DATA' | 'HERALD_PORT' | 'HERALD_LOG_LEVEL', string>

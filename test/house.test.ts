@@ -142,7 +142,7 @@ describe('walls', () => {
   })
 
   test('Fastify and http/ only at the edge of a room', () => {
-    const edge = /(^|\/)(routes|hook|schemas|present|worker|main|delivery|parts|route|sentences)\.ts$/
+    const edge = /(^|\/)(routes|hook|schemas|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$/
     const speaks = ({ file, text }: (typeof files)[number]) =>
       /from 'fastify'/.test(text) ||
       importsOf(file, text).some(target => roomOf(target) === 'http' && target !== 'http/settings.ts')

@@ -2,9 +2,9 @@
 import type { Operator } from '../audit/actor.ts'
 import type { Part } from '../config/in-use.ts'
 import type { Config } from '../config/index.ts'
-import { openStore } from '../main.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
+import { openStore } from '../store.ts'
 
 export type Argument = { name: string; sentence: string }
 

@@ -5,9 +5,9 @@ import type { Config } from '../config/index.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
-import { openStore } from '../main.ts'
 import type { Store } from '../parts.ts'
 import { instanceOf } from '../queue/hold.ts'
+import { openStore } from '../store.ts'
 import {
   attempted,
   type Check,

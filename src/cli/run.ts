@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Part } from '../config/in-use.ts'
 import { type Config, readSettings } from '../config/index.ts'
-import { NothingHere } from '../main.ts'
+import { NothingHere } from '../store.ts'
 import { type CommandOutput, type Io, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { explained } from './explain.ts'

@@ -1,0 +1,154 @@
+// Opens the database and everything that commands and the service need to work on the data.
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { envFilePlaces } from './config/env-file.ts'
+import type { Config } from './config/index.ts'
+import { type Clock, createClock } from './core/clock.ts'
+import { createIds } from './core/id.ts'
+import { createSeal } from './core/seal.ts'
+import { followDatabase } from './db/clock.ts'
+import { type Connection, connect, type Database } from './db/connect.ts'
+import { startEmbedded } from './db/embedded.ts'
+import { choosePlace } from './db/embedded-place.ts'
+import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
+import { checkSeal, secretFile, secretIn } from './db/seal.ts'
+import { resealKeys } from './keys/reseal.ts'
+import { makePartitions } from './notifications/partitions.ts'
+import type { Store } from './parts.ts'
+import { recogniseCopy } from './queue/hold.ts'
+import { createLifetime, type Lifetime, stopAll } from './runtime/lifetime.ts'
+import { within } from './runtime/within.ts'
+import { IDENTITY_TABLES } from './sending.ts'
+import { faultOf } from './telemetry/fault.ts'
+import type { Log } from './telemetry/log.ts'
+
+export type Say = (line: string) => void
+
+/**
+ * Only a start creates a database and its secret. A command that finds none was most likely run without the settings of the
+ * service.
+ */
+export class NothingHere extends Error {
+  constructor(what: string, { envFile }: Config) {
+    const files = envFile
+      ? `the environment and ${envFile}`
+      : `the environment; there is no ${envFilePlaces().join(' or ')}`
+    super(
+      [
+        what,
+        `Only herald start makes one. Settings were looked for in ${files}.`,
+        'Run the command with the settings of the service: DATABASE_URL or HERALD_DATA, and HERALD_SECRET where it is set, or a settings file (HERALD_ENV_FILE).',
+      ].join('\n'),
+    )
+    this.name = 'NothingHere'
+  }
+}
+
+type Opening = { say?: Say; clock?: Clock; log?: Log; signal?: AbortSignal; make?: boolean }
+type Opened = { db: Database; revive(): Promise<void> } & Pick<Lifetime, 'stop' | 'fail'>
+
+/** Opens the database and checks its durability. `make`: creates an embedded database that does not exist. */
+export async function openDatabase(
+  config: Config,
+  { say = () => {}, clock = createClock(), log, signal, make = false }: Opening = {},
+): Promise<Opened> {
+  if (!make && !config.databaseUrl) {
+    const place = choosePlace(join(config.dataFolder, 'postgres'), () => {})
+    if (!existsSync(join(place, 'data')))
+      throw new NothingHere(
+        `There is no database in ${place}, where HERALD_DATA and its default ./data lead to.`,
+        config,
+      )
+  }
+  const embedded = config.databaseUrl ? null : await startOwn(config, say, signal)
+  const servers = embedded ? [embedded] : []
+  const connection: Connection = config.databaseUrl
+    ? { url: config.databaseUrl }
+    : (embedded as NonNullable<typeof embedded>)
+  const db = connect(connection, {
+    size: config.databaseConnections,
+    name: 'herald',
+    statementSeconds: config.databaseSeconds,
+    onIdleError: error => log?.warn({ error: faultOf(error) }, 'an idle database connection was lost'),
+  })
+  const lifetime = createLifetime()
+  lifetime.add(() => stopAll(servers.map(server => server.stop)))
+  lifetime.add(() => within(DATABASE_STOP_MS, db.stop(), 'A statement in the database did not end in time.'))
+  try {
+    await checkDatabase(config, db)
+    await followDatabase(db.sql, clock)
+  } catch (error) {
+    return await lifetime.fail(error)
+  }
+  const revive = async () => {
+    if (!embedded) return
+    const server = await startOwn(config, say)
+    // The database was only slow: it must be registered as used once, not twice.
+    if (servers.some(known => known.pid === server.pid)) await server.stop()
+    else servers.push(server)
+  }
+  return { db, revive, stop: lifetime.stop, fail: lifetime.fail }
+}
+
+/** Opens the database, checks its durability and its sealing secret, and migrates it. */
+export async function openStore(
+  config: Config,
+  { migrate: wanted = true, ...opening }: Opening & { migrate?: boolean } = {},
+): Promise<Store> {
+  const { say = () => {}, clock = createClock(), signal, make = false } = opening
+  const { db, revive, stop, fail } = await openDatabase(config, { ...opening, clock })
+  // Statements in progress fail when the embedded database stops; in an external database they end by their timeout.
+  const abort = () => void stop().catch(() => {}) // reported by the stop that follows
+  signal?.addEventListener('abort', abort)
+  try {
+    signal?.throwIfAborted()
+    if (!make) await checkMade(config, db)
+    if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
+    const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
+    const seal = createSeal(secrets)
+    if (wanted) {
+      await checkSeal(db.sql, seal)
+      await recogniseCopy(db.sql, IDENTITY_TABLES)
+      await makePartitions(db, clock)
+      await resealKeys({ sql: db.sql, seal })
+    }
+    signal?.throwIfAborted()
+    return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }
+  } catch (error) {
+    return await fail(error)
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+async function checkMade(config: Config, db: Database) {
+  const secret = secretFile(config.dataFolder)
+  if (config.sealSecret === null && !existsSync(secret))
+    throw new NothingHere(`There is no sealing secret: HERALD_SECRET is not set, and ${secret} is not there.`, config)
+  if (!(await isMigrated(db.sql)))
+    throw new NothingHere(
+      `The database ${config.databaseUrl ? 'that DATABASE_URL names' : `in ${config.dataFolder}`} is empty: no Herald has started on it.`,
+      config,
+    )
+}
+
+const DATABASE_STOP_MS = 3_000
+
+function startOwn(config: Config, say: Say, signal?: AbortSignal) {
+  // Others may traverse the folder but not list it: as root, the database below belongs to another user.
+  mkdirSync(config.dataFolder, { recursive: true, mode: 0o711 })
+  return startEmbedded(join(config.dataFolder, 'postgres'), { say, ...(signal && { signal }) })
+}
+
+const OLDEST_POSTGRES = 15
+
+async function checkDatabase(config: Config, db: Database) {
+  const version = await serverVersion(db.sql)
+  if (version < OLDEST_POSTGRES)
+    throw new Error(`This is PostgreSQL ${version}; Herald needs ${OLDEST_POSTGRES} or newer.`)
+  const unsafe = await unsafeSettings(db.sql)
+  if (unsafe.length > 0 && !config.allowUnsafeDatabase)
+    throw new Error(
+      `This database may lose messages after it has accepted them: ${unsafe.join(', ')} ${unsafe.length === 1 ? 'is' : 'are'} off. Switch on, or set HERALD_ALLOW_UNSAFE_DATABASE=true for a test.`,
+    )
+}
