@@ -172,7 +172,7 @@ export async function start(
         db,
         clock,
         dispatcher,
-        patienceSeconds: config.databaseSeconds - 0.5,
+        timeoutSeconds: config.databaseSeconds - 0.5,
         followClock: follower.follow,
       }),
       links: createLinks(config.baseUrl),

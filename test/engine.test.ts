@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
 import { createEngine, type Engine, lane } from '../src/engine/run.ts'
 import type { Entry, Handled, Work } from '../src/engine/work.ts'
-import { travelOn } from '../src/notifications/deliver.ts'
+import { retriesOf } from '../src/notifications/deliver.ts'
 import type { Ticket } from '../src/queue/port.ts'
 import { createPostgresTaker } from '../src/queue/postgres.ts'
 import { settleTail } from '../src/queue/tickets.ts'
@@ -72,7 +72,7 @@ function engineWith(
     if (isDead()) return
     const held = [...new Map(entries.map(({ ticket }) => [ticket.id, ticket])).values()]
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
-    const again = entries.flatMap(entry => travelOn({ ids: { next: queue.id } }, entry))
+    const again = entries.flatMap(entry => retriesOf({ ids: { next: queue.id } }, entry))
     const rows = await queue.db.sql<{ id: Id }>`
       with held as materialized (
         select t.id

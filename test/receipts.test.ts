@@ -2,7 +2,7 @@
 // is left alone.
 import { expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
-import { type Move, move, standing } from '../src/notifications/sql/apply.ts'
+import { currentStates, type Move, move } from '../src/notifications/sql/apply.ts'
 import type { Receipt } from '../src/providers/port.ts'
 import { createAcceptReceipts } from '../src/receipts/accept.ts'
 import { EMAIL, emailTemplate, putState } from './support/sends.ts'
@@ -21,7 +21,7 @@ test('a message whose status changed meanwhile keeps it, and the ticket of the r
     insert into tickets (id, lane, service_id, subjects, due_at, takes, owner, leased_until)
     values (${ticket}, 'receipt', ${ticket}, ${[ticket]}::uuid[], now(), 1, ${owner}, now() + interval '1 minute')`
   await putState(here, id, { status: 'sending' })
-  const [found] = await standing(sql, [id])
+  const [found] = await currentStates(sql, [id])
   if (!found) throw new Error('no state')
   const news: Move = {
     ...{ id, from: found, status: 'delivered', at: 1_700_000_000_123.25, isFinal: true },
@@ -32,12 +32,12 @@ test('a message whose status changed meanwhile keeps it, and the ticket of the r
 
   await putState(here, id, { status: 'pending' })
   expect(await write(news)).toBe(false)
-  expect(await standing(sql, [id])).toMatchObject([{ status: 'pending' }])
+  expect(await currentStates(sql, [id])).toMatchObject([{ status: 'pending' }])
   expect(await tickets()).toBe(1)
 
-  const [now] = await standing(sql, [id])
+  const [now] = await currentStates(sql, [id])
   expect(await write({ ...news, from: now ?? found })).toBe(true)
-  const [after] = await standing(sql, [id])
+  const [after] = await currentStates(sql, [id])
   expect(after).toMatchObject({ status: 'delivered', receipt_at: news.at })
   expect(await tickets()).toBe(0)
   // The provider's time, read back, is compared with that of the next receipt.

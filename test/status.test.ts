@@ -2,7 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Channel } from '../src/channels/index.ts'
-import { isFinal, after as moved, type News, type Standing, type Status } from '../src/notifications/status.ts'
+import {
+  type CurrentStatus,
+  isFinal,
+  statusAfter as moved,
+  type ReceiptEvent,
+  type Status,
+} from '../src/notifications/status.ts'
 import { hear, model, news, permutations, RESULTS, type Result, SIX, STATUSES } from './support/status-model.ts'
 
 describe('O1 only the moves of the contract happen', () => {
@@ -13,7 +19,7 @@ describe('O1 only the moves of the contract happen', () => {
         fc.constantFrom(...STATUSES),
         fc.array(news(RESULTS), { maxLength: 10 }),
         (channel, status, all) => {
-          let standing: Standing = { status, at: null }
+          let standing: CurrentStatus = { status, at: null }
           for (const one of all) {
             const wanted = model(channel, standing, one)
             const next = moved(channel, standing, one)
@@ -49,7 +55,7 @@ describe('O2 order and repetition do not matter', () => {
         fc.array(mail, { minLength: 1, maxLength: 5 }),
         fc.array(fc.nat(), { maxLength: 1 }),
         (status, some, repeated) => {
-          const all = [...some, ...repeated.map(at => some[at % some.length] as News)]
+          const all = [...some, ...repeated.map(at => some[at % some.length] as ReceiptEvent)]
           const ends = new Set<string>()
           for (const order of permutations(all)) {
             const { status: end, at } = hear('email', { status, at: null }, order)

@@ -1,7 +1,7 @@
 // What callers may send: malformed requests, ids of other services; and receipts of a message in any order.
 import fc from 'fast-check'
 import { create as createKey } from '../../src/keys/create.ts'
-import { isFinal, after as moved, type Standing } from '../../src/notifications/status.ts'
+import { type CurrentStatus, isFinal, statusAfter as moved } from '../../src/notifications/status.ts'
 import { addOrigin } from '../../src/services/origins.ts'
 import { addFolder } from '../../src/templates/folders.ts'
 import { askAll, createMalformed } from '../../test/support/malformed.ts'
@@ -185,9 +185,9 @@ function moves(environment: Environment): Verdict {
       fc.constantFrom(...STATUSES),
       fc.array(news(RESULTS), { maxLength: 10 }),
       (channel, status, all) => {
-        let standing: Standing = { status, at: null }
+        let standing: CurrentStatus = { status, at: null }
         for (const one of all) {
-          const next: Standing = moved(channel, standing, one) ?? standing
+          const next: CurrentStatus = moved(channel, standing, one) ?? standing
           if (next.status !== model(channel, standing, one)) return false
           standing = next
         }

@@ -6,7 +6,7 @@ import type { Seal } from '../core/seal.ts'
 import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
 import { hasNoPartition } from '../db/partitions.ts'
 import type { Entry, Work } from '../engine/work.ts'
-import { travelOn } from '../notifications/deliver.ts'
+import { retriesOf } from '../notifications/deliver.ts'
 import { personalTo, sealPersonal } from '../notifications/notification.ts'
 import { makePartitionsOf } from '../notifications/partitions.ts'
 import type { Services } from '../services/load.ts'
@@ -80,7 +80,7 @@ async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   const chunk = isStopped ? null : (result?.chunk ?? null)
   const rows = isStopped ? [] : (result?.rows ?? [])
   if (chunk && result?.rows === null) return setBack(app, entry, chunk, new Error('a chunk cannot be prepared'))
-  const write = () => store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], travelOn(app, entry))
+  const write = () => store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], retriesOf(app, entry))
   try {
     await write().catch(async error => {
       // Ids contain the time a job was due; if no process ran on that day, its partition does not exist yet.

@@ -1,16 +1,16 @@
-// Requests per sliding 60 seconds, per service and key type, refused ones counted (contract 15.1). The counting itself is the
-// function count_requests of the database: only there is it exact across processes.
+// The rate limit: requests in a sliding window of 60 seconds, per service and key type, including refused ones (contract 15.1).
+// The database counts them (function count_requests), because several processes share the limit.
 import { Refusal } from '../core/refusal.ts'
 import { refuse } from './refusals.ts'
 
 const WINDOW_SECONDS = 60
 
-/** What the database said when it counted this request. */
+/** The result of counting a request. */
 export type RateAnswer = { limit: number; remaining: number; freeInSeconds: number }
 
 const NAMES = { normal: 'LIVE', team: 'TEAM', test: 'TEST' } as const
 
-/** IETF draft-ietf-httpapi-ratelimit-headers: what is left of the policy, and in how many seconds more will be. */
+/** Headers of IETF draft-ietf-httpapi-ratelimit-headers: requests left in the window, and seconds until one more is free. */
 export function rateHeaders({ limit, remaining, freeInSeconds }: RateAnswer): Record<string, string> {
   return {
     'ratelimit-policy': `"requests";q=${limit};w=${WINDOW_SECONDS}`,
@@ -18,7 +18,7 @@ export function rateHeaders({ limit, remaining, freeInSeconds }: RateAnswer): Re
   }
 }
 
-/** A request that was counted and is refused for another reason shows its caller the rate all the same. */
+/** Adds the rate headers to a refusal for another reason. */
 export const counted = (refusal: Refusal, answer: RateAnswer) =>
   new Refusal(refusal.kind, refusal.messages, { ...rateHeaders(answer), ...refusal.headers })
 

@@ -1,5 +1,5 @@
-// Reading, and whatever else a service asks that is not a send (contract 22.21): it takes turns by service, with few at the
-// database at the same time, so that no service can take the connections that sends need.
+// Admission control for reads and all other requests that are not sends (contract 22.21): services take turns, and together they
+// use at most a third of the database connections, so that sends always find one.
 import type { Id } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Sql } from '../db/connect.ts'
@@ -8,19 +8,19 @@ import { refuse } from './refusals.ts'
 import { countRequest } from './sql/rates.ts'
 
 export type Reads = {
-  /** `counts`: a read, which a limit of the operator counts; a change is not. */
+  /** `counts`: whether the request counts against HERALD_READ_LIMIT; reads do, changes do not. */
   run<T>(service: Id, counts: boolean, work: () => Promise<T>): Promise<T>
-  /** Single sends go first: while one is under way, reads stand still for a moment. */
+  /** Runs a single send. Reads pause while one is running, for 25 ms at most. */
   besides<T>(send: () => Promise<T>): Promise<T>
-  /** Between two pieces of a read: lets everybody else have the event loop, sends above all. */
+  /** Called between two parts of a long read: yields the event loop to other requests. */
   giveWay(): Promise<void>
   running(): number
   waiting(): number
 }
 
-/** Of a third of the connections one service has all but one. */
+/** Reads use one third of the connections; one service may use all of these but one. */
 const SHARE = 3
-/** A process that always has a send under way must answer reads, too. */
+/** Limits the pause of a read in a process that always has a send running. */
 const LONGEST_WAIT_MS = 25
 
 export function createReads(app: { sql: Sql; connections: number; limit: number | null }): Reads {
@@ -31,7 +31,7 @@ export function createReads(app: { sql: Sql; connections: number; limit: number 
   let sending = 0
   let isLooking = false
 
-  // One read goes on in each turn of the event loop, so that their pieces do not add up to a long one.
+  // One read resumes per turn of the event loop, so that their parts do not add up to one long turn.
   function look() {
     isLooking = false
     const [first] = standing

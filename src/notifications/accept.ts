@@ -1,5 +1,5 @@
-// The accept path's one door to the database: requests that wait at the same moment share a statement and a commit, and each
-// is answered only after its own.
+// Stores accepted messages with group commit: requests that arrive at the same time share a statement, and each is answered after
+// the commit of its own batch.
 import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
@@ -11,25 +11,25 @@ import { createBusy } from '../runtime/busy.ts'
 import { createGroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { lookUntil } from '../runtime/look.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import { keepFresh } from './fresh.ts'
+import { keepInMemory } from './in-memory.ts'
 import { SCAN_LANE } from './lane.ts'
-import { type Asked, type Decision, accept as store, stored } from './sql/accept.ts'
+import { type AcceptRequest, type Decision, accept as store, stored } from './sql/accept.ts'
 
 export type Accept = {
-  add(asked: Asked): Promise<Decision>
-  /** With files, which are on disk by the same commit or not at all. */
-  addWithFiles(asked: Asked, files: Keeping): Promise<Decision>
+  add(asked: AcceptRequest): Promise<Decision>
+  /** With files, which are stored by the same commit or not at all. */
+  addWithFiles(asked: AcceptRequest, files: Keeping): Promise<Decision>
 }
 
 const MAX_ITEMS = 500
-/** A second batch of the same service would only wait for the first one's row of the rate limit. */
+/** A second batch with the same service would only wait for the row lock of its rate limit. */
 const MAX_IN_FLIGHT = 1
 /** A statement costs as much as 15 messages in it, so under load it waits up to 3 ms to fill a larger batch. */
 const DELAY = { afterItems: 3, ms: 3, skipAtItems: 24, sendAtItems: 32 }
-/** Megabytes keep a connection busy for a while: most connections stay for others. */
+/** Large contents occupy a connection for a while; most connections must stay free for other requests. */
 const MAX_WITH_FILES = 3
 
-/** Where accepted messages go: to the engine of this process, held from initialLease, or into the queue with a word to others. */
+/** Where accepted messages go: to the engine of this process under an initial lease, or into the queue, with a notification. */
 export type Dispatcher = {
   initialLease(lanes: readonly string[]): InitialLease
   hand(tickets: Ticket[], initialLease: InitialLease): void
@@ -39,55 +39,57 @@ export function createAccept(app: {
   db: Pick<Database, 'sql' | 'transaction'>
   clock: Clock
   dispatcher: Dispatcher
-  patienceSeconds: number
-  /** Sets our clock by the database's. */
+  timeoutSeconds: number
+  /** Sets our clock to that of the database. */
   followClock(): Promise<unknown>
 }): Accept {
   const { db, clock } = app
   const { sql } = db
-  const patienceMs = app.patienceSeconds * 1000
+  const timeoutMs = app.timeoutSeconds * 1000
 
-  async function run(asked: readonly Asked[]): Promise<Result[]> {
-    const begun = begin(asked)
-    const results = await runSplitting(asked, some => attempt(some, begun), isDataError)
+  async function run(asked: readonly AcceptRequest[]): Promise<Result[]> {
+    const context = startBatch(asked)
+    const results = await runSplitting(asked, some => attempt(some, context), isDataError)
     if (results.every(isFulfilled)) return results.map(result => result.value)
     const lost = asked.filter((_one, at) => isLost(results[at]))
-    const found = recover(lost, begun, { askAgain: true })
+    const found = recover(lost, context, { askAgain: true })
     return asked.map((one, at) => {
       const result = results[at] as PromiseSettledResult<Decision>
       if (isFulfilled(result)) return result.value
-      return apart(isLost(result) ? decisionIn(found, one, result.reason) : Promise.reject(result.reason))
+      return withoutUnhandledRejection(
+        isLost(result) ? decisionIn(found, one, result.reason) : Promise.reject(result.reason),
+      )
     })
   }
 
   async function runWithFiles([one]: readonly WithFiles[]): Promise<Result[]> {
     if (!one) return []
     const { asked, files } = one
-    // Uploads to another server take their time: no transaction is open meanwhile, and no lease runs.
+    // Uploads to S3 are slow: they happen before the transaction and the lease begin.
     await files.stage(sql)
-    const begun = begin([asked])
+    const context = startBatch([asked])
     try {
-      const decisions = await handed([asked], begun, () => storeWithFiles(one, begun))
+      const decisions = await handed([asked], context, () => storeWithFiles(one, context))
       if (!isAccepted(decisions[0])) await files.discard(sql).catch(() => {}) // maintenance does it later (purge-orphaned-uploads)
       return decisions
     } catch (error) {
       if (!mayHaveCommitted(error)) throw error
-      return [apart(decisionIn(recover([asked], begun, { askAgain: false }), asked, error))]
+      return [withoutUnhandledRejection(decisionIn(recover([asked], context, { askAgain: false }), asked, error))]
     }
   }
 
-  // Contents are written before the statement that counts and reserves, so that nobody waits for its locks meanwhile.
-  const storeWithFiles = ({ asked, files }: WithFiles, begun: Begun) =>
+  // Contents are written first: the statement that counts limits takes row locks that other requests wait for.
+  const storeWithFiles = ({ asked, files }: WithFiles, context: BatchContext) =>
     db.transaction(async sql => {
       await files.put(sql)
-      const decisions = complete([asked], await store(sql, [asked], begun.deadline, begun.initialLease))
+      const decisions = complete([asked], await store(sql, [asked], context.deadline, context.initialLease))
       if (!isAccepted(decisions[0])) await files.drop(sql)
       return decisions
     })
 
-  function begin(asked: readonly Asked[]): Begun {
+  function startBatch(asked: readonly AcceptRequest[]): BatchContext {
     crashPoint('before-accept', () => asked.map(one => one.id))
-    const until = performance.now() + patienceMs
+    const until = performance.now() + timeoutMs
     return {
       until,
       deadline: deadlineAt(until),
@@ -97,58 +99,66 @@ export function createAccept(app: {
 
   const deadlineAt = (until: number) => fromMicros(clock.micros() + Math.round((until - performance.now()) * 1000))
 
-  // The database came too late by its own clock. When there is time left by our timer, its clock was set forward meanwhile: ours
-  // follows, and the statement, which has stored nothing, is repeated with a deadline of the new time.
-  async function inTime(asked: readonly Asked[], begun: Begun, write: () => Promise<Decision[]>): Promise<Decision[]> {
+  // The statement started after the deadline by the clock of the database, and stored nothing. If our timer has time left, that
+  // clock was set forward: our clock follows it, and the statement is repeated with a new deadline.
+  async function inTime(
+    asked: readonly AcceptRequest[],
+    context: BatchContext,
+    write: () => Promise<Decision[]>,
+  ): Promise<Decision[]> {
     try {
       return complete(asked, await write())
     } catch (error) {
-      if (!(error instanceof TooLate) || performance.now() >= begun.until) throw error
+      if (!(error instanceof TooLate) || performance.now() >= context.until) throw error
       await app.followClock()
-      begun.deadline = deadlineAt(begun.until)
+      context.deadline = deadlineAt(context.until)
       return complete(asked, await write())
     }
   }
 
-  // Another process has just stored an answer for one of our idempotency keys: on the next attempt it is seen. That may happen
-  // to every key of the group, one after the other.
-  async function attempt(asked: readonly Asked[], begun: Begun, tries = asked.length): Promise<Decision[]> {
+  // A unique violation: another process has just stored an answer for one of our idempotency keys. The next attempt finds it. In
+  // the worst case this happens once for every key of the batch.
+  async function attempt(
+    asked: readonly AcceptRequest[],
+    context: BatchContext,
+    tries = asked.length,
+  ): Promise<Decision[]> {
     try {
-      return await handed(asked, begun, () => store(sql, asked, begun.deadline, begun.initialLease))
+      return await handed(asked, context, () => store(sql, asked, context.deadline, context.initialLease))
     } catch (error) {
-      if (isUniqueViolation(error) && tries > 0) return attempt(asked, begun, tries - 1)
+      if (isUniqueViolation(error) && tries > 0) return attempt(asked, context, tries - 1)
       throw error
     }
   }
 
-  // What one statement has accepted shares its tickets, so every statement hands on its own.
-  async function handed(asked: readonly Asked[], begun: Begun, write: () => Promise<Decision[]>) {
-    const decisions = await inTime(asked, begun, write)
+  // Messages of one statement share tickets, so each statement dispatches its own.
+  async function handed(asked: readonly AcceptRequest[], context: BatchContext, write: () => Promise<Decision[]>) {
+    const decisions = await inTime(asked, context, write)
     crashPoint('after-commit-before-answer', () => asked.map(one => one.id))
     hand(
       asked.filter((_one, at) => isAccepted(decisions[at])),
-      begun.initialLease,
+      context.initialLease,
     )
     return decisions
   }
 
-  function hand(accepted: readonly Asked[], initialLease: InitialLease) {
+  function hand(accepted: readonly AcceptRequest[], initialLease: InitialLease) {
     const [waiting, ready] = [accepted.filter(isWaiting), accepted.filter(one => !isWaiting(one))]
     app.dispatcher.hand(ticketsOf(ready, initialLease), initialLease)
     if (waiting.length > 0) app.dispatcher.hand(ticketsOf(waiting, null), null)
   }
 
   /**
-   * The connection was lost before the answer came: the server has committed, will commit, or never will. What is stored is
-   * accepted. The rest is asked for again under the same ids: if the first statement is still under way, whichever of the two
-   * comes second fails on an id, and is looked up again. A refusal counts once its message is known not to be stored. Requests
-   * that are missing from the result are unknown: the deadline has passed.
+   * The connection was lost during a commit, so its outcome is unknown. Messages that are found in the database are accepted. The
+   * others are sent again with the same ids: if the first statement still runs, the second of the two fails on a duplicate id and
+   * is looked up again. A refusal is final once the message is known not to be stored. Requests that are missing from the result
+   * are still unknown at the deadline.
    */
-  async function recover(lost: readonly Asked[], begun: Begun, { askAgain }: { askAgain: boolean }) {
+  async function recover(lost: readonly AcceptRequest[], context: BatchContext, { askAgain }: { askAgain: boolean }) {
     const known = new Map<Id, Decision>()
     const refused = new Map<Id, Decision>()
     if (lost.length === 0) return known
-    await lookUntil(begun.until, async () => {
+    await lookUntil(context.until, async () => {
       const left = lost.filter(one => !known.has(one.id))
       const rows = await stored(
         sql,
@@ -157,7 +167,7 @@ export function createAccept(app: {
       const ids = new Set(rows.map(row => row.id))
       hand(
         left.filter(one => ids.has(one.id)),
-        begun.initialLease,
+        context.initialLease,
       )
       for (const { id } of left) {
         const decision = ids.has(id) ? STORED : refused.get(id)
@@ -165,7 +175,7 @@ export function createAccept(app: {
       }
       const open = left.filter(one => !known.has(one.id))
       if (open.length === 0 || !askAgain) return open.length === 0
-      const results = await runSplitting(open, some => attempt(some, begun, 0), isDataError)
+      const results = await runSplitting(open, some => attempt(some, context, 0), isDataError)
       open.forEach(({ id, message }, at) => {
         const result = results[at]
         if (!result || !isFulfilled(result)) return
@@ -189,13 +199,13 @@ export function createAccept(app: {
   }
 }
 
-/** What all attempts for a group of requests have in common; `until` is on the clock of performance.now(). */
-type Begun = { until: number; deadline: Timestamp; initialLease: InitialLease }
+/** Shared by all attempts for a batch; `until` is on the clock of performance.now(). */
+type BatchContext = { until: number; deadline: Timestamp; initialLease: InitialLease }
 
-/** A promise: the answer is looked up, and the batch goes on without it. */
+/** A promise while the outcome is looked up; the next batch does not wait for it. */
 type Result = Decision | Promise<Decision>
 
-/** What is left of its rate is not known any more. */
+/** The rate is unknown after a lost connection. */
 const STORED: Decision = { verdict: 'accepted', remaining: 0, free_in: 60 }
 
 const isFulfilled = <T>(result: PromiseSettledResult<T>): result is PromiseFulfilledResult<T> =>
@@ -204,23 +214,23 @@ const isFulfilled = <T>(result: PromiseSettledResult<T>): result is PromiseFulfi
 const isLost = (result: PromiseSettledResult<Decision> | undefined) =>
   result?.status === 'rejected' && mayHaveCommitted(result.reason)
 
-async function decisionIn(found: Promise<Map<Id, Decision>>, { id }: Asked, error: unknown): Promise<Decision> {
+async function decisionIn(found: Promise<Map<Id, Decision>>, { id }: AcceptRequest, error: unknown): Promise<Decision> {
   const decision = (await found).get(id)
   if (!decision) throw error
   return decision
 }
 
-/** Nobody may be listening yet when it fails. */
-function apart<T>(result: Promise<T>): Promise<T> {
+/** Prevents an unhandled rejection: the promise may fail before its caller awaits it. */
+function withoutUnhandledRejection<T>(result: Promise<T>): Promise<T> {
   result.catch(() => {})
   return result
 }
 
-type WithFiles = { asked: Asked; files: Keeping }
+type WithFiles = { asked: AcceptRequest; files: Keeping }
 
-const isWaiting = ({ message }: Asked) => message?.status === 'pending-virus-check'
+const isWaiting = ({ message }: AcceptRequest) => message?.status === 'pending-virus-check'
 
-function complete(asked: readonly Asked[], decisions: Decision[]): Decision[] {
+function complete(asked: readonly AcceptRequest[], decisions: Decision[]): Decision[] {
   if (decisions.length !== asked.length)
     throw new TooLate('the database came to the request too late; nothing was stored')
   return decisions
@@ -230,8 +240,8 @@ class TooLate extends Error {}
 
 const isAccepted = (decision: Decision | undefined) => decision?.verdict === 'accepted'
 
-/** The tickets that the statement has made for messages that are due now: one for each lane and service, by its first id. */
-function ticketsOf(accepted: readonly Asked[], initialLease: InitialLease): Ticket[] {
+/** The tickets that the statement has inserted for messages due now: one per lane and service; its id is the lowest message id. */
+function ticketsOf(accepted: readonly AcceptRequest[], initialLease: InitialLease): Ticket[] {
   const tickets = new Map<string, Ticket>()
   for (const one of accepted) {
     const { id, service_id, message } = one
@@ -241,7 +251,7 @@ function ticketsOf(accepted: readonly Asked[], initialLease: InitialLease): Tick
     const ticket = tickets.get(name) ?? { id, lane, service_id, subjects: [], attempts: 0, takes: initialLease ? 1 : 0 }
     tickets.set(name, ticket)
     ticket.subjects.push(id)
-    if (initialLease) keepFresh(ticket, one)
+    if (initialLease) keepInMemory(ticket, one)
   }
   for (const ticket of tickets.values()) {
     ticket.subjects.sort()

@@ -1,4 +1,4 @@
-// From ticket to provider: load, render, hand over, and say what became of it.
+// The work of the sending lanes: load messages, hand them to a provider, and record the outcomes.
 import type { Compiled } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
@@ -13,8 +13,8 @@ import { isActive } from '../services/service.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { Templates } from '../templates/cache.ts'
-import { type Fresh, freshOf } from './fresh.ts'
 import { HAND_OVER, type HandedItem, type HandOverApp } from './hand-over.ts'
+import { type DueMessage, inMemory } from './in-memory.ts'
 import { due, handingOver, markUncertain, type Result, record } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
 
@@ -27,26 +27,26 @@ export type DeliverApp = HandOverApp & {
   random(): number
 }
 
-/** Hundreds wait in memory, so they carry only what their turn needs. */
+/** A message in memory. Hundreds of them wait for their turn, so it has only the columns that sending needs. */
 type Item = HandedItem & {
   service: LoadedService | null
-  downs: number
-  /** An owner that ended had begun to hand it over. */
-  mayBeOut: boolean
-} & Pick<Fresh, 'scheduled_for' | 'is_international'>
+  waits: number
+  /** A process that crashed had begun to hand it over. */
+  mayBeSent: boolean
+} & Pick<DueMessage, 'scheduled_for' | 'is_international'>
 type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
 
-/** A message is tried for four hours after it was due. */
-const PATIENCE_MS = 4 * 3_600_000
-const CAP_SECONDS = { high: 25, other: 300 } as const
-/** How often a message may be the one that finds its provider down before it makes room for others. */
-const MOST_DOWNS = 3
+/** Retries end four hours after the message was due. */
+const RETRY_PERIOD_MS = 4 * 3_600_000
+const MAX_DELAY_SECONDS = { high: 25, other: 300 } as const
+/** How often a message waits in its slot for a provider that is down, before it is deferred and frees the slot. */
+const MAX_WAITS = 3
 
 export function deliver(app: DeliverApp): Work<Item, Written> {
   return {
     async load(tickets) {
-      const fresh = tickets.flatMap(ticket => freshOf(ticket) ?? [])
-      const others = tickets.filter(ticket => !freshOf(ticket))
+      const fresh = tickets.flatMap(ticket => inMemory(ticket) ?? [])
+      const others = tickets.filter(ticket => !inMemory(ticket))
       const retaken = others.filter(ticket => ticket.takes > 1).flatMap(ticket => ticket.subjects)
       if (retaken.length > 0) await markUncertain(app.sql, retaken)
       const ids = others.flatMap(ticket => ticket.subjects)
@@ -56,7 +56,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       const items = await itemsOf(app, [...fresh, ...read.map(row => ({ ...row, personal: null }))])
       for (const { id } of begun) {
         const item = items.get(id)
-        if (item) item.mayBeOut = true
+        if (item) item.mayBeSent = true
       }
       return items
     },
@@ -67,7 +67,7 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       crashPoint('before-send', () => [item.id])
       const turn = { urgent: ticket.lane.endsWith('-high'), isSuspect: isSuspect(ticket) }
       const answer = await HAND_OVER[item.channel](app, item, service, turn)
-      if (answer.kind === 'wait' && ++item.downs < MOST_DOWNS) return { kind: 'wait', until: answer.until }
+      if (answer.kind === 'wait' && ++item.waits < MAX_WAITS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
       const provider = answer.kind === 'wait' ? null : answer.provider
       switch (outcome.kind) {
@@ -83,14 +83,14 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
       }
     },
 
-    setAside: item => (item.mayBeOut ? MAYBE_SENT : SET_ASIDE),
+    setAside: item => (item.mayBeSent ? MAYBE_SENT : SET_ASIDE),
     setAsideUnseen: () => SET_ASIDE,
     unrecordable: written => ({ ...written, ref: null, response: null, detail: null, diagnosis: null }),
   }
 }
 
-/** Hundreds of messages name few services and templates: each is asked for once. */
-async function itemsOf(app: DeliverApp, rows: readonly Fresh[]): Promise<Map<Id, Item>> {
+/** Loads each service and template once: hundreds of messages share a few of them. */
+async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Map<Id, Item>> {
   const services = new Map<Id, LoadedService | null>()
   const versions = new Map<string, Compiled>()
   const items = new Map<Id, Item>()
@@ -103,7 +103,7 @@ async function itemsOf(app: DeliverApp, rows: readonly Fresh[]): Promise<Map<Id,
     versions.set(name, version)
     const service = services.get(service_id) ?? null
     const carried = { id, channel, sender_id, scheduled_for, is_international, sealed, personal }
-    items.set(id, { ...carried, service, version, downs: 0, mayBeOut: false })
+    items.set(id, { ...carried, service, version, waits: 0, mayBeSent: false })
   }
   return items
 }
@@ -114,7 +114,7 @@ const NOTHING: Written = {
   ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
   ...{ response: null, detail: null, diagnosis: null },
 }
-/** It may have arrived: it waits for news as long as any other (contract 6.3). */
+/** It may have been sent: it waits for a receipt like any sent message (contract 6.3). */
 const MAYBE_SENT: Written = { ...NOTHING, status: 'sending', moves: ['sending'], uncertain: true }
 const SET_ASIDE: Written = {
   ...NOTHING,
@@ -125,7 +125,7 @@ const SET_ASIDE: Written = {
 
 function handedOver(item: Item, provider: string, reports: boolean, ref: string): Handled<Written> {
   if (item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
-  // A provider that never speaks again has spoken: its acceptance counts as delivery.
+  // A provider that sends no receipts: its acceptance counts as delivery.
   return reports
     ? done({ status: 'sending', moves: ['sending'], provider, ref: cleanRef(ref) || item.id })
     : done({ status: 'delivered', moves: ['sending', 'delivered'], provider })
@@ -136,7 +136,7 @@ const done = (written: Partial<Written>): Handled<Written> => ({ kind: 'done', r
 const refused = (provider: string | null, response: string) =>
   done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: cleanLine(response) })
 
-/** The provider refuses the recipient or the content: as if the message had bounced at once. Its words are for operators. */
+/** The provider rejects the recipient or the content: an immediate bounce. Its reply is stored sealed, for operators only. */
 function bounced({ seal }: DeliverApp, provider: string | null, detail: string, reply: string) {
   const diagnosis = seal.seal(cleanLine(reply))
   return done({ status: 'permanent-failure', moves: ['sending', 'permanent-failure'], provider, detail, diagnosis })
@@ -151,17 +151,17 @@ function later(
 ): Handled<Written> {
   const uncertain = outcome.uncertain === true
   const dueAt = item.scheduled_for === null ? microsOf(item.id) / 1000 : Date.parse(item.scheduled_for)
-  if (app.clock.now() - dueAt > PATIENCE_MS) {
-    // What may have been taken can still be heard of: it waits for a word as long as any other.
+  if (app.clock.now() - dueAt > RETRY_PERIOD_MS) {
+    // It may have been sent, so a receipt may still arrive.
     if (uncertain) return done({ status: 'sending', moves: ['sending'], provider, uncertain })
     return refused(provider, outcome.detail)
   }
-  const cap = ticket.lane.endsWith('-high') ? CAP_SECONDS.high : CAP_SECONDS.other
+  const cap = ticket.lane.endsWith('-high') ? MAX_DELAY_SECONDS.high : MAX_DELAY_SECONDS.other
   const delay = delaySeconds(ticket.attempts + 1, cap, app.random(), outcome.retryAfterSeconds)
   return { kind: 'again', result: { ...NOTHING, provider, uncertain }, delaySeconds: delay }
 }
 
-/** Writes what became of messages, settles their tickets, and lets what was deferred travel on together. */
+/** Records outcomes, settles tickets, and inserts tickets for retries. */
 export const writeResults =
   (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids'>) =>
   async (entries: readonly Entry<Written>[]): Promise<void> => {
@@ -170,14 +170,14 @@ export const writeResults =
       id && result ? [{ ...result, id, ticket: ticket.id, takes: ticket.takes }] : [],
     )
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
-    const again = entries.flatMap(entry => travelOn(app, entry))
+    const again = entries.flatMap(entry => retriesOf(app, entry))
     crashPoint('before-record', () => results.map(result => result.id))
     await record(app.sql, app.owner, [...held.values()], results, settled, again)
     crashPoint('after-record', () => results.map(result => result.id))
   }
 
-// Those of one ticket that wait about as long go on as one ticket; a message tried alone never waits for others.
-export function travelOn(
+/** Subjects of one ticket with a similar delay share the ticket of their retry. */
+export function retriesOf(
   app: { ids: { next(): Id } },
   { ticket, settle }: Pick<Entry<unknown>, 'ticket' | 'settle'>,
 ): Again[] {

@@ -11,7 +11,7 @@ import type { Email, EmailTemplate } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail } from '../rendering/thread.ts'
 import type { LoadedService } from '../services/sql.ts'
-import type { Fresh } from './fresh.ts'
+import type { DueMessage } from './in-memory.ts'
 import { emailOf, textOf, versionOf } from './message.ts'
 import { openPersonal, type Personal } from './notification.ts'
 import { markHandingOver } from './sql/record.ts'
@@ -26,16 +26,18 @@ export type HandOverApp = {
   sendingDomain: string
   /** Renders an e-mail too large for the event loop. */
   renderLarge: RenderLarge
-  /** What is attached to a message, when it is its turn. */
+  /** Reads the attachments of a message just before it is sent. */
   fetchAttachments(message: Id): Promise<Fetched>
 }
 
-/** `release` is called when the e-mail is handed over: only a few of them are in memory at the same time. */
+/** `release` is called after the e-mail was handed over: only a few large e-mails may be in memory at the same time. */
 export type RenderLarge = (template: EmailTemplate, values: Values) => Promise<{ email: Email; release(): void }>
 
-export type HandedItem = Pick<Fresh, 'id' | 'channel' | 'sender_id' | 'sealed' | 'personal'> & { version: Compiled }
+export type HandedItem = Pick<DueMessage, 'id' | 'channel' | 'sender_id' | 'sealed' | 'personal'> & {
+  version: Compiled
+}
 
-/** `isSuspect`: an owner ended while it had this message, so it is recorded first that it may leave. */
+/** `isSuspect`: a process may have crashed on this message, so its hand-over is marked before it begins. */
 type Turn = { urgent: boolean; isSuspect: boolean }
 
 type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome }
@@ -55,7 +57,7 @@ async function handOverEmail(app: HandOverApp, item: HandedItem, service: Loaded
   if (compiled.isBlank(personal.values)) return unsendable('empty message')
   if (compiled.mergedUnits(personal.values) <= largeEmail)
     return sendEmail(app, item, service, personal, compiled.render(personal.values), turn)
-  // Accepted before there was a limit.
+  // It was accepted by a version without this limit.
   if (compiled.isTooLarge(personal.values)) return unsendable('message is too large')
   const { email, release } = await app.renderLarge(source, personal.values)
   return sendEmail(app, item, service, personal, email, turn).finally(release)

@@ -1,4 +1,4 @@
-// What became of one message, and why, for an operator who was given its id.
+// The history of one message, for an operator who has its id.
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
@@ -11,7 +11,7 @@ export async function historyOf({ db, seal }: { db: Pick<Database, 'sql'>; seal:
   const { diagnosis, status, channel, failure_detail: detail, ...rest } = found
   return {
     ...{ id, channel, status, description: describe(status, channel, detail), detail },
-    /** The mail server's own words. */
+    /** The reply of the mail server. */
     diagnosis: diagnosis && seal.open(diagnosis).toString('utf8'),
     ...rest,
   }

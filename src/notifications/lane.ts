@@ -1,5 +1,4 @@
-// Which lane a message rides: its channel and the pace of its template's category; test keys go where nothing is sent.
-
+// The lane of a message: its channel and the priority of its template's category; messages of test keys are only simulated.
 import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { Pace } from '../templates/categories.ts'

@@ -1,5 +1,4 @@
-// One message to one recipient, as it is kept.
-
+// One message to one recipient, as it is stored.
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
@@ -24,18 +23,18 @@ export type Notification = {
   sealed: Buffer
 }
 
-/** What is personal in a message: whom it goes to, as written by the caller, and the values. Kept only sealed. */
+/** The personal data of a message: recipient, as written by the caller, and values. Stored only sealed. */
 export type Personal = {
   to: string
   values: Values
-  /** The number in E.164 where it was written in another way: it may be read differently when the home country changes. */
+  /** The number in E.164, if it was written differently: its meaning would change with the home country. */
   e164?: string
 }
 
 export const sealPersonal = (seal: Seal, { to, values, e164 }: Personal) =>
   seal.seal(JSON.stringify(e164 === undefined ? [to, values] : [to, values, e164]))
 
-/** The personal part of a message to a recipient in its normal form. */
+/** `key` is the recipient in its normal form. */
 export const personalTo = (channel: Channel, key: string, to: string, values: Values): Personal =>
   !CHANNELS[channel].recipient.storesKey || key === to ? { to, values } : { to, values, e164: key }
 

@@ -1,4 +1,4 @@
-// Messages and their states are kept in a partition for each day of their ids.
+// The tables of this room that have a partition for each day.
 import { partitionsOf } from '../db/partitions.ts'
 
 export const {

@@ -1,5 +1,4 @@
-// Phase B of the checks: how large all values are together (contract 2.4).
-
+// Checks the total size of all values (contract 2.4, phase B).
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import { decimal } from '../core/number.ts'
 import { type Contents, contentProblems, isFile } from '../files/file.ts'
@@ -8,7 +7,7 @@ import type { Values } from '../rendering/placeholders.ts'
 
 const MOST = 51_200
 
-/** Runs only when the shape of the body is right. Files are looked into where the channel takes them. */
+/** For a body that its schema has accepted. Files are checked where the channel takes them. */
 export function personalisationProblems(
   channel: Channel,
   values: Values,
@@ -23,7 +22,7 @@ export function personalisationProblems(
   return CHANNELS[channel].takesFiles ? [...large, ...contentProblems(values, contents, show)] : large
 }
 
-/** Length of the text form, as the reference counts it: items of a list stand in quotes, separated by a comma and a space. */
+/** Length of the text form, counted as the reference implementation does: items of a list are quoted, with `, ` between them. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return /[\ud800-\udbff]/.test(value) ? codePoints(value) : value.length
   if (value === null) return 4

@@ -11,11 +11,11 @@ export type SentMessage = {
   content: { subject: string; body: string; from_email: string } | { body: string; from_number: string | null }
   template_id: Id
   template_version: number
-  /** The caller's own words for the due time. */
+  /** The due time as the caller wrote it. */
   scheduled_for: string | null
 }
 
-/** The answer to a send; addresses are absolute. */
+/** The response to a send; URLs are absolute. */
 export const presentSent = (sent: SentMessage, base: string) => ({
   id: sent.id,
   reference: sent.reference,
@@ -29,10 +29,10 @@ export const presentSent = (sent: SentMessage, base: string) => ({
   scheduled_for: sent.scheduled_for,
 })
 
-/** Every field for a recipient stands in an answer; that of the message's channel is filled. */
+/** A response has the recipient fields of all channels; the one of the message's channel is set. */
 const NO_RECIPIENT = { email_address: null, phone_number: null }
 
-/** A message as it is read; the text is made anew from the version that was current when it was accepted. */
+/** A stored message; its text is rendered from the template version that was current when it was accepted. */
 export function presentNotification(seal: Seal, n: Notification, version: Compiled) {
   const { type } = version
   const { to, values } = openPersonal(seal, n.sealed)

@@ -18,7 +18,7 @@ type App = { sql: Sql; clock: Clock; seal: Seal; templates: Templates; reads: Pi
 const PAGE = 250
 const DAY_MICROS = 86_400_000_000
 
-/** Any key of the service reads any of its messages, until they are older than the service keeps them. */
+/** Any key of the service may read any of its messages within the retention period. */
 export async function read(app: App, service: Service, id: Id) {
   const found = await find(app.sql, service.id, id)
   if (!found || id < oldest(app.clock, service, found.channel)) throw refuse.notFound()
@@ -26,15 +26,15 @@ export async function read(app: App, service: Service, id: Id) {
 }
 
 /**
- * Characters of JSON in one page, and bytes of sealed values read for it. A page of 250 e-mails of 16,000 characters fits; one
- * that would be larger ends earlier, after at least one message, and the next page goes on from there.
+ * The most characters of JSON in one page, and bytes of sealed values read for it: 250 e-mails of 16,000 characters. A larger page
+ * ends early, after at least one message, and the next page continues there.
  */
 const PAGE_CHARACTERS = 4_000_000
 const PAGE_BYTES = 16 * 1024 * 1024
-/** Rendering a page lets other requests have a turn after so long. */
+/** Rendering a page yields the event loop after this time. */
 const TURN_MS = 2
 
-/** A page of messages; `json` has one text for each message. */
+/** `json` has one text per message. */
 export type ListPage = { json: string[]; last: Id | null }
 
 /** A page of messages made by keys of the caller's type, newest first. */
@@ -42,7 +42,7 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
   const olderThan = query.older_than === undefined ? null : readId(query.older_than)
   const channels: readonly Channel[] = query.template_type ?? channelNames
   if (olderThan && !(await exists(app.sql, service.id, olderThan))) {
-    // A message that aged out is gone like one that never was; but its id tells when it was made.
+    // An expired message is not found, like one that never existed; but its id tells when it was created.
     if (isTimed(olderThan) && microsOf(olderThan) < windowStart(app.clock, service)) return { json: [], last: null }
     throw refuse.notFound()
   }
@@ -75,7 +75,7 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
   return shown
 }
 
-/** The first id that is still shown: exact at the moment of reading, whenever the deletion comes. */
+/** The lowest id within the retention period at this moment; expired rows may be deleted later. */
 const oldest = (clock: Clock, service: Service, channel: Channel) =>
   floorOf(clock.micros() - retentionDays(service, channel) * DAY_MICROS)
 

@@ -208,7 +208,7 @@ const scheduleCheck = (clock: Clock) => (text: string | null) => {
   return problem === null ? [] : [`scheduled_for ${problem}`]
 }
 
-// Phase B runs only on a body whose shape is right.
+// Phase B of the checks runs only on a body that its schema has accepted.
 function common(
   channel: Channel,
   to: string,

@@ -1,5 +1,5 @@
-// The lane of files whose verdict did not come in time: asked again and again, and passed on or ended. No verdict within an
-// hour ends the message too; it never goes unscanned (contract 6.3, R18).
+// The lane of messages whose files had no scan result in time. The scan is retried; without a result within an hour the message
+// fails. A message is never sent unscanned (contract 6.3, R18).
 import type { Clock } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
@@ -25,11 +25,11 @@ export type ScanApp = {
 type Item = { id: Id; lane: string; files: FileRow[] }
 type Written = Omit<Verdicts, 'id' | 'ticket'>
 
-const PATIENCE_MS = 3_600_000
-const ONE_FILE_MS = 60_000
-/** Then the delay of the message's own lane (contract 6.5). */
-const WAITS_SECONDS = [10, 20, 30, 40, 50, 60]
-const LANE_SECONDS = { high: 25, other: 300 } as const
+const SCAN_PERIOD_MS = 3_600_000
+const FILE_TIMEOUT_MS = 60_000
+/** Delays of the first retries; after them the delay of the message's own lane (contract 6.5). */
+const FIRST_DELAYS_SECONDS = [10, 20, 30, 40, 50, 60]
+const LANE_DELAY_SECONDS = { high: 25, other: 300 } as const
 
 export function scan(app: ScanApp): Work<Item, Written> {
   return {
@@ -54,9 +54,9 @@ export function scan(app: ScanApp): Work<Item, Written> {
         else open++
       }
       if (open === 0) return ended('created', null, clean, [])
-      const left = microsOf(item.id) / 1000 + PATIENCE_MS - app.clock.now()
+      const left = microsOf(item.id) / 1000 + SCAN_PERIOD_MS - app.clock.now()
       if (left <= 0) return ended('technical-failure', 'The virus scan gave no verdict within an hour', clean, [])
-      const wait = WAITS_SECONDS[ticket.attempts] ?? laneSeconds(item.lane)
+      const wait = FIRST_DELAYS_SECONDS[ticket.attempts] ?? laneSeconds(item.lane)
       return { kind: 'again', result: { ...NOTHING, clean }, delaySeconds: Math.min(wait, Math.max(1, left / 1000)) }
     },
 
@@ -75,21 +75,21 @@ const ended = (status: Verdicts['status'], response: string | null, clean: Id[],
   result: { status, response, clean, virus },
 })
 
-const laneSeconds = (lane: string) => (lane.endsWith('-high') ? LANE_SECONDS.high : LANE_SECONDS.other)
+const laneSeconds = (lane: string) => (lane.endsWith('-high') ? LANE_DELAY_SECONDS.high : LANE_DELAY_SECONDS.other)
 
 async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, file: FileRow): Promise<Verdict> {
   const release = await room(file.bytes)
   try {
     const content = await wholeOf(store, file, keyBy(seal, file.scan_key ?? file.content_key))
-    return await scanner.scan(content, ONE_FILE_MS)
+    return await scanner.scan(content, FILE_TIMEOUT_MS)
   } catch {
-    return { kind: 'none', detail: 'the file could not be read' } // the store is away: no content, no verdict
+    return { kind: 'none', detail: 'the file could not be read' } // the file store does not answer
   } finally {
     release()
   }
 }
 
-/** Writes verdicts, passes clean messages on to their lanes, and lets those without a verdict wait. */
+/** Records verdicts, moves clean messages to their lanes, and retries those without a verdict. */
 export const writeVerdicts =
   (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake'>) =>
   async (entries: readonly Entry<Written>[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// When a message is due: the forms of ISO 8601 the interface takes (contract 2.8), and the 96 hours it may lie ahead.
+// Due times of scheduled messages: the accepted forms of ISO 8601 (contract 2.8), at most 96 hours ahead.
 
 export const FORMAT = 'datetime format is invalid. It must be a valid ISO8601 date time format'
 export const PAST = 'datetime cannot be in the past'
@@ -9,7 +9,7 @@ const AHEAD_MS = 96 * 3_600_000
 const FORM =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d))?|(\d\d)(\d\d))?(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 
-/** Milliseconds since 1970 with a fraction, whole microseconds; null when the text is no date and time of ours. */
+/** Milliseconds since 1970, with microseconds as a fraction; null when the text has another form. */
 export function readMoment(text: string): number | null {
   if (text.length > 64) return null
   const found = FORM.exec(text)
@@ -38,7 +38,7 @@ function zoneMinutes(zone: string): number | null {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes)
 }
 
-/** What is wrong with a due time, without the name of its field; null when nothing is. */
+/** The problem of a due time, without the name of its field; null when there is none. */
 export function scheduleProblem(text: string, now: number): string | null {
   const moment = readMoment(text)
   if (moment === null) return FORMAT

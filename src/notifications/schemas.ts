@@ -1,4 +1,4 @@
-// Shapes of message requests and replies. The order of the fields is the order in which complaints are reported.
+// Schemas of requests and responses. Validation errors are reported in the order of the fields.
 import { complete, count, id, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 import { FILTERS, STATUSES } from './status.ts'
 
@@ -48,7 +48,7 @@ export const smsBody = {
   additionalProperties: false,
 } as const
 
-/** Both bodies as the verb takes them. */
+/** The body of a send, for any channel. */
 export type SendInput = {
   to: string
   template_id: string
@@ -179,7 +179,7 @@ const messageExample = {
   scheduled_for: null,
 }
 
-/** What a request and its answer look like, for openapi.json. */
+/** Examples for openapi.json. */
 export const examples = {
   sendEmail: {
     body: {

@@ -1,5 +1,5 @@
-// One message: its lines are the contract's order of checks, read top to bottom. What a request is refused for after the
-// rate limit is decided here but told only after it has been counted, so a draft carries its refusal along.
+// Sends one message. The checks have the order of the contract. Refusals that rank after the rate limit are found first but thrown
+// only after the request was counted; until then the draft carries them.
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
@@ -32,7 +32,7 @@ import { presentSent, type SentMessage } from './present.ts'
 import { refuse } from './refusals.ts'
 import { readMoment } from './schedule.ts'
 import type { SendInput } from './schemas.ts'
-import type { Asked, NewMessage } from './sql/accept.ts'
+import type { AcceptRequest, NewMessage } from './sql/accept.ts'
 
 export type SendApp = {
   clock: Clock
@@ -47,7 +47,7 @@ export type SendApp = {
 
 export type Sent = { body: string; rate: RateAnswer }
 
-/** Answers with the body of the 201. `base` is the public address, `replay` the caller's idempotency key, if any. */
+/** Returns the body of the 201 response. `base` is the public URL, `replay` the caller's idempotency key, if any. */
 export async function send(
   app: SendApp,
   caller: Caller,
@@ -64,7 +64,7 @@ export async function send(
   const limit = rateLimit(service)
   const now = app.clock.now()
   const due = input.scheduled_for === null ? now : (readMoment(input.scheduled_for) ?? now)
-  const asked: Asked = {
+  const asked: AcceptRequest = {
     id: draft.refusal ? app.ids.next() : draft.sent.id,
     service_id: service.id,
     key_id: key.id,
@@ -93,7 +93,7 @@ export async function send(
   return { body, rate }
 }
 
-/** A refusal that comes before the daily limit does not ask for it; one that comes after must. */
+/** `daily: 'ask'`: the daily limit ranks before this refusal, so an exceeded limit is reported instead. */
 type Draft =
   | { refusal: Refusal; daily: 'none' | 'ask' }
   | { refusal: null; daily: 'reserve' | 'none'; sent: SentMessage; message: NewMessage | null; files: Keeping | null }
@@ -116,7 +116,7 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   const version = await app.templates.version(template.id, template.version)
   const missing = version.compiled.unsendable(values)
   if (missing.length > 0) return early(refuse.missingPersonalisation(template.id, missing.join(', ')))
-  // From lengths, before anything is rendered: a short request can ask for gigabytes.
+  // Estimated from lengths before rendering: a short request could render to gigabytes.
   const excess = version.excess(values, service.sms_prefix ? service.name : null)
   if (excess) return early(excess === 'tooLong' ? refuse.tooLong(smsLimit) : refuse.tooLarge())
   const content: { body: string; subject?: string } = version.compiled.answer(values)
@@ -169,7 +169,7 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
 
 const SCAN_MS = 5_000
 
-/** Step 15: may the service send files, then types, then viruses; of several problems the first. */
+/** Step 15 of the contract: permission, file types, viruses; the first problem is reported. */
 async function scannedFiles(
   app: SendApp,
   mayHaveFiles: boolean,
@@ -190,7 +190,7 @@ const early = (refusal: Refusal): Draft => ({ refusal, daily: 'none' })
 
 type Recipient = { key: string; international: boolean }
 
-// The shape of the body was checked before: what cannot be read here is a fault of ours.
+// The body was validated before, so a recipient that cannot be read here is a bug.
 function readRecipient(channel: Channel, text: string, country: string): Recipient {
   const reading = CHANNELS[channel].recipient.read(text, { international: true, plan: homePlan(country) })
   if (reading.ok) return reading

@@ -1,5 +1,4 @@
-// Test keys: nothing is sent, and every message ends delivered, but for the four recipients that show what failure looks like.
-
+// Messages of test keys are not sent. Their final status is `delivered`, or a failure for four special recipients.
 import { recipientKey } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
@@ -37,7 +36,7 @@ export function simulate(app: App): Work<Due, Written> {
       if (!isActive(service)) return { kind: 'done', result: failed(NOT_ACTIVE) }
       const { to, values, e164 } = openPersonal(app.seal, item.sealed)
       const { compiled } = await app.templates.version(item.template_id, item.template_version)
-      // As with any other key (contract 22.2).
+      // Blank messages fail with every type of key (contract 22.2).
       if (compiled.isBlank(values)) return { kind: 'done', result: failed('empty message') }
       const status = FAILURES.get(e164 ?? recipientKey(to, item.channel) ?? '') ?? 'delivered'
       return { kind: 'done', result: ended(status) }

@@ -1,4 +1,4 @@
-// The one table of moves and labels (contract 6.1–6.3). Whoever changes a status asks it.
+// Statuses, their labels, and which status may follow which (contract 6.1–6.3).
 import { CHANNELS, type Channel } from '../channels/index.ts'
 
 export const STATUSES = [
@@ -17,7 +17,7 @@ export const STATUSES = [
 
 export type Status = (typeof STATUSES)[number]
 
-/** What a filter may name, in the order in which the error text lists them. */
+/** Values of the status filter, in the order of the error message. */
 export const FILTERS = [
   'created',
   'sending',
@@ -54,17 +54,17 @@ const LABELS: Record<Status, string> = {
   cancelled: 'In transit',
 }
 
-/** A failure whose detail is `blocked` was refused by a list, not by the address. */
+/** `blocked`: rejected by a block list, not because the address does not exist. */
 export function describe(status: Status, channel: Channel, detail: string | null): string {
   if (status === 'permanent-failure' && detail === 'blocked') return 'Blocked'
   const labels: Partial<Record<Status, string>> = CHANNELS[channel].labels
   return labels[status] ?? LABELS[status]
 }
 
-/** What counts of a message when news of it comes. `at`: the provider's time of the receipt that made the status, if one did. */
-export type Standing = { status: Status; at: number | null }
+/** `at`: the provider's time of the receipt that set the status; null when no receipt did. */
+export type CurrentStatus = { status: Status; at: number | null }
 
-export type News = {
+export type ReceiptEvent = {
   result: 'delivered' | 'pending' | 'permanent-failure' | 'temporary-failure' | 'technical-failure' | 'complaint'
   at: number
   detail: string | null
@@ -74,21 +74,25 @@ const OPEN: readonly Status[] = ['created', 'sending', 'pending']
 export const isFinal = (status: Status) => !OPEN.includes(status) && status !== 'pending-virus-check'
 
 /**
- * Where news moves a message; null where it changes nothing. For text messages the first final word stays. For e-mails the
- * end is the same in whatever order and however often news comes: a permanent failure stays, otherwise the latest event
- * counts, and of two at the same moment the failure (contract 6.3, 6.4).
+ * The status after a receipt; null when it changes nothing. A text message keeps its first final status. The final status of an
+ * e-mail does not depend on the order or repetition of receipts: a permanent failure stays, otherwise the latest event counts,
+ * and of two events at the same time the failure (contract 6.3, 6.4).
  */
-export function after(channel: Channel, { status, at }: Standing, news: News): Standing | null {
-  const result = news.result === 'complaint' && news.detail === 'blocked' ? 'permanent-failure' : news.result
+export function statusAfter(
+  channel: Channel,
+  { status, at }: CurrentStatus,
+  event: ReceiptEvent,
+): CurrentStatus | null {
+  const result = event.result === 'complaint' && event.detail === 'blocked' ? 'permanent-failure' : event.result
   if (result === 'complaint') return null
   if (result === 'pending') return status === 'created' || status === 'sending' ? { status: 'pending', at } : null
-  if (OPEN.includes(status)) return { status: result, at: news.at }
+  if (OPEN.includes(status)) return { status: result, at: event.at }
   if (CHANNELS[channel].isFirstFinal || (status !== 'delivered' && status !== 'temporary-failure')) return null
-  if (result === 'permanent-failure') return { status: result, at: news.at }
+  if (result === 'permanent-failure') return { status: result, at: event.at }
   if (result === 'technical-failure') return null
-  const isLater = at === null || news.at > at || (news.at === at && result === 'temporary-failure')
-  return isLater && (result !== status || news.at !== at) ? { status: result, at: news.at } : null
+  const isLater = at === null || event.at > at || (event.at === at && result === 'temporary-failure')
+  return isLater && (result !== status || event.at !== at) ? { status: result, at: event.at } : null
 }
 
-/** `provider_response` of a message that was due while its service was suspended or archived. */
+/** `provider_response` of a message whose service was suspended or archived when it was due. */
 export const NOT_ACTIVE = 'service is not active'

@@ -1,9 +1,8 @@
-// How the queue stands, for /metrics and doctor: one statement whose cost does not grow with the queue. Counts end at a bound,
-// because whoever sees a thousand waiting needs no more exact number.
+// Figures of the queue, for /metrics and doctor. Counts stop at 1,000, so that their cost does not grow with the queue.
 import type { Sql } from '../db/connect.ts'
 import { keptLanes } from './release.ts'
 
-/** A ticket that is due for longer than this has been forgotten by everyone (promise O5). */
+/** A free ticket that is due for longer than this should have been taken (promise O5). */
 const OVERDUE_SECONDS = 300
 const MOST_COUNTED = 1_000
 
@@ -32,11 +31,11 @@ export const laneFigures = (sql: Sql, lanes: readonly string[]) => sql<LaneFigur
     from unnest(${lanes}::text[]) as l (lane)`
 
 export type TicketFigures = {
-  /** Kept back by a release from the lanes `held`, until somebody chooses them. */
+  /** Tickets that a release has kept back from the lanes `held`. */
   kept: number
-  /** Waiting in the lane `retried` for another attempt. */
+  /** Tickets in the lane `retried` that were tried before. */
   retried: number
-  /** How long ago the oldest subject was made that waits in the lane `aged`. */
+  /** The age of the oldest subject in the lane `aged`. */
   oldest_seconds: number
 }
 

@@ -1,6 +1,5 @@
-// A database that is held sends nothing. A restored copy starts so, because what its original has sent since the backup cannot
-// be known; an operator releases it with a cut-off. Tickets that a release does not let go are kept back, in lanes nobody takes
-// from, until they are chosen or their messages end.
+// While sending is held, no tickets are taken from the lanes that send. A restored copy of a database starts held, because it
+// cannot know what the original has sent since the backup. An operator ends the hold (queue/release.ts).
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
@@ -11,14 +10,14 @@ export const HOLD_CHANNEL = 'herald_sending'
 
 export type Holding = { held_since: Timestamp; reason: 'restored' | 'asked' }
 
-// Object ids are new in a copy by dump and restore, or by a template; a fail-over, an upgrade in place and a moved folder keep
-// them, and must not stop anything.
+// A copy made by dump and restore or from a template has new object ids. A failover, an upgrade in place and a moved folder keep
+// them, and must not hold sending.
 const identityBy = (tables: readonly string[]): Part => part`concat_ws('/',
   (select oid from pg_database where datname = current_database()),
   (select string_agg(name::regclass::oid::text, '/' order by ord)
    from unnest(${tables}::text[]) with ordinality as t (name, ord)))`
 
-/** On every start: a database that is not the one it was is a restored copy. */
+/** Runs at every start: holds sending when the database is a restored copy. */
 export async function recogniseCopy(sql: Sql, tables: readonly string[]): Promise<void> {
   await sql`
     insert into sending (one, database)
@@ -31,7 +30,7 @@ export async function recogniseCopy(sql: Sql, tables: readonly string[]): Promis
     where sending.database <> excluded.database`
 }
 
-/** The id of this installation. Null: it has never been started. */
+/** The id of this installation; null before its first start. */
 export async function instanceOf(sql: Sql): Promise<Id | null> {
   const [found] = await sql<{ instance: Id }>`select instance from sending`
   return found?.instance ?? null
@@ -55,7 +54,7 @@ export const holdSending = (sql: Sql, reason: Holding['reason'], tables: readonl
 
 export type Hold = {
   isHeld(): boolean
-  /** Nothing is taken from this lane, and nothing accepted for it is handed over at once. */
+  /** True for a lane from which nothing may be taken now, and to which nothing may be dispatched directly. */
   isShut(lane: string): boolean
   look(): Promise<void>
   stop(): void
@@ -63,7 +62,7 @@ export type Hold = {
 
 const EVERY_MS = 5_000
 
-/** What is true is known before the first ticket is taken; a change is heard by NOTIFY, and looked for in case it was not. */
+/** Reads the state before the first ticket is taken. Changes arrive by NOTIFY; polling finds those whose NOTIFY was lost. */
 export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (error: unknown) => void): Promise<Hold> {
   let held = false
   const look = async () => {
@@ -75,7 +74,7 @@ export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (er
   return { isHeld: () => held, isShut: lane => held && lanes.includes(lane), look, stop: () => void looks.stop() }
 }
 
-/** Finds nothing to do in the lanes that send while the hold lasts. */
+/** A taker that finds no tickets in held lanes. */
 export const heldBy = (hold: Pick<Hold, 'isShut'>, taker: Taker): Taker => ({
   ...taker,
   take: async (lane, most, which, held) => (hold.isShut(lane) ? [] : taker.take(lane, most, which, held)),

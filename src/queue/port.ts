@@ -1,5 +1,5 @@
-// How tickets travel. They are always born and settled in PostgreSQL with the rows they serve; an adapter only decides how
-// they reach an engine.
+// The port between queue and engine. Tickets are always inserted and deleted in PostgreSQL together with the rows they are for;
+// an adapter only decides how they reach an engine.
 import type { Id } from '../core/id.ts'
 
 export type Ticket = {
@@ -7,30 +7,30 @@ export type Ticket = {
   lane: string
   service_id: Id
   subjects: Id[]
-  /** Hand-overs answered with "not now" so far. */
+  /** How often the work was deferred. */
   attempts: number
-  /** Leases since the last answer: more than one means that an earlier owner ended without one. */
+  /** Leases since the last recorded result: more than one means that an earlier owner ended without recording one. */
   takes: number
 }
 
-/** Taken more often than this without an answer, a ticket is suspected of ending whoever takes it. */
+/** A ticket that was leased more often than this without a result is a suspect: it may crash the process that takes it. */
 export const SUSPECT_TAKES = 2
 
-/** Tickets of one service that a lane holds at the same time: fewer than it can hold, so that another finds room at once. */
+/** Tickets of one service that a lane may hold at the same time. Less than a lane can hold, so that other services get a place. */
 export const MOST_OF_ONE = 12
 
 export type Taker = {
   /**
-   * Due tickets of a lane, now ours; not more than `most`, and fairly from all services that have some. Suspects are those
-   * that have lost their owner SUSPECT_TAKES times; they are taken apart, so that others are not held beside them. `held` is
-   * what the caller has of each service already: who has least comes first, and nobody gets more than MOST_OF_ONE.
+   * Leases at most `most` due tickets of a lane, shared fairly between services. Suspects (SUSPECT_TAKES leases without a result)
+   * are taken separately, so that no other ticket is lost with them. `held` is how many tickets the caller already has of each
+   * service: the service with the fewest comes first, and none gets more than MOST_OF_ONE.
    */
   take(lane: string, most: number, which: 'usual' | 'suspects', held?: ReadonlyMap<Id, number>): Promise<Ticket[]>
-  /** Makes our leases longer; returns the tickets that are still ours. */
+  /** Extends our leases; returns the tickets that are still ours. */
   renew(ids: readonly Id[]): Promise<Set<Id>>
-  /** Tickets of owners that have ended become free again. */
+  /** Frees tickets whose lease has expired. */
   reap(): Promise<void>
-  /** Gives tickets back unhandled, as if they had never been taken. */
+  /** Returns tickets that were not worked on, as if they had never been taken. */
   giveBack(ids: readonly Id[]): Promise<void>
   /** For each lane, in how many milliseconds its next ticket is due (0: now); lanes without tickets are absent. */
   nextDue(lanes: readonly string[]): Promise<Map<string, number>>

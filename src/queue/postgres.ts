@@ -1,47 +1,46 @@
-// Taker by SKIP LOCKED and leases.
+// Takes tickets from PostgreSQL with SKIP LOCKED and leases.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
 
-/** Tickets one service may get in one take while others wait too. */
+/** Tickets of one service in one take. */
 const PER_SERVICE = 4
 
-/** A ticket names so many at most. */
+/** The most subjects of a ticket. */
 const MOST_SUBJECTS = 500
-/** A ticket with so few subjects is small; its array takes fewer bytes than this, which is known without reading it. */
+/** A ticket with at most 4 subjects is small. Its array has fewer than 100 bytes; the size is known without reading the array. */
 const SMALL = 4
 const SMALL_BYTES = 100
-/** Small tickets merged at a time: about as many messages as a take gives to one service. */
+/** Small tickets merged in one statement: about as many messages as one take leases for one service. */
 const MOST_MERGED = PER_SERVICE * MOST_SUBJECTS
 
 export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): Taker {
-  /** By lane: services that had more small tickets due than one take gives. */
-  const crowds = new Map<string, Set<Id>>()
+  /** By lane: services with more small tickets due than one take leases. */
+  const mergeable = new Map<string, Set<Id>>()
 
-  // A scheduled message has a ticket of its own, so that it can be cancelled. When thousands are due at the same moment, they
-  // would be taken a few at a time; merged, they are taken like the rows of a bulk.
-  async function mergeCrowds(lane: string, held: ReadonlyMap<Id, number>) {
-    for (const service of crowds.get(lane) ?? []) {
+  // A scheduled message has its own ticket, so that it can be cancelled. Thousands of them due at the same moment would be taken
+  // four at a time. Merged into large tickets they are taken as fast as the messages of a bulk job.
+  async function mergeSmall(lane: string, held: ReadonlyMap<Id, number>) {
+    for (const service of mergeable.get(lane) ?? []) {
       if ((held.get(service) ?? 0) >= MOST_OF_ONE) continue
       const merged = await merge(sql, lane, service)
-      if (merged < MOST_MERGED) crowds.get(lane)?.delete(service)
+      if (merged < MOST_MERGED) mergeable.get(lane)?.delete(service)
     }
   }
 
-  function noteCrowds(lane: string, tickets: readonly Ticket[]) {
+  function noteSmall(lane: string, tickets: readonly Ticket[]) {
     const small = new Map<Id, number>()
     for (const { service_id, subjects } of tickets)
       if (subjects.length <= SMALL) small.set(service_id, (small.get(service_id) ?? 0) + 1)
     for (const [service, count] of small) {
       if (count < PER_SERVICE) continue
-      const known = crowds.get(lane)
+      const known = mergeable.get(lane)
       if (known) known.add(service)
-      else crowds.set(lane, new Set([service]))
+      else mergeable.set(lane, new Set([service]))
     }
   }
 
-  // Services are found by leaping through the index from one to the next, so a service with a million waiting messages
-  // costs no more to pass by than one with a single message.
+  // A loose index scan finds the services: its cost depends on the number of services, not on the number of their tickets.
   const take = (lane: string, most: number, which: 'usual' | 'suspects', held: ReadonlyMap<Id, number>) => sql<Ticket>`
     with recursive waiting as (
       (select service_id
@@ -100,9 +99,9 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
   return {
     async take(lane, most, which, held = new Map()) {
       if (which === 'suspects') return take(lane, most, which, held)
-      if (crowds.size > 0) await mergeCrowds(lane, held)
+      if (mergeable.size > 0) await mergeSmall(lane, held)
       const tickets = await take(lane, most, which, held)
-      noteCrowds(lane, tickets)
+      noteSmall(lane, tickets)
       return tickets
     },
 
@@ -116,8 +115,8 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
       return new Set(kept.map(row => row.id))
     },
 
-    // While the database is away nobody can renew a lease or record what was sent. After its start owners have the time of a
-    // lease to come back, or what they have sent would be sent again.
+    // While the database is down, owners can neither renew leases nor record what they have sent. After its start they get the
+    // time of one lease to do so; without it their messages would be sent twice.
     async reap() {
       await sql`
         update tickets
@@ -156,7 +155,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
   }
 }
 
-/** Only tickets that nobody has taken or tried yet, or tried as often as each other: nothing that is known of them is lost. */
+/** Merges small tickets that are free and have the same number of attempts. Returns how many there were. */
 async function merge(sql: Sql, lane: string, service: Id): Promise<number> {
   const [told] = await sql<{ merged: number }>`
     with small as materialized (

@@ -1,5 +1,5 @@
-// What goes on after a hold, and what a release keeps back: tickets in lanes of their own that nobody takes from, until they are
-// chosen or their messages end. `lanes` are those that were held.
+// Ends a hold of sending. Tickets that may already have been sent by the original of a restored copy are kept back: they move to a
+// lane `kept-…`, from which no engine takes, until an operator chooses them or their messages expire. `lanes` are the held lanes.
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Database, type Part, part, type Sql } from '../db/connect.ts'
@@ -12,8 +12,8 @@ export const keptLanes = (lanes: readonly string[]) => lanes.map(lane => KEPT + 
 export type Released = { released: number; kept: number }
 
 /**
- * Lets go what was due since the cut-off and has never been tried, and keeps back the rest. All in one transaction: a process
- * that hears of it finds the tickets in their places. With a million waiting it takes longer than a request may.
+ * Releases what was due since the cut-off and has never been tried, and keeps back the rest. It is one transaction, so that a
+ * process that gets the NOTIFY finds the tickets in their lanes. A million tickets take longer than the timeout of a request.
  */
 export const releaseSince = (
   db: Pick<Database, 'transaction'>,
@@ -30,20 +30,20 @@ export const releaseSince = (
           or attempts > 0
           or takes > 0
           or ${wasTried(part`tickets.subjects`)})`
-    return goOn(sql, lanes)
+    return endHold(sql, lanes)
   })
 
-/** Lets go everything, also what had been kept back. */
+/** Releases everything, also what was kept back. */
 export const releaseAll = (db: Pick<Database, 'transaction'>, lanes: readonly string[]): Promise<Released> =>
   db.transaction(async sql => {
     await sql`
       update tickets
       set lane = substr(lane, ${KEPT.length + 1}::integer)
       where lane = any (${keptLanes(lanes)}::text[])`
-    return goOn(sql, lanes)
+    return endHold(sql, lanes)
   })
 
-async function goOn(sql: Sql, lanes: readonly string[]): Promise<Released> {
+async function endHold(sql: Sql, lanes: readonly string[]): Promise<Released> {
   await sql`update sending set held_since = null, reason = null`
   const [counted] = await sql<Released>`
     select coalesce(sum(cardinality(subjects)) filter (where lane = any (${lanes}::text[])), 0)::integer as released,
@@ -54,8 +54,8 @@ async function goOn(sql: Sql, lanes: readonly string[]): Promise<Released> {
 }
 
 /**
- * Lets go chosen ones of those kept back. A ticket that somebody may have tried before goes on as tried once, so that its
- * messages are marked uncertain before they are sent.
+ * Releases the chosen messages of those kept back. A ticket that was leased before keeps one lease, so that its messages are
+ * marked as uncertain before they are sent.
  */
 export async function releaseChosen(sql: Sql, lanes: readonly string[], ids: readonly Id[]): Promise<Id[]> {
   const rows = await sql<{ subjects: Id[] }>`

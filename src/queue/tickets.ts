@@ -1,16 +1,17 @@
-// Tickets are born in the statement that stores what they serve: no message without a ticket, no ticket without a message.
+// Tickets are inserted and deleted by the statements that store and record their messages, so that neither exists without the
+// other. These are the parts of such statements.
 import type { Id } from '../core/id.ts'
 import { bare, type Part, part } from '../db/connect.ts'
 
 /**
- * Who delivers what it accepts holds its tickets from initialLease, so that the normal path has no claim. `leasedUntil` is on the
- * process's own clock, counted from before the statement, so that a process never believes in a lease that has run out.
+ * A process that delivers what it accepts leases the tickets to itself at insert, which saves the statement that would take them.
+ * `leasedUntil` is on the clock of performance.now(), counted from before the statement: the lease in the database ends later.
  */
 export type InitialLease = { owner: Id; leaseSeconds: number; leasedUntil: number } | null
 
 /**
- * The tail of an accepting statement, which has a CTE `due` (ticket, lane, service_id, id, due_at). Messages of one lane and
- * service share a ticket; those with `ticket` set (scheduled ones) have one of their own, under that id.
+ * Inserts the tickets of a CTE `due` (ticket, lane, service_id, id, due_at). Messages of one lane and service share a ticket; a row
+ * with `ticket` set (a scheduled message) gets its own, under that id.
  */
 export const ticketsFor = (initialLease: InitialLease): Part => part`
   insert into tickets (id, lane, service_id, subjects, due_at, takes, owner, leased_until)
@@ -22,7 +23,7 @@ export const ticketsFor = (initialLease: InitialLease): Part => part`
   from due
   group by ticket, lane, service_id`
 
-/** Of these tickets, the ones that are still ours by the same take: the fence of whatever is written in their name. */
+/** Selects the tickets that are still leased to us by the same take. Results are written only for these (fencing). */
 export const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[]): Part => part`
     select t.id
     from tickets t
@@ -30,7 +31,7 @@ export const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[])
       on h.id = t.id and h.takes = t.takes
     where t.owner = ${owner}`
 
-/** Takes away a ticket that nobody has taken or tried: an owner that ended without an answer may have sent its messages. */
+/** Deletes a ticket that was never leased or tried: after a lease its message may have been sent. */
 export const withdrawn = (ticket: Part): Part => part`
     delete from tickets
     where id = (${ticket})
@@ -39,19 +40,19 @@ export const withdrawn = (ticket: Part): Part => part`
       and takes = 0
     returning id`
 
-/** A CTE: takes away tickets whose work is gone. */
+/** A CTE that deletes tickets whose subjects were deleted. */
 export const unqueued = (tickets: Part): Part => part`unqueued as (
       delete from tickets
       where id in (${tickets})
     )`
 
-/** What is in somebody's hands at this moment, as `id`. */
+/** Selects the subjects of all leased tickets, as `id`. */
 export const leasedSubjects: Part = part`
     select unnest(subjects) as id
     from tickets
     where owner is not null`
 
-/** A subject of the ticket `from` that is to be tried again, later: those with the same `ticket` travel together. */
+/** A retry of one subject of the ticket `from`. Retries with the same `ticket` share that new ticket. */
 export type Again = {
   from: Id
   ticket: Id
@@ -64,9 +65,9 @@ export type Again = {
 }
 
 /**
- * The tail of a recording statement, which has a CTE `held` (id) of tickets that are still ours: settled ones go, and what
- * was deferred goes on under new tickets, in the same commit. Only what this very statement settles goes on: when the answer
- * to a commit was lost and the statement comes again, or somebody else has taken over, there must not be a second ticket.
+ * CTEs that delete settled tickets and insert the tickets of retries, for a statement with a CTE `held` (id) of tickets that are
+ * still ours. A retry is inserted only if this statement deletes its old ticket: when the statement is repeated after a lost
+ * connection, or another process has taken the ticket, there must not be a second one.
  */
 export const settleTail = (settled: readonly Id[], again: readonly Again[]): Part => part`
   settled as (

@@ -1,10 +1,10 @@
-// Tells engines in other processes that a lane has something due. Telling is not part of the accepting statement, because
-// every commit that notifies waits for every other; one that is lost costs a second, as engines look by themselves.
+// Notifies engines in other processes that a lane has a due ticket. It is not part of the accepting statement, because commits
+// with a NOTIFY are serialised. Engines also poll, so a lost notification costs one second.
 import type { Sql } from '../db/connect.ts'
 
 export const WAKE_CHANNEL = 'herald_tickets'
 const GATHER_MS = 5
-/** Between two words about the same lane: an engine with work looks for more by itself. */
+/** The least time between two notifications for one lane: an engine that is working polls anyway. */
 const REST_MS = 25
 
 export function createWaker(sql: Sql, onFault: (error: unknown) => void): (lane: string) => void {

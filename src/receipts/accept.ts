@@ -8,7 +8,7 @@ import { cleanLine, cleanRef, cleanTime } from '../providers/clean.ts'
 import type { AcceptReceipts, Receipt } from '../providers/port.ts'
 import { createGroupCommit } from '../runtime/group-commit.ts'
 import { crashPoint } from '../telemetry/crash.ts'
-import { keepFresh } from './fresh.ts'
+import { keepInMemory } from './in-memory.ts'
 import { accept as insert, type NewReceipt, NOBODY, RECEIPT_LANE } from './sql.ts'
 
 /** A ticket has 500 subjects at most. */
@@ -48,7 +48,7 @@ export function createAcceptReceipts(app: {
       attempts: 0,
       takes: initialLease ? 1 : 0,
     }
-    if (initialLease) keepFresh(ticket, receipts, kept)
+    if (initialLease) keepInMemory(ticket, receipts, kept)
     dispatcher.hand([ticket], initialLease)
     return []
   }
@@ -64,7 +64,7 @@ export function createAcceptReceipts(app: {
   }
 }
 
-/** Every adapter has its own border; this is the last one. Null: it does not say of what it speaks. */
+/** Every provider validates its own input; this is the last check. Null: there is no reference. */
 function cleaned({ ref, eventId, at, result, detail, response }: Receipt): Omit<Receipt, 'diagnosis'> | null {
   const known = cleanRef(ref)
   if (known === '') return null

@@ -1,4 +1,4 @@
-// POST /receipts/<provider>: where providers deliver their news. Each door checks who speaks; a refusal changes nothing.
+// POST /receipts/<provider>: the webhooks of providers. Each endpoint authenticates its provider.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { envelope } from '../http/errors.ts'
 import type { AcceptReceipts, WebhookEndpoint } from '../providers/port.ts'

@@ -6,10 +6,10 @@ import { messageOfRef } from '../notifications/sql/handovers.ts'
 import type { Receipt } from '../providers/port.ts'
 import { type InitialLease, ticketsFor } from '../queue/tickets.ts'
 
-/** Its diagnosis is sealed. */
+/** A receipt to store; its diagnosis is sealed. */
 export type NewReceipt = Omit<Receipt, 'diagnosis'> & { id: Id; provider: string; diagnosis: Buffer | null }
 
-/** Of a receipt r: the provider's time or ours, in milliseconds, and its message by the provider's name or by our own. */
+/** Of a receipt r: its time in milliseconds, and its message, by the provider's reference or by our own id. */
 const timeOf = part`(extract(epoch from coalesce(r.at, r.received_at)) * 1000)::float8`
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'
 const messageOf = part`coalesce(${messageOfRef(part`r.provider`, part`r.ref`)},
@@ -17,13 +17,13 @@ const messageOf = part`coalesce(${messageOfRef(part`r.provider`, part`r.ref`)},
 
 export const RECEIPT_LANE = 'receipt'
 
-/** Whose tickets those of receipts are: they belong to no service. */
+/** The service of tickets of receipts, which belong to none. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 
-/** A receipt that has just been stored: its time, its message if that is known, and whether the message has older ones. */
+/** A stored receipt: its time, its message if known, and whether that has older receipts. */
 export type Kept = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_older: boolean }
 
-/** Stores receipts with their ticket. News that is known already changes nothing, and does not come back. */
+/** Stores receipts with their ticket. Returns the new ones; duplicates are ignored. */
 export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: InitialLease) => sql<Kept>`
   with fresh as (
     insert into receipts (id, provider, event_id, ref, at, result, detail, response, diagnosis)
@@ -43,31 +43,31 @@ export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: 
   ),
   ticketed as (${ticketsFor(initialLease)})
   select r.id, ${timeOf} as at, ${messageOf} as notification,
-         -- Not "exists", for which the planner would read them all and keep them in a table.
+         -- Not "exists", which the planner would turn into a hash table of all receipts.
          (select true from receipts o where o.provider = r.provider and o.ref = r.ref limit 1) is true as has_older
   from fresh r
   order by r.id`
 
 export type StoredReceipt = {
   id: Id
-  /** The receipt that was asked for: itself, or a later one of the same message. */
+  /** The receipt that is to be applied: this one, or a later one of the same message. */
   asked: Id
   provider: string
   result: Receipt['result']
   detail: string | null
   response: string | null
-  /** Sealed; gone from the receipt once it has been applied. */
+  /** Sealed; deleted once the receipt is applied. */
   diagnosis: Buffer | null
-  /** The provider's time, or when it reached us where it gives none; milliseconds. */
+  /** The provider's time in milliseconds, or when we received it if the provider gives none. */
   at: number
   age_seconds: number
-  /** The message it speaks of; null while its reference is not known. */
+  /** Its message; null while the reference is unknown. */
   notification: Id | null
 }
 
 /**
- * A provider that reports calls a message by its own name; one that bounces mail calls it by ours. Each receipt comes after the
- * older ones of its message, which may still be waiting for the message to be known.
+ * Loads receipts, each after the older ones of the same reference, which may not be applied yet. A webhook names a message by the
+ * provider's reference, a bounced e-mail by our id.
  */
 export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
   select r.id, a.id as asked, r.provider, r.result, r.detail, r.response, r.diagnosis, ${timeOf} as at,
@@ -77,7 +77,7 @@ export const load = (sql: Sql, ids: readonly Id[]) => sql<StoredReceipt>`
   where a.id = any (${bare(ids)}::uuid[])
   order by r.id`
 
-/** A CTE for `move`: receipts whose diagnosis is with its message now. Empty where there are none. */
+/** A CTE for `move` that deletes the diagnosis of receipts, which is now stored with the message; null without receipts. */
 export const withoutDiagnosis = (receipts: readonly Id[]): Part | null =>
   receipts.length === 0
     ? null

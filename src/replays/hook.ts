@@ -1,4 +1,5 @@
-// The three sends answer in one way: the body's bytes to `first`, or the stored answer of an Idempotency-Key.
+// The edge of the three send routes: calls `first` with the bytes of the body, or replies with the stored answer of the
+// Idempotency-Key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { callerOf } from '../keys/hook.ts'

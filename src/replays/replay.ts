@@ -1,5 +1,5 @@
-// The same Idempotency-Key gets the same answer and sends nothing twice (contract 18, 21.17). The first answer is stored by
-// the statement that stores the message; here it is looked for before anything else is done.
+// Idempotency (contract 18, 21.17): a repeated Idempotency-Key gets the stored answer and sends nothing. The answer is stored by
+// the statement that stores the message; here it is read before anything else is done.
 import { createHash } from 'node:crypto'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
@@ -10,14 +10,14 @@ import { find, forget } from './sql.ts'
 
 export type Answer = { status: number; body: string }
 
-/** A request that carries a key: what is stored with its answer. */
+/** What is stored with the answer to a request that has a key. */
 export type Replay = { keyDigest: Buffer; requestDigest: Buffer }
 
-/** A key is known by the service, the type of the API key and the value of the header (contract 22.12). */
+/** Together with the value of the header, this identifies a key (contract 22.12). */
 export type Scope = { service: Id; keyType: KeyType }
 
 export type Replays = {
-  /** Runs `first` for a key that is new; gives the stored answer for one that is not. */
+  /** Runs `first` for a new key; returns the stored answer for a known one. */
   once(
     scope: Scope,
     header: string,
@@ -43,7 +43,7 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
     async once({ service, keyType }, header, { route, body }, first) {
       if (!VALID.test(header)) throw refuse.notValid()
       const scoped = `${keyType}\n${header}`
-      // Answers stored by a version that did not know key types are found by the header alone; they last a day.
+      // Earlier versions stored answers under the header alone; such answers expire after a day.
       const keys = [...seal.digests(scoped), ...seal.digests(header)]
       const keyDigest = seal.digest(scoped)
       const name = service + keyDigest.toString('hex')
@@ -57,7 +57,7 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
         try {
           return { ...(await first({ keyDigest, requestDigest })), replayed: false }
         } catch (error) {
-          // Another process was faster: its answer is there now.
+          // Another process has stored an answer for this key meanwhile.
           const other = isTaken(error) ? await stored(service, keys, requestDigest) : null
           if (!other) throw error
           return { ...other, replayed: true }
@@ -69,7 +69,7 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   }
 }
 
-/** Hashed at once: some 5 ms. */
+/** Hashed between two turns of the event loop: takes about 5 ms. */
 const PIECE_BYTES = 4 * 1024 * 1024
 
 async function digestOf(route: string, body: Buffer): Promise<Buffer> {
@@ -81,6 +81,6 @@ async function digestOf(route: string, body: Buffer): Promise<Buffer> {
   return hash.digest()
 }
 
-/** Thrown by whoever tried to store an answer for a key that has one. */
+/** Thrown when an answer for the key already exists. */
 export class KeyTaken extends Error {}
 const isTaken = (error: unknown) => error instanceof KeyTaken

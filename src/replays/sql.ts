@@ -5,7 +5,7 @@ import { purgeAged } from '../db/purge.ts'
 
 export type StoredReplay = { request_digest: Buffer; status: number; answer: Buffer }
 
-/** What was answered to this key in the last 24 hours. */
+/** The answer that was stored for this key in the last 24 hours. */
 export async function find(sql: Sql, service: Id, key: readonly Buffer[]): Promise<StoredReplay | null> {
   const [found] = await sql<StoredReplay>`
     select request_digest, status, answer
@@ -16,11 +16,11 @@ export async function find(sql: Sql, service: Id, key: readonly Buffer[]): Promi
   return found ?? null
 }
 
-/** Whether a key has an answer. Not "exists", for which the planner may read a day of them and keep them in a table. */
+/** Whether a key has an answer. Not `exists`, which the planner may turn into a hash table of a whole day of keys. */
 export const isAnswered = (service: Part, key: Part): Part =>
   part`(select true from replays p where p.service_id = ${service} and p.key_digest = ${key} limit 1) is true`
 
-/** A CTE: stores the answers that `rows` selects: service, key, request, answer. In order, so that two cannot deadlock. */
+/** A CTE that stores the answers selected by `rows` (service, key, request, answer), sorted to avoid deadlocks. */
 export const remembered = (rows: Part): Part => part`remembered as (
       insert into replays (service_id, key_digest, request_digest, status, answer)
       select service_id, key_digest, request_digest, 201, answer
@@ -28,7 +28,7 @@ export const remembered = (rows: Part): Part => part`remembered as (
       order by service_id, key_digest
     )`
 
-/** An answer older than a day is forgotten, so that its key can be used anew. */
+/** Deletes an answer older than a day, so that its key can be used again. */
 export const forget = (sql: Sql, service: Id, key: readonly Buffer[]) => sql`
   delete from replays
   where service_id = ${service}
@@ -39,7 +39,7 @@ export const forget = (sql: Sql, service: Id, key: readonly Buffer[]) => sql`
 export const purge = (sql: Sql, after: Timestamp | null, most: number) =>
   purgeAged(sql, REPLAYS, part`now() - interval '24 hours'`, after, most)
 
-/** A key that has been forgotten and used anew meanwhile has another time. */
+/** The time is part of the match: a key may have been used again meanwhile. */
 const REPLAYS = {
   table: part`replays`,
   time: part`created_at`,

@@ -2,9 +2,14 @@
 // the test and for the fault tests.
 import fc from 'fast-check'
 import type { Channel } from '../../src/channels/index.ts'
-import { after as moved, type News, type Standing, type Status } from '../../src/notifications/status.ts'
+import {
+  type CurrentStatus,
+  statusAfter as moved,
+  type ReceiptEvent,
+  type Status,
+} from '../../src/notifications/status.ts'
 
-export type Result = News['result']
+export type Result = ReceiptEvent['result']
 
 /** Contract 6.3, line by line: from, event, to. Anything else changes nothing. */
 const TABLE: [channels: Channel[], from: Status[], heard: Result[], to: (heard: Result) => Status][] = [
@@ -20,7 +25,7 @@ const TABLE: [channels: Channel[], from: Status[], heard: Result[], to: (heard: 
   [['email'], ['temporary-failure'], ['permanent-failure'], () => 'permanent-failure'],
 ]
 
-export function model(channel: Channel, standing: Standing, news: News): Status {
+export function model(channel: Channel, standing: CurrentStatus, news: ReceiptEvent): Status {
   const heard = news.result === 'complaint' && news.detail === 'blocked' ? 'permanent-failure' : news.result
   const line = TABLE.find(
     ([channels, from, heards]) =>
@@ -55,7 +60,7 @@ export const STATUSES: Status[] = [
 ]
 
 /** Six different receipts of one e-mail, to be applied in any order. */
-export const SIX: News[] = [
+export const SIX: ReceiptEvent[] = [
   { result: 'pending', at: 1, detail: null },
   { result: 'temporary-failure', at: 2, detail: 'mailbox-full' },
   { result: 'delivered', at: 3, detail: null },
@@ -64,14 +69,14 @@ export const SIX: News[] = [
   { result: 'complaint', at: 5, detail: null },
 ]
 
-export const news = (results: readonly Result[]): fc.Arbitrary<News> =>
+export const news = (results: readonly Result[]): fc.Arbitrary<ReceiptEvent> =>
   fc.record({
     result: fc.constantFrom(...results),
     at: fc.integer({ min: 1, max: 8 }),
     detail: fc.constantFrom(null, 'blocked', 'general'),
   })
 
-export const hear = (channel: Channel, from: Standing, all: readonly News[]): Standing =>
+export const hear = (channel: Channel, from: CurrentStatus, all: readonly ReceiptEvent[]): CurrentStatus =>
   all.reduce((standing, one) => moved(channel, standing, one) ?? standing, from)
 
 export function* permutations<T>(list: readonly T[]): Generator<T[]> {

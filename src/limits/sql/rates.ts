@@ -1,5 +1,4 @@
-// Requests per sliding 60 seconds. The function count_requests of the database counts them: only there is it exact for all
-// processes.
+// Requests in a sliding window of 60 seconds, counted by the function count_requests of the database.
 import type { Id } from '../../core/id.ts'
 import { bare, type Part, part, type Sql } from '../../db/connect.ts'
 
@@ -15,8 +14,8 @@ export async function countRequest(sql: Sql, service: Id, keyType: string, limit
 export type RateGroup = { service_id: Id; key_type: string; requests: number; most: number }
 
 /**
- * A CTE `rated` (rate, service_id, key_type, passed, remaining, free_in): counts the requests of each group; `rate` is its
- * number from 1. Groups come in the same order in every statement, so that two statements cannot deadlock.
+ * A CTE `rated` (rate, service_id, key_type, passed, remaining, free_in) that counts the requests of each group, when `when` holds.
+ * `rate` numbers the groups from 1. The caller sorts the groups, so that two statements cannot deadlock.
  */
 export const rated = (groups: readonly RateGroup[], when: Part): Part => part`rated as materialized (
       select r.rate, r.service_id, r.key_type, c.passed, c.remaining, c.free_in
@@ -27,7 +26,7 @@ export const rated = (groups: readonly RateGroup[], when: Part): Part => part`ra
       where ${when}
     )`
 
-/** After the database's clock was set back: requests that were counted in what is the future now would stay for too long. */
+/** After the clock of the database was set back: hits with a time in the future would stay in the window for too long. */
 export const dropFutureRequests = (sql: Sql) => sql`
   with dropped as (
     delete from rate_hits

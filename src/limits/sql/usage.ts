@@ -1,4 +1,4 @@
-// Messages per day of each service and channel: what is used, and how a statement that stores messages reserves some.
+// Counters of the daily limit, and parts for statements that store messages and count them.
 
 import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
@@ -6,16 +6,16 @@ import { bare, type Part, part, type Sql } from '../../db/connect.ts'
 
 export type Counter = { service_id: Id; channel: Channel; day: string }
 
-/** Counters of today and the days to come, for which messages may be accepted already. */
+/** Counters of today and of later days, for which scheduled messages may have been accepted. */
 export const counters = (sql: Sql, today: string) => sql<Counter>`
   select service_id, channel, day::text
   from usage
   where day >= ${today}::date`
 
-/** All statements of the transaction see the data of this moment. */
+/** All statements of the transaction read the same snapshot. */
 export const freeze = (sql: Sql) => sql`set transaction isolation level repeatable read, read only`
 
-/** What is reserved or given back meanwhile stays so. */
+/** Subtracts from the counter, so that messages counted meanwhile stay counted. */
 export const lower = (sql: Sql, { service_id, channel, day }: Counter, surplus: number) => sql`
   update usage
   set used = greatest(0, used - ${surplus})
@@ -23,7 +23,7 @@ export const lower = (sql: Sql, { service_id, channel, day }: Counter, surplus: 
     and channel = ${channel}
     and day = ${day}::date`
 
-/** What is used of a day's allowance. */
+/** How many messages are counted. */
 export async function usedOf(sql: Sql, { service_id, channel, day }: Counter): Promise<number> {
   const [row] = await sql<{ used: number }>`
     select used
@@ -32,12 +32,13 @@ export async function usedOf(sql: Sql, { service_id, channel, day }: Counter): P
   return row?.used ?? 0
 }
 
-/** What messages of a batch count against together. */
+/** A counter and its limit. */
 export type Allowance = { service_id: Id; channel: Channel; day: string; most: number }
 
 /**
- * CTEs that reserve for a batch. `requests` selects, as `requests`, how many messages are wanted of the allowance `u.allowance`,
- * which is its number from 1. The last one, `allowed` (allowance, channel, most, granted, used), says how many may be stored.
+ * CTEs that count the messages of a batch, as far as the limits allow. `allowance` numbers the counters from 1. `requests` selects
+ * `requests`, the number of messages for the counter `u.allowance`. The result is `allowed` (allowance, channel, most, granted,
+ * used): `granted` messages may be stored.
  */
 export const allowed = (allowances: readonly Allowance[], requests: Part): Part => part`allowances as materialized (
       select *
@@ -64,7 +65,7 @@ export const allowed = (allowances: readonly Allowance[], requests: Part): Part 
       left join usage u on u.service_id = a.service_id and u.channel = a.channel and u.day = a.day
     )`
 
-/** A CTE `reserved`: all messages of one allowance or none; it has a row when they were reserved. */
+/** A CTE `reserved` that counts all messages or none; it has a row if they were counted. */
 export const reservedWhole = (
   { service_id, channel, day, most }: Allowance,
   messages: number,
@@ -80,7 +81,7 @@ export const reservedWhole = (
       returning service_id
     )`
 
-/** A CTE: gives back what `rows` (service_id, channel, day, messages) had reserved. */
+/** A CTE that subtracts the messages of `rows` (service_id, channel, day, messages). */
 export const givenBack = (rows: Part): Part => part`given_back as (
       update usage
       set used = greatest(0, usage.used - back.messages)

@@ -11,15 +11,15 @@ import type { Personal } from '../notification.ts'
 import type { Status } from '../status.ts'
 import { created } from './moved.ts'
 
-/** A request that came as far as the limits: what it counts against, and what is stored if they allow it. */
-export type Asked = {
+/** A request that is counted against the limits, and what is stored if they allow it. */
+export type AcceptRequest = {
   id: Id
   service_id: Id
   key_id: Id
   key_type: KeyType
   rate_limit: number
   channel: Channel
-  /** reserve: a message of today's allowance. ask: refused anyway, but a used-up allowance is told first. */
+  /** reserve: counts against the daily limit. ask: refused anyway, but an exceeded limit is reported first. */
   daily: 'reserve' | 'ask' | 'none'
   day: string
   daily_limit: number
@@ -37,28 +37,28 @@ export type NewMessage = {
   scheduled_for: Timestamp | null
   is_international: boolean
   sealed: Buffer
-  /** What is sealed: not stored, only for whoever sends it at once. */
+  /** The sealed data in clear: not stored, only for sending from memory. */
   personal: Personal
 }
 
-/** The first thing that speaks against a request, and what is left of its rate. */
+/** The first reason for a refusal, and the state of the rate limit. */
 export type Decision = { verdict: 'accepted' | 'too fast' | 'seen' | 'too many'; remaining: number; free_in: number }
 
 /**
- * Takes a group of requests in one statement and one commit: counts them, reserves their allowance, stores the messages with
- * their states, tickets and idempotency records. One decision comes back for each, in order; none at all when the statement
- * was reached only after the deadline, so that an answer of ours never contradicts what happens later.
- * The rows that pass from step to step are narrow, and rates and allowances are known in them by number: what a message is
- * made of stays in its array until it is stored.
+ * Accepts a batch of requests in one statement: counts them against the limits and stores the messages with their states, tickets
+ * and idempotency keys. Returns one decision per request, in order; none at all when the statement started after the deadline, so
+ * that no message is stored after its caller was told of a timeout.
+ * For speed the rows between the CTEs are narrow: rate limits and daily limits are referred to by number, and the columns of a
+ * message stay in their arrays until the insert.
  */
 export async function accept(
   sql: Sql,
-  asked: readonly Asked[],
+  asked: readonly AcceptRequest[],
   deadline: Timestamp,
   initialLease: InitialLease,
 ): Promise<Decision[]> {
-  const all = (read: (one: Asked) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
-  const allBytes = (read: (one: Asked) => Buffer | undefined) => bytes(asked.map(read))
+  const all = (read: (one: AcceptRequest) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
+  const allBytes = (read: (one: AcceptRequest) => Buffer | undefined) => bytes(asked.map(read))
   const rates = numbered(asked, one => one.service_id + one.key_type)
   const allowances = numbered(asked, one => one.service_id + one.channel + one.day)
   const [told] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
@@ -70,9 +70,9 @@ export async function accept(
         ${all(a => a.message?.lane)}::text[], ${all(a => a.message?.scheduled_for)}::timestamptz[],
         ${allBytes(a => a.replay?.key)}::bytea[]
       ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, replay_key, ord)
-      where (select clock_timestamp() < ${deadline}::timestamptz) -- asked once: all of them or none
+      where (select clock_timestamp() < ${deadline}::timestamptz) -- evaluated once: all or none
     ),
-    -- Rates and allowances come in the same order everywhere, so that two groups never wait for each other crosswise.
+    -- Rate and daily limits are sorted in every statement, so that two statements cannot deadlock.
     ${rated(
       rates.groups.map(({ first, size }) => ({ ...first, requests: size, most: first.rate_limit })),
       part`exists (select from asked)`,
@@ -131,7 +131,7 @@ export async function accept(
       from accepted
       where replay_key is not null`)},
     due as (
-      -- What waits for the scanner has a ticket there first, at once; its own lane and time come with the verdict.
+      -- A message that waits for the scanner first gets a ticket there; the one in its own lane comes with the verdict.
       select case when status = 'pending-virus-check' then gen_random_uuid() when scheduled_for is not null then id end as ticket,
              case when status = 'pending-virus-check' then 'scan' else lane end as lane, service_id, id,
              case when status = 'pending-virus-check' then now() else coalesce(scheduled_for, now()) end as due_at
@@ -139,7 +139,7 @@ export async function accept(
       where status is not null
     ),
     ticketed as (${ticketsFor(initialLease)})
-    -- One row, whatever the size of the group: a letter for each request, two numbers for each rate.
+    -- One row for the whole batch: a letter for each request, two numbers for each rate limit.
     select string_agg(case when not in_rate then 'f' when seen then 's' when in_daily then 'a' else 'm' end, '' order by ord)
              as verdicts,
            (select array_agg(remaining order by rate) from rated) as remaining,
@@ -157,15 +157,15 @@ export async function accept(
 const VERDICTS = { a: 'accepted', f: 'too fast', s: 'seen', m: 'too many' } as const
 
 type Numbered = {
-  groups: { first: Asked; size: number }[]
-  /** Of each request: the number of its group, from 1, and how many of it have come, itself included. */
+  groups: { first: AcceptRequest; size: number }[]
+  /** For each request: the number of its group, and its position in the group, both from 1. */
   numbers: number[]
   ranks: number[]
 }
 
-/** Requests that count against the same thing are a group, and groups are in the order of their names. */
-function numbered(asked: readonly Asked[], nameOf: (one: Asked) => string): Numbered {
-  const byName = new Map<string, { first: Asked; size: number; number: number }>()
+/** Groups the requests that share a limit; groups are sorted by name. */
+function numbered(asked: readonly AcceptRequest[], nameOf: (one: AcceptRequest) => string): Numbered {
+  const byName = new Map<string, { first: AcceptRequest; size: number; number: number }>()
   const of = asked.map(one => {
     const name = nameOf(one)
     const known = byName.get(name)
@@ -180,6 +180,6 @@ function numbered(asked: readonly Asked[], nameOf: (one: Asked) => string): Numb
   return { groups, numbers: of.map(one => one.group.number), ranks: of.map(one => one.rank) }
 }
 
-/** Which of these ids are stored: asked when the line broke between a commit and its answer. */
+/** Which of these messages are stored, for when the connection was lost during the commit. */
 export const stored = (sql: Sql, ids: readonly Id[]) =>
   sql<{ id: Id }>`select id from notifications where id = any (${ids})`

@@ -1,4 +1,4 @@
-// Receipts are applied with optimistic concurrency: read where messages stand, decide, and write only where that is still true.
+// Receipts are applied with optimistic concurrency: read the statuses, decide, and update only what has not changed meanwhile.
 
 import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
@@ -8,7 +8,7 @@ import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
 import { moved } from './moved.ts'
 
-/** Of a state s: the provider's time of the receipt that counts now. Read and compared in the same words, so that no rounding matters. */
+/** Of a state s: the provider's time of the receipt that set the status. The same expression reads and compares it: no rounding. */
 const receiptTime = part`(extract(epoch from s.receipt_at) * 1000)::float8`
 
 export type StateRow = {
@@ -21,8 +21,8 @@ export type StateRow = {
   failure_detail: string | null
 }
 
-/** Where messages stand; the bounds name their days. */
-export const standing = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
+/** The current states of messages. */
+export const currentStates = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
   select id, channel, status, provider, ${receiptTime} as receipt_at, provider_response, failure_detail
   from states s
   where id = any (${bare(ids)}::uuid[])
@@ -30,7 +30,7 @@ export const standing = (sql: Sql, ids: readonly Id[]) => sql<StateRow>`
 
 export type Move = {
   id: Id
-  /** Where it was found, and may have left meanwhile. */
+  /** The state that was read. */
   from: Pick<StateRow, 'status' | 'receipt_at'>
   status: Status
   at: number | null
@@ -42,8 +42,8 @@ export type Move = {
 }
 
 /**
- * Writes where news has moved messages, and settles the tickets of the news. A message that does not stand where it was found is
- * left alone, and then no ticket is settled: false, and it has to be looked at again. Alike moves are one row, as in `record`.
+ * Writes the statuses of messages after their receipts, and settles the tickets of the receipts. A message that has changed since it
+ * was read is left alone; then no ticket is settled, and the result is false. Equal moves are grouped into one row, as in `record`.
  */
 export async function move(
   sql: Sql,
@@ -52,7 +52,7 @@ export async function move(
   moves: readonly Move[],
   settled: readonly Id[],
   again: readonly Again[],
-  /** A further CTE, which may ask `outcome` whether all have moved. */
+  /** A further CTE, which may depend on `outcome` (all_moved). */
   also: Part | null = null,
 ): Promise<boolean> {
   const [told] = await sql<{ all_moved: boolean }>`

@@ -1,11 +1,11 @@
-// Finding rows of the tables that are partitioned by day.
+// Conditions for tables that are partitioned by day.
 import type { Id } from '../../core/id.ts'
 import { type Part, part } from '../../db/connect.ts'
 
-/** The highest id there can be. */
+/** The highest possible id. */
 export const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as Id
 
-/** Ids carry their time, and the day's partition follows from it: with both ends known, the planner passes by all other days. */
+/** Ids contain their time, so the range of ids lets the planner skip (prune) the partitions of all other days. */
 export function lowest(ids: readonly Id[]): Id {
   let low = LAST
   for (const id of ids) if (id < low) low = id
@@ -18,9 +18,9 @@ export function highest(ids: readonly Id[]): Id {
 }
 
 /**
- * A join of `states` in a statement that locks or changes rows others may change at the same moment. By a plain join PostgreSQL
- * 18 leaves out partitions while it runs; once it has had to read a changed row again (EvalPlanQual), it leaves out all of them,
- * and the update silently finds nothing (seen in 18.4: npm run faults, U2). So the rows are found by a list of ids, and the
- * join is written such that it cannot be used to leave anything out.
+ * A join condition on `states` for statements that update rows which others may update concurrently. With a plain join PostgreSQL
+ * 18 prunes partitions at run time; after it has had to re-check a changed row (EvalPlanQual) it prunes all of them, and the update
+ * silently finds nothing (seen in 18.4: npm run faults, U2). So the rows are found by a list of ids, and the join is written in a
+ * form that cannot be used for pruning.
  */
 export const unpruned = (join: Part): Part => part`(${join}) is true`

@@ -10,8 +10,8 @@ import { moved } from './moved.ts'
 export type Cancelling = { scheduled: boolean; cancelled: boolean; gone: boolean }
 
 /**
- * Takes the ticket of a scheduled message away and marks the message, in one statement: an engine that has taken the ticket
- * already, or takes it at the same moment, wins.
+ * Deletes the ticket of a scheduled message and cancels the message in one statement. If an engine has taken the ticket, or takes it
+ * at the same moment, nothing is cancelled.
  */
 export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promise<Cancelling | null> {
   const [result] = await sql<Cancelling>`
@@ -32,7 +32,7 @@ export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promi
           moves = array_append(s.moves, 'cancelled')
       where s.id = ${id}
         and ((s.status = 'created' and exists (select from taken))
-          -- Its ticket is the scanner's, who finds nothing to do any more.
+          -- Its ticket is in the lane of the scanner, which will find nothing to do.
           or (s.status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))`)},
     ${givenBack(part`
       select service_id, channel, (scheduled_for at time zone 'UTC')::date as day, 1 as messages

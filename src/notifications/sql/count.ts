@@ -3,7 +3,7 @@ import type { Sql } from '../../db/connect.ts'
 import type { Counter } from '../../limits/sql/usage.ts'
 import type { Step } from '../../runtime/steps.ts'
 
-/** Single messages that count for the day, among the next ones by id. */
+/** How many of the next single messages count for the day. */
 export async function countMessages(
   sql: Sql,
   { service_id, channel, day }: Counter,

@@ -7,7 +7,7 @@ import type { Status } from '../status.ts'
 import { highest, lowest } from './bounds.ts'
 import { moved } from './moved.ts'
 
-/** Messages that one index keeps together in the order of their ids: `states_listed`, or without a status `notifications_listed`. */
+/** A range of the index `states_listed`, or without a status of `notifications_listed`, in the order of ids. */
 export type Stretch = {
   service_id: Id
   key_type: KeyType
@@ -16,7 +16,7 @@ export type Stretch = {
   status: Status | null
 }
 
-/** Where these services have messages without a last word that were made before. */
+/** The ranges in which these services have messages without a final status that are older than `before`. */
 export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => sql<Stretch & { status: Status }>`
   select v.service_id, k.key_type, c.channel, j.in_job, o.status
   from unnest(${services}::uuid[]) as v (service_id)
@@ -36,7 +36,7 @@ export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => 
     limit 1
   ) found`
 
-/** The next ids of a stretch, oldest first. */
+/** The next ids of a range, oldest first. */
 export async function idsIn(sql: Sql, of: Stretch, before: Id, after: Id | null, most: number): Promise<Id[]> {
   const rows = await sql<{ id: Id }>`
     select id
@@ -53,7 +53,7 @@ export async function idsIn(sql: Sql, of: Stretch, before: Id, after: Id | null,
   return rows.map(row => row.id)
 }
 
-/** Of these, messages nobody spoke of again: never handed over, or handed over and no word since. */
+/** Ends those of these messages that were not sent within 72 hours, or sent and without a receipt for 72 hours. */
 export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id: Id }>`
   with leased as materialized (${leasedSubjects}),
   overdue as materialized (

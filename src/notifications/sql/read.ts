@@ -49,23 +49,23 @@ export async function history(sql: Sql, id: Id): Promise<History | null> {
 export type Page = {
   service: Id
   keyType: KeyType
-  /** Each channel with the first id of its window. */
+  /** Each channel with the lowest id within its retention period. */
   channels: readonly { channel: Channel; from: Id }[]
   inJob: readonly boolean[]
   statuses: readonly Status[] | null
   reference: string | null
   olderThan: Id | null
   size: number
-  /** Sealed values of one page: after so many bytes it ends, but never before its first message. */
+  /** The page ends after so many bytes of sealed values, but has at least one message. */
   bytes: number
 }
 
 /**
- * Newest first. Each combination of equal columns is one walk down an index, and no walk is longer than the page. Three things
- * keep it so whatever the planner believes (test/explain.test.ts): states and whole rows are fetched one by one, by subqueries
- * that cannot become a join, which would read whole partitions; a window's start is looked at after the walk, because the
- * planner takes a range with two unknown ends for so short that it would rather read all of it and sort; and `nulls last` is an
- * order that only the indexes made for this have, so that it cannot walk down the primary key and filter.
+ * Newest first. Each combination of filters is one index scan that reads at most one page. Three things force this plan
+ * (test/explain.test.ts). States and whole rows are fetched by lateral subqueries with a limit, which cannot become a join that
+ * reads whole partitions. The start of the retention period is checked after the scan, because the planner estimates a range with
+ * two parameters as so small that it would read and sort all of it. And only the indexes for this statement have the order
+ * `nulls last`, so that it cannot scan the primary key and filter.
  */
 export function page(sql: Sql, p: Page): Promise<Notification[]> {
   const channels = p.channels.map(one => one.channel)
@@ -131,7 +131,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
   return sql<Notification>`
     with page as materialized (${walk}),
     sized as (
-      -- The length of a value stands beside it: it is not read for this.
+      -- The length is stored separately: the value itself is not read for it.
       select ${shown}, sum(octet_length(n.sealed)) over (order by page.id desc) - octet_length(n.sealed) as before
       from page
       cross join lateral (select * from notifications where id = page.id limit 1) n
@@ -146,7 +146,7 @@ export function page(sql: Sql, p: Page): Promise<Notification[]> {
 
 const statusIn = part`(select s.status from states s where s.id = n.id)`
 
-/** Whether an id is one of the service's messages, whatever its state. */
+/** Whether the service has this message, in any status. */
 export async function exists(sql: Sql, service: Id, id: Id): Promise<boolean> {
   const rows = await sql`select id from notifications where id = ${id} and service_id = ${service}`
   return rows.length > 0

@@ -23,8 +23,8 @@ export type Due = {
 }
 
 /**
- * Messages that are still to be handed over; the bounds let the planner pass by the days that cannot hold them. Two walks down
- * an index, and no join, which would go down the other index anew for every message: 2.5 instead of 20 µs each.
+ * Those of these messages that are still to be sent. Two index scans instead of a join, which would probe the second index for
+ * every message: 2.5 instead of 20 µs each.
  */
 export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
   select n.id, n.service_id, n.channel, n.key_type, n.template_id, n.template_version, n.sender_id, n.scheduled_for,
@@ -38,7 +38,7 @@ export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
         and s.status = 'created'))
     and n.id between ${lowest(ids)} and ${highest(ids)}`
 
-/** An earlier owner ended while it held these: one of them may have been handed over without our knowing. */
+/** A process crashed while it had these: one of them may have been sent without a record. */
 export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
   update states
   set uncertain = true,
@@ -47,11 +47,11 @@ export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
     and id between ${lowest(ids)} and ${highest(ids)}
     and status = 'created'`
 
-/** Whether one of these messages was handed over before, or may have been. */
+/** Whether one of these messages was tried before, or may have been sent. */
 export const wasTried = (ids: Part): Part =>
   part`exists (select from states s where s.id = any (${ids}) and (s.attempts > 0 or s.uncertain))`
 
-/** Until it is recorded what became of it. Only for messages whose earlier owners have ended: it costs a statement each. */
+/** Marks a message just before it is sent; the outcome replaces the mark. Only for suspects, because it costs a statement each. */
 export const HANDING_OVER = 'handing over'
 export const markHandingOver = (sql: Sql, id: Id) => sql`
   update states
@@ -59,7 +59,7 @@ export const markHandingOver = (sql: Sql, id: Id) => sql`
   where id = ${id}
     and status = 'created'`
 
-/** Those of which the last owner had begun a hand-over. */
+/** Those of these messages that the last owner had begun to send. */
 export const handingOver = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id }>`
   select id
   from states
@@ -71,27 +71,27 @@ export type Result = {
   id: Id
   ticket: Id
   takes: number
-  /** Null: not handed over this time. */
+  /** Null: it was not sent this time. */
   status: Extract<
     Status,
     'sending' | 'sent' | 'delivered' | 'permanent-failure' | 'temporary-failure' | 'technical-failure'
   > | null
-  /** The statuses passed through, for the history. */
+  /** All statuses on the way, for the history. */
   moves: readonly string[]
   provider: string | null
-  /** What the provider will call the message, where it will speak of it again. */
+  /** The provider's reference, if it sends receipts. */
   ref: string | null
   response: string | null
-  /** Of a permanent failure: what kind, in words of our own, and the provider's words, sealed. */
+  /** Of a permanent failure: our classification, and the sealed reply of the provider. */
   detail: string | null
   diagnosis: Buffer | null
   uncertain: boolean
 }
 
 /**
- * Writes results and settles tickets in one statement. Fenced: what belongs to a ticket that is no longer ours changes nothing.
- * A message whose receipt was faster than our own word keeps the receipt's status. Most results of a group are alike, and the
- * join that cannot be pruned compares every message with every row of it: so alike ones are one row.
+ * Records results and settles tickets in one statement. Results of tickets that are no longer ours are ignored (fencing). A message
+ * whose receipt was applied first keeps the status of the receipt. Equal results are grouped into one row, because the unpruned
+ * join compares every message with every row.
  */
 export const record = (
   sql: Sql,

@@ -1,4 +1,4 @@
-// The scanner's lane: messages whose files had no verdict when they were accepted.
+// The lane of messages whose files had no scan result when they were accepted.
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
 import { judged } from '../../files/sql.ts'
@@ -6,7 +6,7 @@ import { type Again, settleTail, stillHeld, ticketsFor } from '../../queue/ticke
 import { unpruned } from './bounds.ts'
 import { moved } from './moved.ts'
 
-/** Of these, messages that still wait for the scanner, with the lane they will go to. */
+/** Those of these messages that still wait for the scanner, with the lane they will go to. */
 export const waitingForScan = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id; lane: string }>`
   select m.id, n.lane
   from unnest(${ids}::uuid[]) as m (id)
@@ -27,9 +27,8 @@ export type Verdicts = {
 }
 
 /**
- * Writes verdicts and passes messages on: a clean one gets the ticket that it would have had at acceptance without files, in its
- * own lane and at its own time. Only under a lease that is still ours, and only from the status it waited in: a message that was
- * cancelled meanwhile stays cancelled.
+ * Records verdicts. A clean message gets the ticket it would have had at acceptance without files. Results of tickets that are no
+ * longer ours are ignored, and a message that was cancelled meanwhile stays cancelled.
  */
 export const recordVerdicts = (
   sql: Sql,

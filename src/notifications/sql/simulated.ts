@@ -5,7 +5,7 @@ import type { Id } from '../../core/id.ts'
 import type { Sql } from '../../db/connect.ts'
 import { serviceIds } from '../../services/sql.ts'
 
-/** A message of a test key: a row of `notifications` */
+/** A message of a test key. */
 export type TestMessage = {
   id: Id
   channel: Channel

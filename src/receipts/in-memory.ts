@@ -1,14 +1,14 @@
-// News that a process has just stored goes to its own engine with its ticket and need not be read again, as messages do
-// (notifications/fresh.ts): unless a message has older news, which has to be looked at first.
+// Receipts that this process has just stored stay in memory with their ticket, as messages do (notifications/in-memory.ts), so that
+// its engine need not read them. Not if a message has older receipts, which must be applied first.
 import type { Id } from '../core/id.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { Kept, NewReceipt, StoredReceipt } from './sql.ts'
 
-const news = new WeakMap<Ticket, ReadonlyMap<Id, StoredReceipt[]>>()
+const stored = new WeakMap<Ticket, ReadonlyMap<Id, StoredReceipt[]>>()
 
-export const freshOf = (ticket: Ticket) => news.get(ticket)
+export const inMemory = (ticket: Ticket) => stored.get(ticket)
 
-export function keepFresh(ticket: Ticket, receipts: readonly NewReceipt[], kept: readonly Kept[]): void {
+export function keepInMemory(ticket: Ticket, receipts: readonly NewReceipt[], kept: readonly Kept[]): void {
   const named = new Set(receipts.map(receipt => `${receipt.provider} ${receipt.ref}`))
   if (named.size < receipts.length || kept.some(row => row.has_older)) return
   const told = new Map(receipts.map(receipt => [receipt.id, receipt]))
@@ -17,5 +17,5 @@ export function keepFresh(ticket: Ticket, receipts: readonly NewReceipt[], kept:
     const receipt = told.get(id)
     if (receipt) fresh.set(id, [{ ...receipt, asked: id, at, age_seconds: 0, notification }])
   }
-  news.set(ticket, fresh)
+  stored.set(ticket, fresh)
 }
