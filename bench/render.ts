@@ -23,7 +23,7 @@ Your appointment at our office is confirmed for **((date))** at ((time)). Please
 - the letter we sent you, or its reference number: ((reference))
 - any form that you have already filled in
 
-You can park behind the building. The entrance is on the left, next to the bicycle stands, and the waiting room is on the first floor. If you use a wheelchair, ring the bell at the front webhook and a colleague will come and help you.
+You can park behind the building. The entrance is on the left, next to the bicycle stands, and the waiting room is on the first floor. If you use a wheelchair, ring the bell at the front door and a colleague will come and help you.
 
 ^ If you are unwell, please do not come. Call us instead and we will find another day.
 
