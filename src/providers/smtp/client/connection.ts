@@ -110,7 +110,7 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     secure,
     isSecure: () => isSecure,
     isOpen: () => !isClosed,
-    write: (content, encoding, onWritten) => void socket?.write(content as string, encoding, onWritten),
+    write: (content, encoding, onWritten) => void socket?.write(content, encoding, onWritten),
     cork: () => socket?.cork(),
     uncork: () => socket?.uncork(),
     end,
