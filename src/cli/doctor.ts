@@ -8,7 +8,7 @@ import { choosePlace } from '../db/embedded-place.ts'
 import { attempted, type Check, checkRunning, ok, problem } from './checks.ts'
 import type { Command, Io } from './command.ts'
 import { checkDatabase, isOurs } from './database-checks.ts'
-import { askReady, checkDkim, checkPublicAddress, checkSendingDomain, type HealthReply } from './mail-checks.ts'
+import { askReady, checkPublicAddress, checkSendingDomain, checkSigning, type HealthReply } from './mail-checks.ts'
 
 export const doctorCommands: readonly Command[] = [
   {
@@ -45,7 +45,7 @@ async function allChecks(io: Io): Promise<Check[]> {
     ...(await attempted('Disk', async () => [checkDisk(config)])),
     ...checks,
     checkSendingDomain(config),
-    await checkDkim(config),
+    ...(await checkSigning(config)),
     await checkPublicAddress(config, instance, isOurs(health, instance)),
     ...(await checkService(config, health, instance)),
   ]

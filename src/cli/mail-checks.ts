@@ -3,6 +3,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
 import type { Config } from '../config/index.ts'
+import { inFile } from '../config/providers-file.ts'
 import { smtp } from '../providers/smtp/index.ts'
 import { isLoopback } from '../providers/smtp/relay.ts'
 import { type Check, ok, problem } from './checks.ts'
@@ -32,6 +33,18 @@ export const dnsLookUp = (servers?: readonly string[]): LookUp => {
   const resolver = new Resolver({ timeout: LOOK_UP_MS, tries: 1 })
   if (servers) resolver.setServers(servers)
   return name => resolver.resolveTxt(name)
+}
+
+/** One check for the variables, or one for each provider of the file that signs. */
+export async function checkSigning(config: Config, lookUp: LookUp = dnsLookUp()): Promise<Check[]> {
+  const described = config.providers.email.filter(({ where, values }) => where !== undefined && 'dkimKey' in values)
+  if (described.length === 0) return [await checkDkim(config, lookUp)]
+  return Promise.all(
+    described.map(async ({ name, kind, values }) => {
+      const { found, ...check } = await checkDkim({ ...config, ...values }, lookUp)
+      return { ...check, found: `${name}: ${inFile(kind, found)}` }
+    }),
+  )
 }
 
 export async function checkDkim(config: Config, lookUp: LookUp = dnsLookUp()): Promise<Check> {

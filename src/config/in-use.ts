@@ -56,6 +56,9 @@ export function captureProblems(config: Placed, part: Part): string[] {
       const { words, providersVariable: list } = CHANNELS[channel]
       const what = words.many
       const { capture, none, sending } = KINDS[channel]
+      const where = config.providers[channel].find(isCapture)?.where
+      if (where)
+        return `${where}: ${capture.kind} marks ${what} delivered that nobody gets, and ${reason}: describe a provider that sends, or {"kind": "${none.kind}"} to switch ${what} off, or set HERALD_CAPTURE=1 for a trial`
       if (config.providers[channel].length > 1)
         return `${list} names ${capture.kind} beside others, which marks ${what} delivered that nobody gets, and ${reason}: leave it out, or set HERALD_CAPTURE=1 for a trial`
       return (

@@ -3,7 +3,8 @@ import { fileProblems } from '../files/settings.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { readEnvFile } from './env-file.ts'
 import { captureProblems, type Part } from './in-use.ts'
-import { chosenProviders, providerProblems } from './providers.ts'
+import { chosenProviders, providerProblems, tellDoubled } from './providers.ts'
+import { readProvidersFile } from './providers-file.ts'
 import { baseOf, isSecret, readValues, type Source, unknownNames } from './read.ts'
 import type { Values } from './settings.ts'
 
@@ -27,18 +28,22 @@ export function readSettings(
   { env = process.env, part, places }: { env?: NodeJS.ProcessEnv; part?: Part; places?: readonly string[] } = {},
 ): Config {
   const file = readEnvFile(env.HERALD_ENV_FILE, places)
-  if (file === null) return readConfig(env, part)
+  if (file === null) return readConfig(env, part, { ...ENVIRONMENT, warn })
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
   const ours = file.lines.filter(({ name }) => name.startsWith('HERALD_') || baseOf(name) === 'DATABASE_URL')
-  const used = ours.filter(({ name }) => !isSet(baseOf(name)))
-  if (file.isOpen && ours.some(({ name }) => isSecret(name)))
-    warn(`${file.path} holds secrets, and every user of this machine may read it: chmod o-r ${file.path}`)
+  // Other names are for references in the providers file.
+  const used = file.lines.filter(({ name }) => !isSet(baseOf(name)))
+  if (file.isOpen && ours.some(({ name }) => isSecret(name))) warn(openSentence(file.path))
   const config = readConfig({ ...env, ...Object.fromEntries(used.map(({ name, value }) => [name, value])) }, part, {
     where: new Map(used.map(({ name, line }) => [name, `${file.path} line ${line}`])),
     problems: file.problems,
+    warn,
   })
   return { ...config, envFile: file.path }
 }
+
+const openSentence = (path: string) =>
+  `${path} holds secrets, and every user of this machine may read it: chmod o-r ${path}`
 
 const ENVIRONMENT: Source = { where: new Map(), problems: [] }
 
@@ -53,12 +58,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, so
     problems.push(where ? `${where}: ${sentence}` : sentence)
   }
   const { emailProviders, smsProviders, ...values } = readValues(env, told)
-  unknownNames(env, told)
+  const file = values.providersFile === null ? null : readProvidersFile(values.providersFile, env)
+  unknownNames(env, file?.variables ?? [], told)
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
-  const providers = chosenProviders({ email: emailProviders, sms: smsProviders }, values, isSet, told)
-  const config: Config = { ...values, providers }
+  const byVariables = chosenProviders({ email: emailProviders, sms: smsProviders }, values, isSet, told)
+  const config: Config = { ...values, providers: { ...byVariables, ...file?.chosen } }
   problems.push(...fileProblems(values), ...providerProblems(values))
-  if (part) problems.push(...captureProblems(config, part))
+  if (file) {
+    tellDoubled(file, isSet, told)
+    problems.push(...file.problems)
+    if (file.isOpen) source.warn?.(openSentence(file.path))
+  }
+  if (part && !file?.problems.length) problems.push(...captureProblems(config, part))
   if (problems.length > 0) throw new ConfigProblems(problems)
   return config
 }

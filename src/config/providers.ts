@@ -1,5 +1,5 @@
 // Who sends, by variables: the short way for one provider of a kind.
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/kind.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
@@ -35,6 +35,20 @@ function chosenOf<P extends Provider>(
     if (named.includes(kind) && !isConfigured(kind))
       told(list, `${list} names ${kind.kind}, but ${kind.configuredBy} is not set`)
   return named.map(chosen)
+}
+
+/** A channel is described in the providers file or by variables, not by both. */
+export function tellDoubled(
+  { path, chosen }: { path: string; chosen: Partial<Chosen> },
+  isSet: IsSet,
+  told: Tell,
+): void {
+  for (const channel of channelNames.filter(channel => chosen[channel])) {
+    const rows = KINDS[channel].sending.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name))
+    for (const name of new Set([CHANNELS[channel].providersVariable, ...rows]))
+      if (isSet(name))
+        told(name, `${name} is set, and ${path} describes the providers of ${CHANNELS[channel].words.many}; keep one`)
+  }
 }
 
 const valuesOf = ({ settings }: Pick<ProviderKind, 'settings'>, values: ProviderValues): ProviderValues =>

@@ -8,7 +8,7 @@ type Env = Readonly<Record<string, string | undefined>>
 /** Takes a problem with the setting it is about. */
 export type Tell = (name: string, sentence: string) => void
 /** `where`: the place of variables that are not of the environment, by name. */
-export type Source = { where: ReadonlyMap<string, string>; problems: readonly string[] }
+export type Source = { where: ReadonlyMap<string, string>; problems: readonly string[]; warn?(sentence: string): void }
 
 const table = Object.entries<Settings[string]>(settings)
 const known = new Set(table.map(([, { name }]) => name))
@@ -31,9 +31,10 @@ export function readValues(env: Env, told: Tell): Values {
   return values as Values
 }
 
-export function unknownNames(env: Env, told: Tell): void {
+/** `others`: variables that the providers file refers to. */
+export function unknownNames(env: Env, others: readonly string[], told: Tell): void {
   for (const name of Object.keys(env))
-    if (name.startsWith('HERALD_') && !known.has(baseOf(name)))
+    if (name.startsWith('HERALD_') && !known.has(baseOf(name)) && !others.includes(name))
       told(name, `${name} is not a setting of Herald; ${hint(name)}`)
 }
 

@@ -19,7 +19,7 @@ import { settings as twilio } from '../providers/twilio/settings.ts'
 import { settings as services } from '../services/settings.ts'
 import { settings as telemetry } from '../telemetry/settings.ts'
 
-const folder = reader(given => (isAbsolute(given) ? given : resolve(given)))
+const path = reader(given => (isAbsolute(given) ? given : resolve(given)))
 
 const providerNames = ({ sending, capture, none }: Kinds<Provider>) => {
   const names = [...sending, capture, none].map(({ kind }) => kind)
@@ -43,7 +43,7 @@ const places = {
   ),
   dataFolder: setting(
     'HERALD_DATA',
-    folder,
+    path,
     resolve('data'),
     'Folder for the embedded database and the secrets created on first start.',
     { shown: './data' },
@@ -67,7 +67,14 @@ const lists = Object.fromEntries(
   }),
 ) as Lists
 
-const trial = {
+const choice = {
+  providersFile: setting<string | null>(
+    'HERALD_PROVIDERS_FILE',
+    path,
+    null,
+    'A JSON file that describes several providers, also several of one kind, in order of preference, instead of the variables of each (docs/running.md).',
+    { shown: 'none' },
+  ),
   capture: setting(
     'HERALD_CAPTURE',
     flag,
@@ -83,7 +90,7 @@ export const settings = {
   ...keys,
   ...services,
   ...lists,
-  ...trial,
+  ...choice,
   ...files,
   ...limits,
   ...engine,

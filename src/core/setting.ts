@@ -16,6 +16,8 @@ export type Setting<T> = {
   shown: string
   /** Never shown in an error or a log. */
   secret?: true
+  /** A secret only when it holds a password or a key: it may stand in the providers file itself. */
+  inline?: true
   sentence: string
 }
 
@@ -27,7 +29,7 @@ export const setting = <T>(
   reader: Reader<T>,
   fallback: T,
   sentence: string,
-  options: { shown?: string; secret?: true } = {},
+  options: { shown?: string; secret?: true; inline?: true } = {},
 ): Setting<T> => ({
   name,
   reader,
@@ -35,6 +37,7 @@ export const setting = <T>(
   sentence,
   shown: options.shown ?? String(fallback),
   ...(options.secret && { secret: true }),
+  ...(options.inline && { inline: true }),
 })
 
 export const isProblem = (result: unknown): result is Problem =>

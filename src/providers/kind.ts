@@ -24,6 +24,8 @@ export type ProviderKind<P extends Provider = Provider> = {
   channel: P['channel']
   /** Rows of settings: environment variables for one provider of this kind, keys in HERALD_PROVIDERS_FILE for several. */
   settings: Settings
+  /** Rows for the file alone. Their names are used in sentences, there are no such variables. */
+  fileSettings?: Settings
   /** What begins the variables of this kind alone; without it they are the keys in the file. */
   prefix: string
   /** The variable that configures it; null: nothing has to be set. */
@@ -41,11 +43,14 @@ export type ProviderKind<P extends Provider = Provider> = {
   create(name: string, values: ProviderValues, context: ProviderContext): P
 }
 
-/** A provider that is to be created. `name` is in metrics, logs, the path of receipts and the column `provider`. */
+/** A provider that is to be created. */
 export type ChosenProvider<P extends Provider = Provider> = {
+  /** In metrics, logs, the path of receipts and the column `provider`. */
   name: string
   kind: ProviderKind<P>
   values: ProviderValues
+  /** Its place in the providers file; absent: it is configured by variables. */
+  where?: string
 }
 
 export function needed<T>(settings: T | null, name: string, { configuredBy }: Pick<ProviderKind, 'configuredBy'>): T {

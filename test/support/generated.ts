@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { cliReference } from '../../src/cli/reference.ts'
 import { settingsTable } from '../../src/config/index.ts'
+import { providersSchema } from '../../src/config/providers-schema.ts'
 import type { Sentences } from '../../src/core/refusal.ts'
 import { sentences as files } from '../../src/files/file.ts'
 import { answerOf } from '../../src/http/errors.ts'
@@ -15,6 +16,7 @@ export async function generated(): Promise<Record<string, string>> {
     'docs/errors.md': await errors(),
     'docs/settings.md': settings(),
     'docs/cli.md': cliReference(),
+    'docs/providers.schema.json': `${JSON.stringify(providersSchema(), null, 2)}\n`,
     'openapi.json': `${JSON.stringify(openApi(), null, 2)}\n`,
   }
 }

@@ -8,7 +8,7 @@ export const settings = {
     text,
     null,
     'Address of any other text provider that takes one HTTP request per message; its query may contain placeholders. See docs/providers-text.md.',
-    { shown: 'none', secret: true },
+    { shown: 'none', secret: true, inline: true },
   ),
   httpSmsMethod: setting(
     'HERALD_HTTP_SMS_METHOD',
@@ -28,7 +28,7 @@ export const settings = {
     text,
     null,
     'Body of that request, with the placeholders {to} {digits} {from} {text} {id}.',
-    { shown: 'none', secret: true },
+    { shown: 'none', secret: true, inline: true },
   ),
   httpSmsFormat: setting(
     'HERALD_HTTP_SMS_FORMAT',

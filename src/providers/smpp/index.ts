@@ -1,12 +1,13 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { TextProvider } from '../port.ts'
 import { createSmpp } from './send.ts'
-import { type SmppConfig, settings, smppSettings } from './settings.ts'
+import { fileSettings, type SmppConfig, settings, smppSettings } from './settings.ts'
 
 export const smpp: ProviderKind<TextProvider> = {
   kind: 'smpp',
   channel: 'sms',
   settings,
+  fileSettings,
   prefix: 'HERALD_SMPP_',
   configuredBy: settings.smppUrl.name,
   role: 'send',

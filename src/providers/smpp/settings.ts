@@ -10,7 +10,7 @@ export const settings = {
     text,
     null,
     'SMSC for text messages, `smpp://system_id:password@host:2775` or `smpps://` for TLS.',
-    { shown: 'none', secret: true },
+    { shown: 'none', secret: true, inline: true },
   ),
   smppCa: setting<string | null>(
     'HERALD_SMPP_CA',
@@ -81,12 +81,23 @@ export const settings = {
   ),
 } satisfies Settings
 
-export type SmppConfig = ValuesOf<typeof settings>
+/** In the providers file the password stands apart from the address. */
+export const fileSettings = {
+  smppPassword: setting<string | null>(
+    'HERALD_SMPP_PASSWORD',
+    text,
+    null,
+    'Password of the system_id that the address names.',
+    { shown: 'none', secret: true },
+  ),
+} satisfies Settings
+
+export type SmppConfig = ValuesOf<typeof settings> & Partial<ValuesOf<typeof fileSettings>>
 
 /** Null: SMPP is not configured. Throws a sentence that names the setting when it is configured wrongly. */
 export function smppSettings(config: SmppConfig): SmppSettings | null {
   if (config.smppUrl === null) return null
-  const address = addressOf(config.smppUrl)
+  const address = addressOf(config.smppUrl, config.smppPassword ?? null)
   return {
     ...address,
     ...(address.secure && { tls: { ca: config.smppCa } }),
@@ -107,14 +118,16 @@ export function smppSettings(config: SmppConfig): SmppSettings | null {
   }
 }
 
-function addressOf(text: string) {
+function addressOf(text: string, given: string | null) {
   const wrong = new Error('HERALD_SMPP_URL must be an address like smpp://system_id:password@host:2775, or smpps://')
   if (!URL.canParse(text)) throw wrong
   const url = new URL(text)
   const secure = url.protocol === 'smpps:'
   if ((!secure && url.protocol !== 'smpp:') || url.hostname === '' || url.username === '') throw wrong
   const systemId = decodeURIComponent(url.username)
-  const password = decodeURIComponent(url.password)
+  if (given !== null && url.password !== '')
+    throw new Error('HERALD_SMPP_PASSWORD is given, and HERALD_SMPP_URL holds one too; keep one')
+  const password = given ?? decodeURIComponent(url.password)
   // SMPP 3.4, 4.1.5: 16 and 9 octets with the closing zero. Some SMSCs take longer passwords, so only the text is checked.
   if (systemId.length > 15 || !/^[\x21-\x7e]*$/.test(systemId + password)) throw wrong
   return {

@@ -1,17 +1,19 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { EmailProvider } from '../port.ts'
 import { createSmtp } from './send.ts'
-import { type SmtpConfig, settings, smtpSettings } from './settings.ts'
+import { checkSmtp, fileSettings, type SmtpConfig, settings, smtpSettings } from './settings.ts'
 
 export const smtp: ProviderKind<EmailProvider> = {
   kind: 'smtp',
   channel: 'email',
   settings,
+  fileSettings,
   prefix: 'HERALD_SMTP_',
   configuredBy: settings.smtpUrl.name,
   role: 'send',
   hasWebhook: false,
   greeting: 'takes the connection, with encryption and login as they are set',
+  check: checkSmtp,
   // The signing key has a check of its own.
   probeValues: { bounceDomain: null, dkimKey: null },
   create: (name, values: Omit<SmtpConfig, 'sendingDomain'>, { sendingDomain, secrets, world }) =>

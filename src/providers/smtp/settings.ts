@@ -44,7 +44,7 @@ export const settings = {
     smtpUrl,
     null,
     'Mail server that sends e-mails: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte.',
-    { shown: 'none', secret: true },
+    { shown: 'none', secret: true, inline: true },
   ),
   smtpTls: setting<'required' | 'opportunistic' | 'never' | null>(
     'HERALD_SMTP_TLS',
@@ -102,14 +102,33 @@ export type SmtpSettings = {
   bounces: BounceSettings | null
 }
 
-export type SmtpConfig = ValuesOf<typeof settings> & { sendingDomain: string }
+/** In the providers file the password stands apart from the address. */
+export const fileSettings = {
+  smtpPassword: setting<string | null>(
+    'HERALD_SMTP_PASSWORD',
+    text,
+    null,
+    'Password of the user that the address names.',
+    { shown: 'none', secret: true },
+  ),
+} satisfies Settings
+
+export type SmtpConfig = ValuesOf<typeof settings> & Partial<ValuesOf<typeof fileSettings>> & { sendingDomain: string }
+
+/** Throws when a password has no user, or is given twice. */
+export function checkSmtp({ smtpUrl, smtpPassword }: Pick<SmtpConfig, 'smtpUrl' | 'smtpPassword'>): void {
+  if (smtpUrl === null || !smtpPassword) return
+  const { username, password } = new URL(smtpUrl)
+  if (username === '') throw new Error('HERALD_SMTP_PASSWORD is given, but HERALD_SMTP_URL names no user')
+  if (password !== '') throw new Error('HERALD_SMTP_PASSWORD is given, and HERALD_SMTP_URL holds one too; keep one')
+}
 
 /** `secrets`: the current sealing secret first, then earlier ones; they sign return paths. */
 export function smtpSettings(config: SmtpConfig, secrets: readonly string[]): SmtpSettings | null {
   if (config.smtpUrl === null) return null
   return {
     relay: {
-      ...relayOf(config.smtpUrl, config.smtpTls),
+      ...relayOf(config.smtpUrl, config.smtpTls, config.smtpPassword ?? null),
       replySeconds: config.smtpReplySeconds,
       ca: config.smtpCa,
       name: config.sendingDomain,
@@ -136,7 +155,7 @@ export function dkimSettings(config: Pick<SmtpConfig, 'dkimDomain' | 'dkimSelect
 }
 
 /** `smtp://user:password@host:587` or `smtps://…:465`; user and password percent-encoded. */
-function relayOf(address: string, tls: SmtpConfig['smtpTls']): Omit<Relay, 'ca' | 'name'> {
+function relayOf(address: string, tls: SmtpConfig['smtpTls'], password: string | null): Omit<Relay, 'ca' | 'name'> {
   const url = new URL(address)
   const implicitTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -146,7 +165,7 @@ function relayOf(address: string, tls: SmtpConfig['smtpTls']): Omit<Relay, 'ca' 
     implicitTls,
     tls: tls ?? (isLoopback(host) ? 'opportunistic' : 'required'),
     user: url.username === '' ? null : decodeURIComponent(url.username),
-    password: url.username === '' ? null : decodeURIComponent(url.password),
+    password: url.username === '' ? null : (password ?? decodeURIComponent(url.password)),
     ...timeouts,
   }
 }
