@@ -2,14 +2,15 @@
 // server, and the latency of other callers meanwhile. npm run bench -- bulk [--rows 50000] [--repeats 3] [--profile FOLDER]
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from './support/clock.ts'
-import { createEnvironment, type Environment, type Running } from './support/environment.ts'
+import type { Environment, Running } from './support/environment.ts'
 import { percentile } from './support/load.ts'
-import { type Mail, mailYardstick, source, startMail } from './support/mail.ts'
+import { type Mail, mailYardstick, source } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { memoryOf, watchCpu } from './support/process.ts'
 import { figure, print, table } from './support/report.ts'
 import { ask, people, personalisation } from './support/requests.ts'
+import { withMail } from './support/sending.ts'
 import { groupYardstick, insertYardstick, nodeMemory } from './support/yardsticks.ts'
 
 const BULK = '/v2/notifications/bulk'
@@ -28,16 +29,7 @@ type Accepted = {
 type Delivered = { spread: number; sunk: number; nodeMicros: number; databaseMicros: number }
 type Yardsticks = { group: number; commit: number; mail: number; idleLoop: number; memory: number }
 
-const environment = await createEnvironment()
-const mail = await startMail()
-const running = await environment.start({ mail: mail.port, profile })
-try {
-  await bench(environment, running, mail)
-} finally {
-  await running.stop()
-  mail.stop()
-  await environment.stop()
-}
+await withMail(profile, bench)
 
 async function bench(environment: Environment, running: Running, mail: Mail) {
   const bodies = bodiesOf(environment)
@@ -45,6 +37,7 @@ async function bench(environment: Environment, running: Running, mail: Mail) {
   const accepted: Record<Kind, Accepted[]> = { rows: [], csv: [], text: [] }
   const delivered: Delivered[] = []
   // One uncounted round: the code is not optimised yet in the first seconds.
+  const cancel = (id: string) => ask(environment, running, 'DELETE', `${BULK}/${id}`, null, 200)
   for (const kind of ['csv', 'text'] as const) await cancel((await post(environment, running, bodies[kind])).id)
   for (let round = 0; round < repeats; round++) {
     for (const kind of ['csv', 'text'] as const) {
@@ -66,7 +59,7 @@ async function bench(environment: Environment, running: Running, mail: Mail) {
       databaseMicros: (database * 1e6) / count,
     })
   }
-  report(accepted, delivered, yardsticks, memoryOf(running.pid).peak, bodies)
+  report(mail.name, accepted, delivered, yardsticks, memoryOf(running.pid).peak, bodies)
 }
 
 /** Jobs that are not sent are scheduled for later and cancelled. */
@@ -92,6 +85,7 @@ async function measureYardsticks(environment: Environment, running: Running, mai
 }
 
 function report(
+  server: string,
   accepted: Record<Kind, Accepted[]>,
   delivered: Delivered[],
   yardsticks: Yardsticks,
@@ -125,7 +119,7 @@ function report(
     [
       ['until every row is a message', spread, count / spread, '', ''],
       [
-        `until the last is at ${mail.name}`,
+        `until the last is at ${server}`,
         sunk,
         count / sunk,
         of(delivered, 'nodeMicros'),
@@ -186,10 +180,6 @@ async function smallOnes(environment: Environment, running: Running, isDone: () 
     await sleep(50)
   }
   return Promise.all(asked)
-}
-
-function cancel(id: string): Promise<string> {
-  return ask(environment, running, 'DELETE', `${BULK}/${id}`, null, 200)
 }
 
 /** Seconds from the acceptance until every row is a message. */

@@ -3,29 +3,21 @@
 // 30000] [--repeats 3] [--profile FOLDER]
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from './support/clock.ts'
-import { createEnvironment, type Environment, type Running } from './support/environment.ts'
+import type { Environment, Running } from './support/environment.ts'
 import { load, percentile, request } from './support/load.ts'
-import { type Mail, mailYardstick, source, startMail } from './support/mail.ts'
+import { type Mail, mailYardstick, source } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, print, table } from './support/report.ts'
 import { ask, people, personalisation } from './support/requests.ts'
+import { withMail } from './support/sending.ts'
 
 const { messages, repeats, profile } = sizes({ messages: 30_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
 
 /** The delay between setting their time and the moment they are due. */
 const BEFORE_MS = 3_000
 
-const environment = await createEnvironment()
-const mail = await startMail()
-const running = await environment.start({ mail: mail.port, profile })
-try {
-  await bench(environment, running, mail)
-} finally {
-  await running.stop()
-  mail.stop()
-  await environment.stop()
-}
+await withMail(profile, bench)
 
 type Round = { bulk: number; scheduled: number; codeP95: number; codeMax: number }
 

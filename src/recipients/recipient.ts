@@ -15,9 +15,3 @@ export function safelistForm(recipient: unknown, plan?: PhonePlan): string {
   const email = readEmail(recipient)
   return email.ok ? email.normalised : recipient
 }
-
-/** An empty list allows nobody. */
-export function createSafelist(entries: readonly unknown[], plan?: PhonePlan): (recipient: unknown) => boolean {
-  const forms = new Set(entries.map(entry => safelistForm(entry, plan)))
-  return recipient => forms.has(safelistForm(recipient, plan))
-}

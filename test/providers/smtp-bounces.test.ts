@@ -316,8 +316,8 @@ describe('the receiver', () => {
       accept: async () => {},
       world: providerWorld().world,
     })
-    const flood = 'NOOP\r\n'.repeat(4_000_000)
-    client.write(flood)
+    const commands = 2_000_000
+    client.write('NOOP\r\n'.repeat(commands))
 
     await expect.poll(() => socket.isPaused() && socket.writableNeedDrain, { timeout: 20_000 }).toBe(true)
 
@@ -326,7 +326,9 @@ describe('the receiver', () => {
     client.on('data', chunk => {
       replies += chunk.length
     })
-    await expect.poll(() => replies, { timeout: 20_000 }).toBeGreaterThan(20_000_000)
+    await expect
+      .poll(() => replies, { timeout: 20_000 })
+      .toBe(`220 ${domain} ESMTP\r\n`.length + commands * '250 2.0.0 ok\r\n'.length)
   })
 
   test('the provider sends with a return path of its own and forwards its bounces', async () => {

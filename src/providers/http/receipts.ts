@@ -1,6 +1,7 @@
 // Webhook endpoint for receipts of a generic provider: a signature authenticates it, configured paths read it.
 import { createHash } from 'node:crypto'
 import { cleanRef } from '../clean.ts'
+import { failed } from '../failure.ts'
 import type { ProviderWorld, Receipt, WebhookEndpoint } from '../port.ts'
 import { type JsonPath, parseJson, textAt, valueAt } from './json-path.ts'
 import { isRecent, isSigned } from './signature.ts'
@@ -109,9 +110,8 @@ function readItem(item: unknown, settings: WebhookSettings): Receipt | 'malforme
 function meaning(word: Exclude<Word, 'ignored'>): Pick<Receipt, 'result' | 'detail' | 'response'> {
   switch (word) {
     case 'blocked':
-      return { result: 'permanent-failure', detail: 'blocked', response: null }
     case 'opted-out':
-      return { result: 'technical-failure', detail: 'opted out', response: 'Phone number is opted out' }
+      return failed(word, word)
     default:
       return { result: word, detail: null, response: null }
   }

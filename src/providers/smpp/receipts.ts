@@ -3,14 +3,13 @@
 // "id:IIIIIIIIII sub:SSS dlvrd:DDD submit date:YYMMDDhhmm done date:YYMMDDhhmm stat:DDDDDDD err:E text: …"
 import type { Pdu } from 'smpp'
 import { cleanRef } from '../clean.ts'
+import { failed, type TextFailure } from '../failure.ts'
 import type { Receipt } from '../port.ts'
-
-/** The meaning of an `err:` code of the SMSC, as configured. */
-export type ErrorMeaning = 'temporary' | 'permanent' | 'blocked' | 'opted-out'
 
 export type ReceiptOptions = {
   ids: IdForm
-  errors: Readonly<Record<string, ErrorMeaning>>
+  /** The meaning of `err:` codes of the SMSC, as configured. */
+  errors: Readonly<Record<string, TextFailure>>
 }
 
 /** Some SMSCs write an id hexadecimally in the answer to submit_sm and decimally in the receipt, or the reverse. */
@@ -78,27 +77,15 @@ function meaning(state: string, error: string, errors: ReceiptOptions['errors'])
     case 'EXPIRED':
       return { result: 'temporary-failure', detail: 'expired', response: null }
     case 'REJECTD':
-      return byError(known ?? 'blocked', error)
+      return failed(known ?? 'blocked', detailOf(error))
     case 'DELETED':
       return { result: 'permanent-failure', detail: 'deleted', response: null }
     default: // UNDELIV, UNKNOWN, and states that only this vendor has
-      return byError(known ?? 'permanent', error)
+      return failed(known ?? 'permanent', detailOf(error))
   }
 }
 
-function byError(kind: ErrorMeaning, error: string): Meaning {
-  const detail = error === '' || /^0+$/.test(error) ? 'unknown' : `error ${error}`
-  switch (kind) {
-    case 'temporary':
-      return { result: 'temporary-failure', detail, response: null }
-    case 'permanent':
-      return { result: 'permanent-failure', detail, response: null }
-    case 'blocked':
-      return { result: 'permanent-failure', detail: 'blocked', response: null }
-    case 'opted-out':
-      return { result: 'technical-failure', detail: 'opted out', response: 'Phone number is opted out' }
-  }
-}
+const detailOf = (error: string) => (error === '' || /^0+$/.test(error) ? 'unknown' : `error ${error}`)
 
 /** yyMMddhhmm, yyMMddhhmmss or yyyyMMddhhmmss, read as UTC; null: not a date. */
 export function timeOf(digits: string): number | null {

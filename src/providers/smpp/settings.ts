@@ -1,7 +1,7 @@
 // Settings of the SMPP adapter: its variables, and how they become SmppSettings.
 import { flag, list, oneOf, text, whole } from '../../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
-import type { ErrorMeaning } from './receipts.ts'
+import type { TextFailure } from '../failure.ts'
 import type { SmppSettings } from './send.ts'
 
 export const settings = {
@@ -142,8 +142,8 @@ function addressOf(text: string, given: string | null) {
 
 const meanings = ['temporary', 'permanent', 'blocked', 'opted-out'] as const
 
-function errorsOf(rows: readonly string[]): Record<string, ErrorMeaning> {
-  const table: Record<string, ErrorMeaning> = {}
+function errorsOf(rows: readonly string[]): Record<string, TextFailure> {
+  const table: Record<string, TextFailure> = {}
   for (const row of rows) {
     const [code = '', word = ''] = row.split('=').map(part => part.trim())
     const meaning = meanings.find(known => known === word)

@@ -1,8 +1,7 @@
 // Error codes of the Twilio message API, for answers and for status callbacks.
 // Source: https://www.twilio.com/docs/api/errors; what each means for a status: contract 6.4 and 6.5.
+import { failed, OPTED_OUT, type TextFailure } from '../failure.ts'
 import type { Outcome, Receipt } from '../port.ts'
-
-const optedOut = 'Phone number is opted out'
 
 type Answered = 'rejected' | 'throttled' | 'down'
 const answers: Readonly<Record<number, readonly [Answered, string]>> = {
@@ -20,7 +19,7 @@ const answers: Readonly<Record<number, readonly [Answered, string]>> = {
   21604: ['rejected', 'Phone number is missing'],
   21606: ['rejected', 'Invalid sender'],
   21608: ['rejected', 'Trial account: phone number is not verified'],
-  21610: ['rejected', optedOut],
+  21610: ['rejected', OPTED_OUT],
   21611: ['throttled', 'Queue of the sender is full'],
   21612: ['rejected', 'No route to this phone number'],
   21614: ['rejected', 'Not a mobile phone number'],
@@ -43,8 +42,7 @@ export function answered(code: number): Exclude<Outcome, { kind: 'accepted' }> |
   }
 }
 
-type Reported = 'temporary' | 'permanent' | 'blocked' | 'opted-out'
-const reports: Readonly<Record<number, readonly [Reported, string]>> = {
+const reports: Readonly<Record<number, readonly [TextFailure, string]>> = {
   21610: ['opted-out', 'opted out'],
   30001: ['temporary', 'queue overflow'],
   30002: ['permanent', 'account suspended'],
@@ -73,14 +71,5 @@ const reports: Readonly<Record<number, readonly [Reported, string]>> = {
 /** What a message that was not delivered becomes. Any code we do not know is a permanent failure (contract 6.4). */
 export function reported(code: number): Pick<Receipt, 'result' | 'detail' | 'response'> {
   const [kind, detail] = reports[code] ?? ['permanent', code === 0 ? 'unknown error' : `error ${code}`]
-  switch (kind) {
-    case 'temporary':
-      return { result: 'temporary-failure', detail, response: null }
-    case 'permanent':
-      return { result: 'permanent-failure', detail, response: null }
-    case 'blocked':
-      return { result: 'permanent-failure', detail: 'blocked', response: null }
-    case 'opted-out':
-      return { result: 'technical-failure', detail, response: optedOut }
-  }
+  return failed(kind, detail)
 }

@@ -3,10 +3,10 @@
 import { sheetOfCsv, sheetOfRows } from '../../../src/bulk/rows.ts'
 import { readEmail } from '../../../src/recipients/email.ts'
 import { readPhone } from '../../../src/recipients/phone.ts'
-import { createSafelist, safelistForm } from '../../../src/recipients/recipient.ts'
+import { safelistForm } from '../../../src/recipients/recipient.ts'
 import { namesOf } from '../../../src/rendering/placeholders.ts'
 import type { Handler } from './handler.ts'
-import { humanPhone, summarise } from './reference-recipients.ts'
+import { createSafelist, humanPhone, summarise } from './reference-recipients.ts'
 
 const emailAddress: Handler = input => {
   const read = readEmail(input.address)

@@ -7,7 +7,7 @@ import { type CheckedRow, checkRows, type RowRules, type Value } from '../../../
 import { type Columns, type Language, matchColumns } from '../../../src/bulk/columns.ts'
 import { createTextMeasure } from '../../../src/bulk/measure.ts'
 import type { Sheet } from '../../../src/bulk/rows.ts'
-import { createSafelist } from '../../../src/recipients/recipient.ts'
+import { safelistForm } from '../../../src/recipients/recipient.ts'
 import { codePoints } from '../../../src/rendering/characters.ts'
 import { smsLimit } from '../../../src/rendering/sms.ts'
 import { unsupported } from './reference-text.ts'
@@ -54,6 +54,12 @@ export function summarise(sheet: Sheet, rules: SummaryRules) {
     failingRows: failing.slice(0, rules.maxErrorsShown).map(row => row.row),
     duplicates: findDuplicates(rows),
   }
+}
+
+/** Whether a recipient is on a list of recipients (9.3). */
+export function createSafelist(entries: readonly unknown[]): (recipient: unknown) => boolean {
+  const forms = new Set(entries.map(entry => safelistForm(entry)))
+  return recipient => forms.has(safelistForm(recipient))
 }
 
 // The reference also measures each value beside the unfilled template, characters that become `?` twice (10.4).
