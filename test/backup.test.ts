@@ -41,9 +41,7 @@ test('a backup of a running service is restored elsewhere, opens, and sends noth
   isDone = true
   await load
   expect(made).toMatchObject({ code: 0, err: '' })
-  expect(made.out).toMatch(
-    /The backup is in .*\nNot in it, to be kept in another place:\n- the sealing secret, .*secret:/,
-  )
+  expect(made.out).toMatch(/The backup is in .*\nNot included; back up separately:\n- the sealing secret, .*secret:/)
   expect(statSync(folder).mode & 0o077).toBe(0)
   const secret = readFileSync(join(data, 'secret'), 'utf8').trim()
   const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name))
@@ -59,7 +57,11 @@ test('a backup of a running service is restored elsewhere, opens, and sends noth
   mkdirSync(elsewhere, { mode: 0o711 })
   cpSync(join(data, 'secret'), join(elsewhere, 'secret'))
   const restored = await herald(['restore', folder], { HERALD_DATA: elsewhere })
-  expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^.*Restored to .*\nIt is held/s), err: '' })
+  expect(restored).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^.*Restored to .*\nSending is held/s),
+    err: '',
+  })
 
   const copy = await start({ HERALD_DATA: elsewhere })
   expect(copy.out()).toMatch(/Nothing is sent: this database is held/)

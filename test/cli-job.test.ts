@@ -117,7 +117,7 @@ describe('job send', () => {
     )
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toBe(
-      'Some rows have errors. Row 1 - email address: invalid recipient.\nAll of them: herald job errors with the same --template and --csv\n',
+      'Some rows have errors. Row 1 - email address: invalid recipient.\nTo see all of them, run herald job errors with the same --template and --csv\n',
     )
     const unknown = await herald('job', 'send', '--yes', '--template', service.id, '--csv', file(GOOD))
     expect([unknown.code, unknown.err]).toEqual([1, 'Template not found\n'])
@@ -132,7 +132,7 @@ describe('job send', () => {
     const missing = await herald('job', 'send', '--yes', '--template', email, '--csv', join(folder, 'nowhere.csv'))
     expect([missing.code, missing.err.split('\n')[0]]).toEqual([
       2,
-      `The file ${join(folder, 'nowhere.csv')} is not there.`,
+      `The file ${join(folder, 'nowhere.csv')} does not exist.`,
     ])
     const folded = await herald('job', 'send', '--yes', '--template', email, '--csv', folder)
     expect(folded.err).toMatch(/is a folder\./)
@@ -172,7 +172,7 @@ describe('confirmation before real recipients are written to', () => {
       const { code, err } = await herald('job', 'send', '--template', email, '--csv', file(GOOD), ...type)
       expect([code, err.split('\n')[0]]).toEqual([
         2,
-        'This would send to real people, and there is no terminal to ask. Say --yes to send.',
+        'This would send to real people, and there is no terminal to ask on. Add --yes to send.',
       ])
     }
     expect((await json('job', 'list', 'Parking permits')).jobs).toHaveLength(before)
@@ -246,7 +246,7 @@ describe('job list, show and cancel', () => {
     expect(jobs[0]).toEqual(made)
     expect((await key.get(BULK)).body.bulk_jobs).toEqual(jobs)
     const { out } = await herald('jobs', 'ls', service.id)
-    expect(out.split('\n')[0]).toMatch(/^ID +NAME +TYPE +STATUS +MESSAGES +FINAL +MADE +SCHEDULED FOR$/)
+    expect(out.split('\n')[0]).toMatch(/^ID +NAME +TYPE +STATUS +MESSAGES +FINAL +CREATED +SCHEDULED FOR$/)
     expect(out.split('\n')[1]).toContain('By [31m API ')
     const empty = await here.service()
     expect((await herald('job', 'list', empty.id)).out).toBe(`"${empty.name}" has no job yet.\n`)
@@ -273,7 +273,7 @@ describe('job list, show and cancel', () => {
     expect([unknown.code, unknown.err]).toEqual([1, 'Job not found in database\n'])
     expect((await herald('job', 'show', 'Spring')).code).toBe(2)
     const several = await herald('job', 'show', made.id.slice(0, 8))
-    expect([several.code, several.err]).toEqual([2, expect.stringMatching(/^Several jobs begin with/)])
+    expect([several.code, several.err]).toEqual([2, expect.stringMatching(/^Several ids begin with/)])
   })
 })
 
@@ -375,7 +375,7 @@ describe('inbox', () => {
     env.HERALD_HOST = '192.0.2.1'
     expect([(await herald('inbox', '--link')).code, (await herald('inbox', '--link')).err]).toEqual([
       2,
-      expect.stringContaining('on the machine itself only'),
+      expect.stringContaining('only on the machine itself'),
     ])
     delete env.HERALD_HOST
   })

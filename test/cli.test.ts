@@ -154,7 +154,7 @@ describe('wrong usage exits with 2, and prints the usage line and the most simil
   const rows: [string, string[], RegExp][] = [
     ['unknown noun', ['servce', 'list'], /There is no command "servce". Did you mean herald service\?\nUsage: herald/],
     ['unknown verb', ['service', 'lsit'], /Did you mean herald service list\?\nUsage: herald service create\|list/],
-    ['no verb', ['key'], /Say what to do with key: create, list or revoke\.\nUsage: herald key create\|list\|revoke/],
+    ['no verb', ['key'], /Give a verb for key: create, list or revoke\.\nUsage: herald key create\|list\|revoke/],
     ['missing argument', ['service', 'show'], /^SERVICE is missing.*\nUsage: herald service show SERVICE/],
     ['missing option', ['key', 'create', 'x', '--name', 'y'], /^--type is missing/],
     [
@@ -171,9 +171,13 @@ describe('wrong usage exits with 2, and prints the usage line and the most simil
     ['forgotten value', ['key', 'create', 'x', '--name', '--type', 'live'], /--name needs a value: --name NAME/],
     ['value for a switch', ['service', 'create', 'x', '--live=yes'], /--live is a switch and takes no value/],
     ['twice', ['service', 'set', 'x', '--name', 'a', '--name', 'b'], /--name is given twice/],
-    ['too much', ['service', 'show', 'Parking', 'permits'], /"permits" is too much. Put names with spaces in quotes/],
-    ['option first', ['--mode', 'live'], /Say a command before --mode/],
-    ['nothing to change', ['service', 'set', 'x'], /Say what to change.*\nUsage: herald service set/],
+    [
+      'too much',
+      ['service', 'show', 'Parking', 'permits'],
+      /"permits" was not expected. Put names with spaces in quotes/,
+    ],
+    ['option first', ['--mode', 'live'], /Give a command before --mode/],
+    ['nothing to change', ['service', 'set', 'x'], /Give at least one option.*\nUsage: herald service set/],
     ['unknown permission', ['service', 'set', 'x', '--allow', 'fax'], /--allow takes email, sms, international, files/],
     ['both ways', ['service', 'set', 'x', '--allow', 'sms', '--forbid', 'sms'], /both name sms/],
   ]
@@ -200,7 +204,7 @@ describe('services', () => {
     )
     expect((await json('services', 'ls')).services.map((s: Json) => s.name)).toContain('Live one')
     expect(await said('service', 'list')).toMatch(
-      new RegExp(`^ID +NAME +MODE +STATE +MADE\n[^]*${made.id}  Parking permits`),
+      new RegExp(`^ID +NAME +MODE +STATE +CREATED\n[^]*${made.id}  Parking permits`),
     )
 
     expect(await json('service', 'show', 'Parking permits')).toEqual(made)
@@ -281,7 +285,7 @@ describe('keys', () => {
     await said('user', 'add', 'Key holder', '--name', 'Ada', '--email', 'ada@example.org')
     const shown = await said(...create, 'team', '--expires', '2099-01-31T18:00+02:00')
     const second = /herald-web_site-\S+/.exec(shown)?.[0] ?? ''
-    expect(shown).toMatch(/made by +ada@example.org\nends +2099-01-31 16:00 UTC/)
+    expect(shown).toMatch(/created by +ada@example.org\nexpires +2099-01-31 16:00 UTC/)
     const third = await json(...create, 'test', '--created-by', 'bob@example.org')
     expect(third).toMatchObject({
       type: 'test',
@@ -298,7 +302,7 @@ describe('keys', () => {
       expect(list).not.toMatch(/digest|sealed/)
     }
 
-    expect(await said('key', 'revoke', made.id)).toMatch(/^The key "Web site" .* is revoked since/)
+    expect(await said('key', 'revoke', made.id)).toMatch(/^The key "Web site" .* was revoked at/)
     const [revoked] = await db.sql<Json>`select revoked_at from keys where id = ${made.id}`
     expect(revoked.revoked_at).not.toBe(null)
     expect((await json('key', 'revoke', made.id)).revoked_at.slice(0, 10)).toBe(revoked.revoked_at.slice(0, 10))

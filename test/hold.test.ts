@@ -58,7 +58,10 @@ test('hold stops a running service from sending, release resumes it', async () =
   expect(await herald(env, 'hold')).toMatchObject({ code: 0, data: { reason: 'asked' } })
   await expect.poll(() => held(here.address), { timeout: 20_000 }).toBe(1)
   const waiting = await email(key, template)
-  expect(await herald(env, 'release')).toMatchObject({ code: 2, err: expect.stringMatching(/Say one of --cut-off/) })
+  expect(await herald(env, 'release')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/Give exactly one of --cut-off/),
+  })
   // Engines poll every second; within one and a half nothing may have happened.
   await new Promise(resume => setTimeout(resume, 1_500))
   expect(await statusOf(key, waiting)).toBe('created')

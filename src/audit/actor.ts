@@ -24,11 +24,11 @@ export type Operator = { kind: 'operator'; name: string }
 
 export type Actor = KeyActor | PersonActor | Operator
 
-/** `service`: the one that is acted on; null for the whole installation. */
+/** `service`: the service that is changed; null for the whole installation. */
 export const may = (actor: Actor, permission: Permission, service: Id | null): boolean =>
   actor.kind === 'operator' || (actor.service_id === service && actor.permissions.includes(permission))
 
-/** Throws a refusal when the actor may not. */
+/** Throws a refusal when the permission is missing. */
 export function requirePermission(actor: Actor, permission: Permission, service: Id | null): void {
   if (!may(actor, permission, service)) throw refuse.notPermitted(permission)
 }

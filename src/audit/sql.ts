@@ -29,7 +29,7 @@ export type AuditEntry = {
   id: number
   at: Timestamp
   service_id: Id
-  /** The same as `actor_id` for a key, else null; older versions know nothing else. */
+  /** The `actor_id` of a key, else null. Still written for the version before, which reads nothing else. */
   key_id: Id | null
   actor_kind: Actor['kind']
   /** Of a key or a person. */
@@ -41,7 +41,10 @@ export type AuditEntry = {
   detail: object | null
 }
 
-/** Newest first; of one service, or of all. Versions before 0014_actors.sql wrote only the key. */
+/**
+ * Newest first; of one service, or of all. A row without an actor was written by a version before 0014_actors.sql: a key_id means a
+ * key, and its absence the operator.
+ */
 export const entries = (sql: Sql, service: Id | null, most: number) => sql<AuditEntry>`
   select id, at, service_id, key_id, coalesce(actor_kind, case when key_id is null then 'operator' else 'key' end) as actor_kind,
          coalesce(actor_id, key_id) as actor_id, actor_name, action, subject_id, detail

@@ -1,9 +1,9 @@
-// A question to a person. It goes to standard error, so that the answer of a command stands alone on standard output.
+// Asks for confirmation. The question goes to stderr, because stdout holds only the output of the command.
 import { createInterface } from 'node:readline'
 
 export const isAtTerminal = (): boolean => Boolean(process.stdin.isTTY && process.stderr.isTTY)
 
-/** Only yes is yes; Ctrl-C and the end of input are no. */
+/** False for anything but y or yes, also for Ctrl-C and the end of input. */
 export const agrees = (question: string): Promise<boolean> =>
   new Promise(resolve => {
     const lines = createInterface({ input: process.stdin, output: process.stderr })

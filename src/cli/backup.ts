@@ -1,4 +1,4 @@
-// A copy of the embedded database that can be opened elsewhere. What lies outside of it is said, not copied.
+// herald backup: copies the embedded database. It lists what is not part of the database and must be backed up separately.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { backUp, inWords } from '../db/backup.ts'
@@ -10,15 +10,15 @@ import type { Command } from './command.ts'
 export const backupCommands: readonly Command[] = [
   {
     noun: 'backup',
-    args: [{ name: 'FOLDER', sentence: 'Where to put it: a folder that does not exist yet.' }],
-    sentence: 'Copy the embedded database to a folder, also while the service works.',
-    more: 'Everything that was answered with 2xx before the backup began is in it. The sealing secret is not, and without it a backup is of no use: keep a copy of it in another place. For an external PostgreSQL see docs/running.md.',
+    args: [{ name: 'FOLDER', sentence: 'Destination: a folder that does not exist yet.' }],
+    sentence: 'Copy the embedded database to a folder. The service may run meanwhile.',
+    more: 'The backup contains everything that was answered with 2xx before it began. It does not contain the sealing secret, without which it cannot be read: keep a copy of the secret in another place. For an external PostgreSQL see docs/running.md.',
     examples: ['herald backup /backups/herald-monday'],
     run: async (io, input) => {
       const config = io.config()
       if (config.databaseUrl)
         throw new Error(
-          'DATABASE_URL is set: this command copies the embedded database only. For yours use pg_dump or pg_basebackup, as docs/running.md shows.',
+          'DATABASE_URL is set, but this command copies only the embedded database. Use pg_dump or pg_basebackup for yours (docs/running.md).',
         )
       const home = join(config.dataFolder, 'postgres')
       if (!existsSync(join(choosePlace(home, io.say), 'data')))
@@ -32,15 +32,22 @@ export const backupCommands: readonly Command[] = [
         const manifest = await backUp(client, join(server.home, 'data'), folder, io.say)
         const files = Object.values(manifest.files)
         const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-        const kept = outside(config)
+        const separate = notIncluded(config)
         return {
           text: [
             `The backup is in ${folder}: ${inWords(bytes)}, ${files.length} files, everything accepted before ${manifest.begun}.`,
-            'Not in it, to be kept in another place:',
-            ...kept.map(line => `- ${line}`),
-            `To try it: HERALD_DATA=/an/empty/folder herald restore ${folder}`,
+            'Not included; back up separately:',
+            ...separate.map(line => `- ${line}`),
+            `To test it: HERALD_DATA=/an/empty/folder herald restore ${folder}`,
           ].join('\n'),
-          data: { folder, bytes, files: files.length, begun: manifest.begun, done: manifest.done, not_included: kept },
+          data: {
+            folder,
+            bytes,
+            files: files.length,
+            begun: manifest.begun,
+            done: manifest.done,
+            not_included: separate,
+          },
         }
       } finally {
         await client.end()
@@ -51,13 +58,13 @@ export const backupCommands: readonly Command[] = [
   },
 ]
 
-function outside(config: { sealSecret: string | null; dataFolder: string; fileStore: string }): string[] {
+function notIncluded(config: { sealSecret: string | null; dataFolder: string; fileStore: string }): string[] {
   const secret = config.sealSecret
     ? 'the sealing secret, HERALD_SECRET (and HERALD_OLD_SECRETS, if set)'
     : `the sealing secret, ${join(config.dataFolder, 'secret')}`
   return [
-    `${secret}: without it nobody can read the backup, you included`,
-    'the other settings: your providers, their passwords and addresses',
-    ...(config.fileStore === 's3' ? ['the files of messages, which are in the bucket of HERALD_S3_BUCKET'] : []),
+    `${secret}: without it nobody can read the backup`,
+    'the other settings: providers, their passwords and addresses',
+    ...(config.fileStore === 's3' ? ['the files of messages, in the bucket HERALD_S3_BUCKET'] : []),
   ]
 }

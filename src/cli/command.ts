@@ -1,4 +1,4 @@
-// What a command is. Help, usage errors and docs/cli.md are made from the same rows that run.
+// The type of a command. Help, usage errors and docs/cli.md are generated from the same table that is run.
 import type { Operator } from '../audit/actor.ts'
 import type { Part } from '../config/in-use.ts'
 import type { Config } from '../config/index.ts'
@@ -10,13 +10,14 @@ export type Argument = { name: string; sentence: string }
 
 export type Option = {
   name: string
-  /** What stands after it, for people: `--name NAME`. Without it the option is a switch. */
+  /** Placeholder of the value in the help: `--name NAME`. Without it the option is a switch. */
   value?: string
   choices?: readonly string[]
-  /** A whole number; `default` is understood too when `orDefault` is set. */
+  /** The value is a whole number, or `default` when `orDefault` is set. */
   number?: true
   orDefault?: true
   required?: true
+  /** May be given several times. */
   many?: true
   sentence: string
 }
@@ -27,26 +28,26 @@ export type Command = {
   args?: readonly Argument[]
   options?: readonly Option[]
   sentence: string
-  /** What a reader of the manual should know besides. */
+  /** Details for --help and the manual, after the sentence. */
   more?: string
   examples?: readonly string[]
   run(io: Io, input: CommandInput): Promise<CommandOutput | undefined>
 }
 
-/** What a command has to say: for people, and for programs. */
+/** `text` is printed for people, `data` with --json. `failed`: exit code 1. */
 export type CommandOutput = { text: string; data: unknown; failed?: true }
 
 export type Io = {
-  /** `part`: what is about to be started; a command that starts nothing goes without. */
+  /** `part`: the part of Herald that is about to start; undefined for commands that start none. */
   config(part?: Part): Config
-  /** Says something now that is not the answer: goes to stderr when the answer must stand alone on stdout. */
+  /** Prints a progress message at once; with --json to stderr, because stdout holds only the output. */
   say(line: string): void
   print(output: CommandOutput): void
-  /** Whether a person reads the answer on a terminal, and no program or log file. */
+  /** The output goes to a terminal, not to a program or a file. */
   isTerminal: boolean
 }
 
-/** The arguments and options of one call, already checked against the command's row. */
+/** Arguments and options of one call, already validated. */
 export type CommandInput = {
   text(name: string): string
   maybe(name: string): string | undefined
@@ -56,7 +57,7 @@ export type CommandInput = {
   number(name: string): number | null | undefined
 }
 
-/** The call does not fit the command's row: told with the usage line, exit code 2. */
+/** Invalid arguments or options: printed with the usage line, exit code 2. */
 export class UsageError extends Error {
   readonly usage: string | undefined
   constructor(message: string, usage?: string) {

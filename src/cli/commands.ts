@@ -1,4 +1,4 @@
-// Table of contents: every command of the operator.
+// Every command, in the order of the help.
 import { auditCommands } from './audit.ts'
 import { backupCommands } from './backup.ts'
 import type { Command } from './command.ts'
@@ -6,6 +6,7 @@ import { doctorCommands } from './doctor.ts'
 import { holdCommands } from './hold.ts'
 import { inboxCommands } from './inbox.ts'
 import { jobCommands } from './job.ts'
+import { errorsCommand, sendCommand } from './job-file.ts'
 import { keyCommands } from './key.ts'
 import { listCommands } from './lists.ts'
 import { messageCommands } from './message.ts'
@@ -28,7 +29,9 @@ export const commands: readonly Command[] = [
   ...userCommands,
   ...listCommands,
   ...templateCommands,
+  sendCommand,
   ...jobCommands,
+  errorsCommand,
   ...messageCommands,
   ...inboxCommands,
   ...auditCommands,

@@ -1,16 +1,16 @@
-// What went wrong, for a person who wants to know what to do next.
+// Turns an error into sentences that say what to do about it.
 import { ConfigProblems } from '../config/index.ts'
 import { Refusal } from '../core/refusal.ts'
 
-/** The sentences to say, most important first. */
+/** Most important sentence first. */
 export function explained(error: unknown): readonly string[] {
   if (error instanceof Refusal) return error.messages
   if (error instanceof ConfigProblems) return [error.message]
-  // Several failures of ours; those of Node's attempts to connect come without a message.
+  // Our own AggregateErrors have a message; those of Node's connection attempts do not.
   if (error instanceof AggregateError && error.message !== '') return error.errors.flatMap(explained)
   const { code, message } = innermost(error)
   const remedy = remedies[code]
-  return remedy ? [remedy(message)] : [message || `Something failed without saying why (${code || 'no code'}).`]
+  return remedy ? [remedy(message)] : [message || `An error without a message occurred (${code || 'no code'}).`]
 }
 
 type Remedy = (message: string) => string
@@ -27,17 +27,17 @@ const remedies: Record<string, Remedy> = {
   '57P03': noAnswer,
   '28P01': message => `The database refuses the user or password of DATABASE_URL (${message}).`,
   '28000': message => `The database refuses the user of DATABASE_URL (${message}).`,
-  '3D000': message => `The database named in DATABASE_URL is not there (${message}). Make it with: createdb NAME`,
-  '42501': message => `The database user may not do this (${message}). Give it the right to make tables in its schema.`,
-  '55P03': () => 'The database is busy: a lock was not given in time. Try again in a moment.',
+  '3D000': message => `The database named in DATABASE_URL does not exist (${message}). Create it with: createdb NAME`,
+  '42501': message => `The database user lacks a privilege (${message}). Allow it to create tables in its schema.`,
+  '55P03': () => 'The database is busy: a lock timeout expired. Try again in a moment.',
   EADDRINUSE: message =>
     `The port is in use already (${message}). Stop the other program, or choose another with HERALD_PORT.`,
   EADDRNOTAVAIL: message => `This machine has no such address (${message}). Correct HERALD_HOST.`,
-  EACCES: message => `This user may not do that (${message}). Change the rights, or run as another user.`,
-  ENOSPC: message => `The disk is full (${message}). Make room and try again.`,
+  EACCES: message => `Permission denied (${message}). Change the permissions, or run as another user.`,
+  ENOSPC: message => `The disk is full (${message}). Free some space and try again.`,
 }
 
-/** Node gives several tries to connect as one error without a message, and the driver wraps its own. */
+/** Node reports several connection attempts as one AggregateError without a message; the first of them explains it. */
 function innermost(error: unknown): { code: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0])
   if (!(error instanceof Error)) return { code: '', message: String(error) }

@@ -1,4 +1,4 @@
-// Everything written about the commands is made here, from their table.
+// Help and usage lines, generated from the table of commands.
 import type { Command, Option } from './command.ts'
 import { facts } from './print.ts'
 
@@ -34,8 +34,8 @@ function wholeHelp(all: readonly Command[]): string {
     '',
     overview(all),
     '',
-    'Every command takes --json, which answers with one JSON document, and --help, which explains it.',
-    'Commands work whether the service runs or not. Settings: docs/settings.md. Manual: docs/cli.md.',
+    'Every command takes --json (output as one JSON document) and --help.',
+    'Commands work whether or not the service runs. Settings: docs/settings.md. Manual: docs/cli.md.',
   ].join('\n')
 }
 
@@ -45,7 +45,7 @@ const overview = (commands: readonly Command[]) =>
 function helpOf(command: Command): string {
   const args = (command.args ?? []).map(({ name, sentence }) => [name, sentence] as const)
   const options = (command.options ?? []).map(option => [withValue(option), sentenceOf(option)] as const)
-  const json = ['--json', 'Answer with one JSON document.'] as const
+  const json = ['--json', 'Print one JSON document.'] as const
   return [
     `Usage: ${usageOf(command)}`,
     '',
@@ -64,7 +64,7 @@ export const sentenceOf = ({ sentence, required }: Option) => (required ? `${sen
 
 const indented = (text: string) => text.replaceAll(/^(?=.)/gm, '  ')
 
-/** The same table for programs: `herald --help --json`. */
+/** The table of commands for `herald --help --json`. */
 export const described = (commands: readonly Command[]) => ({
   commands: commands.map(command => ({
     command: nameOf(command),

@@ -15,13 +15,13 @@ export const inboxCommands: readonly Command[] = [
   {
     noun: 'inbox',
     options: [
-      { name: 'most', value: 'NUMBER', number: true, sentence: `How many messages to show. Without it, ${MOST}.` },
-      { name: 'message', value: 'ID', sentence: 'Show this one message in full.' },
+      { name: 'most', value: 'NUMBER', number: true, sentence: `How many messages to show. Default: ${MOST}.` },
+      { name: 'message', value: 'ID', sentence: 'Show one message in full.' },
       { name: 'link', sentence: 'Print the link that opens the page /inbox in a browser on this machine.' },
     ],
     sentence:
-      'Show messages that were not sent: those of test keys, and those captured while a channel has no provider.',
-    more: 'Newest first. The page /inbox of a running Herald shows the same to whoever has its link; keep the link to yourself.',
+      'Show messages that were not sent: those of test keys, and those captured because the channel has no provider.',
+    more: 'Newest first. The page /inbox of a running Herald shows the same to anyone who has its link; keep the link secret.',
     run: withStore(async (store, input) => {
       if (input.has('link')) return link(store)
       const inbox = inboxOf(store)
@@ -54,7 +54,7 @@ export const inboxOf = ({ config, db: { sql }, clock, seal }: Store): Inbox =>
     seal,
     services: createServices(sql, clock, config),
     templates: createTemplates(sql, clock),
-    // Nobody else waits for a command.
+    // A command may block: it serves nobody else.
     renderThread: { email: async (template, values) => compileEmail(template).render(values) },
     sendingDomain: config.sendingDomain,
   })
@@ -73,7 +73,7 @@ function link({ seal, config }: Store): CommandOutput {
   const address = inboxLink(seal, config)
   if (address === null)
     throw new UsageError(
-      `The page /inbox answers on the machine itself only, and HERALD_HOST is ${config.host}. herald inbox shows the same.`,
+      `The page /inbox answers only on the machine itself, but HERALD_HOST is ${config.host}. herald inbox shows the same.`,
     )
   return { text: address, data: { link: address } }
 }

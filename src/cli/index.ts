@@ -2,7 +2,7 @@
 import { startPeriodic } from '../runtime/periodic.ts'
 import { run } from './run.ts'
 
-// `herald … | head` closes our output early; that is no failure of ours.
+// `herald … | head` closes stdout early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
@@ -13,7 +13,7 @@ process.exitCode = await run(process.argv.slice(2), {
   isTerminal: process.stdout.isTTY,
 })
 
-// Nothing of ours should still be open. What is, e.g. a statement that never ends, does not keep an ended command alive.
+// A handle that is still open, for example a statement that never ends, must not keep the process alive after the command.
 startPeriodic(
   async () => {
     if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit()

@@ -7,7 +7,7 @@ import { find } from '../services/find.ts'
 import { type Command, SERVICE, UsageError, withStore } from './command.ts'
 import { facts, listing, minute, moment } from './print.ts'
 
-// People say live, the interface family stores normal (contract 15.3).
+// Operators say live; the interface family calls the type normal (contract 15.3).
 const stored = { live: 'normal', team: 'team', test: 'test' } as const satisfies Record<string, KeyType>
 const publicName = (type: KeyType) => (type === 'normal' ? 'live' : type)
 
@@ -17,28 +17,29 @@ export const keyCommands: readonly Command[] = [
     verb: 'create',
     args: [SERVICE],
     options: [
-      { name: 'name', value: 'NAME', required: true, sentence: 'What the key is for; part of the key itself.' },
+      { name: 'name', value: 'NAME', required: true, sentence: 'Name of the key, which becomes part of its text.' },
       {
         name: 'type',
         value: 'TYPE',
         choices: ['live', 'team', 'test'],
         required: true,
-        sentence: 'live sends to anyone; team sends to team members and the safelist; test sends nothing.',
+        sentence: 'live sends to anyone, team only to team members and the safelist, test sends nothing.',
       },
-      { name: 'manage-templates', sentence: 'Let it make, change and archive templates.' },
+      { name: 'manage-templates', sentence: 'Allow it to create, change and archive templates.' },
       {
         name: 'created-by',
         value: 'EMAIL',
-        sentence: 'Who stands as its author. Without it the first team member, else operator@ the sending domain.',
+        sentence:
+          'Author of the key. Default: the first team member, or operator@ the sending domain if there is none.',
       },
       {
         name: 'expires',
         value: 'WHEN',
-        sentence: 'When it ends: 90d, 12h, 4w, or a date like 2027-01-31 (its first moment in UTC). Without it, never.',
+        sentence: 'When it expires: 90d, 12h, 4w, or a date like 2027-01-31 (0:00 UTC). Default: never.',
       },
     ],
-    sentence: 'Make an API key and show it, this once.',
-    more: 'The key cannot be shown again: only what is needed to check it is kept.',
+    sentence: 'Create an API key and show it once.',
+    more: 'The key cannot be shown again.',
     examples: [
       'herald key create "Parking permits" --name website --type live --expires 90d',
       'herald key create 0190a1b2 --name ci --type test --manage-templates --json',
@@ -48,29 +49,29 @@ export const keyCommands: readonly Command[] = [
       const created_by = input.maybe('created-by')
       const expires = input.maybe('expires')
       const key_type = typeFrom(input.text('type'))
-      const made = await create(store, operator, service, {
+      const created = await create(store, operator, service, {
         name: input.text('name'),
         key_type,
         manage_templates: input.has('manage-templates'),
         ...(created_by !== undefined && { created_by }),
         ...(expires !== undefined && { ends_at: endFrom(store.clock, expires) }),
       })
-      const { key, ...rest } = made
+      const { key, ...rest } = created
       const text = [
-        `Made a ${publicName(key_type)} key for "${service.name}". It is shown this once:`,
+        `Created a ${publicName(key_type)} key for "${service.name}". It cannot be shown again:`,
         '',
         `  ${key}`,
         '',
         facts([
-          ['id', made.id],
-          ['name', made.name],
-          ['manages templates', made.manage_templates],
-          ['made by', made.created_by],
-          ['ends', minute(made.expires_at) ?? 'never'],
+          ['id', created.id],
+          ['name', created.name],
+          ['manages templates', created.manage_templates],
+          ['created by', created.created_by],
+          ['expires', minute(created.expires_at) ?? 'never'],
         ]),
       ].join('\n')
       const { key_type: _, ...shown } = rest
-      return { text, data: { ...shown, type: publicName(key_type), expires_at: moment(made.expires_at), key } }
+      return { text, data: { ...shown, type: publicName(key_type), expires_at: moment(created.expires_at), key } }
     }),
   },
   {
@@ -93,9 +94,9 @@ export const keyCommands: readonly Command[] = [
       ])
       return {
         text: listing(
-          ['ID', 'NAME', 'TYPE', 'STATE', 'TEMPLATES', 'MADE BY', 'LAST USED'],
+          ['ID', 'NAME', 'TYPE', 'STATE', 'TEMPLATES', 'CREATED BY', 'LAST USED'],
           rows,
-          `"${service.name}" has no key yet. Make one: herald key create ${service.id} --name NAME --type test`,
+          `"${service.name}" has no key yet. Create one: herald key create ${service.id} --name NAME --type test`,
         ),
         data: { keys: keys.map(present) },
       }
@@ -105,12 +106,12 @@ export const keyCommands: readonly Command[] = [
     noun: 'key',
     verb: 'revoke',
     args: [{ name: 'KEY', sentence: 'Id of the key, its first characters (at least 8), or the whole key itself.' }],
-    sentence: 'End a key for good; a running Herald refuses it at once.',
-    more: 'Rather give the id than the key: what is typed stays in the history of the shell.',
+    sentence: 'Revoke a key for good. A running Herald refuses it at once.',
+    more: 'Prefer the id to the key: the shell history keeps what is typed.',
     run: withStore(async (store, input, operator) => {
       const key = await revoke(store, operator, input.text('KEY'))
       return {
-        text: `The key "${key.name}" (${key.id}) is revoked since ${minute(key.revoked_at)}.`,
+        text: `The key "${key.name}" (${key.id}) was revoked at ${minute(key.revoked_at)}.`,
         data: present(key),
       }
     }),
@@ -128,12 +129,12 @@ const LAST = Date.UTC(9999, 0)
 function endFrom(clock: Clock, text: string): number {
   const [, count, unit] = /^(\d{1,5})\s*([hdw])$/i.exec(text.trim()) ?? []
   if (count && unit) return clock.now() + Number(count) * units[unit.toLowerCase() as keyof typeof units]
-  // Only the forms of ISO 8601: the rest of what Date.parse takes means different moments on different machines.
+  // Only ISO 8601: other formats that Date.parse accepts depend on the machine's time zone.
   const isIso = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/i.test(text.trim())
   const moment = isIso ? Date.parse(text.trim().replace(' ', 'T')) : Number.NaN
   if (Number.isNaN(moment) || moment > LAST)
     throw new UsageError(
-      `--expires takes a time from now like 90d, 12h or 4w, or a date like 2027-01-31 or 2027-01-31T18:00Z, not "${text}".`,
+      `--expires takes a duration like 90d, 12h or 4w, or a date like 2027-01-31 or 2027-01-31T18:00Z, not "${text}".`,
     )
   return moment
 }
@@ -144,7 +145,7 @@ function stateOf(key: ListedKey, now: number): string {
   return Date.parse(moment(key.expires_at) ?? '') <= now ? 'expired' : `until ${minute(key.expires_at)}`
 }
 
-/** Named one by one, so that nothing secret can slip in with a new column. */
+/** Fields are listed one by one, so that a new column with a secret is not shown by accident. */
 const present = (key: ListedKey) => ({
   id: key.id,
   service_id: key.service_id,

@@ -1,4 +1,4 @@
-// The lists around a service: reply-to addresses, text senders, safelist, folders.
+// Commands for the lists of a service: reply-to addresses, text senders, safelist, folders.
 import { find } from '../services/find.ts'
 import { addOrigin, dropOrigin } from '../services/origins.ts'
 import { addToSafelist, dropFromSafelist } from '../services/safelist.ts'
@@ -16,7 +16,7 @@ const replyTo: Words = {
   field: 'email_address',
   list: 'reply_tos',
   called: 'reply-to address',
-  sentence: 'E-mail address that answers go to.',
+  sentence: 'E-mail address that replies go to.',
 }
 const sender: Words = {
   kind: 'sender',
@@ -32,7 +32,7 @@ const originCommands = (words: Words): readonly Command[] => [
     noun: words.kind,
     verb: 'add',
     args: [SERVICE, { name: words.arg, sentence: words.sentence }],
-    options: [{ name: 'default', sentence: 'Make it the default; also for one that is there already.' }],
+    options: [{ name: 'default', sentence: 'Make it the default. Also works for an existing one.' }],
     sentence: `Add a ${words.called}; the first one becomes the default.`,
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
@@ -68,7 +68,7 @@ const originCommands = (words: Words): readonly Command[] => [
     noun: words.kind,
     verb: 'remove',
     args: [SERVICE, { name: words.arg, sentence: `The ${words.called} or its id.` }],
-    sentence: `Archive a ${words.called}: messages can no longer use it.`,
+    sentence: `Archive a ${words.called}. Messages can no longer use it.`,
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
       const gone = await dropOrigin(store, operator, words.kind, service.id, input.text(words.arg))
@@ -95,7 +95,7 @@ const safelistCommands: readonly Command[] = [
     noun: 'safelist',
     verb: 'add',
     args: [SERVICE, { name: 'RECIPIENT', sentence: 'An e-mail address, or a phone number with the country code.' }],
-    sentence: 'Let trial services and team keys write to a recipient outside the team.',
+    sentence: 'Allow a recipient outside the team for trial services and team keys.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
       const entry = await addToSafelist(store, operator, service.id, input.text('RECIPIENT'))
@@ -124,7 +124,7 @@ const safelistCommands: readonly Command[] = [
     noun: 'safelist',
     verb: 'remove',
     args: [SERVICE, { name: 'RECIPIENT', sentence: 'The recipient, or the id of the entry.' }],
-    sentence: 'Take a recipient off the safelist.',
+    sentence: 'Remove a recipient from the safelist.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
       const entry = await dropFromSafelist(store, operator, service.id, input.text('RECIPIENT'))
@@ -140,14 +140,14 @@ const folderCommands: readonly Command[] = [
   {
     noun: 'folder',
     verb: 'add',
-    args: [SERVICE, { name: 'NAME', sentence: 'What the folder is called.' }],
-    sentence: 'Make a folder for templates.',
+    args: [SERVICE, { name: 'NAME', sentence: 'Name of the folder.' }],
+    sentence: 'Create a folder for templates.',
     more: 'Its id is what the API calls `parent_folder_id`.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
       const folder = await addFolder(store, operator, service.id, input.text('NAME'))
       return {
-        text: `Made the folder "${folder.name}" in "${service.name}", id ${folder.id}.`,
+        text: `Created the folder "${folder.name}" in "${service.name}", id ${folder.id}.`,
         data: { ...folder, created_at: moment(folder.created_at) },
       }
     }),
@@ -156,13 +156,13 @@ const folderCommands: readonly Command[] = [
     noun: 'folder',
     verb: 'list',
     args: [SERVICE],
-    sentence: 'List the folders of a service and how many templates they hold.',
+    sentence: 'List the folders of a service and the number of templates in each.',
     run: withStore(async (store, input) => {
       const service = await find(store, input.text('SERVICE'))
       const folders = await listFolders(store.db.sql, service.id)
       const rows = folders.map(folder => [folder.id, folder.name, folder.templates, minute(folder.created_at)])
       return {
-        text: listing(['ID', 'NAME', 'TEMPLATES', 'MADE'], rows, `"${service.name}" has no folder yet.`),
+        text: listing(['ID', 'NAME', 'TEMPLATES', 'CREATED'], rows, `"${service.name}" has no folder yet.`),
         data: { folders: folders.map(folder => ({ ...folder, created_at: moment(folder.created_at) })) },
       }
     }),
@@ -171,8 +171,8 @@ const folderCommands: readonly Command[] = [
     noun: 'folder',
     verb: 'remove',
     args: [SERVICE, { name: 'FOLDER', sentence: 'Name or id of the folder.' }],
-    options: [{ name: 'move-templates-out', sentence: 'Take its templates out of it first; they stay usable.' }],
-    sentence: 'Remove a folder that holds no templates.',
+    options: [{ name: 'move-templates-out', sentence: 'Move its templates out of it first. They stay usable.' }],
+    sentence: 'Remove an empty folder.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
       const folder = await dropFolder(store, operator, service.id, input.text('FOLDER'), {

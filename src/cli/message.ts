@@ -7,9 +7,9 @@ export const messageCommands: readonly Command[] = [
   {
     noun: 'message',
     verb: 'show',
-    args: [{ name: 'ID', sentence: 'Id of the message, as the interface gave it.' }],
-    sentence: 'Show what became of one message, and why.',
-    more: 'The diagnosis is what the mail server said: in a bounce, or when it refused the recipient. It may name the recipient, so it is kept sealed and goes with the message.',
+    args: [{ name: 'ID', sentence: 'Id of the message, as the API returned it.' }],
+    sentence: 'Show the status of a message and its reason.',
+    more: 'The diagnosis is the text of the mail server, from a bounce or from its refusal of the recipient. It may name the recipient, so it is stored sealed and purged with the message.',
     examples: ['herald message show 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'],
     run: withStore(async (store, input) => {
       const named = input.text('ID')
@@ -22,7 +22,7 @@ export const messageCommands: readonly Command[] = [
           ['service', found.service_id],
           ['type', found.channel],
           ['status', `${found.status} (${found.description})`],
-          ['so far', found.moves.join(', ')],
+          ['statuses so far', found.moves.join(', ')],
           ['sent', minute(found.sent_at)],
           ['completed', minute(found.completed_at)],
           ['provider', found.provider],

@@ -1,4 +1,4 @@
-// From what was typed to a command and its values, or to a sentence that says what does not fit.
+// Parses the command line into a command and its input, or throws a UsageError that says what is wrong.
 import { parseArgs } from 'node:util'
 import { nearest } from '../runtime/near.ts'
 import { type Command, type CommandInput, type Option, UsageError } from './command.ts'
@@ -11,7 +11,7 @@ export type Call =
 
 export type Typed = { isJson: boolean; call(): Call }
 
-/** Other words that people use. They work where the command has the word they stand for. */
+/** Aliases of verbs. An alias works for commands that have one of the verbs it stands for. */
 const otherVerbs: Record<string, readonly string[]> = {
   ls: ['list'],
   rm: ['remove'],
@@ -25,7 +25,7 @@ const otherVerbs: Record<string, readonly string[]> = {
   get: ['show'],
 }
 
-/** `--json` is seen first, so that even a wrong call is answered in its way. */
+/** `--json` is read before anything else is parsed, so that the output format is known even for an invalid call. */
 export function read(commands: readonly Command[], argv: readonly string[]): Typed {
   return { isJson: beforeDashes(argv).some(word => word.toLowerCase() === '--json'), call: () => find(commands, argv) }
 }
@@ -36,7 +36,7 @@ function find(commands: readonly Command[], argv: readonly string[]): Call {
   const first = takeWord(rest)
   if (first === undefined) {
     const unknown = rest.find(word => !isGlobal(word))
-    if (unknown) throw new UsageError(`Say a command before ${unknown}.`)
+    if (unknown) throw new UsageError(`Give a command before ${unknown}.`)
     return rest.some(word => word === '--version' || word === '-V') ? { kind: 'version' } : { kind: 'help', commands }
   }
   if (first === 'help') return helpFor(commands, rest)
@@ -46,7 +46,7 @@ function find(commands: readonly Command[], argv: readonly string[]): Call {
   const verb = takeWord(rest)
   if (verb === undefined) {
     if (wantsHelp) return { kind: 'help', commands: ofNoun }
-    throw new UsageError(`Say what to do with ${only?.noun}: ${orList(verbsOf(ofNoun))}.`, usageOfNoun(ofNoun))
+    throw new UsageError(`Give a verb for ${only?.noun}: ${orList(verbsOf(ofNoun))}.`, usageOfNoun(ofNoun))
   }
   const command = verbOf(ofNoun, verb)
   return wantsHelp ? { kind: 'help', commands: [command] } : run(command, rest)
@@ -114,11 +114,11 @@ function run(command: Command, rest: readonly string[]): Call {
 }
 
 const globals: readonly Option[] = [
-  { name: 'json', sentence: 'Answer with one JSON document.' },
+  { name: 'json', sentence: 'Print one JSON document.' },
   { name: 'help', sentence: 'Explain the command.' },
 ]
 
-/** Every argument may be given by its name too: `--service X` for SERVICE. */
+/** Arguments may also be given by name: `--service X` for SERVICE. */
 function optionsOf(command: Command): readonly Option[] {
   const args = (command.args ?? []).map(({ name, sentence }) => ({ name: name.toLowerCase(), value: name, sentence }))
   return [...(command.options ?? []), ...args, ...globals]
@@ -154,7 +154,7 @@ function placeWords(command: Command, words: string[], values: Map<string, strin
     values.set(name.toLowerCase(), [word])
   }
   if (words.length > 0)
-    throw new UsageError(`"${words.join(' ')}" is too much. Put names with spaces in quotes.`, usageOf(command))
+    throw new UsageError(`"${words.join(' ')}" was not expected. Put names with spaces in quotes.`, usageOf(command))
 }
 
 function inputFrom(command: Command, values: Map<string, string[]>): CommandInput {
@@ -185,7 +185,7 @@ const isGlobal = (word: string) => /^(--(json|help|version)|-[hV])$/i.test(word)
 const plainName = (word: string) => word.toLowerCase().replaceAll('_', '-')
 const beforeDashes = (argv: readonly string[]) => (argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv)
 
-/** The next word that is no option; switches that every command takes may stand anywhere. */
+/** Removes and returns the next word that is not an option. Global switches may stand anywhere. */
 function takeWord(rest: string[]): string | undefined {
   const at = rest.findIndex(word => !isGlobal(word))
   const word = rest[at]
@@ -194,7 +194,7 @@ function takeWord(rest: string[]): string | undefined {
   return word
 }
 
-// --Manage_Templates=x is --manage-templates=x; values are left alone.
+// Normalises option names: --Manage_Templates=x becomes --manage-templates=x. Values stay as they are.
 function withPlainNames(rest: readonly string[]): string[] {
   const end = rest.indexOf('--')
   return rest.map((word, at) => {

@@ -1,4 +1,4 @@
-// The manual of the command line, made from the table of commands.
+// The manual of the command line, generated from the table of commands.
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'
 import { nameOf, sentenceOf, usageOf, withValue } from './help.ts'
@@ -9,20 +9,20 @@ export function cliReference(all: readonly Command[] = commands): string {
   return `${[
     '# The command line',
     '',
-    '<!-- Made from the table of commands in src/cli. Do not edit: npm run generate -->',
+    '<!-- Generated from the table of commands in src/cli. Do not edit: npm run generate -->',
     '',
-    'In a checkout: `npx herald COMMAND`. Commands work while the service runs and while it does not; a running service knows of every change at once.',
+    'In a checkout: `npx herald COMMAND`. Commands work whether or not the service runs. A running service applies every change at once.',
     '',
-    '- `--json` on any command answers with one JSON document on stdout and nothing else.',
-    '- `--help` explains a command; `herald help NOUN` lists what can be done with a noun.',
-    '- Arguments may be given by name too: `--service X` for `SERVICE`. Names with spaces go in quotes.',
+    '- `--json` on any command prints one JSON document on stdout and nothing else.',
+    '- `--help` explains a command; `herald help NOUN` lists the verbs of a noun.',
+    '- Arguments may also be given by name: `--service X` for `SERVICE`. Put names with spaces in quotes.',
     '- `SERVICE` is the exact name of a service, its id, or the first characters of its id (at least 8).',
-    '- Plurals (`keys list`) and the words `ls`, `rm`, `delete`, `new`, `get`, `update` are understood.',
+    '- Plurals (`keys list`) and the words `ls`, `rm`, `delete`, `new`, `get`, `update` are accepted.',
     '- Commands read the same settings as the service: the environment, and the settings file (`herald.env`, see [running.md](running.md)).',
-    '- Only `herald start` makes a database. Without one, every other command says where it looked and ends with exit code 2.',
-    '- Exit codes: 0 done, 1 failed, 2 wrong usage or no database here. What went wrong is said on stderr.',
+    '- Only `herald start` creates a database. Without one, every other command says where it looked and ends with exit code 2.',
+    '- Exit codes: 0 success, 1 failure, 2 wrong usage or no database. Errors go to stderr.',
     '',
-    '| command | what it does |',
+    '| command | description |',
     '|---|---|',
     ...all.map(
       command => `| [\`${nameOf(command)}\`](#${nameOf(command).replace(' ', '-')}) | ${cell(command.sentence)} |`,

@@ -1,4 +1,4 @@
-// From a backup to a database that opens, and sends nothing until it is released.
+// herald restore: creates the embedded database from a backup, with sending held until herald release.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/index.ts'
@@ -16,9 +16,9 @@ import { explained } from './explain.ts'
 export const restoreCommands: readonly Command[] = [
   {
     noun: 'restore',
-    args: [{ name: 'FOLDER', sentence: 'A backup made by herald backup.' }],
-    sentence: 'Make the embedded database from a backup, in a data folder that has none.',
-    more: 'Put the old sealing secret in place first: the file `secret` in the data folder, or HERALD_SECRET. The restored copy is held: it accepts messages and sends nothing until herald release.',
+    args: [{ name: 'FOLDER', sentence: 'A backup of herald backup.' }],
+    sentence: 'Create the embedded database from a backup, in a data folder without a database.',
+    more: 'Put the old sealing secret in place first: the file `secret` in the data folder, or HERALD_SECRET. Sending is held in the restored copy: it accepts messages and sends nothing until herald release.',
     examples: ['HERALD_DATA=/var/lib/herald herald restore /backups/herald-monday'],
     run: async (io, input) => {
       const config = io.config()
@@ -26,11 +26,11 @@ export const restoreCommands: readonly Command[] = [
       const place = freePlace(config, io)
       const manifest = await verify(folder, io.say)
       await refuseOtherVersion(manifest, place)
-      const problem = await make(folder, manifest, place, config, io)
+      const problem = await restoreTo(folder, manifest, place, config, io)
       const text = [
         `Restored to ${place}: everything that was accepted before ${manifest.begun}.`,
-        'It is held: a start accepts messages and sends nothing, because what the original has sent since is not known.',
-        'See what waits with herald held; release it with herald release --cut-off TIME, the moment the original stopped.',
+        'Sending is held: Herald accepts messages and sends nothing, because it is not known what the original has sent since.',
+        'See what waits with herald held. Resume with herald release --cut-off TIME, the time when the original stopped.',
         ...(problem ? [`PROBLEM: ${problem}`] : []),
       ].join('\n')
       return {
@@ -42,11 +42,11 @@ export const restoreCommands: readonly Command[] = [
   },
 ]
 
-/** Where the database will be. Nothing that is there is ever replaced. */
+/** Where the database will be. An existing one is never replaced. */
 function freePlace(config: Config, io: Io): string {
   if (config.databaseUrl)
     throw new Error(
-      'DATABASE_URL is set: this command makes an embedded database. Unset it, or restore with the tools of your server (docs/running.md).',
+      'DATABASE_URL is set, but this command creates an embedded database. Unset it, or restore with the tools of your server (docs/running.md).',
     )
   const place = choosePlace(join(config.dataFolder, 'postgres'), io.say)
   if (existsSync(place) && readdirSync(place).length > 0)
@@ -66,22 +66,28 @@ async function refuseOtherVersion(manifest: Manifest, place: string) {
   const made = manifest.postgres.split('.')[0]
   if (made !== major)
     throw new Error(
-      `This backup was made with PostgreSQL ${made}; this Herald brings PostgreSQL ${major}, which cannot read it. Restore it with the Herald that made it.`,
+      `This backup was made with PostgreSQL ${made}; this Herald includes PostgreSQL ${major}, which cannot read it. Restore it with the version of Herald that made it.`,
     )
 }
 
 /**
- * Built beside its place, opened, held and stopped there, and moved when all is well: however this ends, there is never a
- * database that could begin to send.
+ * Restores into a folder beside the destination, holds sending there and moves the folder only after that succeeded. However this
+ * ends, there is never a database at the destination that could start to send.
  */
-async function make(folder: string, manifest: Manifest, place: string, config: Config, io: Io): Promise<string | null> {
+async function restoreTo(
+  folder: string,
+  manifest: Manifest,
+  place: string,
+  config: Config,
+  io: Io,
+): Promise<string | null> {
   const draft = `${place}.restoring`
   if (existsSync(draft))
-    throw new Error(`${draft} is left from a restore that was interrupted, or still runs. Remove it and try again.`)
+    throw new Error(`${draft} belongs to a restore that was interrupted or still runs. Remove it and try again.`)
   preparePlace(draft)
   try {
     await unpack(folder, manifest, join(draft, 'data'), ownerOf(draft), io.say)
-    io.say('The database is opened for the first time, which can take a while.')
+    io.say('Opening the database for the first time; this can take a while.')
     const server = await startEmbedded(draft, { say: io.say })
     const db = connect(server, { size: 1, name: 'herald-restore', statementSeconds: 0, onIdleError: () => {} })
     let problem: string | null = null

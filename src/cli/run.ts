@@ -1,4 +1,4 @@
-// One call of the program: what was typed in, what is written and the exit code out.
+// Runs one call of the program and returns its exit code.
 import { readFileSync } from 'node:fs'
 import type { Part } from '../config/in-use.ts'
 import { type Config, readSettings } from '../config/index.ts'
@@ -9,7 +9,7 @@ import { explained } from './explain.ts'
 import { described, help, usageOf } from './help.ts'
 import { read } from './parse.ts'
 
-/** `isTerminal`: what is written to `out` is read by a person. */
+/** `isTerminal`: `out` is a terminal. */
 export type Streams = { out(text: string): void; err(text: string): void; isTerminal?: boolean }
 
 export async function run(
@@ -37,7 +37,7 @@ export async function run(
       return 0
     }
     const output = await call.command.run(io, call.input).catch(error => {
-      // Values are read inside; the usage line of the command still belongs to what they complain about.
+      // A command validates some values itself; its UsageError gets the usage line here.
       throw error instanceof UsageError ? new UsageError(error.message, error.usage ?? usageOf(call.command)) : error
     })
     if (output) print(output)

@@ -9,17 +9,17 @@ export const sampleCommands: readonly Command[] = [
     options: [
       {
         name: 'show-keys',
-        sentence: 'Make and show the team key and the live key too. On a terminal they always are.',
+        sentence: 'Also create and show the team key and the live key. On a terminal they are always created.',
       },
     ],
-    sentence: 'Make one more sample service, with keys, templates and a line to paste.',
-    more: 'The first start on an empty embedded database makes one by itself; on a database of your own only this command does.',
+    sentence: 'Create another sample service with keys, templates and a command to try it.',
+    more: 'The first start on an empty embedded database creates one. On an external database only this command does.',
     run: (io, input) =>
       withStore(async (store, _, operator) => {
         const sample = await makeSample(store, operator, input.has('show-keys') || io.isTerminal ? 'all' : 'test')
         const address = addressOf(store.config)
         return {
-          text: `${sampleText(sample, address)}\nThe line works while the service runs: herald start`,
+          text: `${sampleText(sample, address)}\nThe command works while the service runs: herald start`,
           data: { ...sample, curl: curlLine(sample, address) },
         }
       })(io, input),
@@ -32,7 +32,7 @@ export function sampleText(sample: Sample, address: string): string {
   const { service, keys, user, templates } = sample
   return [
     '',
-    `A sample service is ready: "${service.name}" (${service.mode}). Keys are shown this once; keep them if you need them.`,
+    `A sample service is ready: "${service.name}" (${service.mode}). Keys cannot be shown again; keep them if you need them.`,
     '',
     facts([
       ['  service id', service.id],
@@ -48,14 +48,14 @@ export function sampleText(sample: Sample, address: string): string {
       ['  template folder', `${sample.folder.id}  ${sample.folder.name}`],
     ]),
     '',
-    `Paste this line to send a message made from the e-mail template (API reference: ${address}/docs):`,
+    `Run this command to send a message with the e-mail template (API reference: ${address}/docs):`,
     '',
     curlLine(sample, address),
     '',
   ].join('\n')
 }
 
-/** One line that sends a message. The test key sends nothing to anyone, but everything else happens as it would. */
+/** A command that sends a message with the test key: everything happens but the delivery. */
 export const curlLine = ({ keys, templates, user }: Sample, address: string) =>
   `curl -sS '${address}/v2/notifications/email'` +
   ` -H 'Authorization: ApiKey-v1 ${keys.test}' -H 'Content-Type: application/json'` +

@@ -23,26 +23,26 @@ const limit = (name: string, sentence: string) =>
     value: 'N',
     number: true,
     orDefault: true,
-    sentence: `${sentence} \`default\` takes the mode's own.`,
+    sentence: `${sentence} \`default\`: the default of the mode.`,
   }) as const
 
 export const serviceCommands: readonly Command[] = [
   {
     noun: 'service',
     verb: 'create',
-    args: [{ name: 'NAME', sentence: 'What the service is called; it stands in front of text messages.' }],
+    args: [{ name: 'NAME', sentence: 'Name of the service. Text messages begin with it.' }],
     options: [
       {
         name: 'live',
-        sentence: 'Start in live mode. Without it the service is on trial: it writes to its team and safelist only.',
+        sentence: 'Create it in live mode. Default: trial mode, in which it sends only to its team and safelist.',
       },
       {
         name: 'mailbox',
         value: 'MAILBOX',
-        sentence: 'Part before the @ of the address e-mails are sent from. Without it, made of the name.',
+        sentence: 'Local part (before the @) of the sender address of e-mails. Default: derived from the name.',
       },
     ],
-    sentence: 'Make a service.',
+    sentence: 'Create a service.',
     examples: ['herald service create "Parking permits" --live --mailbox permits'],
     run: withStore(async (store, input, operator) => {
       const mailbox = input.maybe('mailbox')
@@ -51,10 +51,10 @@ export const serviceCommands: readonly Command[] = [
         mode: input.has('live') ? 'live' : 'trial',
         ...(mailbox !== undefined && { mailbox }),
       })
-      const next = `Make a key for it: herald key create ${service.id} --name NAME --type test`
+      const next = `Create a key for it: herald key create ${service.id} --name NAME --type test`
       return {
-        ...shown(service, store.config),
-        text: `Made the service "${service.name}" (${service.mode}), id ${service.id}.\n${next}`,
+        ...outputOf(service, store.config),
+        text: `Created the service "${service.name}" (${service.mode}), id ${service.id}.\n${next}`,
       }
     }),
   },
@@ -67,9 +67,9 @@ export const serviceCommands: readonly Command[] = [
       const rows = services.map(s => [s.id, s.name, s.mode, s.state, minute(s.created_at)])
       return {
         text: listing(
-          ['ID', 'NAME', 'MODE', 'STATE', 'MADE'],
+          ['ID', 'NAME', 'MODE', 'STATE', 'CREATED'],
           rows,
-          'There is no service yet. Make one: herald service create NAME',
+          'There is no service yet. Create one: herald service create NAME',
         ),
         data: { services: services.map(present) },
       }
@@ -80,7 +80,7 @@ export const serviceCommands: readonly Command[] = [
     verb: 'show',
     args: [SERVICE],
     sentence: 'Show a service with its limits and permissions.',
-    run: withStore(async (store, input) => shown(await find(store, input.text('SERVICE')), store.config)),
+    run: withStore(async (store, input) => outputOf(await find(store, input.text('SERVICE')), store.config)),
   },
   {
     noun: 'service',
@@ -92,36 +92,36 @@ export const serviceCommands: readonly Command[] = [
         name: 'mode',
         value: 'MODE',
         choices: ['trial', 'live'],
-        sentence: 'On trial a service writes to its team and safelist only.',
+        sentence: 'In trial mode a service sends only to its team and safelist.',
       },
       {
         name: 'state',
         value: 'STATE',
         choices: ['active', 'suspended', 'archived'],
         sentence:
-          'A suspended service can read but not send; the keys of an archived one are refused. Of either, what is due ends technical-failure and scheduled jobs end cancelled.',
+          'A suspended service can read but not send; keys of an archived service are refused. In both states messages that become due end as technical-failure and scheduled jobs as cancelled.',
       },
       {
         name: 'allow',
         value: 'WHAT',
         many: true,
-        sentence: `Let it send ${permissionNames.join(', ')}; several with commas.`,
+        sentence: `Allow it to send ${permissionNames.join(', ')}. Separate several with commas.`,
       },
-      { name: 'forbid', value: 'WHAT', many: true, sentence: 'Take the same away.' },
+      { name: 'forbid', value: 'WHAT', many: true, sentence: 'Forbid the same.' },
       ...channelNames.map(name => limit(`${name}-daily-limit`, `${CHANNELS[name].words.title} a day (UTC).`)),
       limit('rate-limit', 'Requests in 60 seconds for each type of key.'),
       {
         name: 'prefix',
         value: 'on|off',
         choices: ['on', 'off'],
-        sentence: "Put the service's name in front of text messages.",
+        sentence: "Begin text messages with the service's name.",
       },
-      { name: 'mailbox', value: 'MAILBOX', sentence: 'Part before the @ of the address e-mails are sent from.' },
+      { name: 'mailbox', value: 'MAILBOX', sentence: 'Local part (before the @) of the sender address of e-mails.' },
       {
         name: 'home-country',
         value: 'COUNTRY',
         sentence:
-          'Country of phone numbers without a country code, like CA; its numbers are not international. `default` takes the one of the installation.',
+          'Country of phone numbers without a country code, for example CA; its numbers are not international. `default`: that of the installation.',
       },
       ...channelNames.map(name => ({
         name: `${name}-retention-days`,
@@ -130,8 +130,8 @@ export const serviceCommands: readonly Command[] = [
         sentence: `How long ${CHANNELS[name].words.many} are kept, 1 to 365.`,
       })),
     ],
-    sentence: 'Change a service; what is not named stays as it is.',
-    more: 'A running Herald knows of the change at once.',
+    sentence: 'Change a service. Settings that are not given stay as they are.',
+    more: 'A running Herald applies the change at once.',
     examples: [
       'herald service set "Parking permits" --mode live --email-daily-limit 50000',
       'herald service set 0190a1b2 --forbid international,files --prefix off',
@@ -139,7 +139,7 @@ export const serviceCommands: readonly Command[] = [
     run: withStore(async (store, input, operator) => {
       const changes = changesFrom(input)
       const { id } = await find(store, input.text('SERVICE'))
-      return shown(await change(store, operator, id, changes), store.config)
+      return outputOf(await change(store, operator, id, changes), store.config)
     }),
   },
 ]
@@ -174,7 +174,7 @@ function changesFrom(input: CommandInput): Changes {
     const days = input.number(`${name}-retention-days`)
     if (typeof days === 'number') changes[CHANNELS[name].columns.retentionDays] = days
   }
-  if (Object.keys(changes).length === 0) throw new UsageError('Say what to change with at least one option.')
+  if (Object.keys(changes).length === 0) throw new UsageError('Give at least one option that says what to change.')
   return changes
 }
 
@@ -195,7 +195,7 @@ type Fact = readonly [name: string, value: string | number]
 const perChannel = (line: (name: Channel, channel: (typeof CHANNELS)[Channel]) => Fact): Fact[] =>
   channelNames.map(name => line(name, CHANNELS[name]))
 
-function shown(service: ShownService, { sendingDomain, homeCountry }: Config): CommandOutput {
+function outputOf(service: ShownService, { sendingDomain, homeCountry }: Config): CommandOutput {
   const own = (is: number, set: number | null) => (set === null ? `${is} (default)` : is)
   const may = permissionNames.filter(name => service[permissions[name]])
   const text = facts([
@@ -204,7 +204,7 @@ function shown(service: ShownService, { sendingDomain, homeCountry }: Config): C
     ['state', service.state],
     ['mode', service.mode],
     ['may send', may.join(', ') || 'nothing'],
-    ['name in front of texts', service.sms_prefix],
+    ['name before texts', service.sms_prefix],
     ['sends e-mails from', `${service.mailbox}@${sendingDomain}`],
     ['home country', service.home_country ?? `${homeCountry} (default)`],
     ...perChannel((channel, { words, columns }) => [
@@ -213,7 +213,7 @@ function shown(service: ShownService, { sendingDomain, homeCountry }: Config): C
     ]),
     ['requests a minute', own(rateLimit(service), service.rate_limit)],
     ...perChannel((channel, { words }) => [`${words.many} kept`, `${retentionDays(service, channel)} days`]),
-    ['made', minute(service.created_at)],
+    ['created', minute(service.created_at)],
     ['changed', minute(service.updated_at)],
   ])
   return { text, data: present(service) }

@@ -17,24 +17,24 @@ export const runCommands: readonly Command[] = [
         name: 'only',
         value: 'PART',
         choices: ['http', 'engine'],
-        sentence: 'Run one half in this process: the HTTP interface, or the delivery engine.',
+        sentence: 'Run only one part in this process: the HTTP interface or the delivery engine.',
       },
     ],
     sentence: 'Run the service until Ctrl-C or SIGTERM.',
-    more: 'It starts the database and brings it up to date. On an empty embedded database it makes a sample service and shows how to call it; its team and live keys are made and shown on a terminal only. The last lines say which provider each channel uses. With --json stdout has one line, {"address": …, "providers": …}, and before it {"sample": …} when one was made; the log is on stderr.',
+    more: 'Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel. With --json stdout has one line, {"address": …, "providers": …}, and before it {"sample": …} if a sample was created; the log goes to stderr.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, input) => {
       const signal = firstSignal(io)
-      leaveCores()
+      limitGarbageCollector()
       const wanted = input.maybe('only')
       const only = wanted === 'http' || wanted === 'engine' ? wanted : undefined
       const config = io.config(only ?? 'all')
-      const running = await startUnlessAsked(signal, () =>
+      const running = await startUnlessAborted(signal, () =>
         start(config, { ...(only && { only }), say: io.say, signal, sampleKeys: io.isTerminal ? 'all' : 'test' }),
       )
       if (running) {
         const { sample, address } = running
-        // Not by `say`, which goes into the stream of the log with --json.
+        // `say` would print it to stderr with --json, between the lines of the log.
         if (sample)
           io.print({
             text: sampleText(sample, address),
@@ -50,7 +50,7 @@ export const runCommands: readonly Command[] = [
   },
   {
     noun: 'migrate',
-    sentence: 'Bring the database to the shape this version needs; a start does it too.',
+    sentence: 'Migrate the database to this version; herald start does it too.',
     run: async io => {
       const { db, stop } = await openDatabase(io.config())
       try {
@@ -65,7 +65,7 @@ export const runCommands: readonly Command[] = [
   },
 ]
 
-/** What runs now: which provider each channel uses, where messages that were not sent can be seen, and the address. */
+/** Printed after the start: provider of each channel, link of the inbox, address. */
 function banner({ address, port, parts: { config, seal } }: Running, isTerminal: boolean): CommandOutput {
   const channels = providersInUse(config)
   const link = isTerminal ? inboxLink(seal, { host: config.host, port }) : null
@@ -82,49 +82,49 @@ function banner({ address, port, parts: { config, seal } }: Running, isTerminal:
   return { text: lines.join('\n'), data: { address: address || null, providers } }
 }
 
-/** Where there are few cores, the helpers of V8's garbage collector only take them from the database. */
-function leaveCores() {
+/** On a machine with few cores, the parallel garbage collector of V8 takes CPU time from the database. */
+function limitGarbageCollector() {
   if (availableParallelism() <= FEW_CORES) setFlagsFromString('--no-parallel-scavenge')
 }
 
 const FEW_CORES = 2
 const SAME_PRESS_MS = 1_000
 
-/** Undefined: a signal came first, and what was started has been stopped. */
-async function startUnlessAsked(signal: AbortSignal, begin: () => Promise<Running>): Promise<Running | undefined> {
+/** Undefined: a signal arrived during the start, and everything was stopped again. */
+async function startUnlessAborted(signal: AbortSignal, begin: () => Promise<Running>): Promise<Running | undefined> {
   const starting = begin()
   try {
-    return await Promise.race([starting, givenUp(signal)])
+    return await Promise.race([starting, abortTimeout(signal)])
   } catch (error) {
     if (signal.aborted) return undefined
     throw error
   }
 }
 
-/** A start ends at its next step. One that waits for somebody else's database, say for its lock, is not waited for. */
-async function givenUp(signal: AbortSignal): Promise<never> {
+/** An aborted start ends at its next step. If that step waits, for example for a database lock, this rejects after a timeout. */
+async function abortTimeout(signal: AbortSignal): Promise<never> {
   await once(signal, 'abort')
-  await new Promise(resume => setTimeout(resume, GIVEN_UP_MS).unref())
-  throw new Error('The start did not end in time.')
+  await new Promise(resume => setTimeout(resume, ABORT_TIMEOUT_MS).unref())
+  throw new Error('The start was aborted but did not end in time.')
 }
 
-const GIVEN_UP_MS = 5_000
+const ABORT_TIMEOUT_MS = 5_000
 
 /**
- * The first signal asks for an orderly stop, also when it comes while we are still starting; a second one insists.
- * `npm start` passes on the signal that the terminal has already given us, so what follows at once is the same press.
+ * The first signal starts a graceful shutdown, also during the start; a second one ends the process at once. `npm start` forwards a
+ * signal that the terminal has already sent to this process, so a second signal within a second is the same key press.
  */
 function firstSignal(io: Io): AbortSignal {
   const asked = new AbortController()
   let isInsisting = false
-  const hear = () => {
+  const onSignal = () => {
     if (isInsisting) process.exit(1)
     if (asked.signal.aborted) return
-    io.say('Herald is stopping: requests under way are finished first (again to stop at once).')
+    io.say('Herald is stopping: running requests are finished first (press Ctrl-C again to stop at once).')
     setTimeout(() => (isInsisting = true), SAME_PRESS_MS).unref()
     asked.abort()
   }
-  process.on('SIGINT', hear)
-  process.on('SIGTERM', hear)
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
   return asked.signal
 }

@@ -17,12 +17,11 @@ export const templateCommands: readonly Command[] = [
         value: 'HOW',
         choices: ['plain', 'formatted'],
         required: true,
-        sentence:
-          'plain: values are shown as they are typed; formatted: Markdown in them becomes links, lists, headings.',
+        sentence: 'plain: values are shown as they are; formatted: Markdown in values becomes links, lists, headings.',
       },
     ],
-    sentence: 'Say how an e-mail template treats Markdown in values.',
-    more: 'Choose plain where values are typed by the public: a name like [click here](https://…) must not become a link. It makes a new version; messages already accepted keep theirs, and later edits keep the choice.',
+    sentence: 'Set how an e-mail template treats Markdown in values.',
+    more: 'Use plain for values that come from the public: a name like [click here](https://…) must not become a link. The command creates a new version of the template. Accepted messages keep their version; later edits keep the setting.',
     examples: ['herald template set 0190a1b2-… --values plain'],
     run: withStore(async (store, input, operator) => {
       const id = readId(input.text('TEMPLATE'))

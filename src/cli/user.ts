@@ -14,7 +14,7 @@ export const userCommands: readonly Command[] = [
       { name: 'email', value: 'EMAIL', required: true, sentence: 'Their e-mail address.' },
       { name: 'phone', value: 'NUMBER', sentence: 'Their phone number, with the country code: +16135550123.' },
     ],
-    sentence: 'Add a team member: trial services and team keys may write to them.',
+    sentence: 'Add a team member. Trial services and team keys may send to team members.',
     examples: ['herald user add "Parking permits" --name "Ada Park" --email ada@example.org'],
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
@@ -55,7 +55,7 @@ export const userCommands: readonly Command[] = [
     noun: 'user',
     verb: 'remove',
     args: [SERVICE, { name: 'USER', sentence: 'E-mail address or id of the team member.' }],
-    sentence: 'Take somebody out of the team of a service.',
+    sentence: 'Remove a member from the team of a service.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
       const user = await dropUser(store, operator, service.id, input.text('USER'))

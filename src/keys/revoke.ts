@@ -11,7 +11,7 @@ type App = { db: { sql: Sql }; seal: Seal; config: { keyPrefix: string } }
 
 /**
  * `text`: the id, its first characters, or the key itself, because whoever finds a leaked key knows nothing else.
- * Revoking again keeps the first time.
+ * Revoking again keeps the time of the first revocation.
  */
 export async function revoke(app: App, actor: Actor, text: string): Promise<ListedKey> {
   const service = serviceOf(actor)

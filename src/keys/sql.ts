@@ -80,7 +80,7 @@ export const startingWith = (sql: Sql, service: Id | null, idStart: string) => s
   order by created_at, id
   limit 20`
 
-/** Of one service, or of any. Revoking twice keeps the time of the first. */
+/** Of one service, or of any. Revoking again keeps the time of the first revocation. */
 export async function revoke(sql: Sql, service: Id | null, id: Id, actor: Actor): Promise<ListedKey | null> {
   const [key] = await sql<ListedKey>`
     with ended as (

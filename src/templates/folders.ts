@@ -22,7 +22,7 @@ export async function addFolder(
   return added
 }
 
-/** By id or by name. Templates in it are moved out when `moveOut` says so, else they keep it. */
+/** `text`: id or name. A folder with templates is removed only with `moveOut`, which moves them out first. */
 export async function dropFolder(
   app: App,
   actor: Actor,

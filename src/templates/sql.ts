@@ -198,7 +198,7 @@ export const contents = (sql: Sql, ids: readonly Id[], versions: readonly number
   join template_versions v on v.template_id = wanted.id and v.version = wanted.version
   join templates t on t.id = v.template_id`
 
-/** Whose template it is. */
+/** The service that the template belongs to. */
 export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {
   const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`
   return row?.service_id ?? null
