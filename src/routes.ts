@@ -17,9 +17,9 @@ import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 
 type Who = { name: 'any key' | 'a key with manage_templates'; check: onRequestHookHandler }
-type Line = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
+type RouteRow = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
 
-function contents(parts: Parts): readonly Line[] {
+function contents(parts: Parts): readonly RouteRow[] {
   const caller: Who = { name: 'any key', check: anyKey(parts.authenticate) }
   const manager: Who = { name: 'a key with manage_templates', check: managerKey(parts.authenticate) }
   const bulk = bulkRoutes(parts)
@@ -87,10 +87,10 @@ export const openApi = () =>
     ],
   )
 
-type Turn = (request: FastifyRequest, work: () => Promise<unknown>) => Promise<unknown>
+type Admission = (request: FastifyRequest, work: () => Promise<unknown>) => Promise<unknown>
 
 /** Sends have priority; everything else is scheduled fairly between services (contract 22.21). */
-function turnOf(method: HTTPMethods, url: string, reads: Reads): Turn {
+function admissionOf(method: HTTPMethods, url: string, reads: Reads): Admission {
   if (method === 'POST' && url === '/v2/notifications/bulk') return (_request, work) => work()
   if (method === 'POST' && SINGLE_SENDS.includes(url)) return (_request, work) => reads.besides(work)
   return (request, work) =>
@@ -103,8 +103,8 @@ function turnOf(method: HTTPMethods, url: string, reads: Reads): Turn {
 
 const SINGLE_SENDS = ['/v2/notifications/email', '/v2/notifications/sms']
 
-function addRoute(app: FastifyInstance, [method, url, who, route]: Line, reads: Reads): void {
-  const turn = turnOf(method, url, reads)
+function addRoute(app: FastifyInstance, [method, url, who, route]: RouteRow, reads: Reads): void {
+  const turn = admissionOf(method, url, reads)
   app.route({
     method,
     url,

@@ -15,18 +15,18 @@ import { create as createTemplate } from './templates/create.ts'
 import { addFolder } from './templates/folders.ts'
 
 type App = { config: Config; db: Database; clock: Clock; ids: { next(): Id }; seal: Seal }
-type Named = { id: Id; name: string }
+type IdAndName = { id: Id; name: string }
 
 export type Sample = {
-  service: Named & { mode: ShownService['mode'] }
+  service: IdAndName & { mode: ShownService['mode'] }
   /** A key can be shown only when it is created, so keys that must not be shown are not created. */
   keys: { test: string; team?: string; live?: string }
-  user: Named & { email_address: string; phone_number: string | null }
-  templates: { email: Named; sms: Named }
+  user: IdAndName & { email_address: string; phone_number: string | null }
+  templates: { email: IdAndName; sms: IdAndName }
   reply_to: { id: Id; email_address: string }
   sender: { id: Id; sender: string }
   safelist: { id: Id; recipient: string }
-  folder: Named
+  folder: IdAndName
 }
 
 const GENERAL_COMMUNICATION = '207b293c-2ae5-48e8-836d-fcabd60b2153'

@@ -52,9 +52,9 @@ const FIELDS = [
 const named = (sentence: string) =>
   sentence.startsWith('<field>') ? FIELDS.map(field => sentence.replace('<field>', field)) : [sentence]
 
-type Row = { sentence: string; pieces: readonly string[] }
+type SentenceRow = { sentence: string; pieces: readonly string[] }
 
-const rows: readonly Row[] = [
+const rows: readonly SentenceRow[] = [
   ...tables.flatMap(table => Object.values(table).map(([, text]) => text)),
   ...CHECKS,
   ...fields,
@@ -74,7 +74,7 @@ export function loggable(messages: readonly string[]): string | null {
 }
 
 /** The fixed parts of the sentence appear in the message in this order. */
-function fits(message: string, { pieces }: Row): boolean {
+function fits(message: string, { pieces }: SentenceRow): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
   if (pieces.length === 1) return message === first

@@ -18,6 +18,7 @@ import { createMeasures } from './measure.ts'
 import { refuse } from './refusals.ts'
 import { type Sheet, sheetOfCsv, sheetOfRows } from './rows.ts'
 import { type BulkBody, bulkBody } from './schemas.ts'
+import { createSliceScheduler, type Sliced } from './slices.ts'
 import {
   type BulkHead,
   type CheckedFile,
@@ -27,7 +28,6 @@ import {
   type ThreadReply,
   type ThreadRequest,
 } from './thread.ts'
-import { createTurns, type Sliced } from './turns.ts'
 
 /** CPU time of one body; an ordinary one of 50,000 rows takes a second or two. */
 const BUDGET_MS = 60_000
@@ -36,12 +36,12 @@ const BUDGET_MS = 60_000
 const PAUSE_ROWS = 32
 
 /** A body that was read and waits to be checked, and the time it has used. */
-type ReadBody = { body: BulkBody | null; usedMs: number }
+type ParsedBody = { body: BulkBody | null; usedMs: number }
 
-const jobs = new Map<number, ReadBody>()
+const jobs = new Map<number, ParsedBody>()
 const running = workerData as Int32Array
 const now = () => performance.now()
-const turns = createTurns(now)
+const slices = createSliceScheduler(now)
 let isRunning = false
 
 parentPort?.on('message', (ask: ThreadRequest) => {
@@ -53,7 +53,7 @@ parentPort?.on('message', (ask: ThreadRequest) => {
     Atomics.store(running, RUNNING.job, ask.job)
     Atomics.add(running, RUNNING.slices, 1)
   }
-  turns.add({ service: ask.service, begin, work: answering(ask) })
+  slices.add({ service: ask.service, begin, work: answering(ask) })
   if (isRunning) return
   isRunning = true
   setImmediate(slice)
@@ -61,7 +61,7 @@ parentPort?.on('message', (ask: ThreadRequest) => {
 
 // Messages of the host are received between two slices.
 function slice() {
-  isRunning = turns.run()
+  isRunning = slices.run()
   Atomics.store(running, RUNNING.job, 0)
   if (isRunning) setImmediate(slice)
 }
@@ -94,7 +94,7 @@ function* answering(ask: Exclude<ThreadRequest, { kind: 'forget' }>): Sliced<voi
   parentPort?.postMessage(answer, payloads)
 }
 
-function* reading(known: ReadBody, ask: Extract<ThreadRequest, { kind: 'read' }>): Sliced<ThreadReply> {
+function* reading(known: ParsedBody, ask: Extract<ThreadRequest, { kind: 'read' }>): Sliced<ThreadReply> {
   const { job } = ask
   known.body = null
   let body: BulkBody
@@ -156,7 +156,7 @@ function endOfString(text: Buffer, from: number): number {
   }
 }
 
-function* checking(known: ReadBody, { job, rules }: Extract<ThreadRequest, { kind: 'check' }>): Sliced<ThreadReply> {
+function* checking(known: ParsedBody, { job, rules }: Extract<ThreadRequest, { kind: 'check' }>): Sliced<ThreadReply> {
   if (!known.body) throw new Error('nothing was read')
   const { rows, csv } = known.body
   known.body = null

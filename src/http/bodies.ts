@@ -7,7 +7,7 @@ import { startPeriodic } from '../runtime/periodic.ts'
 import { answerOnSocket } from './errors.ts'
 import { readJson } from './json.ts'
 import { refuse } from './refusals.ts'
-import { createShares, type Share } from './shares.ts'
+import { type BodyShare, createShares } from './shares.ts'
 
 const MIB = 1024 * 1024
 /** Size limits of bodies (contract 1.3). */
@@ -71,7 +71,7 @@ type Done = (error: Error | null, body?: Buffer) => void
 
 function createCollector(app: FastifyInstance, options: BodyReadOptions) {
   const shares = createShares(options.bodyBudget * MIB)
-  const open = new WeakMap<FastifyRequest, Share>()
+  const open = new WeakMap<FastifyRequest, BodyShare>()
   const pace = createPace(app, options.requestSeconds)
   // Released when the response is sent, not when the caller disconnects: the body may still be in use.
   app.addHook('onSend', (request, _reply, payload, done) => {

@@ -3,7 +3,7 @@
 // third each, and a new owner always finds room. One body at a time may exceed the threshold, in turns by owner, so that a large
 // one can always be finished.
 
-export type Share = {
+export type BodyShare = {
   /** Charges bytes that have arrived. False: stop reading until `resume` is called. */
   add(bytes: number, resume: () => void): boolean
   /** Releases everything; may be called more than once. */
@@ -11,7 +11,7 @@ export type Share = {
 }
 
 export type Shares = {
-  open(owner: string): Share
+  open(owner: string): BodyShare
   /** Charged bytes, including the body that exceeds the threshold. */
   inUse(): number
 }

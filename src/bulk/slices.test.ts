@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createTurns, type Sliced } from './turns.ts'
+import { createSliceScheduler, type Sliced } from './slices.ts'
 
 /** Work of so many steps, each as long as `ms` on a clock that only work moves. */
 function scene() {
   let time = 0
   const seen: string[] = []
-  const turns = createTurns(() => time)
+  const slices = createSliceScheduler(() => time)
   function* work(name: string, steps: number, ms: number): Sliced<void> {
     for (let step = 0; step < steps; step++) {
       time += ms
@@ -14,12 +14,12 @@ function scene() {
     seen.push(`${name} at ${time}`)
   }
   const add = (service: string, name: string, steps: number, ms: number) =>
-    turns.add({ service, begin: () => {}, work: work(name, steps, ms) })
+    slices.add({ service, begin: () => {}, work: work(name, steps, ms) })
   const runAll = () => {
-    while (turns.run());
+    while (slices.run());
     return seen
   }
-  return { add, runAll, turns }
+  return { add, runAll, slices }
 }
 
 test('a short piece of work does not wait for a long one of another service', () => {
@@ -38,9 +38,9 @@ test('a slice that cannot be interrupted is charged later', () => {
 })
 
 test('a service that comes later is served at once, whatever the first one has used', () => {
-  const { add, runAll, turns } = scene()
+  const { add, runAll, slices } = scene()
   add('hostile', 'first', 100, 20)
-  for (let i = 0; i < 10; i++) turns.run()
+  for (let i = 0; i < 10; i++) slices.run()
   add('honest', 'new', 2, 20)
   expect(runAll()[0]).toBe('new at 260')
 })

@@ -4,14 +4,14 @@
 /** A piece of work that pauses at every yield. */
 export type Sliced<T> = Generator<void, T, void>
 
-export type Turns = {
+export type SliceScheduler = {
   /** Adds work for a service; the work of one service runs in order. */
-  add(task: Task): void
+  add(task: SlicedTask): void
   /** Runs one slice of the next service. False when there is nothing to do. */
   run(): boolean
 }
 
-export type Task = {
+export type SlicedTask = {
   service: string
   /** Called with the task that runs next, before each of its slices. */
   begin(): void
@@ -21,8 +21,8 @@ export type Task = {
 /** A slice ends at the first yield after this time. */
 const SLICE_MS = 20
 
-export function createTurns(now: () => number): Turns {
-  const waiting = new Map<string, Task[]>()
+export function createSliceScheduler(now: () => number): SliceScheduler {
+  const waiting = new Map<string, SlicedTask[]>()
   /** Time used per service. A returning service is charged at least the current minimum. */
   const used = new Map<string, number>()
   let floor = 0
