@@ -16,7 +16,7 @@ import { laneOf } from '../notifications/lane.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { readMoment } from '../notifications/schedule.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
-import { lookUntil } from '../runtime/look.ts'
+import { pollUntil } from '../runtime/poll.ts'
 import { allowedRecipientsFor } from '../services/allowed.ts'
 import { chooseOrigin } from '../services/senders.ts'
 import { dailyLimit, maySend, rateLimit } from '../services/service.ts'
@@ -238,6 +238,6 @@ async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<bo
   if (isUniqueViolation(error)) throw new KeyTaken()
   const until = performance.now() + LOOK_SECONDS * 1000
   const isStored = async () => (await find(app.db.sql, job.service_id, job.id)) !== null
-  if (!mayHaveCommitted(error) || !(await lookUntil(until, isStored))) throw error
+  if (!mayHaveCommitted(error) || !(await pollUntil(until, isStored))) throw error
   return true
 }

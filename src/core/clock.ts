@@ -1,8 +1,8 @@
-// The only place that reads the time. Ids carry the time, order the pages and choose the day's partition, so the
-// process clock follows the database's. Small corrections never make it run backwards: it stands still until the database has
-// caught up. When the database's clock was set by more than STEP_MS, ours is set too, back as well as forward.
+// The only place that reads the time. Ids contain the time, order pages and determine the partition, so the process clock follows
+// the clock of the database. After a small correction it does not run backwards: it stands still until the database has caught
+// up. When the clock of the database was set by more than STEP_MS, ours is set too, forward or back.
 
-/** The most that our clock may be ahead of the database's. */
+/** Our clock is at most this far ahead of the database's. */
 export const STEP_MS = 2_000
 
 export type Clock = {
@@ -11,13 +11,13 @@ export type Clock = {
   /** Milliseconds since 1970, whole. */
   now(): number
   /**
-   * What the database's clock showed, in milliseconds since 1970, at some moment of the last `travelMs`. Returns by how much
-   * our clock was set: 0, or a step of more than STEP_MS in either direction.
+   * `databaseMs`: what the database's clock showed, in milliseconds since 1970, at some moment of the last `travelMs`. Returns by
+   * how much our clock was set: 0, or a step of more than STEP_MS in either direction.
    */
   follow(databaseMs: number, travelMs?: number): number
 }
 
-/** `read` gives milliseconds since 1970 with a fraction; tests hand in their own. */
+/** `read` returns milliseconds since 1970 with a fraction; tests pass their own. */
 export function createClock(read: () => number = systemMillis): Clock {
   let offset: number | null = null
   let last = 0
@@ -29,7 +29,7 @@ export function createClock(read: () => number = systemMillis): Clock {
   return {
     micros,
     now: () => Math.floor(micros() / 1000),
-    // An answer that took long says little: no more is corrected than it proves wrong.
+    // The longer the answer took, the less precise it is: the offset is changed only as far as the answer proves it wrong.
     follow(databaseMs, travelMs = 0) {
       const least = databaseMs - read()
       const most = least + travelMs
@@ -37,7 +37,7 @@ export function createClock(read: () => number = systemMillis): Clock {
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most)
       const reading = read() + offset
       if (before === null) {
-        last = 0 // what was read before the first answer was the machine's time
+        last = 0 // values before the first answer were those of the machine's clock
         return 0
       }
       if (offset - before > STEP_MS) return offset - before
@@ -49,11 +49,11 @@ export function createClock(read: () => number = systemMillis): Clock {
   }
 }
 
-// The monotonic timer, not Date: somebody may set the machine's clock while we run, and what we follow is the database's.
+// The monotonic timer, not Date: the machine's clock may be set while we run, and we follow the database's clock.
 const ORIGIN = performance.timeOrigin
 const systemMillis = () => ORIGIN + performance.now()
 
-/** A moment as PostgreSQL prints it in UTC, or as we make it: `2026-06-15 12:30:00.123456+00`. */
+/** A time as PostgreSQL prints it in UTC, or as `fromMicros` makes it: `2026-06-15 12:30:00.123456+00`. */
 export type Timestamp = string
 
 /** `2026-06-15T12:30:00.123456Z`, the form of notifications. */

@@ -1,13 +1,13 @@
 // UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the millisecond's fraction, 62 random bits.
-// The id is the clock: it orders pages, names the day's partition and is the creation time to the microsecond.
+// The id contains the creation time to the microsecond: it orders pages and determines the partition of the day.
 import { randomFillSync, randomUUID } from 'node:crypto'
 import { type Clock, STEP_MS } from './clock.ts'
 
 export type Id = string & { readonly __id: true }
 
-/** Ids of one process strictly increase, so what was accepted later is listed earlier; except when the clock was set back. */
+/** Ids of one process strictly increase, except when the clock was set back. */
 export function createIds(clock: Clock): { next(): Id } {
-  // Random digits for 512 ids, and the first two groups for as long as the millisecond lasts.
+  // Cached: random digits for 512 ids, and the first two groups of digits of the current millisecond.
   const entropy = Buffer.alloc(8 * 512)
   let digits = ''
   let used = 0
@@ -39,7 +39,7 @@ export function createIds(clock: Clock): { next(): Id } {
       }
       const from = used
       used += 16
-      // Two bits of the first digit, which is not used otherwise.
+      // Two bits of the first random digit, which is not part of the id otherwise.
       const variant = VARIANTS[((entropy[from >> 1] ?? 0) >> 4) & 3]
       const version = (0x7000 | fraction).toString(16)
       return `${time}-${version}-${variant}${digits.slice(from + 1, from + 4)}-${digits.slice(from + 4, used)}` as Id
@@ -47,12 +47,12 @@ export function createIds(clock: Clock): { next(): Id } {
   }
 }
 
-/** Version 4, for what has no time: published clients check the ids of services (contract 22.19). */
+/** A random id (version 4): published clients expect it for services (contract 22.19). */
 export const randomId = () => randomUUID() as Id
 
 const VARIANTS = ['8', '9', 'a', 'b'] as const
 
-/** Microseconds since 1970 that an id of ours carries. */
+/** The creation time in an id, in microseconds since 1970. */
 export function microsOf(id: Id): number {
   const millis = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
   const fraction = Number.parseInt(id.slice(15, 18), 16)
@@ -61,14 +61,14 @@ export function microsOf(id: Id): number {
 
 export const isTimed = (id: Id) => id[14] === '7'
 
-/** The smallest id of a moment: `id >= floorOf(t)` means "made at t or later". */
+/** The smallest id of a time: `id >= floorOf(t)` means "created at t or later". */
 export function floorOf(micros: number): Id {
   const { millis, fraction } = split(micros)
   const time = millis.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-${(0x7000 | fraction).toString(16)}-0000-000000000000` as Id
 }
 
-// The finest step an id can carry is 1/4096 of a millisecond; rounding up keeps every microsecond readable again.
+// An id has a resolution of 1/4096 ms. Rounding up makes `microsOf` return the same microsecond.
 function split(micros: number): { millis: number; fraction: number } {
   const millis = Math.floor(micros / 1000)
   return { millis, fraction: Math.ceil(((micros - millis * 1000) * 4096) / 1000) }
@@ -77,7 +77,7 @@ function split(micros: number): { millis: number; fraction: number } {
 const HEX = /^[0-9a-f]{32}$/
 const AS_PRINTED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Any spelling the interface takes (contract 1.6) to the one we print, or null. */
+/** Converts any spelling that the interface accepts (contract 1.6) to the one we print; null: not an id. */
 export function readId(text: unknown): Id | null {
   if (typeof text !== 'string' || text.length > 100) return null
   if (AS_PRINTED.test(text)) return text as Id

@@ -1,4 +1,4 @@
-// One spelling of a number wherever it is shown: in messages, in cells of a bulk job and in sentences (content-rules 2.4).
+// Numbers are formatted the same way in messages, in cells of a bulk job and in error messages (content-rules 2.4).
 
 /** Plain decimal digits, without an exponent. An integer beyond 2^53 is a bigint and keeps all its digits. */
 export function decimal(value: number | bigint): string {

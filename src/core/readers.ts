@@ -1,4 +1,4 @@
-// How the text of a setting becomes a value. A problem ends the sentence that begins with the name of the setting.
+// Parsers of settings. A problem is the second half of a sentence that begins with the name of the setting.
 import type { JsonSchema, Problem, Reader } from './setting.ts'
 
 export const reader = <T>(read: (text: string) => T | Problem, schema: JsonSchema = { type: 'string' }): Reader<T> => ({
@@ -65,7 +65,7 @@ export const label = matching(
 
 const SHORTEST_SECRET = 32
 
-// No comma, or it could not be listed among the old ones later.
+// No comma, because HERALD_OLD_SECRETS is a comma-separated list.
 export const secret: Reader<string> = reader<string>(given => {
   if (given.length < SHORTEST_SECRET)
     return { problem: `is too short: ${given.length} characters, at least ${SHORTEST_SECRET} are needed` }
@@ -92,7 +92,7 @@ export const webAddress: Reader<string> = reader<string>(given => {
 
 export const pem = (kind: string): Reader<string> =>
   reader(given => {
-    // One line with \n written out is how some platforms hand over a file.
+    // Some platforms pass a file as one line with \n written out.
     const whole = given.replaceAll('\\n', '\n')
     return new RegExp(`^-----BEGIN [A-Z ]*${kind}-----\\s[^]*-----END [A-Z ]*${kind}-----\\s*$`).test(whole)
       ? whole

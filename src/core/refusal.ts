@@ -1,4 +1,4 @@
-// A refusal is a polite no to the caller. Nouns know kinds, only http/errors.ts knows status codes.
+// A refusal is an expected error that the caller is told. Nouns use kinds; only http/errors.ts knows status codes.
 
 export type Kind =
   | 'AuthError'
@@ -48,7 +48,7 @@ type Refusals<S extends Sentences> = {
   [K in keyof S]: (...parts: Parts<S[K][1]>) => Refusal
 }
 
-/** Makes `refuse.name(parts…)` for every row; the table itself is what docs/errors.md is made from. */
+/** Makes `refuse.name(parts…)` for every row. docs/errors.md is generated from the same table. */
 export function refusals<const S extends Sentences>(sentences: S): Refusals<S> {
   const made: Record<string, (...parts: Part[]) => Refusal> = {}
   for (const [name, [kind, sentence]] of Object.entries(sentences)) {

@@ -1,5 +1,5 @@
 // A setting is a row of data: the name of its environment variable, how its text is read, its default and one sentence.
-// Each row stands with its owner (providers/smtp/settings.ts, http/settings.ts …); config/ merges them.
+// Each row is defined by its owner (providers/smtp/settings.ts, http/settings.ts …); config/ merges them.
 
 export type Problem = { problem: string }
 

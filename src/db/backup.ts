@@ -1,5 +1,5 @@
-// A base backup of the embedded database while it works: the server's own low-level backup (PostgreSQL manual, "Making a Base
-// Backup Using the Low Level API"), a copy of its files with their checksums, and the log that makes the copy whole.
+// An online base backup of the embedded database (PostgreSQL manual, "Making a Base Backup Using the Low Level API"): a copy of its
+// files with checksums, and the WAL segments that make the copy consistent.
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -8,11 +8,11 @@ import { codeOf } from './embedded-lock.ts'
 
 export type Say = (line: string) => void
 
-/** `backup.json`, written last: a folder without it is no backup. */
+/** `backup.json`, written last: a folder without it is not a complete backup. */
 export type Manifest = {
   kind: 'herald-backup'
   version: 1
-  /** Begun and done, by the database's clock. What was committed before `begun` is in it. */
+  /** Start and end, by the clock of the database. Everything committed before `begun` is in the backup. */
   begun: string
   done: string
   postgres: string
@@ -23,7 +23,7 @@ export type Manifest = {
 const MANIFEST = 'backup.json'
 const DATA = 'data'
 
-/** What the server makes anew, or what names the running one (pg_basebackup leaves out the same). The folders stay. */
+/** Folders whose content the server recreates (pg_basebackup excludes the same). They are kept empty. */
 const EMPTIED = [
   'pg_wal',
   'pg_replslot',
@@ -36,10 +36,10 @@ const EMPTIED = [
 ]
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map(\.old)?|backup_manifest|.*\.signal)$|(^|\/)(pgsql_tmp|pg_internal\.init|t\d+_\d+)/
-/** Last, so that it is never older than what it speaks of. */
+/** Copied last, so that it is never older than the files it refers to. */
 const LAST = path.join('global', 'pg_control')
 
-/** `client` is connected and used for nothing else: the backup ends with its session. `data` is the server's own folder. */
+/** `client` is connected and used for nothing else: the backup ends with its session. `data` is the folder of the running server. */
 export async function backUp(client: pg.Client, data: string, folder: string, say: Say): Promise<Manifest> {
   if (fs.existsSync(folder))
     throw new Error(`${folder} is there already, and a backup overwrites nothing. Name a folder that does not exist.`)
@@ -71,7 +71,7 @@ async function copyOnline(
   copied: (bytes: number) => void,
 ): Promise<Manifest> {
   const one = async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows[0]
-  // A slot of this session keeps the log from being recycled until the copy has its part of it.
+  // A temporary replication slot keeps the WAL segments until they are copied.
   await one("select pg_create_physical_replication_slot('herald_backup_' || pg_backend_pid(), true, true)")
   const began = await one("select clock_timestamp()::text as at, pg_backup_start('herald', true)::text as lsn")
   const kept: Manifest['files'] = {}
@@ -79,14 +79,14 @@ async function copyOnline(
     const done = await copyFile(from, path.join(draft, name), copied)
     if (done) kept[name] = done
   }
-  // Listed anew: the checkpoint may have taken minutes.
+  // Listed again, because the checkpoint may have taken minutes.
   const { folders, files } = list(data)
   for (const name of folders) fs.mkdirSync(path.join(draft, DATA, name), { recursive: true, mode: 0o700 })
   for (const name of files) await copy(path.join(data, name), path.join(DATA, name))
   const ended = await one('select lsn::text, labelfile from pg_backup_stop(false)')
   write(path.join(draft, DATA, 'backup_label'), ended.labelfile)
   kept[path.join(DATA, 'backup_label')] = summed(Buffer.from(ended.labelfile))
-  // The end of a backup switches to a new segment, so the last one we need is whole.
+  // The end of a backup switches to a new WAL segment, so the last one we need is complete.
   const { segments } = await one(
     `select array(select pg_walfile_name($1::pg_lsn + n * size)
                   from (select setting::bigint as size from pg_settings where name = 'wal_segment_size') s
@@ -113,7 +113,7 @@ async function copyOnline(
   }
 }
 
-/** The manifest of a backup whose every file is as it was written. */
+/** Checks the checksum of every file and returns the manifest. */
 export async function verify(folder: string, say: Say): Promise<Manifest> {
   const manifest = readManifest(folder)
   const names = Object.keys(manifest.files)
@@ -130,7 +130,7 @@ export async function verify(folder: string, say: Say): Promise<Manifest> {
   return manifest
 }
 
-/** Copies a verified backup to where a server can be started on it; files get the given owner. */
+/** Copies a verified backup into a new data folder; files get the given owner. */
 export async function unpack(
   folder: string,
   manifest: Manifest,
@@ -163,7 +163,7 @@ function readManifest(folder: string): Manifest {
   throw new Error(`${folder} is not a backup made by herald backup: it has no ${MANIFEST} that can be read.`)
 }
 
-/** What to copy, by relative names, the control file last. */
+/** The files to copy, by relative names, the control file last. */
 function list(data: string): { folders: string[]; files: string[] } {
   const folders: string[] = ['.']
   const files: string[] = []
@@ -204,7 +204,7 @@ const summed = (content: Buffer): Summed => ({
 
 const PIECE = 1024 * 1024
 
-/** Null: the file went away meanwhile, which the log knows about. */
+/** Null: the file was removed meanwhile, which the WAL contains. */
 async function copyFile(from: string, to: string, onBytes: (bytes: number) => void): Promise<Summed | null> {
   const source = await opened(from)
   if (!source) return null
@@ -263,7 +263,7 @@ function write(file: string, text: string): void {
   fs.closeSync(handle)
 }
 
-// A thousand files one after the other would wait a thousand times for the disk; some at once share its turns.
+// Sixteen at a time, because a thousand sequential syncs would wait a thousand times for the disk.
 async function syncAll(root: string): Promise<void> {
   const entries = fs.readdirSync(root, { recursive: true, withFileTypes: true })
   const names = entries.map(entry => path.join(entry.parentPath, entry.name))
@@ -285,7 +285,7 @@ function syncFolder(folder: string): void {
 
 const EVERY_MS = 2_000
 
-/** Long work says how far it is; short work says nothing. */
+/** Reports progress every two seconds. */
 function progress(done: string, total: number, say: Say): (bytes: number) => void {
   let bytes = 0
   let said = performance.now()

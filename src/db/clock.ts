@@ -1,10 +1,10 @@
-// Leases, schedules, days and ids go by the database's clock: the process clock follows it.
+// Leases, schedules, days and ids use the clock of the database: the process clock follows it.
 import { type Clock, STEP_MS } from '../core/clock.ts'
 import type { Sql } from './connect.ts'
 
 /**
- * Asked also to see whether the database answers at all. Returns by how many milliseconds our clock was set, mostly 0. Before it
- * is set, `prepare` is called with the new time in milliseconds since 1970.
+ * Also serves as a health check of the database. Returns by how many milliseconds our clock was set, usually 0. Before it is set,
+ * `prepare` is called with the new time in milliseconds since 1970.
  */
 export async function followDatabase(
   sql: Sql,

@@ -1,5 +1,5 @@
-// One pool and one tag. Statements are written as templates, so every value is a parameter by construction and every
-// statement is prepared under a stable name: sql`select id from keys where digest = ${digest}`.
+// The connection pool and the `sql` tag. Statements are written as templates, so every value is a parameter by construction and
+// every statement is prepared under a stable name: sql`select id from keys where digest = ${digest}`.
 import { createHash } from 'node:crypto'
 import net from 'node:net'
 import pg from 'pg'
@@ -7,7 +7,7 @@ import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
 
 export type Row = Record<string, unknown>
 
-/** Runs a statement, alone or inside a transaction: who calls does not need to know. */
+/** Runs a statement, alone or inside a transaction: the caller does not need to know which. */
 export type Sql = <R extends object = Row>(strings: TemplateStringsArray, ...values: unknown[]) => Promise<R[]>
 
 export type Database = {
@@ -16,18 +16,18 @@ export type Database = {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** A text of several statements without parameters: migrations only. */
   script(text: string): Promise<void>
-  /** A connection outside the pool, for listening and for locks held long. */
+  /** A connection outside the pool, for LISTEN and for session locks. */
   client(): DedicatedClient
-  /** Another pool on the same database, with limits of its own; whoever asks for it stops it. */
+  /** Another pool on the same database, with limits of its own. The caller stops it. */
   separate(options: Pick<PoolOptions, 'size' | 'name' | 'statementSeconds'>): Database
-  /** Connections in use, idle and waited for. */
+  /** Number of connections, of idle ones, and of statements that wait for one. */
   load(): { total: number; idle: number; waiting: number }
   /** Ends the connections that are in use: their statements fail at once, whatever the server does. */
   interrupt(): void
   stop(): Promise<void>
 }
 
-/** `destroy` frees the socket at once: a goodbye on a dead line would wait for an answer. */
+/** `destroy` closes the socket at once: `end` on a dead connection would wait for an answer. */
 export type DedicatedClient = pg.Client & { destroy(): void }
 
 export type Connection = { url: string } | { host: string; user: string; database: string }
@@ -50,16 +50,16 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     const made = new pg.Pool({
       ...settings,
       max: options.size,
-      // Nobody waits longer for a connection than for an answer.
+      // A statement does not wait longer for a connection than for its result.
       connectionTimeoutMillis: Math.min(4, options.statementSeconds) * 1000,
       idleTimeoutMillis: 60_000,
     })
     made.on('error', error => {
-      // The pool says goodbye without waiting for it to arrive, so the server may hang up first: no news on the way out.
+      // Errors during stop are ignored: the pool does not wait for the server, which may close the connection first.
       if (!stopped && made === pool) options.onIdleError(error)
     })
-    // The pool listens only to connections that rest; one in use that loses its server would end the process. Its statement
-    // fails with the same news, and that is enough.
+    // The pool handles errors of idle connections only. Those of a connection in use would end the process; its statement fails with
+    // the same error, and that is enough.
     made.on('connect', client => {
       client.on('error', () => {})
     })
@@ -86,7 +86,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     if (breaker.isOpen()) throw new Error('the database does not answer')
     const client = await pool.connect()
     inUse.add(client)
-    // A connection that breaks says so twice: to the statement that waits, and as an event that would end the process.
+    // A broken connection reports its error to the statement, and again as an event that would end the process if nobody listened.
     const heard = () => {}
     client.on('error', heard)
     const release = (broken: boolean) => {
@@ -107,7 +107,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   }
 
   return {
-    // Whoever loses a deadlock has changed nothing, and its cause is over: a statement alone can simply be said again.
+    // The victim of a deadlock has changed nothing, and the deadlock is over: a single statement can be repeated.
     sql: tagFor(async query => {
       const run = () => withClient(client => committing(client.query(query)))
       return run().catch(error => (isDeadlock(error) ? run() : Promise.reject(error)))
@@ -152,20 +152,20 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   }
 }
 
-/** A server that does not answer a new connection in this time is tried again rather than waited for. */
+/** After this time a connection attempt is given up and repeated. */
 const CONNECT_MS = 5_000
 const PROBE_MS = 200
 
 /**
- * A list of values that need no quotes in PostgreSQL's array text: ids, numbers, timestamps, words of our own. Never a
- * caller's text: for that, hand over the array itself. (The driver quotes and escapes each element: 4 µs of an accept.)
+ * A list of values that need no quotes in PostgreSQL's array syntax: ids, numbers, timestamps, constants of ours. Never text of a
+ * caller: pass the array itself for that. (The driver quotes and escapes each element, which takes 4 µs of an accept.)
  */
 export const bare = (values: readonly (string | number | boolean | null | undefined)[]) =>
   `{${values.map(value => (value === '' ? '""' : (value ?? 'null'))).join(',')}}`
 
 /**
- * A list of byte strings in PostgreSQL's binary form, which the driver passes on as it is: as text each would be twice as long,
- * and read letter by letter.
+ * A list of byte strings in PostgreSQL's binary format, which the driver passes through: as text each would be twice as long and
+ * slower to parse.
  */
 export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
   const list = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 20))
@@ -186,7 +186,7 @@ async function answersAnew(settings: pg.ClientConfig): Promise<boolean> {
     await client.query('select 1')
     return true
   } catch {
-    return false // not yet: asked again in a moment
+    return false // probed again
   } finally {
     void client.end()
   }
@@ -200,8 +200,8 @@ const tagFor =
     (await run(compose(strings, values))).rows as R[]
 
 /**
- * A statement is put together from the templates at its places in the code, so it is known by them: it is written out once, and
- * found again by following its templates. `parts`: by the place among all values, the templates that have stood there.
+ * A cache of composed statements. A statement is identified by its template and the templates of its parts, which are the same
+ * objects on every call. `parts`: by the position of a part among all values, the templates that occurred there.
  */
 type Shape = { statement: { text: string; name: string } | null; parts: Map<number, WeakMap<object, Shape>> }
 const shapes = new WeakMap<object, Shape>()
@@ -248,20 +248,20 @@ function written(strings: readonly string[], values: readonly unknown[]): { text
 }
 
 function clientSettings(connection: Connection, { name, statementSeconds }: PoolOptions): pg.ClientConfig {
-  // The port is named, or the driver would take one from the environment.
+  // The port is given explicitly, or the driver would read it from the environment.
   const where =
     'url' in connection
       ? { connectionString: connection.url }
       : { host: connection.host, user: connection.user, database: connection.database, port: 5432 }
   const limit = statementSeconds
-    ? // The server gives up first, so that an answer of ours never contradicts what it does a moment later.
+    ? // The server's timeout comes first, so that a statement that we report as failed is not committed a moment later.
       { statement_timeout: statementSeconds * 1000, query_timeout: statementSeconds * 1000 + 1_000 }
     : {}
   return {
     ...where,
     ...limit,
     application_name: name,
-    // A line that died without a word is noticed by the system in half a minute, not in the two hours of its defaults.
+    // TCP keepalive detects a dead connection in half a minute instead of the default two hours.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },
@@ -269,10 +269,10 @@ function clientSettings(connection: Connection, { name, statementSeconds }: Pool
   }
 }
 
-// Every statement of ours finds its rows by an index. Plans are kept, and a plan made while a day's partition was still empty
-// would read that partition from end to end ever after; so the planner is not offered that way. Planning a statement
-// over days of partitions costs more than running it, so it is planned once. jit costs more than it saves.
-// The last four: when our end of a line is gone, the server must not keep locks for it until somebody reboots.
+// All our statements use indexes. Plans are cached, and a plan made while a day's partition was still empty would use a sequential
+// scan for ever; so sequential scans, hash joins and merge joins are disabled. Planning a statement over many partitions costs more
+// than running it, so generic plans are forced. JIT costs more than it saves. The last four settings make the server release the locks
+// of a connection whose client is gone.
 const SESSION = [
   'TimeZone=UTC',
   'enable_seqscan=off',
@@ -288,7 +288,7 @@ const SESSION = [
   .map(setting => `-c ${setting}`)
   .join(' ')
 
-// Timestamps stay text: a JavaScript date would lose the microseconds that order and show them.
+// Timestamps stay text: a JavaScript Date would lose the microseconds.
 const asText = (value: string) => value
 const asNumber = (value: string) => Number(value)
 const parsers = new Map<number, (value: string) => unknown>([
@@ -301,8 +301,8 @@ const getTypeParser: typeof pg.types.getTypeParser = ((oid: number, format?: 'te
   (format !== undefined && (format as string) !== 'text' ? undefined : parsers.get(oid)) ??
   pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
 
-// Errors of a connection that was lost after the commit may have been sent and before its result came. Of any other error it
-// is certain that nothing was committed.
+// Errors of a connection that was lost when the commit may have been sent but its result had not arrived. After any other error it is
+// certain that nothing was committed.
 const lostCommits = new WeakSet<object>()
 export const mayHaveCommitted = (error: unknown) =>
   typeof error === 'object' && error !== null && lostCommits.has(error)
@@ -319,7 +319,7 @@ async function committing<T>(statement: Promise<T>): Promise<T> {
 export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && !SHUTDOWN.has(error.code ?? '')
 const SHUTDOWN = new Set(['57P01', '57P02', '57P03'])
-/** The driver's own words, after query_timeout. */
+/** The message of the driver after query_timeout. */
 const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 const isConnectionError = (error: unknown) => !(error instanceof pg.DatabaseError) || SHUTDOWN.has(error.code ?? '')
 

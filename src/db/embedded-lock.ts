@@ -1,6 +1,6 @@
-// Who is alive, who may start or stop the database, and who still uses it. Everything is decided by names of files
-// that carry a process id and its start time, so that kill -9, a reboot or a recycled process id never leaves a lie behind.
-// Holds within one machine: processes in two containers cannot see each other, and must not share a home.
+// Which processes use the embedded database, and which one may start or stop it. Names of files contain a process id and its start
+// time, so that stale files are recognised after kill -9, a reboot or a reused process id. Works within one machine: processes in two
+// containers cannot see each other, and must not share a data folder.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const patienceMs = 300_000
 
-/** Runs `work` while no other process, and no other call in this one, runs its own under the same file. The signal ends the wait. */
+/** Runs `work` under an exclusive lock between processes, and between calls in this one. The signal ends the wait for it. */
 export async function withLock<T>(
   file: string,
   say: (line: string) => void,
@@ -36,8 +36,8 @@ export async function withLock<T>(
   }
 }
 
-// A symbolic link is made in one step together with what it says; a file would for a moment be there without its owner.
-// A dead owner's lock is removed under a second lock: two who both saw it dead might otherwise remove a third one's.
+// A symbolic link is created atomically with its content; a file would exist for a moment without its owner. A stale lock is removed
+// under a second lock: otherwise two processes that both found it stale might remove the new lock of a third.
 function take(file: string, own: string): boolean {
   try {
     symlinkSync(own, file)
@@ -61,18 +61,18 @@ function holderOf(file: string): string | undefined {
   try {
     return readlinkSync(file)
   } catch {
-    return undefined // released since we looked
+    return undefined // released meanwhile
   }
 }
 
-/** Notes this process as a user of the home, until the returned function is called. Call both under the lock. */
+/** Registers this process as a user of the database until the returned function is called. Call both under the lock. */
 export function join(folder: string): () => void {
   const entry = path.join(folder, ownName())
   writeFileSync(entry, '', { mode: 0o600 })
   return () => rmSync(entry, { force: true })
 }
 
-/** Whether a living process is noted; forgets the dead ones. Call under the lock. */
+/** Whether a running process is registered; removes stale entries. Call under the lock. */
 export function hasUsers(folder: string): boolean {
   const entries = readdirSync(folder)
   for (const entry of entries.filter(entry => !isLive(entry))) rmSync(path.join(folder, entry), { force: true })
@@ -86,12 +86,12 @@ function isLive(name: string): boolean {
   return startedAt !== undefined && processStartOf(Number(pid)) === startedAt
 }
 
-/** Differs when a process id is given out again; undefined for the dead, and for zombies, which kill(pid, 0) finds. */
+/** Identifies a process even if its id is reused. Undefined: it has ended, or is a zombie, which kill(pid, 0) would find. */
 export function processStartOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return ps('lstart', pid)?.replace(/\W+/g, '_')
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // proc(5): the name before it may hold anything
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // proc(5): the name before it may contain any character
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined
     return `${fields[19]}_${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)}`
   } catch {

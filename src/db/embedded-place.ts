@@ -1,5 +1,5 @@
-// Where the embedded PostgreSQL lives and as whom it runs: it refuses root, so root runs it as nobody, and nobody must
-// be able to reach the data, the binaries and the socket.
+// The folder of the embedded PostgreSQL and the user it runs as. PostgreSQL refuses to run as root, so root runs it as the user
+// "nobody", which must have access to the data, the binaries and the socket.
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -10,25 +10,25 @@ import { promisify } from 'node:util'
 import { codeOf } from './embedded-lock.ts'
 
 type User = { uid: number; gid: number }
-/** The user the server runs as; undefined: the user we are. */
+/** The user the server runs as; undefined: the user of this process. */
 export type Owner = User | undefined
 
-/** The role that owns everything; root and whoever the folder belongs to are let in as it. */
+/** The database role that owns everything; root and the owner of the folder may connect as it. */
 export const user = 'herald'
 export const childEnv = { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' }
-const nobody = { uid: 65534, gid: 65534 } // there on every system, and initdb wants a user with an entry in /etc/passwd
+const nobody = { uid: 65534, gid: 65534 } // exists on every system; initdb needs a user with an entry in /etc/passwd
 const isRoot = () => process.getuid?.() === 0
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 10)
 const hasCluster = (place: string) => fs.existsSync(path.join(place, 'data'))
 
-/** The folder that holds the database: the wanted one, or for root one under /var/lib when nobody cannot get there. */
+/** The folder of the database: the given one, or for root one under /var/lib if the user "nobody" cannot enter it. */
 export function choosePlace(home: string, say: (line: string) => void): string {
   const wanted = realPath(path.resolve(home))
   const owner = ownerOf(wanted)
   if (!owner) return wanted
   const standIn = path.join('/var/lib/herald', `${path.basename(wanted)}-${hash(wanted)}`)
   const closed = closedTo(owner, path.dirname(wanted))
-  // A folder that was opened or closed since the last start must not make the data seem to be gone.
+  // If the permissions of the folder have changed since the last start, the existing database must still be found.
   if (!closed && (hasCluster(wanted) || !hasCluster(standIn))) return wanted
   if (closed && hasCluster(wanted))
     throw new Error(
@@ -39,7 +39,7 @@ export function choosePlace(home: string, say: (line: string) => void): string {
   return standIn
 }
 
-/** Makes the folder. As root it is root's, so that the server's user cannot plant links for us to follow. */
+/** Creates the folder. For root it belongs to root, so that the server's user cannot place symbolic links in it. */
 export function preparePlace(place: string): void {
   const firstMade = fs.mkdirSync(place, { recursive: true, mode: 0o700 })
   if (isRoot() && !hasCluster(place)) fs.chownSync(place, 0, 0)
@@ -49,21 +49,21 @@ export function preparePlace(place: string): void {
   const { uid, gid } = fs.statSync(place)
   fs.chownSync(users, uid, gid)
   if (uid === 0) fs.chmodSync(place, 0o711)
-  // Parents that were there before are not ours to open; those just made may be closed by our umask.
+  // Permissions of existing parents are not changed; those just created may be closed by our umask.
   for (let at = path.dirname(place); firstMade && at.length >= firstMade.length; at = path.dirname(at))
     fs.chmodSync(at, 0o711)
 }
 
-/** Who has to run the server: whoever owns the data, so that `sudo herald …` does not take it away from its user. */
+/** The server runs as the owner of the data, so that `sudo herald …` does not change the owner. */
 export function ownerOf(place: string): Owner {
   if (!isRoot()) return undefined
   const data = fs.statSync(path.join(place, 'data'), { throwIfNoEntry: false })
   return data && data.uid !== 0 ? { uid: data.uid, gid: data.gid } : nobody
 }
 
-/** Hashed, because a socket's path may have 107 bytes at most; refused when someone else could have made it. */
+/** The name is hashed, because a socket's path has at most 107 bytes. A folder of another user is rejected. */
 export function prepareSocketFolder(place: string, owner: Owner): string {
-  const temporary = os.tmpdir() // e.g. libpam-tmpdir gives root one that nobody cannot enter
+  const temporary = os.tmpdir() // e.g. with libpam-tmpdir root has one that the user "nobody" cannot enter
   const fits = temporary.length < 70 && fs.existsSync(temporary) && !(owner && closedTo(owner, temporary))
   const folder = path.join(fits ? fs.realpathSync(temporary) : '/tmp', `herald-${hash(place)}`)
   try {
@@ -73,20 +73,20 @@ export function prepareSocketFolder(place: string, owner: Owner): string {
   }
   refuseForeignFolder(folder, owner)
   if (owner) fs.lchownSync(folder, owner.uid, owner.gid)
-  // Left from a crash: the caller made sure that no server runs here, and no other's socket can be in this folder.
+  // Left by a crash: the caller has checked that no server runs, and only our socket can be in this folder.
   for (const left of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) fs.rmSync(path.join(folder, left), { force: true })
   return folder
 }
 
 /**
- * Who may connect, by the user of the process at the other end of the socket (peer authentication). The server may run as a user
- * that others run as, too: nobody. The files lie beside the data, in a folder that is not that user's, and are written anew at
- * each start, so that folders made before have them as well.
+ * Who may connect, by the user of the connecting process (peer authentication), because other programs may run as "nobody", too. The
+ * files are beside the data, in a folder that the server's user does not own, and are written at each start, so that older folders
+ * have them as well.
  */
 export async function writeAccess(place: string): Promise<Record<'hba_file' | 'ident_file', string>> {
   const uids = new Set([0, process.getuid?.() ?? 0, fs.statSync(place).uid])
   const names = await Promise.all([...uids].map(nameOf))
-  // A user without a name is one that no other process has, but also one that PostgreSQL cannot tell from others.
+  // PostgreSQL cannot identify a user without a name; such a user runs no other programs.
   const mine = names[[...uids].indexOf(process.getuid?.() ?? 0)]
   const method = mine === undefined ? 'trust' : 'peer map=herald'
   const files = { hba_file: path.join(place, 'pg_hba.conf'), ident_file: path.join(place, 'pg_ident.conf') }
@@ -114,10 +114,10 @@ async function nameOf(uid: number): Promise<string | undefined> {
   }
 }
 
-/** Renamed into its place, so that nobody reads half of it; the server's user must be able to read it. */
+/** Written atomically, by renaming. The server's user must be able to read it. */
 function put(file: string, lines: readonly string[]): void {
   fs.rmSync(`${file}.new`, { force: true })
-  const fresh = fs.openSync(`${file}.new`, 'wx') // never through a link that somebody has put there
+  const fresh = fs.openSync(`${file}.new`, 'wx') // does not follow a symbolic link
   fs.writeFileSync(fresh, `${lines.join('\n')}\n`)
   fs.fchmodSync(fresh, 0o644)
   fs.closeSync(fresh)
@@ -134,7 +134,7 @@ export function refuseForeignFolder(folder: string, owner: Owner): void {
   )
 }
 
-/** A way to name the programs, in node_modules or, where the server's user cannot run those, in a copy. */
+/** The programs of PostgreSQL in node_modules or, if the server's user cannot run those, in a copy. */
 export async function binaries(place: string, owner: Owner): Promise<{ major: string; bin(name: string): string }> {
   const { native, version } = shipped()
   hydrate(native)
@@ -164,7 +164,7 @@ function shipped(): { native: string; version: string } {
   }
 }
 
-// The package makes these links in an install script, which npm may have been told not to run.
+// The package creates these links in an install script, which npm may be configured not to run.
 function hydrate(native: string): void {
   const links: unknown = JSON.parse(fs.readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8'))
   for (const { source, target } of links as { source: string; target: string }[]) {
@@ -172,7 +172,7 @@ function hydrate(native: string): void {
     try {
       fs.symlinkSync(path.basename(source), link)
     } catch {
-      // There already, or a read-only node_modules: whether the programs run decides, not this.
+      // It exists already, or node_modules is read-only: whether the programs run is checked later.
     }
   }
 }
@@ -187,7 +187,7 @@ async function versionOf(native: string, owner: Owner): Promise<{ major?: string
   }
 }
 
-// 60 MB, in a tenth of a second. Named by version and renamed when whole; no server runs now, so older ones can go.
+// 60 MB, copied in 0.1 s. Named by version and renamed when complete. No server runs now, so older copies are removed.
 async function copyBinaries(native: string, copy: string): Promise<void> {
   for (const old of fs.readdirSync(path.dirname(copy)).filter(name => name.startsWith('bin-')))
     fs.rmSync(path.join(path.dirname(copy), old), { recursive: true, force: true })
@@ -202,8 +202,8 @@ async function copyBinaries(native: string, copy: string): Promise<void> {
   fs.renameSync(fresh, copy)
 }
 
-// Under a name of its own, and renamed when whole: a killed start never leaves half a cluster, and an initdb that
-// outlived it cannot write into ours. The builtin locale sorts alike on every host and survives upgrades of libc.
+// Created under a random name and renamed when complete: a killed start leaves no partial cluster, and an initdb that is still running
+// cannot write into the new one. The builtin locale sorts the same on every host and after upgrades of libc.
 export async function makeCluster(bin: (name: string) => string, data: string, owner: Owner): Promise<void> {
   const place = path.dirname(data)
   for (const left of fs.readdirSync(place).filter(name => name.startsWith('data.new')))
@@ -215,8 +215,8 @@ export async function makeCluster(bin: (name: string) => string, data: string, o
     promisify(execFile)(bin(name), args, { ...owner, cwd: '/', env: childEnv })
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C', '--builtin-locale=C.UTF-8']
   await run('initdb', ['-D', fresh, '-U', user, '--auth=trust', '--data-checksums', '--no-instructions', ...locale])
-  // The text of an error quotes values ("invalid input syntax …"), and our sessions get their errors anyway. What goes
-  // wrong in the background, e.g. a checkpoint on a full disk, is still logged.
+  // The text of an error quotes values ("invalid input syntax …"), and our sessions receive their errors anyway. Errors of background
+  // processes, e.g. a checkpoint on a full disk, are still logged.
   const single = run('postgres', ['--single', '-D', fresh, 'postgres'])
   single.child.stdin?.end(`alter role ${user} set log_min_messages = 'fatal'\n`)
   await single
@@ -237,7 +237,7 @@ export function refuseOtherVersion(data: string, major: string): void {
 
 /** The first of a folder and its parents that this user may not enter, by their mode bits. */
 function closedTo({ uid, gid }: User, folder: string): string | undefined {
-  const found = fs.statSync(folder, { throwIfNoEntry: false }) // what is not there yet will be made by us, open
+  const found = fs.statSync(folder, { throwIfNoEntry: false }) // a missing folder will be created by us, with access for all
   const bit = found?.uid === uid ? 0o100 : found?.gid === gid ? 0o010 : 0o001
   if (found && (found.mode & bit) === 0) return folder
   return path.dirname(folder) === folder ? undefined : closedTo({ uid, gid }, path.dirname(folder))

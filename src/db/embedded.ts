@@ -1,5 +1,5 @@
-// Runs the real PostgreSQL that npm ships, in a folder of ours: as root or not, on a socket without a port, shared by
-// all Herald processes of one home, and found again after any kill -9. The first one starts it, the last one stops it.
+// Runs the PostgreSQL server of an npm package in the data folder: as root or not, on a Unix socket, shared by all Herald processes
+// with the same data folder, and found again after kill -9. The first process starts it, the last one stops it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import net from 'node:net'
@@ -25,12 +25,12 @@ export type Embedded = {
   host: string
   user: string
   database: string
-  /** Where the database really is; not always the folder that was asked for. */
+  /** The folder of the database; not always the one that was requested. */
   home: string
   pid: number
-  /** False when it was found running, from another process or left behind by a killed one. */
+  /** False: it was running already, started by another process. */
   started: boolean
-  /** Leaves; the last one to leave stops the server. */
+  /** The last process that calls this stops the server. */
   stop(): Promise<void>
 }
 type Say = (line: string) => void
@@ -53,7 +53,7 @@ const defaults = {
   log_min_error_statement: 'panic',
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
-  log_checkpoints: 'off', // a line every five minutes would be all there is to read
+  log_checkpoints: 'off', // otherwise a line every five minutes
 } satisfies Record<string, string>
 
 export async function startEmbedded(home: string, options: Options = {}): Promise<Embedded> {
@@ -141,8 +141,8 @@ async function findOrStart(
 
 type Postmaster = { pid: number; host: string; isAlive: boolean; isReady: boolean }
 
-// The layout of postmaster.pid: src/include/utils/pidfile.h. Line 5 tells where an orphan really listens, which is
-// elsewhere when it was started with another TMPDIR.
+// The format of postmaster.pid: src/include/utils/pidfile.h. Line 5 is the folder of the socket, which is not the expected one when the
+// server was started with another TMPDIR.
 function postmaster(place: string): Postmaster | undefined {
   const data = path.join(place, 'data')
   try {
@@ -155,7 +155,7 @@ function postmaster(place: string): Postmaster | undefined {
   }
 }
 
-// After a reboot or in a new container the number in postmaster.pid may be anybody's.
+// After a reboot or in a new container the process id in postmaster.pid may belong to any process.
 function isPostgres(pid: number, data: string): boolean {
   if (!pid || !processStartOf(pid)) return false
   if (process.platform !== 'linux') return ps('command', pid)?.includes(`postgres -D ${data}`) ?? false
@@ -164,7 +164,7 @@ function isPostgres(pid: number, data: string): boolean {
     if (path.basename(command) !== 'postgres') return false
     return fs.statSync(`/proc/${pid}/cwd`).ino === fs.statSync(data).ino // the postmaster stays in its data folder
   } catch (error) {
-    return codeOf(error) === 'EACCES' // a postgres that we may not look at: better taken for ours than started twice
+    return codeOf(error) === 'EACCES' // a postgres that we may not inspect: assume it is ours rather than start a second one
   }
 }
 
@@ -179,7 +179,7 @@ function knock(host: string): Promise<'open' | 'gone' | 'not yet'> {
   })
 }
 
-// Somebody emptied the temporary folder: the server cannot make its socket again, it has to be started anew.
+// The temporary folder was emptied: the server cannot create its socket again and must be restarted.
 async function stopUnreachable(place: string): Promise<void> {
   if (hasUsers(path.join(place, 'users')))
     throw new Error(
@@ -204,17 +204,17 @@ async function launch(
   const all = { ...socket, ...(await writeAccess(place)), ...defaults, ...settings }
   const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = fs.constants
-  const output = fs.openSync(log, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600) // a pipe would die with us
+  const output = fs.openSync(log, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600) // a pipe would break when we end
   try {
     const { uid, gid } = fs.statSync(place)
     if (owner) fs.fchownSync(output, uid, gid)
     const child = spawn(bin('postgres'), args, {
       ...owner,
       cwd: '/',
-      detached: true, // Ctrl-C must reach us alone: we drain first and stop the server last
+      detached: true, // Ctrl-C must not reach the server: we drain first and stop it last
       stdio: ['ignore', output, output],
-      // How pg_ctl tells the server which living process in a stale postmaster.pid is not another server
-      // (CreateLockFile in miscinit.c); its check of the shared memory, which finds old backends, stays in force.
+      // As pg_ctl does: names a running process in a stale postmaster.pid that is not a server (CreateLockFile in miscinit.c). The
+      // check of the shared memory, which finds old backends, is still made.
       env: { ...childEnv, PG_GRANDPARENT_PID: String(stalePid) },
     })
     child.unref()
@@ -228,11 +228,11 @@ async function launch(
 async function shutDown(place: string): Promise<void> {
   const server = postmaster(place)
   if (!server?.isAlive) return
-  const initialLease = processStartOf(server.pid)
+  const startedAt = processStartOf(server.pid)
   signal(server.pid, 'SIGINT') // fast: ends the sessions, writes a checkpoint
   let hasInsisted = false
-  // Not until postmaster.pid is gone, but until the process is: it removes that file a moment before its end.
-  for (const since = performance.now(); processStartOf(server.pid) === initialLease; await sleep(10)) {
+  // Waits for the end of the process, which removes postmaster.pid a moment earlier.
+  for (const since = performance.now(); processStartOf(server.pid) === startedAt; await sleep(10)) {
     const waited = performance.now() - since
     if (waited > 60_000) throw new Error(`PostgreSQL (process ${server.pid}) does not stop.`)
     if (waited > 30_000 && !hasInsisted) signal(server.pid, 'SIGQUIT') // as a crash: nothing acknowledged is lost
@@ -242,7 +242,7 @@ async function shutDown(place: string): Promise<void> {
   try {
     fs.rmdirSync(server.host)
   } catch {
-    // Not empty or not there: it is refused or taken over at the next start.
+    // Not empty or missing: the next start rejects or reuses it.
   }
 }
 
@@ -256,10 +256,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null
 
-// After kill -9 of the postmaster its backends need a moment to notice; until then a new server refuses to start.
+// After kill -9 of the postmaster its backends end a moment later; until then a new server does not start.
 const isHeldBack = (output: string) => /pre-existing shared memory block|lock file .* already exists/.test(output)
 
-/** The log's end, where the next lines begin. An old log over 8 MB is put aside, one of them. */
+/** Returns where the next lines of the log begin. A log over 8 MB is rotated; one old log is kept. */
 function turnLog(log: string): number {
   const size = fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0
   if (size < 8_000_000) return size
@@ -286,7 +286,7 @@ const remedies: [RegExp, string][] = [
   [/shared memory|semaphores|Cannot allocate/i, 'The machine gives too little (shared) memory: raise its limits.'],
 ]
 
-/** The same error with what to do about it. */
+/** Adds to an error what to do about it. */
 function explained(place: string, error: unknown): Error {
   const problem = error instanceof Error ? error.message : String(error)
   if (problem.includes('DATABASE_URL')) return error instanceof Error ? error : new Error(problem)

@@ -1,12 +1,11 @@
-// Whether a failed statement was refused because of its values, or could not be answered at all.
+// Whether a statement failed because of its data, or because of an outage.
 import pg from 'pg'
 import { hasNoPartition } from './partitions.ts'
 
 /**
- * SQLSTATE classes that speak of the values given: cardinality, data exception, integrity constraint, check option, program limit.
- * The same statement with the same values fails again. Everything else is an outage or a fault of ours and may pass: connection
- * lost (08), resources (53), operator intervention (57), deadlock (40), a schema that is being changed (42); and so may a day that has
- * no partition yet.
+ * SQLSTATE classes of errors in the data: cardinality, data exception, integrity constraint, check option, program limit. The same
+ * statement with the same values fails again. All other errors are temporary or bugs: connection lost (08), resources (53), operator
+ * intervention (57), deadlock (40), a schema that is being changed (42). A missing partition is temporary, too.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const IN_THE_DATA = /^(?:21|22|23|44|54)/

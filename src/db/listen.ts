@@ -1,44 +1,47 @@
-// Hears what other processes changed. While the connection is down caches cannot be trusted to be fresh, so `onDown` and `onUp`
-// tell whoever keeps one. A heartbeat finds a line that died without a word.
+// Receives notifications (LISTEN) of changes by other processes. While the connection is down caches may be stale: `onDown` and
+// `onUp` are called to clear them. A heartbeat detects a dead connection.
 import { createReconnecting } from '../runtime/reconnecting.ts'
 import type { Database } from './connect.ts'
 
-export type Listener = { on(channel: string, hear: (payload: string) => void): Promise<void>; stop(): Promise<void> }
+export type Listener = {
+  on(channel: string, onPayload: (payload: string) => void): Promise<void>
+  stop(): Promise<void>
+}
 
 const TIMING = { deadlineMs: 4_000, heartbeatMs: 2_000, retryMs: 500 }
 
 /** Rejects when the first connection cannot be made. */
 export async function createListener(
   db: Pick<Database, 'client'>,
-  told: { onDown(): void; onUp(): void },
+  events: { onDown(): void; onUp(): void },
 ): Promise<Listener> {
-  const ears = new Map<string, (payload: string) => void>()
-  const line = createReconnecting(
+  const callbacks = new Map<string, (payload: string) => void>()
+  const connection = createReconnecting(
     {
       make() {
         const client = db.client()
-        client.on('notification', ({ channel, payload }) => ears.get(channel)?.(payload ?? ''))
+        client.on('notification', ({ channel, payload }) => callbacks.get(channel)?.(payload ?? ''))
         return client
       },
       async prepare(client) {
-        for (const channel of ears.keys()) await client.query(`listen "${channel}"`)
+        for (const channel of callbacks.keys()) await client.query(`listen "${channel}"`)
       },
       heartbeat: client => client.query('select 1'),
-      ...told,
+      ...events,
     },
     TIMING,
   )
   try {
-    await line.first
+    await connection.first
   } catch (error) {
-    await line.stop()
+    await connection.stop()
     throw error
   }
   return {
-    async on(channel, hear) {
-      ears.set(channel, hear)
-      await line.current()?.query(`listen "${channel}"`)
+    async on(channel, onPayload) {
+      callbacks.set(channel, onPayload)
+      await connection.current()?.query(`listen "${channel}"`)
     },
-    stop: line.stop,
+    stop: connection.stop,
   }
 }

@@ -1,4 +1,4 @@
-// Brings a database to the shape this version needs: every numbered file once, in order, under a lock.
+// Migrates the schema: runs every numbered file once, in order, under a lock.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +20,7 @@ export const migrations = (folder = FOLDER): Migration[] =>
       return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
     })
 
-/** Returns the names of the steps that were taken now. */
+/** Returns the names of the files that were run now. */
 export async function migrate(db: Database, wanted = migrations()): Promise<string[]> {
   const holder = db.client()
   await holder.connect()
@@ -85,9 +85,8 @@ const LOCK_PAUSE_MS = 300
 const LAST_LOCK_MS = 2_000
 const LOCK_NOT_AVAILABLE = '55P03'
 
-// What cannot be, or must not be, one transaction: an index built concurrently, rows filled in chunks. Such a file begins with
-// "-- stepwise", its pieces stand between lines "-- next", and each must bear being done twice, because all are done again
-// when one fails.
+// A file that cannot run in one transaction, such as one that builds an index concurrently or updates rows in chunks, begins with
+// "-- stepwise". Its parts are separated by lines "-- next" and must be idempotent, because all are run again when one fails.
 export const isStepwise = ({ text }: Pick<Migration, 'text'>) => text.startsWith('-- stepwise')
 
 export const piecesOf = ({ text }: Pick<Migration, 'text'>) => text.split(/^-- next$/m)
@@ -115,7 +114,7 @@ export async function pending(sql: Sql): Promise<string[]> {
 const applied = (sql: Sql) =>
   sql<{ name: string; checksum: string }>`select name, checksum from migrations order by name`
 
-/** Settings without which an acknowledged commit can be lost; empty when the database keeps its word. */
+/** Settings that are off although without them an acknowledged commit can be lost. */
 export async function unsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql<{ name: string }>`
     select name

@@ -1,25 +1,25 @@
-// One partition a day for the tables that the id divides: the coming days are made ahead, expired ones are dropped whole.
+// Tables partitioned by id, one partition per day: partitions of the coming days are created ahead, expired ones are dropped.
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { floorOf, type Id, microsOf } from '../core/id.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Database, isDatabaseError, type Sql } from './connect.ts'
 
 const DAY = 86_400_000_000 // microseconds
-/** Ids are made now, but a clock may be corrected backwards over midnight: yesterday must be there too. */
+/** The clock may be set back over midnight: yesterday's partition must exist, too. */
 const BEHIND = 1
 const AHEAD = 3
 const LOCK = 6011_0004
-/** Making the partitions of all days takes less than a second; whoever waits this long reports that somebody hangs. */
+/** Creating all partitions takes less than a second: a longer wait for the lock means that its holder hangs. */
 const WAIT_SECONDS = 30
 
 export type Partitions = {
-  /** The days around now. Returns the names that were made now. */
+  /** Creates the partitions of the days around now. Returns the names of those that were missing. */
   make(db: Database, clock: Pick<Clock, 'micros'>): Promise<string[]>
-  /** The days of these ids, which may have been made for a time long past when the service was down then. */
+  /** Creates the partitions of these ids, which may be in the past, such as after days without a running process. */
   makeOf(db: Database, ids: readonly Id[]): Promise<string[]>
-  /** Drops the days before the one that holds `micros`; also what an earlier try, ended half-way, has detached or begun to. */
+  /** Drops the partitions of the days before `micros`, also those that an interrupted run has detached or begun to detach. */
   drop(db: Database, micros: number): Promise<string[]>
-  /** For how many days after today all tables have their partitions; negative: not even for today. Null: none was ever made. */
+  /** For how many days after today all tables have partitions; negative: not even for today. Null: there are none. */
   daysAhead(sql: Sql): Promise<number | null>
 }
 
@@ -34,13 +34,13 @@ export const partitionsOf = (tables: readonly string[]): Partitions => ({
   daysAhead: sql => daysAhead(sql, tables),
 })
 
-/** PostgreSQL's words for a row whose day has no partition. */
+/** PostgreSQL's error for a row without a partition. */
 export const hasNoPartition = (error: unknown): boolean =>
   isDatabaseError(error) && error.code === '23514' && error.constraint === undefined
 
 async function makeDays(db: Database, tables: readonly string[], days: readonly number[]): Promise<string[]> {
   if ((await missing(db, tables, days)).length === 0) return []
-  // Several processes may find the same days missing, as when they start together: one makes them, the others wait and find them.
+  // When several processes start together, one creates the partitions; the others wait for the lock and find them.
   const holder = db.client()
   await holder.connect()
   try {
@@ -66,7 +66,7 @@ async function missing(db: Database, tables: readonly string[], days: readonly n
     .filter(({ name }) => !known.has(name))
 }
 
-/** A partition is built beside its table and attached, which no reader has to wait for. */
+/** A partition is created as a table and then attached, which does not block readers. */
 const make = (db: Database, { table, day, name }: Partition) =>
   db.script(
     `begin; set local lock_timeout = '2s';

@@ -5,15 +5,15 @@ import { type Part, part, type Sql } from './connect.ts'
 
 export type Aged = {
   table: Part
-  /** The column that says how old a row is; an index must begin with it, or with what `where` compares before it. */
+  /** The timestamp of a row. An index must begin with it, or with the columns of `where` and then it. */
   time: Part
-  /** The columns of the key, and how a row `t` of the table is found by a row of `old`, which has them and `time`. */
+  /** The columns of the key, and the condition that joins a row `t` of the table with a row of `old`, which has them and `time`. */
   key: Part
   match: Part
   where?: Part
 }
 
-/** Deletes at most so many rows that are older than `before`, the oldest first, from `after` on. */
+/** Deletes up to `most` rows older than `before`, oldest first, beginning at `after`. */
 export async function purgeAged(
   sql: Sql,
   { table, time, key, match, where = part`true` }: Aged,

@@ -1,4 +1,4 @@
-// The sealing secret and the database belong together: a word sealed on the first start must still open.
+// Checks that the sealing secret fits the database: a known word that was sealed on the first start must open.
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const SHORTEST = 32
 
 export const secretFile = (folder: string) => join(folder, 'secret')
 
-/** The secret of the data folder, made at random on first start, readable only by whom it belongs to. */
+/** The secret in the data folder. It is generated on the first start and readable by its owner only. */
 export function secretIn(folder: string): string {
   const file = secretFile(folder)
   if (!existsSync(file)) {
@@ -18,7 +18,7 @@ export function secretIn(folder: string): string {
     const draft = join(folder, `secret.${process.pid}`)
     writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
     try {
-      linkSync(draft, file) // of two first starts at once the first link wins, and both read the same secret
+      linkSync(draft, file) // of two first starts at the same time one creates the link, and both read the same secret
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     } finally {
@@ -26,7 +26,7 @@ export function secretIn(folder: string): string {
     }
   }
   const secret = readFileSync(file, 'utf8').trim()
-  // A file that was cut off, or filled in by hand: what it seals would be easy to open.
+  // A truncated file, or one written by hand, would be a weak secret.
   if (secret.length < SHORTEST)
     throw new Error(
       `The file ${file} holds ${secret.length} characters, and a secret needs at least ${SHORTEST}. Restore it from where you keep a copy; without one, what it sealed is lost.`,
@@ -34,7 +34,7 @@ export function secretIn(folder: string): string {
   return secret
 }
 
-/** Refuses secrets without the one this database was last sealed with, and remembers a new one that takes its place. */
+/** Throws unless the secret that this database was last sealed with is among ours. A new current secret is recorded. */
 export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
   const [last] = await sql<{ sealed: Buffer }>`
     select sealed
@@ -58,6 +58,6 @@ function opens(seal: Seal, sealed: Buffer): boolean {
   try {
     return seal.open(sealed).toString('utf8') === WORD
   } catch {
-    return false // another secret's word: the caller says what that means
+    return false // sealed with another secret: the caller reports it
   }
 }

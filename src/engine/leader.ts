@@ -1,9 +1,9 @@
 // Leader election: one process at a time runs maintenance. The lock belongs to the session of a dedicated connection.
 //
 // Fencing: a leader trusts its lock for `leaseMs` after it sent the last heartbeat that was answered, by the monotonic timer. The
-// server ends a session that sends nothing for `sessionMs`, which is longer, and so gives the lock to another only when the old
-// leader has stopped leading by itself. Where the server sees the connection end earlier than the leader does, the next one is
-// protected by waiting `leaseMs` after it got the lock. Together: another leads at most 9 s after the last heartbeat.
+// server ends a session that sends nothing for `sessionMs`, which is longer, so it releases the lock only after the old leader has
+// stopped leading. If the server sees the connection end before the leader does, two leaders are avoided because the next one
+// waits `leaseMs` after it got the lock. In total another process leads at most 9 s after the last heartbeat.
 import type { Database, DedicatedClient } from '../db/connect.ts'
 import { createReconnecting, type Timing } from '../runtime/reconnecting.ts'
 
@@ -29,7 +29,7 @@ export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Lea
     trustedUntil = sentAt + leaseMs
   }
 
-  const line = createReconnecting(
+  const connection = createReconnecting(
     {
       make: db.client,
       async prepare(client) {
@@ -46,6 +46,6 @@ export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Lea
   )
   return {
     isLeader: () => performance.now() >= leadsFrom && performance.now() < trustedUntil,
-    stop: line.stop,
+    stop: connection.stop,
   }
 }

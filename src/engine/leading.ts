@@ -1,4 +1,4 @@
-// Whether some process leads, as the database sees it: for doctor, which is not the leader itself.
+// Whether any process leads, read from the locks of the database. For herald doctor, which is not the leader itself.
 import type { Sql } from '../db/connect.ts'
 import { LOCK } from './leader.ts'
 

@@ -9,7 +9,7 @@ import type { Ticket } from '../queue/port.ts'
 import type { InitialLease } from '../queue/tickets.ts'
 import { createBusy } from '../runtime/busy.ts'
 import { createGroupCommit, runSplitting } from '../runtime/group-commit.ts'
-import { lookUntil } from '../runtime/look.ts'
+import { pollUntil } from '../runtime/poll.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepInMemory } from './in-memory.ts'
 import { SCAN_LANE } from './lane.ts'
@@ -158,7 +158,7 @@ export function createAccept(app: {
     const known = new Map<Id, Decision>()
     const refused = new Map<Id, Decision>()
     if (lost.length === 0) return known
-    await lookUntil(context.until, async () => {
+    await pollUntil(context.until, async () => {
       const left = lost.filter(one => !known.has(one.id))
       const rows = await stored(
         sql,

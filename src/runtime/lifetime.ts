@@ -1,13 +1,13 @@
 // Start and stop in order: what is started registers its stop step, and stop runs all steps in reverse order, also after one
 // that fails.
 
-export type Step = () => unknown
+type StopStep = () => unknown
 
 export type Lifetime = {
   /** Aborts when the start is cancelled or the stop begins; for whatever should end early by itself. */
   signal: AbortSignal
   /** Registers a stop step. When the signal has aborted, the step is registered all the same, and this throws. */
-  add(step: Step): void
+  add(step: StopStep): void
   /** Runs the steps once, however often it is called. Rejects with the one failure, or with all of them as an AggregateError. */
   stop(): Promise<void>
   /** For a failed start: stops what was started, then throws the error, together with what failed while stopping. */
@@ -16,7 +16,7 @@ export type Lifetime = {
 
 /** `cancel` cancels a start: the next `add` throws. It has no effect on a finished start except on `signal`. */
 export function createLifetime(cancel?: AbortSignal): Lifetime {
-  const steps: Step[] = []
+  const steps: StopStep[] = []
   const stopping = new AbortController()
   const signal = cancel ? AbortSignal.any([cancel, stopping.signal]) : stopping.signal
   let stopped: Promise<void> | undefined
@@ -46,7 +46,7 @@ export function createLifetime(cancel?: AbortSignal): Lifetime {
 }
 
 /** Runs the steps one after the other, in the order given. */
-export async function stopAll(steps: readonly Step[]): Promise<void> {
+export async function stopAll(steps: readonly StopStep[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {
     try {

@@ -1,6 +1,6 @@
-// "Did you mean": the known word nearest to what was typed.
+// "Did you mean": the known word closest to what was typed.
 
-/** Undefined: none is near enough. A beginning of three letters or more counts as the word. */
+/** Undefined: none is close enough. A prefix of three letters or more counts as a match. */
 export function nearest(known: readonly string[], typed: string): string | undefined {
   return known
     .map(name => ({ name, steps: name.startsWith(typed) && typed.length > 2 ? 0 : distance(name, typed) }))
@@ -8,7 +8,7 @@ export function nearest(known: readonly string[], typed: string): string | undef
     .sort((a, b) => a.steps - b.steps)[0]?.name
 }
 
-/** Letters to add, drop or change (Levenshtein), neighbours swapped counting as one step. */
+/** Edit distance with transpositions (Damerau-Levenshtein). */
 function distance(a: string, b: string): number {
   const rows = [...Array(a.length + 1)].map((_, i) => [i, ...Array<number>(b.length).fill(0)])
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0

@@ -1,12 +1,12 @@
-// One dedicated connection, kept alive: one attempt at a time, a deadline for every step, a heartbeat that finds a dead line,
-// and no connection left behind when it is stopped in the middle of an attempt.
+// One dedicated connection, kept alive: one attempt at a time, a timeout for every step, a heartbeat that detects a dead connection,
+// and no connection left open when it is stopped in the middle of an attempt.
 import { pause, within } from './within.ts'
 
 export type Dedicated = {
   connect(): Promise<unknown>
-  /** Says goodbye and waits for the other side. */
+  /** Closes the connection and waits for the other side. */
   end(): Promise<void>
-  /** Frees the connection at once, whatever it is doing. */
+  /** Closes the socket at once. */
   destroy(): void
   on(event: 'error' | 'end', listener: (error?: Error) => void): unknown
 }
@@ -48,7 +48,7 @@ export function createReconnecting<C extends Dedicated>(
   const first = new Promise<void>((resolve, reject) => {
     settleFirst = error => (error === undefined ? resolve() : reject(error))
   })
-  first.catch(() => {}) // who does not wait for the first attempt does not need to hear of it
+  first.catch(() => {}) // the caller may not wait for the first attempt
 
   async function attempt() {
     const connection = work.make()
@@ -56,7 +56,7 @@ export function createReconnecting<C extends Dedicated>(
     const lost = new Promise<never>((_, reject) => {
       lose = error => reject(error ?? new Error('the connection has ended'))
     })
-    lost.catch(() => {}) // heard where it is waited for
+    lost.catch(() => {}) // handled where it is awaited
     const stopped = () => lose()
     connection.on('error', lose)
     connection.on('end', lose)
@@ -77,7 +77,7 @@ export function createReconnecting<C extends Dedicated>(
       if (current) {
         current = null
         work.onDown?.()
-        if (signal.aborted) await within(GOODBYE_MS, connection.end(), 'no goodbye in time').catch(() => {})
+        if (signal.aborted) await within(END_MS, connection.end(), 'not closed in time').catch(() => {})
       }
       connection.destroy()
     }
@@ -101,4 +101,4 @@ export function createReconnecting<C extends Dedicated>(
   }
 }
 
-const GOODBYE_MS = 500
+const END_MS = 500

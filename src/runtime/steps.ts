@@ -1,5 +1,5 @@
 // Maintenance of any size as a series of short steps: each handles at most 10,000 rows, so none runs into a timeout or keeps its
-// locks for long, and whoever drives the series may pause or end it between two steps.
+// locks for long, and the caller may pause or end the series between two steps.
 
 /** Yields after every step: how many rows it has changed or removed. */
 export type Steps = AsyncGenerator<number, void>

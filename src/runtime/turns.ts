@@ -1,24 +1,24 @@
-// Admission control with fair turns: so many pieces of work run at the same time, and those that wait get the next place in
-// round robin order of their owners, however many one owner has waiting.
+// Limits how much work runs at the same time, fairly: work that waits is started in round-robin order of its owners, however much one
+// owner has waiting.
 
 export type Turns = {
-  /** Settles as `work` does, which begins when it is its turn. */
+  /** Starts `work` when it is its turn, and settles as it does. */
   run<T>(owner: string, work: () => Promise<T>): Promise<T>
   running(): number
   waiting(): number
 }
 
 const LONGEST_REST_MS = 250
-/** Shorter pieces hold nobody up. */
+/** Work that is shorter does not delay others. */
 const LONG_MS = 20
 
 /**
- * One owner has at most `ofOne` running, so that another's first never waits for it alone. An owner that has more waiting when
- * a long piece ends rests for as long as that piece took: a loop of long requests gets half of the time it could have. Others
- * may use its place meanwhile.
+ * At most `atOnce` run in total, and `ofOne` of one owner, so that one owner cannot occupy all places. When long work ends and its
+ * owner has more waiting, that owner pauses for as long as the work took: a loop of long requests gets half of the time it could have.
+ * Others may use its place meanwhile.
  */
 export function createTurns({ atOnce, ofOne }: { atOnce: number; ofOne: number }): Turns {
-  /** Owners in the order of their turns: whoever has had one goes to the end. */
+  /** Owners in round-robin order: the one that had a turn is moved to the end. */
   const queues = new Map<string, (() => void)[]>()
   const runningOf = new Map<string, number>()
   let running = 0

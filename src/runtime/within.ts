@@ -1,4 +1,4 @@
-// A deadline for a promise that may never settle, and pauses that a stop cuts short.
+// A timeout for a promise that may never settle, and pauses that end early when a signal aborts.
 
 /** Rejects with the sentence when `work` has not settled in time. What `work` does later is ignored. */
 export async function within<T>(ms: number, work: Promise<T>, sentence: string): Promise<T> {
