@@ -150,7 +150,7 @@ export function createAccept(app: {
 
   /**
    * The connection was lost during a commit, so its outcome is unknown. Messages that are found in the database are accepted. The
-   * others are sent again with the same ids: if the first statement still runs, the second of the two fails on a duplicate id and
+   * others are submitted again with the same ids: if the first statement still runs, the second of the two fails on a duplicate id and
    * is looked up again. A refusal is final once the message is known not to be stored. Requests that are missing from the result
    * are still unknown at the deadline.
    */
