@@ -1,10 +1,10 @@
-// What a channel is: a value with every fact and function that differs from one channel to another. Code that needs one looks it
-// up by name (channels/index.ts) and compares no names.
+// A channel is a value with everything that differs between channels. Other code looks it up by name (channels/index.ts) and never
+// compares names.
 import type { PhonePlan } from '../recipients/plans.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import type { RenderThread } from '../rendering/thread.ts'
 
-/** `key`: the form in which two spellings of one recipient are equal. */
+/** `key`: the normal form, equal for all spellings of a recipient. */
 export type RecipientReading = { ok: true; key: string; international: boolean } | { ok: false; problem: string }
 
 export type RecipientRules = {
@@ -31,11 +31,11 @@ export type CompiledTemplate = {
   }
   /** Whether the value of this name is shown somewhere, and not only asked for by a conditional. */
   isShown(name: string): boolean
-  /** Why a message with these values is not accepted; found from lengths, before anything is rendered. */
+  /** Why a message with these values is refused; computed from lengths, without rendering. */
   excess(values: Values, prefix: string | null): 'tooLarge' | 'tooLong' | null
-  /** What a stored message shows; nothing where it is too large to render. */
+  /** Subject and body of a stored message; empty when it is too large to render. */
   stored(values: Values): { body: string; subject?: string }
-  /** Subject and body as the recipient reads them, with the name of the service where the channel puts it in front. */
+  /** Subject and body as the recipient reads them, with the prefix if the channel has one. */
   received(values: Values, prefix: string | null): { subject: string | null; body: string }
 }
 
@@ -46,7 +46,7 @@ export type ChannelLane = { pace: 'high' | 'medium' | 'low'; slots: number; rese
 
 export type ChannelShape = {
   name: string
-  /** For people: settings, doctor, the banner of a start. */
+  /** Wording for settings, doctor and the start banner. */
   words: { one: string; many: string; title: string }
   /** Columns of a service. */
   columns: { maySend: string; dailyLimit: string; retentionDays: string }
@@ -61,9 +61,9 @@ export type ChannelShape = {
     /** Header of its column in a bulk file. */
     headers: { en: string; fr: string }
     read(text: string, rules: RecipientRules): RecipientReading
-    /** The normal form is stored too, because the text may be read differently later. */
+    /** The normal form is stored with the message, because the text may be read differently later. */
     storesKey: boolean
-    /** What normal forms of the home country begin with; null: recipients have no country. */
+    /** The prefix of normal forms of the home country; null: recipients have no country. */
     homePrefix(plan?: PhonePlan): string | null
   }
   template: {
@@ -76,7 +76,7 @@ export type ChannelShape = {
   }
   /** Whether files can be attached or linked. */
   takesFiles: boolean
-  /** Where a service keeps what messages say they come from. */
+  /** The list of a service from which the sender or reply-to address is chosen. */
   origins: 'reply_tos' | 'senders'
   /** Refusals of the interface, by their names in notifications/refusals.ts and templates/refusals.ts. */
   refusals: { send: string; origin: string; template: string }
@@ -84,6 +84,6 @@ export type ChannelShape = {
   labels: Readonly<Record<string, string>>
   /** The first final status stays, whatever a later receipt says. */
   isFirstFinal: boolean
-  /** A bulk file may name simulated recipients beside others. */
+  /** A bulk file may contain both simulated and other recipients. */
   mixesSimulated: boolean
 }

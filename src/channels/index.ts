@@ -12,13 +12,13 @@ export const channelNames = Object.keys(CHANNELS) as Channel[]
 export type Compiled = ReturnType<(typeof CHANNELS)[Channel]['template']['compile']>
 export type CompiledOf<C extends Channel> = Extract<Compiled, { type: C }>
 
-/** The form in which two spellings of a recipient are equal; undefined: no recipient of this channel. */
+/** The normal form of a recipient; undefined: not a recipient of this channel. */
 export function recipientKey(text: string, channel: Channel, plan?: PhonePlan): string | undefined {
   const reading = CHANNELS[channel].recipient.read(text, { international: true, ...(plan && { plan }) })
   return reading.ok ? reading.key : undefined
 }
 
-/** The same where the channel is not known: that of the first channel that can read it, else the text itself. */
+/** The normal form by the first channel that can read the recipient, else the text itself. */
 export function keyOfAny(text: string, plan?: PhonePlan): string {
   for (const channel of channelNames) {
     const key = recipientKey(text, channel, plan)

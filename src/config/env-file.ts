@@ -1,4 +1,4 @@
-// A file with settings that the service and the command line both read, so that a command finds the database of the service.
+// The settings file. The service and the command line both read it, so that a command uses the database of the service.
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -7,16 +7,16 @@ export type Line = { name: string; value: string; line: number }
 export type EnvFile = {
   path: string
   lines: readonly Line[]
-  /** With the file and the line in each. */
+  /** Each with the file and the line. */
   problems: readonly string[]
   /** Whether every user of this machine may read it. */
   isOpen: boolean
 }
 
-/** Where a file is looked for, in this order, unless HERALD_ENV_FILE names one. */
+/** Default paths, in this order, unless HERALD_ENV_FILE names one. */
 export const envFilePlaces = (): readonly string[] => [resolve('herald.env'), join('/etc/herald', 'herald.env')]
 
-/** Null: there is none. A file that is named must be there; one that is found must be readable. */
+/** Null: there is no file. A named file must exist; a file that is found must be readable. */
 export function readEnvFile(named: string | undefined, places = envFilePlaces()): EnvFile | null {
   const path = named ? resolve(named) : places.find(isThere)
   if (path === undefined) return null
@@ -29,7 +29,7 @@ export function readEnvFile(named: string | undefined, places = envFilePlaces())
   }
 }
 
-/** A file that this user may not look at counts as there: it is told, not passed by. */
+/** A file that this user may not read counts as existing: it is reported, not skipped. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined
@@ -69,7 +69,7 @@ function parseEnvFile(text: string, path: string): { lines: Line[]; problems: st
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n' }
 
-/** Null: the quotes are wrong. In double quotes \n, \" and \\ are known; single quotes take everything as it stands. */
+/** Null: the quotes do not match. In double quotes \n, \" and \\ are escapes; in single quotes there are none. */
 function unquoted(text: string): string | null {
   const comment = /^(?:\s+#.*|\s*)$/
   if (text.startsWith("'")) {

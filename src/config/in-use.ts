@@ -15,7 +15,7 @@ export type ChannelInUse = {
   sentence: string
 }
 
-/** What each channel uses. */
+/** The providers of each channel. */
 export function providersInUse({ providers }: { providers: Chosen }): readonly ChannelInUse[] {
   return channelNames.map(channel => ({
     channel,
@@ -46,7 +46,7 @@ type Placed = {
   capture: boolean
 }
 
-/** Why an installation that is no trial may not start: a captured message is marked delivered although nobody gets it. */
+/** Why an installation may not start: it captures messages, which are marked delivered although nobody receives them. */
 export function captureProblems(config: Placed, part: Part): string[] {
   const reason = config.capture ? null : publicBecause(config, part)
   if (reason === null) return []
@@ -68,7 +68,7 @@ export function captureProblems(config: Placed, part: Part): string[] {
     })
 }
 
-/** Null: only this machine can reach it, so it counts as a trial. */
+/** Why other machines can send by this installation; null: they cannot, so it may capture. */
 function publicBecause({ host, baseUrl, trustedProxies }: Placed, part: Part): string | null {
   if (part === 'engine') return 'an engine without the HTTP interface cannot tell who sends'
   if (!isLoopback(host)) return `HERALD_HOST is ${host}`

@@ -1,4 +1,4 @@
-// The settings of this installation: the only reader of the environment. Every problem is told at once, before anything starts.
+// Reads the settings. Nothing else reads the environment. All problems are reported together, before anything starts.
 import { fileProblems } from '../files/settings.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { readEnvFile } from './env-file.ts'
@@ -10,10 +10,10 @@ import type { Values } from './settings.ts'
 
 export { settingsTable } from './settings.ts'
 
-/** `providers`: who sends by each channel, in order of preference; the lists of names are resolved into it. */
+/** `providers`: the providers of each channel, in order of preference, from the variables or the providers file. */
 export type Config = Omit<Values, 'emailProviders' | 'smsProviders'> & { providers: Chosen }
 
-/** Every problem at once, in plain words, so that a wrong start is mended in one go. */
+/** All problems of the settings, each as a sentence that says what to correct. */
 export class ConfigProblems extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -22,7 +22,7 @@ export class ConfigProblems extends Error {
   }
 }
 
-/** The environment and the settings file. What stands in the environment decides. */
+/** Reads the environment and the settings file. The environment overrides the file. */
 export function readSettings(
   warn: (sentence: string) => void,
   { env = process.env, part, places }: { env?: NodeJS.ProcessEnv; part?: Part; places?: readonly string[] } = {},
@@ -31,7 +31,7 @@ export function readSettings(
   if (file === null) return readConfig(env, part, { ...ENVIRONMENT, warn })
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
   const ours = file.lines.filter(({ name }) => name.startsWith('HERALD_') || baseOf(name) === 'DATABASE_URL')
-  // Other names are for references in the providers file.
+  // Also names of other programs: the providers file may refer to them.
   const used = file.lines.filter(({ name }) => !isSet(baseOf(name)))
   if (file.isOpen && ours.some(({ name }) => isSecret(name))) warn(openSentence(file.path))
   const config = readConfig({ ...env, ...Object.fromEntries(used.map(({ name, value }) => [name, value])) }, part, {
@@ -48,8 +48,8 @@ const openSentence = (path: string) =>
 const ENVIRONMENT: Source = { where: new Map(), problems: [] }
 
 /**
- * Settings from variables alone. `part`: what is about to be started, for what only a start must be told; commands go without.
- * `source`: where variables that are not of the environment stand.
+ * Settings from variables. `part`: the part that is about to start, for checks that only a start needs; commands omit it. `source`:
+ * the lines of variables that come from the settings file.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, source = ENVIRONMENT): Config {
   const problems = [...source.problems]

@@ -21,7 +21,7 @@ test('text that JSON.parse refuses is refused, and nothing else', () => {
         isJson = false
       }
       const read = readJsonLines(text)
-      // The same name twice is the one text that only we refuse.
+      // Duplicate names are valid for JSON.parse.
       expect(read.ok || /already$/.test(read.problem)).toBe(isJson || (!read.ok && /already$/.test(read.problem)))
     }),
     { numRuns: 2_000 },

@@ -1,5 +1,5 @@
-// JSON with the line of every value, so that an error in a file names its line. JSON.parse tells lines only of syntax errors, in
-// words that differ between versions of Node.
+// A JSON parser that knows the line of every value, for error messages. JSON.parse reports positions only of syntax errors, in words
+// that differ between versions of Node.
 
 export type JsonFile =
   | {
@@ -10,7 +10,7 @@ export type JsonFile =
     }
   | { ok: false; line: number; problem: string }
 
-/** A name that stands twice in one object is refused: of two values one would be ignored. */
+/** Duplicate names in one object are refused: one of the two values would be ignored. */
 export function readJsonLines(text: string): JsonFile {
   const lines = new Map<string, number>()
   const scanner = createScanner(text)
@@ -48,7 +48,7 @@ function createScanner(text: string) {
       skipSpace()
       return text.charAt(at)
     },
-    /** Takes what the pattern matches here; null: it does not. */
+    /** Consumes a token that matches the pattern; null: no match. */
     take(pattern: RegExp): string | null {
       skipSpace()
       const found = new RegExp(pattern.source, 'y')

@@ -1,4 +1,4 @@
-// Checks the providers file with its schema, and says in plain words what is wrong and on which line.
+// Validates the providers file against its schema and turns each error into a sentence with a line.
 import { Ajv, type ErrorObject } from 'ajv'
 import { channelNames } from '../channels/index.ts'
 import { isProblem } from '../core/setting.ts'
@@ -8,7 +8,7 @@ import { kindsOf, providersSchema, rowsByKey } from './providers-schema.ts'
 
 type Problem = { line: number; sentence: string }
 
-/** Every problem, in the order of the file. */
+/** All problems, in the order of the file. */
 export function schemaProblems({ value, lineOf }: Extract<JsonFile, { ok: true }>): Problem[] {
   const used = kindsIn(value)
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false, inlineRefs: false })
@@ -23,7 +23,7 @@ export function schemaProblems({ value, lineOf }: Extract<JsonFile, { ok: true }
   return [...told.values()].sort((a, b) => a.line - b.line)
 }
 
-/** The kinds that a file names, whatever else is wrong with it. */
+/** The kinds that the file names; it may be invalid otherwise. */
 function kindsIn(value: unknown): Set<unknown> {
   const lists = typeof value === 'object' && value !== null ? Object.values(value) : []
   return new Set(lists.filter(Array.isArray).flatMap(list => list.map(item => item?.kind)))
@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object in curly brackets',
 }
 
-/** Null: another error says the same better. */
+/** Null: another error reports the same. */
 function problemOf(error: ErrorObject, root: unknown): { pointer: string; sentence: string } | null {
   const { instancePath: pointer, keyword, params } = error
   const key = pointer.split('/').at(-1) ?? ''
@@ -60,7 +60,7 @@ function problemOf(error: ErrorObject, root: unknown): { pointer: string; senten
     case 'minimum':
     case 'maximum':
       return at(valueSentence(error, root))
-    default: // `if` and `const`: what is inside them is told
+    default: // `if` and `const`: the errors inside them are reported
       return null
   }
 }
@@ -84,13 +84,13 @@ function unknownKind({ data, params }: ErrorObject, pointer: string): string {
   return `kind is "${data}"; ${near === undefined ? `for ${channel} there are ${kinds.join(', ')}` : `did you mean ${near}?`}`
 }
 
-/** Only a reference may stand where a secret is expected. */
+/** The schema of a secret allows a reference only. */
 const isSecretKey = ({ parentSchema }: ErrorObject) => 'env' in Object(parentSchema?.properties)
 
 const secretSentence = (key: string) =>
   `${key} is a secret: write it into a file and give its path as ${key}_file, or give {"env": "NAME"}`
 
-/** The words of the setting itself, as for its variable. */
+/** The sentence of the setting's own reader, as for its variable. */
 function valueSentence({ instancePath, data }: ErrorObject, root: unknown): string {
   const [, channel = '', index = '', key = ''] = instancePath.split('/')
   if (key === 'name') return 'name must be up to 30 small letters, digits and hyphens, and begin with a letter'

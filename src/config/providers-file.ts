@@ -1,4 +1,4 @@
-// HERALD_PROVIDERS_FILE: several providers, also several of one kind, in order of preference. Every problem is told with its line.
+// Reads HERALD_PROVIDERS_FILE: several providers, also several of one kind, in order of preference. Problems name the line.
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Channel, channelNames } from '../channels/index.ts'
@@ -17,7 +17,7 @@ export type ProvidersFile = {
   problems: readonly string[]
   /** Environment variables that it refers to. */
   variables: readonly string[]
-  /** It may hold secrets, and every user of this machine may read it. */
+  /** It may contain secrets, and every user of this machine may read it. */
   isOpen: boolean
 }
 
@@ -89,7 +89,7 @@ function readItem(
     values[name] = isProblem(result) ? row.fallback : result
     if (isProblem(result)) tell(key in item ? key : `${key}_file`, `${key} ${result.problem}`)
   }
-  // What does not fit together is looked at only where each value can be read.
+  // Combinations are checked only when every value is valid.
   if (reading.problems.length === before)
     for (const sentence of problemsOf(kind, values)) {
       const [first = ''] = variablesIn(kind, sentence)
@@ -99,7 +99,7 @@ function readItem(
   return values
 }
 
-/** The text that the reader of the row takes; undefined: not given. */
+/** The text for the reader of the setting; undefined: not given. */
 function textOf(
   item: Item,
   key: string,
@@ -137,7 +137,7 @@ const isReference = (value: unknown): value is { env: string } =>
 const PASSWORD_IN_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@/i
 const ADDRESS_OF_RELAY = /^(smtps?|smpps?):\/\//i
 
-/** Whether a text stands in the file that may be a secret: an address of a mail server or SMSC has no password here. */
+/** Whether the file contains a text that may be a secret. Addresses of mail servers and SMSCs have no password in it. */
 const holdsText = (given: Partial<Record<Channel, readonly Item[]>>) =>
   channelNames.some(channel =>
     given[channel]?.some(item =>
@@ -150,7 +150,7 @@ const holdsText = (given: Partial<Record<Channel, readonly Item[]>>) =>
 
 type Placed = ChosenProvider & { line: number }
 
-/** What does not fit together between several providers. */
+/** Conflicts between providers. */
 function combinationProblems(providers: readonly Placed[]): Problem[] {
   const problems: Problem[] = []
   const names = new Map<string, number>()
@@ -167,7 +167,7 @@ function combinationProblems(providers: readonly Placed[]): Problem[] {
       problems.push({ line, sentence: `the name "${name}" has another meaning; choose another` })
     names.set(name, line)
     if (typeof values.bounceDomain !== 'string') continue
-    // A bounce is believed only of the provider that sent the message, so two cannot share one receiver.
+    // A bounce counts only for the provider that sent the message, so two providers cannot share one receiver.
     for (const place of [`bounce_domain ${values.bounceDomain}`, `bounce_port ${values.bouncePort}`]) {
       const other = bounces.get(place)
       if (other !== undefined)
@@ -178,7 +178,7 @@ function combinationProblems(providers: readonly Placed[]): Problem[] {
   return problems
 }
 
-/** The provider name of messages that test keys send. */
+/** The value of the column `provider` for messages of test keys. */
 const SIMULATION = 'simulation'
 
 const loneProblems = (providers: readonly Placed[]): Problem[] =>
@@ -188,7 +188,7 @@ const loneProblems = (providers: readonly Placed[]): Problem[] =>
         .filter(({ kind }) => kind.role === 'off')
         .map(({ line, kind }) => ({ line, sentence: `"${kind.kind}" switches the channel off and stands alone` }))
 
-/** The keys that stand for variables in a sentence of a kind, in their order. */
+/** The keys of the variables that a sentence names, in their order. */
 const variablesIn = (kind: ProviderKind, sentence: string): string[] => {
   const keys = new Map([...rowsByKey(kind)].map(([key, { row }]) => [row.name, key]))
   return [...sentence.matchAll(VARIABLE)].flatMap(([variable]) => keys.get(variable) ?? [])
@@ -196,7 +196,7 @@ const variablesIn = (kind: ProviderKind, sentence: string): string[] => {
 
 const VARIABLE = /HERALD_[A-Z0-9_]+/g
 
-/** A sentence about variables of a kind, in the words of the file. */
+/** Replaces the variables in a sentence by the keys of the file. */
 export function inFile(kind: ProviderKind, sentence: string): string {
   const keys = new Map([...rowsByKey(kind)].map(([key, { row }]) => [row.name, key]))
   return sentence.replace(VARIABLE, variable => keys.get(variable) ?? variable)

@@ -1,5 +1,5 @@
-// The JSON Schema of HERALD_PROVIDERS_FILE, from the same rows as the environment variables. docs/providers.schema.json is made
-// from it, and a start checks the file with it.
+// The JSON Schema of HERALD_PROVIDERS_FILE, from the same rows as the environment variables. docs/providers.schema.json is
+// generated from it, and every start validates the file with it.
 import { CHANNELS, channelNames } from '../channels/index.ts'
 import type { JsonSchema, Setting } from '../core/setting.ts'
 import type { ProviderKind } from '../providers/kind.ts'
@@ -36,7 +36,7 @@ const ENV = {
   additionalProperties: false,
 }
 
-/** `isUsed`: leaves other kinds out, because compiling a schema takes longer than all the rest of reading the settings. */
+/** `isUsed`: leaves out other kinds, because compiling the schema takes longer than reading all other settings. */
 export function providersSchema(isUsed: (kind: ProviderKind) => boolean = () => true): JsonSchema {
   const used = channelNames.flatMap(channel => kindsOf(channel).filter(isUsed))
   const definitions = Object.fromEntries(used.map(kind => [definitionName(kind), definition(kind)]))
@@ -95,7 +95,7 @@ function definition(kind: ProviderKind): JsonSchema {
   }
 }
 
-/** A value, or where it is read from; of a secret only the latter. */
+/** A value or a reference; a secret must be a reference. */
 function schemaOf({ sentence, shown, secret, inline, reader }: Setting<unknown>): JsonSchema {
   const description = `${sentence} Default: ${shown}.`
   if (secret && !inline) return { description, $ref: '#/definitions/env' }

@@ -1,4 +1,4 @@
-// Who sends, by variables: the short way for one provider of a kind.
+// Chooses the providers from variables: the short way, for one provider of each kind.
 import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/kind.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
@@ -9,7 +9,7 @@ import type { Tell } from './read.ts'
 type Names = Readonly<Record<Channel, readonly string[]>>
 type IsSet = (variable: string) => boolean
 
-/** Providers that are named must be configured; without names, those that are configured are used. */
+/** Listed providers must be configured; without a list, all configured ones are used. */
 export const chosenProviders = (names: Names, values: ProviderValues, isSet: IsSet, told: Tell): Chosen => ({
   email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, names.email, values, isSet, told),
   sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, names.sms, values, isSet, told),
@@ -54,11 +54,11 @@ export function tellDoubled(
 const valuesOf = ({ settings }: Pick<ProviderKind, 'settings'>, values: ProviderValues): ProviderValues =>
   Object.fromEntries(Object.keys(settings).map(key => [key, values[key]]))
 
-/** What does not fit together in the variables of each kind, whether it is used or not. */
+/** Conflicts between the variables of each kind, also of kinds that are not used. */
 export const providerProblems = (values: ProviderValues): string[] =>
   [...KINDS.email.sending, ...KINDS.sms.sending].flatMap(kind => problemsOf(kind, valuesOf(kind, values)))
 
-/** A kind tells what is wrong with its settings by throwing a sentence. */
+/** The error that the check of a kind throws. */
 export function problemsOf({ check }: Pick<ProviderKind, 'check'>, values: ProviderValues): string[] {
   try {
     check?.(values)

@@ -1,13 +1,13 @@
-// Reads variables by the table of settings.
+// Reads every setting of the table from variables.
 import { readFileSync } from 'node:fs'
 import { isProblem, type Settings } from '../core/setting.ts'
 import { nearest } from '../runtime/near.ts'
 import { settings, type Values } from './settings.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
-/** Takes a problem with the setting it is about. */
+/** Reports a problem of a setting. */
 export type Tell = (name: string, sentence: string) => void
-/** `where`: the place of variables that are not of the environment, by name. */
+/** `where`: file and line of variables that come from the settings file, by name. */
 export type Source = { where: ReadonlyMap<string, string>; problems: readonly string[]; warn?(sentence: string): void }
 
 const table = Object.entries<Settings[string]>(settings)
@@ -19,7 +19,7 @@ export const isSecret = (name: string) => secretNames.has(name)
 /** The setting that a variable gives: HERALD_SECRET_FILE gives HERALD_SECRET. */
 export const baseOf = (name: string) => (known.has(name) ? name : name.replace(/_FILE$/, ''))
 
-/** Every setting; one with a problem has its default. */
+/** Every setting; a wrong one has its default. */
 export function readValues(env: Env, told: Tell): Values {
   const values: Record<string, unknown> = {}
   for (const [key, { name, reader, fallback }] of table) {

@@ -1,4 +1,4 @@
-// The settings of config/ itself, and the table of all settings: rows of every owner, in the order of docs/settings.md.
+// The settings of config/ itself, and the table of all settings: the rows of every owner, in the order of docs/settings.md.
 import { isAbsolute, resolve } from 'node:path'
 import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import { flag, itemsOf, reader, text } from '../core/readers.ts'
@@ -50,7 +50,7 @@ const places = {
   ),
 } satisfies Settings
 
-/** Who sends by a channel; `emailProviders` for the channel `email`. */
+/** The list of providers of a channel: `emailProviders` for the channel `email`. */
 type Lists = { [C in Channel as `${C}Providers`]: Setting<string[]> }
 const lists = Object.fromEntries(
   channelNames.map(name => {
@@ -103,10 +103,10 @@ export const settings = {
   ...ses,
 } satisfies Settings
 
-/** Every setting as it was read. */
+/** The values of all settings. */
 export type Values = ValuesOf<typeof settings>
 
-/** What docs/settings.md shows. */
+/** The rows of docs/settings.md. */
 export const settingsTable = () =>
   Object.values<Settings[string]>(settings).map(({ name, shown, sentence, secret = false }) => ({
     name,

@@ -3,7 +3,7 @@
 
 export type Problem = { problem: string }
 
-/** Reads the text of a setting. `schema`: the JSON that says the same in the providers file (JSON Schema). */
+/** Parses the text of a setting. `schema`: the JSON Schema of the same value in the providers file. */
 export type Reader<T> = { read(text: string): T | Problem; schema: JsonSchema }
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -16,7 +16,7 @@ export type Setting<T> = {
   shown: string
   /** Never shown in an error or a log. */
   secret?: true
-  /** A secret only when it holds a password or a key: it may stand in the providers file itself. */
+  /** Contains a secret only sometimes: its value may be written in the providers file. */
   inline?: true
   sentence: string
 }

@@ -1,4 +1,4 @@
-// A message as providers of its channel take it.
+// Builds the message that is passed to a provider.
 import type { CompiledOf } from '../channels/index.ts'
 import { recipientKey } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
@@ -38,7 +38,7 @@ export function textOf(item: Stored<'sms'>, service: LoadedService, { to, values
   return { id: item.id, to: number, from, text, encoding, parts: fragments }
 }
 
-/** A message and its template are of one channel; anything else is a fault of ours. */
+/** A message and its template have the same channel; anything else is a bug. */
 export function versionOf<C extends 'email' | 'sms', V extends { type: string }>(
   version: V,
   channel: C,

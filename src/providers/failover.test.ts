@@ -3,7 +3,7 @@ import { createCapacity } from '../runtime/admission.ts'
 import { createProviderGroup } from './failover.ts'
 import type { Outcome, TextProvider } from './port.ts'
 
-/** A provider whose sends end when they are told to. */
+/** A provider whose sends end when the test says so. */
 function provider(name: string, messages: number) {
   const sends: { text: string; end(outcome: Outcome): void; fail(): void }[] = []
   const made: TextProvider = {

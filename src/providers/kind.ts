@@ -1,20 +1,20 @@
-// A kind of provider is a value: how it is configured, how one is created, what it can do. providers/<kind>/index.ts has each.
+// A provider kind is a value: its settings, how to create a provider, and its capabilities. Each is in providers/<kind>/index.ts.
 import type { Settings } from '../core/setting.ts'
 import type { Messages, Provider, ProviderWorld } from './port.ts'
 
 /** Values of a kind's settings, by the names of its `settings`. */
 export type ProviderValues = Readonly<Record<string, unknown>>
 
-/** What of the installation a provider may need. */
+/** Settings of the installation that a provider may need. */
 export type Installation = {
   sendingDomain: string
-  /** Public address; null: unknown, so no provider can be told where receipts go. */
+  /** The public address; null: unknown, so providers cannot be asked to post receipts. */
   baseUrl: string | null
   /** Today's sealing secret first, then earlier ones. */
   secrets: readonly string[]
 }
 
-/** Stores what would have been sent. */
+/** Stores captured messages, by channel. */
 export type Keep = { readonly [C in keyof Messages]: (message: Messages[C]) => Promise<void> }
 
 export type ProviderContext = Installation & { world: ProviderWorld; keep: Keep }
@@ -22,23 +22,23 @@ export type ProviderContext = Installation & { world: ProviderWorld; keep: Keep 
 export type ProviderKind<P extends Provider = Provider> = {
   kind: string
   channel: P['channel']
-  /** Rows of settings: environment variables for one provider of this kind, keys in HERALD_PROVIDERS_FILE for several. */
+  /** Environment variables for one provider of this kind; in HERALD_PROVIDERS_FILE the keys of each provider. */
   settings: Settings
-  /** Rows for the file alone. Their names are used in sentences, there are no such variables. */
+  /** Keys of the file only. Their names appear in error sentences; there are no such variables. */
   fileSettings?: Settings
-  /** What begins the variables of this kind alone; without it they are the keys in the file. */
+  /** The prefix of this kind's variables. The key in the file is the variable without it. */
   prefix: string
   /** The variable that configures it; null: nothing has to be set. */
   configuredBy: string | null
   /** `capture`: messages are stored and marked delivered. `off`: no service may send by the channel. */
   role: 'send' | 'capture' | 'off'
-  /** It delivers receipts over HTTP, so it is also needed where requests come in and nothing is sent. */
+  /** It receives receipts over HTTP, so a process that only serves HTTP creates it too. */
   hasWebhook: boolean
-  /** What a successful probe shows, for doctor; follows the name. */
+  /** What doctor prints after the name when a probe succeeds. */
   greeting: string
-  /** Values for a probe beside a running service, which must not lose its port or its binds to it. */
+  /** Values that doctor uses instead, so that a probe does not take the port or the binds of a running service. */
   probeValues?: ProviderValues
-  /** Throws a sentence that names the variables when settings do not fit together. */
+  /** Throws an error that names the variables when settings contradict each other. */
   check?(values: ProviderValues): void
   create(name: string, values: ProviderValues, context: ProviderContext): P
 }

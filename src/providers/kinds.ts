@@ -10,7 +10,7 @@ import { smtp } from './smtp/index.ts'
 import { twilio } from './twilio/index.ts'
 
 export type Kinds<P extends Provider> = {
-  /** Those that send. */
+  /** Kinds that send messages. */
   sending: readonly ProviderKind<P>[]
   capture: ProviderKind<P>
   none: ProviderKind<P>

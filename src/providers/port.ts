@@ -1,26 +1,26 @@
-// What a provider is to us: something that takes one message and answers at once with an outcome, and may tell more later
-// with a receipt. Providers answer, they do not throw; they know no database.
+// The provider interface: `send` takes one message and returns an outcome; later a provider may report more in a receipt. Providers
+// return errors as outcomes and never throw. They do not use the database.
 import type { Id } from '../core/id.ts'
 import type { Capacity } from '../runtime/admission.ts'
 
-/** What a provider answered at once. Closed on purpose: whoever handles it must handle every case. */
+/** The immediate result of a send. A closed union: handlers must handle every case. */
 export type Outcome =
-  /** It is theirs now. `ref` is what later receipts will name. */
+  /** The provider accepted the message. `ref` is its id in later receipts. */
   | { kind: 'accepted'; ref: string }
   /**
-   * It will never take this message. `detail` is shown to the caller as provider_response, so it holds no secrets. `permanent`: the
-   * recipient or the content is the reason, so the message ends as a permanent failure, with these words of contract 6.4.
+   * The provider refuses this message for good. `detail` is shown to the caller as provider_response, so it contains no secrets.
+   * `permanent`: the reason is the recipient or the content; the message ends as a permanent failure with this detail (contract 6.4).
    */
   | { kind: 'rejected'; detail: string; permanent?: string }
-  /** Not now. */
+  /** The send failed for now and is retried. */
   | {
       kind: 'deferred'
       detail: string
-      /** The provider's own wish, e.g. a Retry-After. */
+      /** The delay that the provider asks for, e.g. Retry-After. */
       retryAfterSeconds?: number
-      /** The message may have been taken all the same: the line broke between the end of data and the answer. */
+      /** The provider may have accepted the message: the connection broke after the data and before the reply. */
       uncertain?: true
-      /** Not this message is the trouble but the provider: others would fare no better. */
+      /** The provider is down: other messages would fail too. Opens its circuit breaker. */
       down?: true
     }
 
@@ -28,7 +28,7 @@ export type Attachment = { filename: string; mediaType: string; content: Buffer 
 
 export type EmailMessage = {
   id: Id
-  /** The same on every attempt, so that whoever gets a message twice can tell: `<id@sending domain>`. */
+  /** The same on every attempt, so that a recipient can recognise a duplicate: `<id@sending domain>`. */
   messageId: string
   from: { name: string; address: string }
   replyTo: string | null
@@ -48,37 +48,37 @@ export type TextMessage = {
   from: string | null
   text: string
   encoding: 'GSM-7' | 'UCS-2'
-  /** How many parts it will be charged as. */
+  /** The number of parts that the provider charges for. */
   parts: number
 }
 
-/** What providers of each channel take. */
+/** The message type of each channel. */
 export type Messages = { email: EmailMessage; sms: TextMessage }
 
-/** What a provider tells later about a message it took. */
+/** A later report about an accepted message. */
 export type Receipt = {
   /** The `ref` of its outcome. */
   ref: string
-  /** Unique for this piece of news: a repeat is recognised by it. A digest of the body where the provider gives none. */
+  /** Unique for this receipt, so that a repeat is recognised. A digest of the body if the provider gives none. */
   eventId: string
-  /** When it happened, by the provider's clock, in milliseconds since 1970; null when it does not say. */
+  /** The time of the event by the provider's clock, in milliseconds since 1970; null: unknown. */
   at: number | null
   result: 'delivered' | 'pending' | 'permanent-failure' | 'temporary-failure' | 'technical-failure' | 'complaint'
-  /** `blocked` changes the label of a permanent failure; other details are kept for people. */
+  /** `blocked` changes the label of a permanent failure; other details are for operators. */
   detail: string | null
   /** Shown as provider_response, only with technical-failure. */
   response: string | null
-  /** The words of the server that refused the message. They may name a person: kept sealed, for operators. */
+  /** The reply of the server that refused the message. It may name a person: stored sealed, for operators. */
   diagnosis?: string
 }
 
-/** Stores receipts; resolves when they are on disk, so that an adapter may acknowledge only then. Never loses, may reject. */
+/** Stores receipts. Resolves when they are on disk: an adapter acknowledges only then. Rejects when they are not stored. */
 export type AcceptReceipts = (provider: string, receipts: readonly Receipt[]) => Promise<void>
 
-/** A web address at which a provider delivers receipts: POST /receipts/<name>. */
+/** The endpoint to which a provider posts receipts: POST /receipts/<name>. */
 export type WebhookEndpoint = {
   name: string
-  /** Checks who speaks and reads what is said. A refusal changes nothing. */
+  /** Authenticates the request and parses its receipts. */
   read(request: {
     url: string
     headers: Readonly<Record<string, string | string[] | undefined>>
@@ -91,12 +91,12 @@ export type WebhookEndpoint = {
 
 type Common = {
   readonly name: string
-  /** Whether news comes later. If not, acceptance counts as delivery. */
+  /** Whether the provider sends receipts. If not, acceptance counts as delivery. */
   readonly reports: boolean
   readonly webhook?: WebhookEndpoint
   /** How much it takes at the same time and per second. The provider group admits every message by it. */
   readonly capacity: Capacity
-  /** Asks without sending anything whether the provider would answer; for doctor and for a probe of an open circuit. */
+  /** Checks, without sending, whether the provider answers; for doctor and for an open circuit breaker. */
   probe(): Promise<{ ok: true } | { ok: false; detail: string }>
   stop(): Promise<void>
 }
@@ -108,11 +108,11 @@ export type EmailProvider = Common & {
 export type TextProvider = Common & { channel: 'sms'; send(message: TextMessage, urgent?: boolean): Promise<Outcome> }
 export type Provider = EmailProvider | TextProvider
 
-/** What every adapter is given. */
+/** What every provider gets from Herald. */
 export type ProviderWorld = {
   accept: AcceptReceipts
   /** Milliseconds since 1970. */
   now(): number
-  /** A fixed sentence and codes; never a recipient, a text or a credential. */
+  /** Logs a fixed sentence and codes; never a recipient, a text or a credential. */
   warn(fields: Record<string, unknown>, sentence: string): void
 }

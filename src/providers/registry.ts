@@ -14,7 +14,7 @@ export type Registry = {
   stop(): Promise<void>
 }
 
-/** `sends`: false where only receipts are taken over HTTP; then the other providers are not needed. */
+/** `sends`: false in a process that only serves HTTP: only providers with a webhook endpoint are created. */
 export function createRegistry(chosen: Chosen, sends: boolean, context: ProviderContext): Registry {
   const isNeeded = ({ kind }: ChosenProvider) => sends || kind.hasWebhook
   const email = chosen.email.filter(isNeeded).map(({ name, kind, values }) => kind.create(name, values, context))

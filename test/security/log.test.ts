@@ -107,7 +107,7 @@ test('S-30 text of providers, scanners and strangers is not in the log', async (
   for (const sentence of [
     'provider is down',
     'provider is up',
-    'The answer holds no reference at the configured path',
+    'The response has no reference at the configured path',
     'A receipt with an unknown status was ignored',
     'receipts were refused',
     'answered',

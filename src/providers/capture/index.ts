@@ -1,4 +1,4 @@
-// Keeps messages in the inbox, marks them delivered and sends nothing.
+// Stores messages in the inbox, marks them delivered and sends nothing.
 import type { ProviderKind } from '../kind.ts'
 import type { EmailProvider, TextProvider } from '../port.ts'
 import { captureEmail, captureText } from './send.ts'

@@ -1,4 +1,4 @@
-// The provider that sends nothing: it keeps what would have been sent, so that a newcomer can look at it.
+// The provider that sends nothing: it stores messages in the inbox, for trials.
 import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailMessage, EmailProvider, TextMessage, TextProvider } from '../port.ts'
 
@@ -22,7 +22,7 @@ const common = {
   stop: async () => {},
 }
 
-// Keeping is writing to our own database: while that is away, so is this provider.
+// Storing writes to the database: while that is unreachable, this provider is down.
 const kept = (ref: string, keeping: Promise<void>) =>
   keeping.then(
     () => ({ kind: 'accepted', ref }) as const,

@@ -1,10 +1,10 @@
-// One HTTP request to a provider: never follows a redirect, never reads more than it must, never waits for ever, and
-// answers instead of throwing (reliability S-23, S-25).
+// One HTTP request to a provider: no redirects, a bounded response body, a timeout, and errors as return values (reliability S-23,
+// S-25).
 
 export type Answer =
-  /** `body` may be cut: by the limit, or because the line broke while it was read. */
+  /** `body` may be incomplete: cut at the limit, or the connection broke while it was read. */
   | { kind: 'answer'; status: number; headers: Headers; body: string }
-  /** `sent`: the request may have reached the other side. */
+  /** `sent`: the request may have reached the provider. */
   | { kind: 'failed'; sent: boolean; isTimeOut: boolean; why: string }
 
 export type Request = { method: string; url: string; headers: Record<string, string>; body?: string }
@@ -13,7 +13,7 @@ const mostOctets = 65_536
 
 export type Asker = {
   ask(request: Request, timeoutMillis: number): Promise<Answer>
-  /** What is under way gets a last moment; then nobody knows what became of it, and it is said so. */
+  /** Requests in flight get a short grace period; then they are aborted and reported as possibly sent. */
   stop(): void
 }
 
@@ -44,7 +44,7 @@ export function createAsker(): Asker {
 async function ask({ url, ...request }: Request, signal: AbortSignal): Promise<Answer> {
   let response: Response
   try {
-    // Compression only helps whoever wants to make a small answer large.
+    // No compression: a small response could expand to a large one.
     const headers = { 'accept-encoding': 'identity', ...request.headers }
     response = await fetch(url, { ...request, headers, redirect: 'manual', signal })
   } catch (error) {
@@ -69,13 +69,13 @@ async function beginningOf(response: Response): Promise<string> {
       if (size > mostOctets) break // leaving the loop cancels the stream
     }
   } catch {
-    // The status has been read; a body that breaks off is judged as far as it came.
+    // The status is known; an incomplete body is used as far as it was read.
   }
   return Buffer.concat(chunks).subarray(0, mostOctets).toString('utf8')
 }
 
-// Codes of Node and undici for what goes wrong before the first octet of a request is written. A request is so small
-// that it leaves in one write once the line is up, so everything later counts as possibly sent.
+// Codes of Node and undici for failures before the first byte of a request is written. A request is small enough for one write once
+// connected, so every later failure counts as possibly sent.
 const beforeSending =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS.*|ERR_SSL.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|UND_ERR_INVALID_ARG|ERR_INVALID_.*)$/
 

@@ -1,8 +1,8 @@
-// Finds a value in foreign JSON by a path like `messages[0].id`. Own properties only.
+// Finds a value in a provider's JSON by a path like `messages[0].id`. Own properties only.
 
 export type JsonPath = readonly (string | number)[]
 
-/** Null: not a path. The empty text is the whole. */
+/** Null: not a path. The empty text is the path of the whole document. */
 export function readPath(text: string): JsonPath | null {
   const steps: (string | number)[] = []
   let rest = text
@@ -34,6 +34,6 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // not JSON: every path leads nowhere
+    return undefined // not JSON: no path finds a value
   }
 }

@@ -6,7 +6,7 @@ import type { ProviderWorld, Receipt, WebhookEndpoint } from '../port.ts'
 import { type JsonPath, parseJson, textAt, valueAt } from './json-path.ts'
 import { isRecent, isSigned } from './signature.ts'
 
-/** What a word of the provider means. */
+/** The meaning of a status word of the provider. */
 export type Word =
   | 'delivered'
   | 'pending'
@@ -19,20 +19,20 @@ export type Word =
 
 export type WebhookSettings = {
   secret: string
-  /** Small letters. */
+  /** In lower case. */
   signatureHeader: string
   timestampHeader: string
-  /** Where a list of receipts is; the empty path: the body itself, a list or a single receipt. */
+  /** Path of the list of receipts; the empty path: the body itself, a list or a single receipt. */
   listPath: JsonPath
   refPath: JsonPath
   statusPath: JsonPath
   timePath: JsonPath
   eventPath: JsonPath
-  /** By the provider's word in small letters. */
+  /** By the status word in lower case. */
   words: Readonly<Record<string, Word>>
 }
 
-/** Words that mean the same wherever we met them; settings come before them. */
+/** Common status words; settings override them. */
 export const commonWords: Readonly<Record<string, Word>> = {
   delivered: 'delivered',
   delivrd: 'delivered',
@@ -117,7 +117,7 @@ function meaning(word: Exclude<Word, 'ignored'>): Pick<Receipt, 'result' | 'deta
   }
 }
 
-/** ISO 8601, seconds or milliseconds since 1970; null for anything else or for a year that cannot be meant. */
+/** ISO 8601, seconds or milliseconds since 1970; null for anything else or for an implausible year. */
 function timeOf(value: unknown): number | null {
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^[0-9]{10,13}$/.test(value))
   const number = isNumber ? Number(value) : typeof value === 'string' ? Date.parse(value.slice(0, 40)) : Number.NaN

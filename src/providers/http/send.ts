@@ -1,4 +1,4 @@
-// Text messages by any provider that takes one HTTP request per message, described by templates and paths.
+// Sends text messages to any provider that takes one HTTP request per message, configured by templates and paths.
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { createCapacity } from '../../runtime/admission.ts'
@@ -13,21 +13,21 @@ import { type Format, fill } from './template.ts'
 
 export type HttpSmsSettings = {
   method: string
-  /** May hold placeholders in its query. */
+  /** Its query may contain placeholders. */
   url: string
   headers: Readonly<Record<string, string>>
-  /** Null: no body, everything is in the address. */
+  /** Null: no body; all values are in the address. */
   body: string | null
   format: Format
-  /** Sender where the message has none. */
+  /** Default sender. */
   sender: string | null
-  /** Where the answer names the message; null: our own id is its name. */
+  /** Path of the provider's message id in the response; null: our id is used. */
   refPath: JsonPath | null
-  /** Statuses by which the provider refuses this message for good. */
+  /** HTTP statuses that mean a permanent refusal. */
   rejectStatuses: readonly number[]
-  /** What of the answer is shown as the reason, and compared with the pattern; the empty path: all of it. */
+  /** Path of the reason in the response, which is shown and matched with the pattern; the empty path: the whole body. */
   errorPath: JsonPath
-  /** An answer that matches refuses for good, whatever its status. */
+  /** A response that matches is a permanent refusal, whatever its status. */
   rejectPattern: RegExp | null
   webhook: WebhookSettings | null
   perSecond: number | null
@@ -96,14 +96,14 @@ function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettin
   if (refPath === null) return { kind: 'accepted', ref: id }
   const ref = cleanRef(textAt(json, refPath))
   if (ref !== '') return { kind: 'accepted', ref }
-  // No JSON at all, or half of it: a proxy's page or a broken line, not the provider's word.
+  // Not JSON, or incomplete: the page of a proxy, or a broken connection.
   if (json === undefined) return { kind: 'deferred', detail: 'The answer is not JSON', uncertain: true }
-  // The operator said that 2xx is success. A wrong path must not send every message again for four hours.
-  world.warn({ provider: world.name, id }, 'The answer holds no reference at the configured path')
+  // 2xx means accepted. A wrongly configured path must not make every message be sent again for four hours.
+  world.warn({ provider: world.name, id }, 'The response has no reference at the configured path')
   return { kind: 'accepted', ref: id }
 }
 
-/** Nothing is asked: such a provider has no request that would send nothing. */
+/** Only connects: a generic provider has no request that sends nothing. */
 function reaches(
   { hostname, port, protocol }: URL,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// From the variables to what the adapter needs.
+// Parses the settings of the generic text provider.
 import type { ValuesOf } from '../../core/setting.ts'
 import { type JsonPath, parseJson, readPath } from './json-path.ts'
 import { commonWords, type WebhookSettings, type Word } from './receipts.ts'
@@ -8,7 +8,7 @@ import type { settings } from './variables.ts'
 
 export type HttpSmsConfig = ValuesOf<typeof settings>
 
-/** Null: not configured. Throws a sentence that names the setting when it is configured wrongly. */
+/** Null: not configured. Throws an error that names the setting when it is wrong. */
 export function httpSmsSettings(config: HttpSmsConfig): HttpSmsSettings | null {
   const url = config.httpSmsUrl
   if (url === null) return null

@@ -1,5 +1,5 @@
-// Fills {to} {digits} {from} {text} {id} into an address or a body, each value escaped for where it stands, in one pass:
-// a value that looks like a placeholder stays what it is.
+// Fills {to} {digits} {from} {text} {id} into an address or a body, each value escaped for its place. One pass: a value that looks
+// like a placeholder is not replaced.
 
 export type Values = { to: string; digits: string; from: string; text: string; id: string }
 export type Format = 'json' | 'form'
@@ -16,7 +16,7 @@ export function fill(template: string, values: Values, format: Format): string {
   return template.replace(placeholder, (_, name: keyof Values) => escapes[format](values[name]))
 }
 
-/** Only the query of an address may depend on a message: never the host, never a path that dots could leave. */
+/** Only the query of an address may contain placeholders: a value must not change the host or, with `..`, the path. */
 export function isSafeAddress(template: string): boolean {
   if (!URL.canParse(template)) return false
   const { protocol, username } = new URL(template)

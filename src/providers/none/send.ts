@@ -1,4 +1,4 @@
-// A channel that is switched off: what was accepted while it was on ends as a technical failure.
+// The provider of a channel that is switched off: messages accepted before end as technical failures.
 import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailProvider, TextProvider } from '../port.ts'
 

@@ -1,12 +1,12 @@
-// What SES tells about a message, in the words of contract 6.4. Both shapes are read: feedback notifications
-// (notificationType) and events of a configuration set (eventType).
+// Parses SES notifications about a message into receipts (contract 6.4). Both formats: feedback notifications (notificationType) and
+// events of a configuration set (eventType).
 // https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
 import { cleanLine, cleanRef } from '../clean.ts'
 import type { Receipt } from '../port.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Null: no notification of SES. An empty list: nothing we keep (opens, clicks, sends). */
+/** Null: not a notification of SES. An empty list: an event that is not stored (open, click, send). */
 export function readNotification(text: string): Receipt[] | null {
   const news = parsed(text)
   const ref = textOf(fieldsOf(news?.mail).messageId)
@@ -15,7 +15,7 @@ export function readNotification(text: string): Receipt[] | null {
   const told = tell(type, news)
   if (!told) return []
   const { at, feedbackId, ...rest } = told
-  // Deliveries carry no id of their own; the same one told twice is the same to the millisecond.
+  // A delivery has no event id; a repeat has the same timestamp to the millisecond.
   const eventId = cleanRef(feedbackId ?? '') || cleanRef(`${type}:${ref}:${at ?? ''}`)
   return [{ ref, eventId, at: at === null || Number.isNaN(Date.parse(at)) ? null : Date.parse(at), ...rest }]
 }
@@ -49,7 +49,7 @@ function tell(type: string, news: Fields): Told | null {
       const reason = word(textOf(delay.delayType))
       return { ...about(delay), result: 'pending', detail: reason ? `delayed ${reason}` : 'delayed', response: null }
     }
-    // SES found a virus after it had taken the message.
+    // SES found a virus after it had accepted the message.
     case 'Reject': {
       const reason = textOf(fieldsOf(news.reject).reason) ?? 'unknown'
       const response = cleanLine(`Rejected: ${reason}`)
@@ -60,7 +60,7 @@ function tell(type: string, news: Fields): Told | null {
   }
 }
 
-/** Of the first recipient that has one: a message of ours has one recipient. */
+/** Of the first recipient that has one; our messages have one recipient. */
 function diagnosisIn(recipients: unknown): { diagnosis?: string } {
   const codes = (Array.isArray(recipients) ? recipients : []).map(one => textOf(fieldsOf(one).diagnosticCode))
   const diagnosis = cleanLine(codes.find(code => code !== null) ?? '')

@@ -1,5 +1,5 @@
-// Amazon SES by its SMTP interface: the same protocol as every relay, but it names each message and tells later what became
-// of it. https://docs.aws.amazon.com/ses/latest/dg/send-email-smtp.html
+// Sends e-mails by the SMTP interface of Amazon SES. Unlike other relays it returns a message id and sends receipts.
+// https://docs.aws.amazon.com/ses/latest/dg/send-email-smtp.html
 import type { EmailProvider, ProviderWorld } from '../port.ts'
 import { textHeader } from '../smtp/headers.ts'
 import { createSender, relayCapacity } from '../smtp/send.ts'
@@ -19,7 +19,7 @@ export function createSes(
     dkim: settings.dkim,
     headers:
       settings.configurationSet === null ? [] : [textHeader('X-SES-CONFIGURATION-SET', settings.configurationSet)],
-    // SES puts its own return path and handles the bounces.
+    // SES sets its own return path and processes bounces.
     returnPath: () => null,
     refOf: readReference,
     world,
@@ -34,6 +34,6 @@ export function createSes(
   }
 }
 
-/** `250 Ok 0102018f5e1b2c3d-1a2b3c4d-…-000000`: the id that notifications carry as mail.messageId. */
+/** `250 Ok 0102018f5e1b2c3d-1a2b3c4d-…-000000`: the id that is mail.messageId in notifications. */
 export const readReference = (reply: string): string | null =>
   /^250[ -](?:2\.\d\.\d )?Ok:? <?([A-Za-z0-9.-]{10,100})(?:@[A-Za-z0-9.-]+)?>?\s*$/i.exec(reply)?.[1] ?? null

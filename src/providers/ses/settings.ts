@@ -1,4 +1,4 @@
-// Settings of Amazon SES: its variables, and what is made of them.
+// The variables of Amazon SES, and their parsing.
 import { label, list, text, whole } from '../../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { DkimSettings } from '../smtp/dkim.ts'
@@ -50,11 +50,11 @@ export const settings = {
 export type SesSettings = {
   pool: PoolSettings
   perSecond: number | null
-  /** SES signs for verified domains itself; a key of our own is for those it does not. */
+  /** SES signs for verified domains; our own key is for other domains. */
   dkim: DkimSettings | null
-  /** Names what happens with events, among them the topic they go to. */
+  /** The configuration set of SES: decides, among other things, to which topic events are published. */
   configurationSet: string | null
-  /** The SNS topics whose news is believed. */
+  /** The trusted SNS topics. */
   topics: readonly string[]
 }
 
@@ -83,7 +83,7 @@ export function sesSettings(config: SesConfig): SesSettings | null {
       },
       connections: config.sesConnections,
       messagesPerConnection: 1_000,
-      // SES hangs up after about ten seconds of silence.
+      // SES closes connections that are idle for about ten seconds.
       idleSeconds: 5,
     },
     perSecond: config.sesPerSecond,

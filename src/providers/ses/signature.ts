@@ -1,4 +1,4 @@
-// Is this really SNS speaking? RSA over chosen fields, with a certificate that may come from SNS's own hosts only.
+// Verifies signatures of SNS messages: RSA over selected fields, with a certificate that is fetched from hosts of SNS only.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
 import { verify, X509Certificate } from 'node:crypto'
 
@@ -18,7 +18,7 @@ const LARGEST = 65_536
 // One label for the region: sns.evil.s3.amazonaws.com must not pass.
 const HOST = /^sns\.[a-z0-9-]{3,40}\.amazonaws\.com(?:\.cn)?$/
 
-/** An https address on one of SNS's hosts, with nothing odd in it; null otherwise. */
+/** An https address on a host of SNS, without user, port or fragment; null otherwise. */
 export function snsAddress(text: string | undefined): URL | null {
   if (text === undefined || text.length > 2_000 || !URL.canParse(text)) return null
   const url = new URL(text)
@@ -26,7 +26,7 @@ export function snsAddress(text: string | undefined): URL | null {
   return plain && HOST.test(url.hostname) ? url : null
 }
 
-/** Fetched once a day at most; a failure is remembered for a minute, so that strangers cannot make us fetch and fetch. */
+/** Cached for a day; a failure is cached for a minute, so that forged messages cannot cause many fetches. */
 export function createCertificates(now: () => number, fetcher: Fetch): Certificates {
   const kept = new Map<string, { until: number; certificate: Promise<X509Certificate | null> }>()
   return address => {
@@ -53,7 +53,7 @@ async function fetchCertificate(address: string, fetcher: Fetch): Promise<X509Ce
     const pem = await shortText(reply)
     return pem === null ? null : new X509Certificate(pem)
   } catch {
-    // Unreachable, redirected or no certificate: all the same to whoever asks, and SNS will come again.
+    // Unreachable, redirected or not a certificate: the message is refused, and SNS retries.
     return null
   }
 }
@@ -73,7 +73,7 @@ async function shortText(reply: Response): Promise<string | null> {
 const NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']
 const CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
 
-/** The text that is signed: name and value on lines of their own, absent fields left out. */
+/** The signed text: name and value of each present field, each on its own line. */
 export function signedText(message: SnsMessage): string {
   const names = message.Type === 'Notification' ? NOTIFICATION : CONFIRMATION
   return names.flatMap(name => (message[name] === undefined ? [] : [`${name}\n${message[name]}\n`])).join('')

@@ -1,5 +1,5 @@
-// Where SNS delivers what SES has to tell: POST /receipts/ses. Topic and signature are checked before anything is
-// read, and the only addresses ever fetched are on SNS's own hosts (reliability S-23, S-24).
+// Webhook endpoint for SES notifications by SNS: POST /receipts/<name>. Topic and signature are verified before the content is parsed,
+// and only addresses on hosts of SNS are fetched (reliability S-23, S-24).
 import type { ProviderWorld, WebhookEndpoint } from '../port.ts'
 import { readNotification } from './receipts.ts'
 import { createCertificates, type Fetch, isSigned, type SnsMessage, snsAddress } from './signature.ts'
@@ -7,7 +7,7 @@ import { createCertificates, type Fetch, isSigned, type SnsMessage, snsAddress }
 type Answer = Awaited<ReturnType<WebhookEndpoint['read']>>
 
 const LARGEST = 524_288
-// SNS tries for an hour at most, so what is older was recorded and is being replayed.
+// SNS retries for an hour at most, so an older message is a replay.
 const OLDEST_MS = 2 * 3_600_000
 const SKEW_MS = 300_000
 const CONFIRM_MS = 10_000
@@ -35,7 +35,7 @@ export function createWebhookEndpoint(
       case 'SubscriptionConfirmation':
         return confirm(message)
       case 'UnsubscribeConfirmation':
-        world.warn({ provider: name }, 'A topic no longer sends its news here')
+        world.warn({ provider: name }, 'A topic was unsubscribed from this endpoint')
         return { ok: true, receipts: [] }
       default:
         return no(400, 'unknown kind of SNS message')
@@ -44,7 +44,7 @@ export function createWebhookEndpoint(
 
   function notification(message: SnsMessage): Answer {
     const receipts = readNotification(message.Message ?? '')
-    // SES writes one line of prose when a topic is first set up.
+    // SES sends one line of plain text when a topic is set up.
     if (!receipts && /^Successfully validated SNS topic/.test(message.Message ?? '')) return { ok: true, receipts: [] }
     return receipts ? { ok: true, receipts } : no(400, 'not a notification of SES')
   }
@@ -55,7 +55,7 @@ export function createWebhookEndpoint(
       return no(400, 'subscription address not allowed')
     if (address.searchParams.get('TopicArn') !== message.TopicArn) return no(400, 'subscription for another topic')
     const confirmed = await fetched(address.href)
-    if (!confirmed) world.warn({ provider: name }, 'A subscription could not be confirmed; SNS will ask again')
+    if (!confirmed) world.warn({ provider: name }, 'A subscription could not be confirmed; SNS will retry')
     return confirmed ? { ok: true, receipts: [] } : no(400, 'subscription not confirmed')
   }
 
@@ -65,7 +65,7 @@ export function createWebhookEndpoint(
       await reply.body?.cancel()
       return reply.status === 200
     } catch {
-      // Unreachable or redirected; the caller says so.
+      // Unreachable or redirected; the caller logs it.
       return false
     }
   }

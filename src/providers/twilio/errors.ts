@@ -26,7 +26,7 @@ const answers: Readonly<Record<number, readonly [Answered, string]>> = {
   21617: ['rejected', 'Message is too long'],
 }
 
-/** Null: the code says nothing of its own, the status of the answer decides. */
+/** Null: an unknown code; the HTTP status decides. */
 export function answered(code: number): Exclude<Outcome, { kind: 'accepted' }> | null {
   const found = answers[code]
   if (!found) return null
@@ -68,7 +68,7 @@ const reports: Readonly<Record<number, readonly [TextFailure, string]>> = {
   30450: ['blocked', 'blocked'],
 }
 
-/** What a message that was not delivered becomes. Any code we do not know is a permanent failure (contract 6.4). */
+/** The result of a message that was not delivered. An unknown code is a permanent failure (contract 6.4). */
 export function reported(code: number): Pick<Receipt, 'result' | 'detail' | 'response'> {
   const [kind, detail] = reports[code] ?? ['permanent', code === 0 ? 'unknown error' : `error ${code}`]
   return failed(kind, detail)

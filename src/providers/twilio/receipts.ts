@@ -16,7 +16,7 @@ export function createWebhookEndpoint(name: string, { account, token, callbackUr
       if (typeof signature !== 'string') return refuse(401, 'signature missing')
       if (body.length > mostOctets) return refuse(400, 'body too long')
       const form = new URLSearchParams(body.toString('utf8'))
-      // The address as we told it, never as the request tells it (S-41).
+      // The configured address, never the one in the request (S-41).
       if (!isSigned(signature, token, callbackUrl, form)) return refuse(401, 'signature wrong')
       if (form.get('AccountSid') !== account) return refuse(403, 'another account')
       const ref = form.get('MessageSid') ?? form.get('SmsSid') ?? ''
@@ -36,13 +36,13 @@ function readStatus(ref: string, status: string, form: URLSearchParams): Receipt
     case 'delivered':
     case 'read':
       return { ...news, result: 'delivered', detail: null, response: null }
-    case 'sent': // a carrier took it: contract 6.3, accepted but not final
+    case 'sent': // a carrier accepted it: not final (contract 6.3)
       return { ...news, result: 'pending', detail: null, response: null }
     case 'failed':
     case 'undelivered':
     case 'canceled':
       return { ...news, ...reported(code) }
-    default: // accepted, scheduled, queued, sending: no more than our own hand-over says
+    default: // accepted, scheduled, queued, sending: nothing new after the send was accepted
       return null
   }
 }

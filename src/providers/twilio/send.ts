@@ -1,4 +1,4 @@
-// Text messages by the REST interface of Twilio, or of anyone who speaks it.
+// Sends text messages by the REST API of Twilio, or of any provider with the same API.
 // Source: https://www.twilio.com/docs/messaging/api/message-resource#create-a-message-resource
 import { createCapacity } from '../../runtime/admission.ts'
 import { createAsker } from '../http/ask.ts'
@@ -10,15 +10,15 @@ import { answered } from './errors.ts'
 import { createWebhookEndpoint } from './receipts.ts'
 
 export type TwilioSettings = {
-  /** Address of the interface, without a path. */
+  /** Address of the API, without a path. */
   apiUrl: string
   account: string
   token: string
-  /** Chooses the sender by itself; used where a message has no sender of its own. */
+  /** Messaging service that chooses the sender of a message without one. */
   messagingService: string | null
-  /** Sender where neither the message nor a messaging service has one. */
+  /** Default sender when there is no messaging service. */
   sender: string | null
-  /** Where status callbacks arrive, as the world sees it; null: none are asked for. */
+  /** Public address of status callbacks; null: none are requested. */
   callbackUrl: string | null
   perSecond: number | null
   timeoutMillis: number
@@ -79,13 +79,13 @@ function read(status: number, headers: Headers, body: string, to: string, now: n
   if (status >= 200 && status < 300) {
     const ref = textAt(json, sidPath)
     if (/^[\w-]{1,64}$/.test(ref)) return { kind: 'accepted', ref }
-    // Not Twilio's words: a proxy's page, or half an answer. It may have been taken.
+    // Not a response of Twilio: the page of a proxy, or incomplete. The message may have been accepted.
     return { kind: 'deferred', detail: 'The answer has no message id', uncertain: true }
   }
   const byStatus = postponed(status, headers, now)
   const code = Number(textAt(json, codePath))
   const byCode = answered(code)
-  // 21610 comes as 400 or 403; other codes only refine a refusal, they do not outvote "not now".
+  // 21610 comes with 400 or 403; other codes refine a refusal, but do not override a temporary failure.
   if (byCode && (byCode.kind === 'rejected' ? status < 500 && status !== 429 : true))
     return byCode.kind === 'deferred' && byStatus ? { ...byStatus, ...byCode } : byCode
   if (byStatus) return byStatus

@@ -1,4 +1,4 @@
-// Settings of Twilio, and of anyone who speaks like it.
+// The variables of Twilio, and their parsing.
 import { text, webAddress, whole } from '../../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { TwilioSettings } from './send.ts'
@@ -45,7 +45,7 @@ export const settings = {
 
 export type TwilioConfig = ValuesOf<typeof settings> & { baseUrl: string | null }
 
-/** Null: not configured. Throws a sentence that names the setting when it is configured by half. `name`: where receipts go. */
+/** Null: not configured. Throws an error that names the setting when one of a pair is missing. `name`: for the address of receipts. */
 export function twilioSettings(config: TwilioConfig, name = 'twilio'): TwilioSettings | null {
   const { twilioAccount: account, twilioToken: token } = config
   if (account === null && token === null) return null

@@ -11,7 +11,7 @@ export function sign(token: string, url: string, form: URLSearchParams): string 
 }
 
 export function isSigned(signature: string, token: string, url: string, form: URLSearchParams): boolean {
-  // Twilio writes the port of the address on some products and leaves it out on others.
+  // Some products of Twilio sign the address with its port, others without.
   return spellings(url).some(spelling => isSame(signature, sign(token, spelling, form)))
 }
 
