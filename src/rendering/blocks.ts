@@ -1,5 +1,5 @@
-// The block structure of an e-mail body: one walk over the lines, at each line the first rule that fits.
-// The dialect is that of content-rules 5.2, quirks included; it is not CommonMark.
+// The block structure of an e-mail body: one pass over the lines; at each line the first matching rule applies. The dialect is
+// that of content-rules 5.2, quirks included; it is not CommonMark.
 
 import { codePoints, isBlank } from './characters.ts'
 import {
@@ -27,7 +27,7 @@ export type Block =
 
 export type Item = { readonly isLoose: boolean; readonly blocks: readonly Block[] }
 
-/** What the blocks of one body share: definitions can stand anywhere and serve everywhere. */
+/** Shared by the blocks of one body: definitions may be anywhere and apply everywhere. */
 export type Definitions = {
   readonly links: Map<string, LinkDefinition>
   readonly footnotes: Map<string, readonly Block[]>
@@ -37,7 +37,7 @@ export function createDefinitions(): Definitions {
   return { links: new Map(), footnotes: new Map() }
 }
 
-/** Line ends become LF, tabs go to the next multiple of four columns, lines of spaces become empty. */
+/** Line ends become LF, tabs advance to the next multiple of four columns, lines of spaces become empty. */
 export function prepareLines(text: string): string {
   if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n')
   if (text.includes('\t')) text = expandTabs(text)
@@ -79,9 +79,9 @@ type Page = {
   readonly where: Where
   readonly definitions: Definitions
   readonly depth: Depth
-  /** Where typed HTML ends, by line; made when the first `<` needs it. */
+  /** Where typed HTML ends, by line; computed when the first `<` needs it. */
   raw: ((line: number) => { text: string; next: number } | null) | null
-  /** The next line that closes a fence of this mark and length, remembered per fence. */
+  /** The next line that closes a fence of this mark and length, cached per fence. */
   fences: Map<string, { from: number; at: number }> | null
 }
 
@@ -93,7 +93,7 @@ function parse(lines: string[], where: Where, definitions: Definitions, depth: D
   return page.blocks
 }
 
-/** Takes the block that starts at this line and answers the line after it. */
+/** Reads the block that starts at this line and returns the line after it. */
 function take(page: Page, at: number): number {
   const line = page.lines[at] ?? ''
   if (line === '') return takeBlank(page, at)
@@ -134,7 +134,7 @@ function skipBlank(page: Page, at: number): number {
 
 function takeBlank(page: Page, at: number): number {
   const next = skipBlank(page, at)
-  // Text in an item leaves its own line end behind, so there one blank line is two newlines.
+  // Text in an item ends with its own line end, so there one blank line is two newlines.
   const isAfterText = page.blocks.at(-1)?.type === 'text' && page.where === 'item'
   if (next - at + (isAfterText ? 1 : 0) > 1) page.blocks.push({ type: 'newline' })
   return next
@@ -187,7 +187,7 @@ function fenced(page: Page, at: number, line: string): { end: number; text: stri
 function closesFence(page: Page, at: number, end: number, open: string): boolean {
   const line = page.lines[end] ?? ''
   const run = closingRun(line, open.charAt(0))
-  // Something must stand between the two fences, if only an empty line.
+  // There must be something between the two fences, if only an empty line.
   return run >= open.length && (end > at + 1 || line.trimEnd().length > open.length)
 }
 
@@ -205,7 +205,7 @@ function takeUnderlined(page: Page, at: number, line: string): number {
   return at + 2
 }
 
-/** Tables are dropped; only their end matters. */
+/** Tables are dropped; only their end is needed. */
 function takeTable(page: Page, at: number, line: string, outer: boolean): number {
   if (!isTable(line, page.lines[at + 1], outer) || at + 2 >= page.lines.length) return 0
   let next = at + 2
@@ -257,9 +257,9 @@ function takeList(page: Page, at: number, line: string): number {
 }
 
 /**
- * The line after the last one of a list, or 0 when it is none. `content` is where the text of the first item starts.
- * The first two characters of that text (three after `**`) belong to the list whatever they are, line ends included:
- * a newline among them cannot end it. That is why `- a` alone is no list, and `- a` swallows the paragraph behind it.
+ * The line after the end of a list, or 0 when there is no list. `content` is where the text of the first item starts. The first
+ * two characters of that text (three after `**`) belong to the list whatever they are, line ends included: a newline among them
+ * cannot end it. That is why `- a` alone is no list, and `- a` includes the paragraph behind it.
  */
 function listEnd(page: Page, at: number, line: string, indent: number, content: number): number {
   const { lines } = page
@@ -313,7 +313,7 @@ function itemBlocks(page: Page, lines: readonly string[], indent: number, depth:
   const [first = ''] = lines
   const only =
     lines.length === 1 || (lines.length === 2 && lines[1] === '') ? first.slice(bulletEnd(first, indent)) : ''
-  // Nearly every item is one line that starts with a letter, and no rule begins with one.
+  // Fast path: nearly every item is one line that starts with a letter, and no rule begins with a letter.
   if (/^ {0,3}[A-Za-z]/.test(only)) return [{ type: 'text', text: only }]
   return parse(outdent(lines, indent), 'item', page.definitions, depth)
 }
@@ -381,7 +381,7 @@ function takeFootnote(page: Page, at: number, line: string): number {
   const rest = page.lines.slice(at + 1, end)
   const indent = rest.reduce((least, each) => (indentOf(each) > 0 ? Math.min(least, indentOf(each)) : least), Infinity)
   const text = [line.slice(found.from), ...rest.map(each => each.slice(indent === Infinity ? 0 : indent))]
-  // Known before its text is read, so that a note inside a note cannot define it again.
+  // Registered before its text is parsed, so that a note inside a note cannot define it again.
   page.definitions.footnotes.set(found.key, [])
   page.definitions.footnotes.set(found.key, parse(text, 'note', page.definitions, page.depth))
   return next

@@ -1,5 +1,5 @@
-// Links of the forms `[text](target "title")`, `[text][key]` and `[key]`: where their parts begin and end.
-// The next bracket of each kind is looked up in tables made once per text.
+// Links of the forms `[text](target "title")`, `[text][key]` and `[key]`: where their parts begin and end. The next bracket of
+// each kind is looked up in tables that are built once per text.
 
 import { isSpace } from './characters.ts'
 
@@ -8,19 +8,19 @@ export type Link = { text: string; target: string; title: string; end: number }
 /** `[text][key]`: the key decides whether it is a link at all. */
 export type Reference = { text: string; key: string; end: number }
 
-// Brackets inside a link text. More than this is not a link; without a cap, `[[[…[a][a][a]…` costs a square.
+// The most brackets inside a link text. Text with more is not a link; without a limit, `[[[…[a][a][a]…` takes quadratic time.
 const mostInside = 16
 
 const none = 0x7fffffff
 
-/** A text with, for every index, where the next bracket of each kind stands. */
+/** A text with, for every index, the position of the next bracket of each kind. */
 export type Brackets = {
   readonly text: string
   readonly opens: Int32Array
   readonly closes: Int32Array
   readonly rounds: Int32Array
   readonly carets: Int32Array
-  /** The last answer to where a title ends, and from where it was asked. */
+  /** The last result of the search for the end of a title, and where it started. */
   titleFrom: number
   titleEnd: number
 }
@@ -53,7 +53,7 @@ function at(next: Int32Array, index: number): number {
   return next[index] ?? none
 }
 
-/** Where the next closing bracket stands, or -1. */
+/** The position of the next closing bracket, or -1. */
 export function closingBracket({ closes }: Brackets, from: number): number {
   const found = at(closes, from)
   return found === none ? -1 : found
@@ -99,7 +99,7 @@ export function keyAt({ text, opens, closes }: Brackets, open: number): Referenc
   return null
 }
 
-/** The last of the brackets that could close the text which this one opens and that suit what follows, or -1. */
+/** The last bracket that can close the text opened here and matches what follows, or -1. */
 function lastEnd({ opens, closes, carets }: Brackets, open: number, suits: (close: number) => boolean): number {
   let found = -1
   let i = open + 1
@@ -108,11 +108,11 @@ function lastEnd({ opens, closes, carets }: Brackets, open: number, suits: (clos
     const close = at(closes, i)
     if (close === none) break
     if (nextOpen < close) {
-      // A bracket inside is skipped with all it holds, unless it is a footnote's.
+      // A nested bracket is skipped with its contents, unless it is a footnote's.
       if (at(carets, nextOpen) < close) break
     } else {
       if (suits(close)) found = close
-      // The text goes on behind this bracket only if another one closes before the next one opens.
+      // The text continues after this bracket only if another one closes before the next one opens.
       if (at(closes, close + 1) >= at(opens, close + 1)) break
     }
     i = close + 1
@@ -142,7 +142,7 @@ function targetAt(brackets: Brackets, from: number): { target: string; title: st
   return { target: unwrap(text.slice(start, stop)), title: '', end: round + 1 }
 }
 
-/** The next quote with only spaces between it and a closing bracket. Asked ever further on, so it remembers. */
+/** The next quote with only spaces between it and a closing bracket. Searched from left to right, so the result is cached. */
 function titleEnd(brackets: Brackets, from: number): number {
   if (brackets.titleFrom <= from && from <= brackets.titleEnd) return brackets.titleEnd
   brackets.titleFrom = from

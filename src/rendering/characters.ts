@@ -1,6 +1,6 @@
-// What counts as a space, a word character or an invisible one: the Unicode notions of content-rules, not those of `\w`.
+// Spaces, word characters and invisible characters: the Unicode definitions of content-rules, not those of `\w`.
 
-/** Whitespace as the rules mean it: Unicode spaces, line ends, and the four separators U+001C to U+001F. */
+/** Whitespace by content-rules: Unicode spaces, line ends, and the four separators U+001C to U+001F. */
 export function isSpace(code: number): boolean {
   if (code <= 32) return code === 32 || (code >= 9 && code <= 13) || (code >= 28 && code <= 31)
   if (code < 0x85) return false
@@ -19,7 +19,7 @@ export function isSpace(code: number): boolean {
 
 const letterOrNumber = /[\p{L}\p{N}]/u
 
-/** Whether a letter, digit or underscore stands at this index. */
+/** Whether there is a letter, digit or underscore at this index. */
 export function isWordAt(text: string, index: number): boolean {
   const code = text.codePointAt(index)
   if (code === undefined) return false
@@ -108,7 +108,7 @@ export function codePoints(text: string): number {
   return text.length - pairs
 }
 
-/** A text with some code units changed, each for one other. Far cheaper than putting it together again piece by piece. */
+/** A text with some code units replaced, each by one other. Far cheaper than concatenating pieces. */
 export function mapUnits(text: string, change: (unit: number, index: number) => number): string {
   const units = new Uint16Array(text.length)
   for (let i = 0; i < text.length; i++) units[i] = change(text.charCodeAt(i), i)
@@ -116,7 +116,7 @@ export function mapUnits(text: string, change: (unit: number, index: number) => 
 }
 
 export function textOf(units: Uint16Array): string {
-  // As many arguments as a call can safely take.
+  // The number of arguments a call can safely take.
   const most = 8192
   let out = ''
   for (let i = 0; i < units.length; i += most) {

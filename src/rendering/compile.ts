@@ -37,19 +37,19 @@ export type Email = { subject: string; text: string; html: string }
 export type CompiledEmail = {
   /** Names in order of first appearance, the subject's first. */
   readonly names: readonly string[]
-  /** Names without a value to send: a list without items counts as none (contract 22.1). */
+  /** Names without a value: a list without items counts as none (contract 22.1). */
   unsendable: (values: Values) => string[]
-  /** Whether the value of this name is shown somewhere, and not only asked for by a conditional. */
+  /** Whether the value of this name is shown somewhere, and not only tested by a conditional. */
   isShown: (name: string) => boolean
-  /** UTF-16 units of subject and body after merging; found without rendering. */
+  /** UTF-16 units of subject and body after merging; computed without rendering. */
   mergedUnits: (values: Values) => number
-  /** Whether subject or body is over the limit after merging; found without rendering. */
+  /** Whether subject or body is over the limit after merging; computed without rendering. */
   isTooLarge: (values: Values) => boolean
   /** Whether the body is nothing but whitespace. */
   isBlank: (values: Values) => boolean
   /** Subject and body as API answers show them. */
   answer: (values: Values) => { subject: string; body: string }
-  /** The mail. Missing values show as marks; sending refuses them before it comes to this. */
+  /** The e-mail. Missing values show as marks; a send refuses them earlier. */
   render: (values: Values) => Email
 }
 
@@ -94,7 +94,7 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
   }
 }
 
-/** Every output the slow and exact way; the escaped parts are kept from one message to the next. */
+/** Full rendering of every output; the escaped parts are reused for the next message. */
 export function rendererOf(options: BodyOptions): (template: Template, values: Keyed) => Outputs {
   const escaped = new WeakMap<Parts, Parts>()
   const escapedOf = (parts: Parts) => {

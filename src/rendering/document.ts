@@ -1,5 +1,5 @@
-// The HTML document around an e-mail body. Our own look: one column, system fonts, no images and nothing remote.
-// Mail clients drop much of a style sheet, so what matters is inline; the sheet only adds dark mode and small screens.
+// The HTML document around an e-mail body: one column, system fonts, no images and nothing remote. Mail clients drop much of a
+// style sheet, so important styles are inline; the sheet only adds dark mode and small screens.
 
 export type Frame = {
   /** Language of the document: English unless the template says otherwise. */
@@ -7,7 +7,7 @@ export type Frame = {
   isRightToLeft?: boolean
 }
 
-/** The fixed text before, between and after the three things that vary: title, preheader, body. */
+/** The fixed text before, between and after the three variable parts: title, preheader, body. */
 export function documentAround(frame: Frame): readonly [string, string, string, string] {
   const lang = (frame.lang ?? 'en').replace(/[^A-Za-z0-9-]/g, '') || 'en'
   const dir = frame.isRightToLeft ? 'rtl' : 'ltr'

@@ -1,5 +1,5 @@
-// What an e-mail template and its values become: subject, plain text, HTML, preheader, document.
-// These are the slow, exact ways; compile.ts takes a shorter one where the values allow it.
+// Full rendering of an e-mail: subject, plain text, HTML, preheader, document. compile.ts uses a prepared version where the
+// values allow it.
 
 import { codePoints, collapse, dropInvisible, trim, trimStart } from './characters.ts'
 import { decodeReferences, referenceEnd } from './html.ts'
@@ -9,7 +9,7 @@ import { type Filling, fill, type Keyed, type Parts } from './placeholders.ts'
 import { typographyOfHtml, typographyOfText } from './typography.ts'
 
 export type BodyOptions = {
-  /** Values are text and nothing else: no Markdown in them is formatted. */
+  /** Values are plain text: Markdown in them is not formatted. */
   literalValues?: boolean
 }
 
@@ -23,7 +23,7 @@ export function subjectHtml(escaped: Parts, values: Keyed): string {
   return cleanSubject(typographyOfHtml(fill(escaped, values, { html: 'escape' })))
 }
 
-/** The HTML subject as the title of the document, which holds no elements: a mark there would show as text. */
+/** The subject as the title of the HTML document, which cannot contain elements: a mark there would show as text. */
 export function titleOf(subject: string): string {
   return subject.includes('<') ? subject.replace(/<\/?(?:mark|span|br)>/g, '') : subject
 }
@@ -54,7 +54,7 @@ export function bodyHtml(escaped: Parts, values: Keyed, options: BodyOptions = {
   return typographyOfHtml(toHtml(prepareBody(filled), options.literalValues))
 }
 
-/** All the words of a preheader, before it is cut. */
+/** The text of a preheader, before it is cut. */
 export function preheaderWords(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
   const filled = fill(escaped, values, filling('escape', options))
   return collapse(typographyOfHtml(dropTags(toPreheader(prepareBody(filled), options.literalValues))))
@@ -69,12 +69,12 @@ const legacyDomain = /(?<![./])(gov\.)(uk)(?![/?])/gi
 
 function prepareBody(filled: string): string {
   const text = filled.includes('\u2028') ? filled.replaceAll('\u2028', '') : filled
-  // A zero-width space keeps mail clients from linking that name by themselves. The search comes first because the
-  // pattern looks around itself at every g.
+  // A zero-width space keeps mail clients from linking that name automatically. The search comes first because the pattern has a
+  // lookaround at every g.
   return /gov\.uk/i.test(text) ? text.replace(legacyDomain, '$1\u200b$2') : text
 }
 
-// What is rendered already must not be read as Markdown a second time.
+// Rendered parts must not be parsed as Markdown a second time.
 function conditionalBlock(name: string, text: string): string {
   return `<div>${seal(`<span>((${name}??</span>${toHtml(text)}))`)}</div>`
 }
@@ -82,8 +82,8 @@ function conditionalBlock(name: string, text: string): string {
 export const preheaderLimit = 256
 
 /**
- * Cuts the words of a preheader. The count is over the escaped text, but a character reference is kept or dropped as a
- * whole (defect 14), and so is a mark for a missing value.
+ * Cuts the text of a preheader. The count is over the escaped text, but a character reference is kept or dropped as a whole
+ * (defect 14), and so is a mark for a missing value.
  */
 export function cutPreheader(words: string): string {
   if (words.length <= preheaderLimit) return words

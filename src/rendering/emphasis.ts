@@ -1,5 +1,5 @@
-// Where marks of emphasis, strikethrough and code are closed. Questions come from left to right, so each search keeps
-// its last answer and need not look again while that answer is still ahead: unclosed marks cost nothing more.
+// Where marks of emphasis, strikethrough and code are closed. Searches go from left to right, so each caches its last result and
+// is not repeated while that result is still ahead: unclosed marks cost nothing more.
 
 import { isSpace, isWordAt } from './characters.ts'
 

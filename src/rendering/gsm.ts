@@ -1,5 +1,5 @@
-// Which characters a text message can carry, what replaces the others, and what they cost.
-// Source of the letters beyond the GSM alphabet: content-rules 8.
+// Which characters a text message can contain, what replaces the others, and how many units they take. Source of the letters
+// beyond the GSM alphabet: content-rules 8.
 
 import { gsmBasic, gsmExtension } from '../core/gsm.ts'
 import { isSpace } from './characters.ts'
@@ -29,7 +29,7 @@ for (const range of syllabics.split(/\s+/)) {
   for (let code = from; code <= to; code++) kinds.set(code, needsUcs2)
 }
 
-// Most texts are Latin, and an array answers faster than a map.
+// Most texts are Latin, and an array lookup is faster than a map.
 const latinKinds = new Uint8Array(256).map((_, code) => kinds.get(code) ?? notAllowed)
 
 function kindOf(code: number): number {
@@ -49,11 +49,11 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ['\u00a0', ''],
 ])
 
-/** Replaces every character a text message cannot carry. */
+/** Replaces every character that a text message cannot contain. */
 export function sanitise(text: string): string {
   let out = ''
   let from = 0
-  // Decomposing is dear and a language has few letters.
+  // Decomposition is expensive and a language has few letters, so results are cached.
   const known = new Map<number, string>()
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -75,7 +75,7 @@ function replacement(char: string): string | null {
   const known = replacements.get(char)
   if (known !== undefined) return known
   const base = baseLetter(char)
-  // The base may be one we cannot carry either: Cyrillic short i would go out as Cyrillic i (defect 5).
+  // The base letter may not be allowed either: Cyrillic short i would be sent as Cyrillic i (defect 5).
   return base !== null && kindOf(base.codePointAt(0) ?? 0) !== notAllowed ? base : null
 }
 
@@ -90,7 +90,7 @@ function baseLetter(char: string): string | null {
   return [...step][0] ?? null
 }
 
-/** What a sanitised text costs. */
+/** The number of units of a sanitised text. */
 export function measure(text: string): { units: number; encoding: Encoding } {
   let characters = 0
   let doubles = 0
@@ -111,8 +111,8 @@ export function measure(text: string): { units: number; encoding: Encoding } {
 }
 
 /**
- * What a text costs at least, whatever stands around it: only spaces and U+200B can vanish, every other character is sent as
- * one or more.
+ * The minimum number of units of a text, whatever is around it: only spaces and U+200B can be removed, every other character is
+ * sent as one or more.
  */
 export function leastUnits(text: string): number {
   let units = 0
@@ -124,7 +124,7 @@ export function leastUnits(text: string): number {
   return units
 }
 
-/** How many messages the units need; the header that joins several of them takes a part of each. */
+/** The number of parts for this many units; the concatenation header takes space in each part. */
 export function fragments(units: number, encoding: Encoding): number {
   const [alone, joined] = encoding === 'GSM-7' ? [160, 153] : [70, 67]
   return units <= alone ? 1 : Math.ceil(units / joined)

@@ -1,24 +1,23 @@
-// Where in a template a value could change more than itself. A plain word put between two spaces changes nothing around
-// it, so everything around it can be rendered beforehand; but `'((year))s`, `((n)). item` and `https://((host))` read the
-// value. Each place gets a demand on its value, or the template is always rendered in full. Each rule here answers one
-// rule of Markdown or typography; the property test in compile.test.ts holds both ways against each other.
+// Finds the places in a template where a value could affect the rendering of the text around it. A plain word between two spaces
+// does not, so the text around it can be rendered in advance; but `'((year))s`, `((n)). item` and `https://((host))` depend on
+// the value. Each place gets a condition for its value, or the template is always rendered in full. Each rule here corresponds to
+// one rule of Markdown or typography; the property test in compile.test.ts compares both ways.
 
 import { dropTags } from './markdown.ts'
 import type { Parts } from './placeholders.ts'
 
 /**
- * What a place asks of a value beyond being plain: to start with a letter and be no single one, to hold no space, to hold no
- * apostrophe.
+ * The condition for a value beyond being plain: starts with a letter and has more than one character, contains no space, contains
+ * no apostrophe.
  */
 export type Demand = { readonly isStart: boolean; readonly isTight: boolean; readonly isQuiet: boolean }
 
-// Letters and digits, with single separators only between them: no character in here, at any of the places that pass, means
-// anything to escaping, Markdown or typography, which ask whether a character is a letter and not which one. Latin has a pattern
-// of its own because it is tested faster.
+// Letters and digits, with single separators only between them: none of these characters has a meaning for escaping, Markdown or
+// typography, which only check whether a character is a letter. Latin has a pattern of its own because it is faster.
 const latin = /^[A-Za-z0-9À-ÖØ-öø-ÿ]+(?:(?:[ \-./:]|[.,] )[A-Za-z0-9À-ÖØ-öø-ÿ]+)*$/
 const letters = /^[\p{L}0-9]+(?:(?:[ \-./:]|[.,] )[\p{L}0-9]+)*$/u
-// An apostrophe between two letters becomes ’ or stays as it is, depending on its place alone; before a last s it would depend
-// on what follows.
+// An apostrophe between two letters becomes ’ or stays, depending only on its position; before a final s it would depend on what
+// follows.
 const apostrophes = /^[\p{L}0-9]+(?:(?:[ \-./:]|[.,] |(?<=\p{L})['’](?=\p{L})(?!s))[\p{L}0-9]+)*$/u
 const surrogate = /[\ud800-\udfff]/
 
@@ -34,12 +33,12 @@ export function suits(value: string, demand: Demand): boolean {
   return !demand.isStart || (value.length > 1 && !/^[0-9]/.test(value))
 }
 
-// A character that stands for a placeholder here and that no template may hold.
+// A character that stands for a placeholder here and cannot occur in a template.
 const slot = '\ue000'
 
 /**
- * The demand of every place in the order of the placeholders, or null where the template as a whole is too lively:
- * typed HTML, definitions, fences, and tabs, whose width depends on what stands before them.
+ * The condition of every place in the order of the placeholders, or null for a template that must always be rendered in full:
+ * typed HTML, definitions, fences, and tabs, whose width depends on what is before them.
  */
 export function demandsOf(parts: Parts, isBody: boolean): Demand[] | null {
   const text = parts.map(part => (typeof part === 'string' ? part.replaceAll(slot, '<') : slot)).join('')
@@ -64,10 +63,10 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
   if (before.length === longest || after.length === longest) return null
   const line = text.slice(Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1, at)
   const isHazard =
-    // a quote before the value looks at its first characters; one in an address depends on where the address ends
+    // a quote before the value depends on its first characters; one in an address depends on where the address ends
     /['"]/.test(before) ||
     (/@/.test(before + after) && /['"‘’]/.test(line + after)) ||
-    // `gov.uk` in two pieces, and what else could grow together with the next value
+    // `gov.uk` in two pieces, and other text that could combine with the next value
     /[govuk.]$/i.test(before) ||
     /^(?:[govuk]|\.[u\ue000])/i.test(after) ||
     before.endsWith(slot) ||
@@ -79,10 +78,10 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
     before.endsWith('://') ||
     after.includes('://')
   if (isHazard) return null
-  // In what may be an address quotes stay straight, and where it ends depends on the value.
+  // In a possible address, quotes stay straight, and where it ends depends on the value.
   const isQuiet = /@/.test(before + after)
   if (!isBody) return { isStart: false, isTight: false, isQuiet }
-  // A target whose scheme is still open, or which has come to its title, reads the value.
+  // A target whose scheme is still open, or that has reached its title, depends on the value.
   if (target !== -1) {
     const link = text.slice(target, at)
     if (link.length > longest || /\s/.test(link) || !/[:/?#]/.test(link)) return null
@@ -94,7 +93,7 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
   }
 }
 
-// A longer word than this around a placeholder is not worth looking at, and looking would cost a square.
+// A longer word around a placeholder is not examined: that would take quadratic time.
 const longest = 400
 
 function lastWord(text: string): string {

@@ -1,4 +1,4 @@
-// HTML as we write it: escaping, character references, link targets.
+// HTML output: escaping, character references, link targets.
 
 import { decodeHTMLStrict } from 'entities/decode'
 import { dropInvisible, isAsciiLetter, isDigit, isSpace } from './characters.ts'

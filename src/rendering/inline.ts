@@ -1,4 +1,4 @@
-// Formatting inside a line: emphasis, links, code, bare URLs, line breaks. One walk from mark to mark.
+// Formatting inside a line: emphasis, links, code, bare URLs, line breaks. One pass from mark to mark.
 
 import type { Definitions } from './blocks.ts'
 import { type Brackets, closingBracket, findBrackets, keyAt, linkAt, type Reference, referenceAt } from './brackets.ts'
@@ -26,7 +26,7 @@ export type InlineContext = {
   readonly isNote: boolean
 }
 
-// Emphasis cannot hold itself and a link text holds at most one more, so real nesting stays far below this.
+// Emphasis cannot contain itself and a link text contains at most one more, so real nesting stays far below this.
 const deepest = 24
 
 const special = new Uint8Array(128)
@@ -48,7 +48,7 @@ export function renderInline(source: string, context: InlineContext, inLink = fa
       continue
     }
     if (code === 10) {
-      // Trailing newlines are text: no line break without something behind it.
+      // Trailing newlines are text: no line break without something after it.
       if (i < end) {
         let stop = i
         while (stop > from && text[stop - 1] === ' ') stop--
@@ -166,7 +166,7 @@ function linked(walk: Walk, label: string, target: string, title: string, end: n
   if (isImage) return { out: '', end }
   const { to } = walk.context
   const shown = renderInline(label, walk.context, true, walk.depth + 1)
-  // A link inside a link is no HTML; the outer one stays.
+  // HTML does not allow a link inside a link; the outer one is kept.
   return { out: walk.inLink && to.isHtml ? shown : to.link(shown, target, title), end }
 }
 
@@ -203,7 +203,7 @@ function urlEnd(text: string, start: number, isHtml: boolean): number {
   return end - from >= 2 ? end : -1
 }
 
-/** `<scheme:…>` and `<name@host>`, where nothing is HTML: the brackets go. */
+/** `<scheme:…>` and `<name@host>` in plain text: the brackets are removed. */
 function takeAngle(text: string, start: number): Taken | null {
   let mark = -1
   for (let i = start + 1; i < text.length; i++) {
@@ -216,7 +216,7 @@ function takeAngle(text: string, start: number): Taken | null {
   return null
 }
 
-/** In escaped text the only real tags are our own marks for missing values; sealed, they pass through whole. */
+/** In escaped text the only real tags are our own marks for missing values; they are protected and pass through unchanged. */
 function takeMarker(text: string, start: number): Taken | null {
   for (const name of ['mark', 'div']) {
     if (!text.startsWith(`<${name}>`, start)) continue

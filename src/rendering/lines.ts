@@ -1,5 +1,5 @@
-// What a single line of an e-mail body looks like: rule, underline, bullet, heading, fence, definition.
-// Every test is one walk over the line.
+// Classifies a single line of an e-mail body: rule, underline, bullet, heading, fence, definition. Every test is one pass over
+// the line.
 
 import { collapse, isDigit } from './characters.ts'
 
@@ -44,8 +44,8 @@ export function bulletEnd(line: string, from: number, bullets = '•*-'): number
 }
 
 /**
- * Whether this line ends the paragraph before it by looking like a list. The marks differ from those of a list: `+` and
- * a bullet with a number do, `•` does not, and anything at all must follow the space.
+ * Whether this line ends the paragraph before it because it looks like a list. The marks differ from those of a list: `+` and a
+ * bullet with a number count, `•` does not, and something must follow the space.
  */
 export function breaksLikeList(line: string, hasMore: boolean): boolean {
   const from = indentOf(line)
@@ -123,7 +123,7 @@ export function linkDefinition(line: string): LinkDefinition | null {
   return isTitle ? { key: keyOfDefinition(key), target, title: rest.slice(open + 1, -1) } : null
 }
 
-/** `[^key]: text`, answered as the key and the index where the text starts. */
+/** `[^key]: text`; returns the key and the index where the text starts. */
 export function footnoteDefinition(line: string): { key: string; from: number } | null {
   if (!line.startsWith('[^')) return null
   const close = line.indexOf(']')

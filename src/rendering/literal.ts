@@ -1,5 +1,5 @@
-// Values as plain text (reliability S-08): what Markdown would read in a value is swapped for a private character before
-// the body is formatted and put back afterwards, so no value typed by a stranger can become a link or a heading.
+// Values as plain text (reliability S-08): Markdown characters in a value are replaced by private characters before the body is
+// formatted and restored afterwards, so no value typed by a stranger can become a link or a heading.
 
 import { isAsciiLetter, isDigit, mapUnits } from './characters.ts'
 
@@ -7,7 +7,7 @@ const first = 0xee00
 const bullet = 0xee80
 const read = new Set('\\`*{}[]()#+-.!_<>~|^=:@')
 
-/** A value in which nothing means anything to Markdown. */
+/** A value in which no character has a meaning in Markdown. */
 export function protect(value: string): string {
   let out = ''
   let isLineStart = true
@@ -22,7 +22,7 @@ export function protect(value: string): string {
   return out
 }
 
-/** Text that Markdown passes by whole, line ends and all: for what we put into a body ourselves. */
+/** Text that Markdown leaves unchanged, line ends included: for text that we insert into a body ourselves. */
 export function seal(text: string): string {
   return mapUnits(text, unit => {
     if (unit === bulletUnit) return bullet

@@ -1,4 +1,4 @@
-// The Markdown dialect of e-mail bodies, written for three readers: HTML, plain text, and the preheader.
+// The Markdown dialect of e-mail bodies, with three outputs: HTML, plain text, and the preheader.
 
 import { type Block, createDefinitions, type Definitions, type Item, parseBlocks, prepareLines } from './blocks.ts'
 import { collapse, isBlank, trim, trimEnd } from './characters.ts'
@@ -15,7 +15,7 @@ type Target = InlineTarget & {
   readonly inset: (content: string) => string
   readonly code: (text: string) => string
   readonly raw: (text: string) => string
-  /** Whether what is written suffices and the rest need not be. */
+  /** Whether the output is long enough, so that rendering can stop. */
   readonly isEnough?: (written: string) => boolean
 }
 
@@ -29,7 +29,7 @@ export function toHtml(escaped: string, hasLiterals = false): string {
   return restore(renderPage(pieces, literalHtml, definitions))
 }
 
-// In escaped text only our own marks for missing values are elements, and they are sealed.
+// In escaped text only our own marks for missing values are elements, and they are protected.
 const hasMarks = /<(?:mark|div)>/
 
 /** A filled body as plain text, `<`, `>` and `&` still escaped as the typography pass needs it. */
@@ -38,7 +38,7 @@ export function toText(filled: string, hasLiterals = false): string {
   return hasLiterals ? restore(text) : text
 }
 
-/** A filled and escaped body as the words of the preheader. */
+/** A filled and escaped body as the text of the preheader. */
 export function toPreheader(escaped: string, hasLiterals = false): string {
   const text = renderAll(escaped, preheader)
   return hasLiterals || hasMarks.test(escaped) ? restore(text) : text
@@ -54,7 +54,7 @@ function renderPage(pieces: readonly (string | readonly Block[])[], to: Target, 
   let out = ''
   for (const piece of pieces) out += typeof piece === 'string' ? piece : renderBlocks(piece, to, context)
   if (to.isEnough?.(out)) return out
-  // Reading the notes cites no further ones, so the set does not grow under our feet.
+  // Rendering the notes adds no further ones, so the set does not change during the loop.
   for (const key of context.cited) {
     out += renderBlocks(definitions.footnotes.get(key) ?? [], to, { ...context, isNote: true })
   }
@@ -68,7 +68,7 @@ function renderBlocks(blocks: readonly Block[], to: Target, context: InlineConte
     out += renderBlock(block, to, context)
     if (!to.isEnough || out.length < askAt) continue
     if (to.isEnough(out)) break
-    // Asking costs a look at everything written, so it is asked at twice the length again.
+    // The check reads everything written so far, so it is repeated only when the length has doubled.
     askAt = 2 * out.length
   }
   return out
@@ -99,7 +99,7 @@ function renderBlock(block: Block, to: Target, context: InlineContext): string {
   }
 }
 
-/** A tight item holds bare text; in a loose one text is a paragraph. */
+/** A tight item contains bare text; in a loose one text is a paragraph. */
 function renderItem(item: Item, to: Target, context: InlineContext): string {
   if (item.isLoose) return renderBlocks(item.blocks, to, context)
   let out = ''
@@ -135,13 +135,13 @@ const html: Target = {
   },
   inset: content =>
     `<blockquote class="line" style="margin:0 0 20px;padding:15px 0 1px 15px;border-left:8px solid #b6bcc4">${content}</blockquote>`,
-  // A layout table keeps the lines of code apart without an element that would change what they mean.
+  // A layout table separates the lines of code without an element that would change their meaning.
   code: text =>
     `<table role="presentation" style="margin:0 0 20px"><tr><td style="font-family:monospace;white-space:pre-wrap">${text}</td></tr></table>`,
   raw: identity,
 }
 
-// A target is judged by what it really says; a mark in an attribute could only show as text.
+// A target is checked after decoding; a mark in an attribute could only show as text.
 const literalHtml: Target = {
   ...html,
   link: (text, target, title) => html.link(text, restore(withoutMarks(target)), restore(withoutMarks(title))),
@@ -183,13 +183,13 @@ const preheader: Target = {
   heading: text => plain.paragraph(text),
   rule: '',
   code: text => `\n\n${text}`,
-  // Four times what is kept, whatever later steps take away.
+  // Four times what is kept, because later steps may remove some.
   isEnough: written => written.length > 1024 && collapse(dropTags(written)).length > 1024,
 }
 
 /**
- * Plain text is decoded at its very end, so what must not be decoded is escaped on the way: everything but references
- * that were typed. It also tells the typography pass which `<` is a tag somebody typed and which is a mere sign.
+ * Plain text is decoded at its very end, so everything but typed references is escaped on the way. This also lets the typography
+ * pass distinguish a typed tag from a plain `<`.
  */
 function escapeForDecoding(text: string): string {
   if (!/[&<>]/.test(text)) return text
@@ -212,7 +212,7 @@ const tags: Readonly<Record<string, string>> = {
 
 const languageTag = /\[\[\/?(?:en|fr|rtl)\]\]/g
 
-/** Language and direction tags, wherever they stand, end the block before them. */
+/** Language and direction tags, anywhere, end the block before them. */
 export function dropTags(text: string): string {
   return text.includes('[[') ? text.replace(languageTag, '') : text
 }
@@ -233,7 +233,7 @@ function splitAtTags(text: string): Piece[] {
   return pieces
 }
 
-// Blank lines and spaces behind a tag say nothing.
+// Blank lines and spaces after a tag are ignored.
 function between(text: string, from: number, to: number): Piece {
   const piece = text.slice(from, to)
   if (from === 0) return { kind: 'text', text: isBlank(piece) && to < text.length ? '' : piece }

@@ -1,4 +1,4 @@
-// Placeholders and conditionals: where they stand in a template, what it needs, and what a value becomes.
+// Placeholders and conditionals: their positions in a template, the names it needs, and the text of a value.
 
 import { decimal } from '../core/number.ts'
 import { escapeText } from './html.ts'
@@ -8,10 +8,10 @@ export type Values = Readonly<Record<string, unknown>>
 /** Values by normalised key. */
 export type Keyed = ReadonlyMap<string, unknown>
 
-/** A placeholder; `text` is what it shows when its condition holds, or null when it is not conditional. */
+/** A placeholder; `text` is shown when its condition holds, or null when it is not conditional. */
 export type Slot = { readonly name: string; readonly key: string; readonly text: string | null }
 
-/** A template taken apart once, to be filled many times. */
+/** A parsed template, to be filled many times. */
 export type Parts = readonly (string | Slot)[]
 
 export type Html = 'escape' | 'passthrough'
@@ -21,11 +21,11 @@ export type Filling = {
   lists?: 'inline' | 'markdown'
   /** How a missing value shows: `mark` elements by default, or its own spelling where there is no HTML. */
   markers?: 'html' | 'plain'
-  /** Treats what a mark holds, so that it stays in one piece. */
+  /** Protects the contents of a mark, so that it stays in one piece. */
   seal?: (text: string) => string
   /** Renders the text of a missing conditional with line breaks; only the HTML body of an e-mail has one. */
   block?: (name: string, text: string) => string
-  /** Treats the text of each value last of all. */
+  /** Post-processes the text of each value. */
   protect?: (value: string) => string
 }
 
@@ -90,7 +90,7 @@ export function keyOf(name: string): string {
   return /^[a-z0-9]*$/.test(name) ? name : name.replace(/[ _-]/g, '').toLowerCase()
 }
 
-/** Supplied values by normalised key; of several that are the same key the last one counts. */
+/** Supplied values by normalised key; of several with the same key the last one counts. */
 export function keyed(values: Values): Keyed {
   const map = new Map<string, unknown>()
   for (const name of Object.keys(values)) map.set(keyOf(name), values[name])
@@ -104,33 +104,33 @@ export function names(...templates: Parts[]): string[] {
   return [...found]
 }
 
-/** Names of a template as the rest of the house asks for them: the subject's first. */
+/** Names of a template, the subject's first. */
 export function namesOf(template: { subject?: string | null; content: string }): string[] {
   return names(parse(template.subject ?? ''), parse(template.content))
 }
 
-/** Names whose value is absent or null. An empty list is there, although it shows as missing. */
+/** Names whose value is absent or null. An empty list is present, although it shows as missing. */
 export function missing(wanted: readonly string[], values: Keyed): string[] {
   return wanted.filter(name => values.get(keyOf(name)) == null)
 }
 
-/** Whether a value shows nothing in its place: absent, null, or a list whose items are all dropped. */
+/** Whether a value shows nothing: absent, null, or a list whose items are all dropped. */
 function isAbsent(value: unknown): boolean {
   return value == null || (Array.isArray(value) && !value.some(Boolean))
 }
 
-/** The names that a send has no value for: here a list without items is missing too (contract 22.1). */
+/** The names without a value for a send: here a list without items is missing too (contract 22.1). */
 export function unsendable(wanted: readonly string[], values: Keyed): string[] {
   return wanted.filter(name => isAbsent(values.get(keyOf(name))))
 }
 
-/** Keys of placeholders that show their value; a conditional only asks for it. */
+/** Keys of placeholders that show their value; a conditional only tests it. */
 export function shownKeys(...templates: Parts[]): Set<string> {
   const slots = templates.flat().filter(part => typeof part !== 'string')
   return new Set(slots.filter(slot => slot.text === null).map(slot => slot.key))
 }
 
-/** Whether some text of the template shows whatever the values are, so that no message made of it can be blank. */
+/** Whether some text of the template shows for any values, so that no message can be blank. */
 export function hasFixedText(parts: Parts, treat: (text: string) => string = text => text): boolean {
   return parts.some(part => typeof part === 'string' && /\S/.test(treat(part)))
 }
@@ -152,7 +152,7 @@ function escapeSlot({ name, key, text }: Slot): Slot {
   return { name: escapeText(name), key, text: text === null ? null : escapeText(text) }
 }
 
-/** Fills prepared parts in one pass: what arrives inside a value is never filled again. */
+/** Fills prepared parts in one pass: placeholders inside a value are never filled. */
 export function fill(parts: Parts, values: Keyed, filling: Filling): string {
   let out = ''
   let before: string | Slot = ''
@@ -188,7 +188,7 @@ function sealed(text: string, filling: Filling): string {
   return filling.seal ? filling.seal(text) : text
 }
 
-// Only when nothing at all is supplied: then `[text](((url)))` must still read as a link.
+// Only when no values are supplied: then `[text](((url)))` must still be a link.
 function isLinkTarget(before: string | Slot, values: Keyed): boolean {
   return values.size === 0 && typeof before === 'string' && before.endsWith('](')
 }
@@ -205,7 +205,7 @@ function valueText(value: unknown, filling: Filling): string | null {
   return items.length === 0 ? last : `${items.join(', ')} and ${last}`
 }
 
-/** A file that travels as an attachment is an object and shows as nothing. */
+/** An attached file is an object and shows as nothing. */
 export function scalarText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'True' : 'False'

@@ -1,9 +1,9 @@
-// HTML that somebody typed into text which is not HTML: it is kept as typed, so we must know where it ends.
-// Where each element closes is looked up in an index made once per text; searching from every `<` would cost a square.
+// HTML typed into text that is not HTML: it is kept as typed, so its end must be found. Where each element closes is looked up in
+// an index that is built once per text; searching from every `<` would take quadratic time.
 
 import { isAsciiLetter, isSpace, isWordAt } from './characters.ts'
 
-/** A text with the ends of its elements and comments, gathered when the first of them is asked for. */
+/** A text with the ends of its elements and comments, collected when the first of them is needed. */
 export type RawIndex = {
   readonly text: string
   closers: Map<string, number[]> | null
@@ -16,7 +16,7 @@ export function rawIndex(text: string): RawIndex {
   return { text, closers: null, comments: null, alone: new Map() }
 }
 
-// Elements that live inside a line; everything else is a block.
+// Inline elements; everything else is a block.
 const inlineElements = new Set(
   `a em strong small s cite q dfn abbr data time code var samp kbd sub sup i b u mark ruby rt rp bdi bdo span br wbr ins
   del img font`.split(/\s+/),
@@ -31,7 +31,7 @@ export function rawInlineEnd(index: RawIndex, start: number): number {
   return close === -1 ? tag.end : close
 }
 
-/** The same for a block, which must stand alone. */
+/** The same for a block element, which must be alone. */
 export function rawBlockEnd(index: RawIndex, start: number): number {
   if (index.text.startsWith('<!--', start)) return firstAfter(aloneOf(index, ''), start + 6)
   const tag = openTag(index.text, start)

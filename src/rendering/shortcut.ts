@@ -1,11 +1,11 @@
-// The short way to an e-mail: everything around the values is rendered once, and plain values are put in between.
-// It answers only for values that provably change nothing around them; for all others it answers null.
+// The prepared e-mail: everything around the values is rendered once, and plain values are inserted. It is used only for values
+// that provably do not affect the text around them; for all others it returns null.
 
 import { cutPreheader, preheaderLimit } from './email.ts'
 import { type Demand, demandsOf, suits } from './hazards.ts'
 import { type Keyed, type Parts, type Slot, shows } from './placeholders.ts'
 
-/** The outputs of one rendering, in full. */
+/** The outputs of one full rendering. */
 export type Outputs = { subject: string; text: string; title: string; preheader: string; body: string }
 
 export type Template = { readonly subject: Parts; readonly content: Parts }
@@ -13,7 +13,7 @@ export type Template = { readonly subject: Parts; readonly content: Parts }
 /** Renders parts without conditionals, all values given. The preheader is not cut yet. */
 export type RenderInFull = (template: Template, values: Keyed) => Outputs
 
-/** Output with holes: a text, then the number of a value, a text, and so on; `curls` says where an apostrophe becomes ’. */
+/** Output with gaps: a text, then the number of a value, a text, and so on; `curls` says where an apostrophe becomes ’. */
 type Holed = {
   readonly texts: readonly string[]
   readonly holes: readonly number[]
@@ -21,7 +21,7 @@ type Holed = {
 }
 
 type Prepared = { readonly [output in keyof Outputs]: Holed } & {
-  /** Whether it tells what becomes of an apostrophe. */
+  /** Whether it was prepared with an apostrophe in its placeholder values. */
   readonly mayQuote: boolean
   readonly keys: readonly string[]
   readonly demands: readonly Demand[]
@@ -33,7 +33,7 @@ const mostPrepared = 64
 export function createShortcut(template: Template, render: RenderInFull): (values: Keyed) => Outputs | null {
   const slots = [...template.subject, ...template.content].filter(part => typeof part !== 'string')
   const conditions = [...new Set(slots.filter(slot => slot.text !== null).map(slot => slot.key))]
-  // One preparation for every set of conditions that hold, made when it is first met, and another for values with apostrophes.
+  // One preparation for every combination of conditions, made on first use, and another for values with apostrophes.
   const prepared = new Map<string, Prepared | null>()
   const preparedFor = (holding: string, mayQuote: boolean): Prepared | null => {
     const name = holding + (mayQuote ? "'" : '')
@@ -98,7 +98,7 @@ function prepareFor(template: Template, render: RenderInFull, mayQuote: boolean)
     template,
     new Map(keys.map((key, index) => [key, standIn(index, mayQuote && mayHoldQuote(demands[index]))])),
   )
-  // A stand-in that something has changed otherwise cannot be told from the text around it.
+  // If rendering has changed a placeholder value in another way, it cannot be located in the text around it.
   const subject = cutAtHoles(outputs.subject)
   const text = cutAtHoles(outputs.text)
   const title = cutAtHoles(outputs.title)
@@ -108,8 +108,7 @@ function prepareFor(template: Template, render: RenderInFull, mayQuote: boolean)
   return isWhole ? { mayQuote, keys, demands, subject, text, title, preheader: firstWords(preheader), body } : null
 }
 
-// A stand-in is a word like any other: letters, more than one, not an s. An apostrophe in it shows what
-// becomes of one.
+// A placeholder value is an ordinary word: letters, more than one, not an s. An apostrophe in it shows how rendering treats one.
 const mark = 'zq'
 const hole = `${mark}([bcdf]+)(['’]?)${mark}`
 
@@ -130,7 +129,7 @@ function cutAtHoles(output: string): Holed {
   }
 }
 
-/** As much of a preheader as can be kept, whatever its values are; a character may be two units long. */
+/** The longest part of a preheader that can be kept for any values; a character may be two units long. */
 function firstWords({ texts, holes, curls }: Holed): Holed {
   let length = 0
   const enough = texts.findIndex(text => {
@@ -146,7 +145,7 @@ type Words = { readonly straight: readonly string[]; readonly curly: readonly st
 
 function fillIn(ready: Prepared, values: Keyed): Outputs | 'has apostrophes' | null {
   const straight: string[] = []
-  // The same list, until a value has an apostrophe.
+  // The same list, unless a value has an apostrophe.
   let curly = straight
   for (let i = 0; i < ready.keys.length; i++) {
     const value = wordOf(values.get(ready.keys[i] ?? ''))
@@ -171,7 +170,7 @@ function fillIn(ready: Prepared, values: Keyed): Outputs | 'has apostrophes' | n
 
 function wordOf(value: unknown): string | null {
   if (typeof value === 'string') return value
-  // A huge integer is written by another rule.
+  // A huge integer has another notation.
   return typeof value === 'number' && Math.abs(value) < 1e15 ? String(value) : null
 }
 

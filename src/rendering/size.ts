@@ -1,5 +1,5 @@
-// How long a template gets once its values are merged in, from lengths alone: nothing is rendered to know it, so a template
-// that repeats one long value ten thousand times is refused before it costs anything (contract 22.13).
+// The length of a template after merging, computed from lengths alone without rendering: a template that repeats one long value
+// ten thousand times is refused before it costs anything (contract 22.13).
 
 import { codePoints } from './characters.ts'
 import { type Keyed, type Parts, scalarText, shows } from './placeholders.ts'
@@ -31,7 +31,7 @@ export function createMergedLength(parts: Parts, lists: 'inline' | 'markdown'): 
   }
 }
 
-/** Whether merging makes more than the limit; characters are only counted where the quicker measure does not decide. */
+/** Whether merging exceeds the limit; characters are counted only where the faster measure does not decide. */
 export function isOverLimit(length: MergedLength, values: Keyed): boolean {
   return length(values, unitsOf) > renderedLimit && length(values, codePoints) > renderedLimit
 }

@@ -1,4 +1,4 @@
-// What a text message template and its values become, and how long that is.
+// Rendering and length of a text message template with its values.
 
 import { trim } from './characters.ts'
 import { type Encoding, fragments, leastUnits, measure, sanitise } from './gsm.ts'
@@ -24,7 +24,7 @@ export type Sms = SmsLength & { text: string }
 
 export type CompiledSms = {
   readonly names: readonly string[]
-  /** Names without a value to send: a list without items counts as none (contract 22.1). */
+  /** Names without a value: a list without items counts as none (contract 22.1). */
   unsendable: (values: Values) => string[]
   /** Whether the message has more than 612 units; long ones are recognised by their lengths, without rendering. */
   isTooLong: (values: Values, prefix?: string | null) => boolean
@@ -36,7 +36,7 @@ export type CompiledSms = {
   render: (values: Values, prefix?: string | null) => Sms
 }
 
-/** Takes a template apart once, to be rendered many times. */
+/** Parses a template once, to be rendered many times. */
 export function compileSms(content: string): CompiledSms {
   const parts = parse(content)
   const wanted = names(parts)
@@ -64,7 +64,7 @@ export function compileSms(content: string): CompiledSms {
 /** One character becomes at most three: `…` is sent as `...`. */
 export const mostUnitsOfCharacter = 3
 
-/** A message this long before clean-up is too long whatever clean-up drops from it; rendering it would only cost time. */
+/** A message this long before clean-up is too long whatever clean-up removes; rendering it would only cost time. */
 const longestCleaned = 200_000
 
 function messageText(parts: Parts, values: Keyed, prefix: string | null): string {
@@ -73,8 +73,8 @@ function messageText(parts: Parts, values: Keyed, prefix: string | null): string
 }
 
 /**
- * The length of a template whose values are not known: placeholders count nothing, conditional text included. Spaces
- * before punctuation are counted although sending removes them.
+ * The length of a template with unknown values: placeholders count nothing, conditional text included. Spaces before punctuation
+ * are counted although sending removes them.
  */
 export function countTemplate(content: string, prefix: string | null = null): SmsLength {
   const literal = parse(trim(content)).filter(part => typeof part === 'string')

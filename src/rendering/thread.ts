@@ -1,11 +1,11 @@
-// The service's side of the rendering thread, which is started when the first large e-mail comes.
+// Host of the rendering thread, which is started for the first large e-mail.
 import { createCalls } from '../runtime/worker-thread.ts'
 import type { Email, EmailTemplate } from './compile.ts'
 import type { Values } from './placeholders.ts'
 
 type Request = { template: EmailTemplate; values: Values }
 
-/** What runs in the thread (worker.ts). */
+/** The functions of the thread (worker.ts). */
 export type RenderCalls = { email(request: Request): Email; html(request: Request): string }
 
 export type RenderThread = {
@@ -16,14 +16,17 @@ export type RenderThread = {
   stop(): Promise<void>
 }
 
-/** UTF-16 units of subject and body from which on an e-mail is rendered here: below, it takes some 15 ms at most. */
+/**
+ * E-mails of at least this many UTF-16 units of subject and body are rendered in the thread; smaller ones take at most some 15
+ * ms.
+ */
 export const largeEmail = 32_768
 
 const OPTIONS = {
   beside: import.meta.url,
   timeoutMs: 30_000,
   limits: { maxOldGenerationSizeMb: 768 },
-  // So that the time of each is its own, and a thread that is lost takes one message with it.
+  // One e-mail at a time, so that each has its own timeout, and a lost thread affects one message only.
   maxInFlight: 1,
 }
 

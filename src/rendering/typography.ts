@@ -1,9 +1,9 @@
-// The typography pass over rendered text: spaces before punctuation, curly quotes, straight quotes in e-mail
-// addresses, dashes. Each step is one walk, and a text that holds nothing for a step is handed on untouched.
+// The typography pass over rendered text: spaces before punctuation, curly quotes, straight quotes in e-mail addresses, dashes.
+// Each step is one pass; a text without the characters of a step is returned unchanged.
 
 import { isDigit, isSpace, isWordAt, isWordBefore, mapUnits, textOf } from './characters.ts'
 
-// The characters without which no step has anything to do.
+// The characters without which no step changes anything.
 const interesting = new Uint8Array(128)
 for (const char of `"'\\@,.-`) interesting[char.charCodeAt(0)] = 1
 
@@ -39,7 +39,7 @@ export function typographyOfHtml(html: string): string {
   return from === 0 ? html : out + html.slice(from)
 }
 
-/** Typography of plain text; only the quotes look at tags somebody typed. */
+/** Typography of plain text; only the quotes depend on typed tags. */
 export function typographyOfText(text: string): string {
   return dashes(straightInAddresses(curlyOutsideTags(spacesBeforePunctuation(text))))
 }
@@ -86,7 +86,7 @@ function curlyOutsideTags(text: string): string {
 const hasQuotes = /["'\\]/
 const untouched = new Set(['a', 'pre', 'code', 'samp', 'kbd', 'tt', 'script', 'style', 'math'])
 
-/** Curls the quotes of one piece of text after another, told of the tags between them. */
+/** Curls the quotes of one piece of text after another, with the tags between them. */
 function createQuotes() {
   const inside: string[] = []
   let last = ''
@@ -97,7 +97,7 @@ function createQuotes() {
       if (!'apcsktmAPCSKTM'.includes(html.charAt(start))) return
       let end = start
       while (isTagNameCode(html.charCodeAt(end))) end++
-      // No name in the list is longer, and typed text can hold a very long "name".
+      // No name in the list is longer, and typed text can contain a very long "name".
       if (end === start || end - start > 6) return
       const name = html.slice(start, end).toLowerCase()
       if (!untouched.has(name)) return
@@ -146,7 +146,7 @@ function curl(piece: string): string {
 const single = 39
 const double = 34
 
-/** Backslash escapes taken out; a character with no meaning for the steps stands in for each of them. */
+/** Backslash escapes removed; each is replaced by a character without a meaning for the steps. */
 function takeEscapes(piece: string): { text: string; literal: Map<number, string> } {
   const literal = new Map<number, string>()
   if (!piece.includes('\\')) return { text: piece, literal }
@@ -183,8 +183,8 @@ function pairs(
   }
 }
 
-// Each loop is one step. In the reference a step is a pass in which a match uses up its characters, so `free` says where
-// the unused text begins; that decides what becomes of two quotes in a row.
+// Each loop is one step. In the reference a step is a pass in which a match consumes its characters, so `free` is where the
+// unconsumed text begins; this determines the result for two quotes in a row.
 function singles(text: string, at: readonly number[], units: Uint16Array): void {
   for (const i of at) {
     if (units[i] !== single) continue
@@ -283,8 +283,8 @@ function dashes(text: string): string {
   const pattern = new RegExp(dashBetweenSpaces, 'g')
   let out = ''
   let from = 0
-  // The pattern takes one space on each side; the rest of both runs is found by walking. Two dashes cannot share the
-  // whitespace between them: the first one uses it up.
+  // The pattern matches one space on each side; the rest of both runs is found by scanning. Two dashes cannot share the
+  // whitespace between them: the first one consumes it.
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     let start = match.index
     while (start > from && isSpace(text.charCodeAt(start - 1))) start--

@@ -1,8 +1,8 @@
-// Values as a caller gives them: what may be in a list, and how they are kept.
+// Values of a caller: what a list may contain, and how values are stored.
 import { decimal } from '../core/number.ts'
 import { keyOf, type Values } from './placeholders.ts'
 
-/** A list holds strings and numbers (and what is dropped from it: null and booleans), not lists or objects (contract 22.9). */
+/** A list contains strings and numbers (and null and booleans, which are dropped), not lists or objects (contract 22.9). */
 export function itemProblem(name: string, value: unknown): string[] {
   const isNested = Array.isArray(value) && value.some(item => typeof item === 'object' && item !== null)
   return isNested ? [`personalisation ${name} items must be strings or numbers`] : []
@@ -26,5 +26,5 @@ const holdsBigint = (value: unknown): boolean =>
 const withDigits = (value: unknown): unknown =>
   typeof value === 'bigint' ? decimal(value) : Array.isArray(value) ? value.map(withDigits) : value
 
-/** Every sentence this file can say, for docs/errors.md. */
+/** Every sentence of this file, for docs/errors.md. */
 export const sentences = ['personalisation <name> items must be strings or numbers'] as const

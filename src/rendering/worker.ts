@@ -1,5 +1,5 @@
-// Runs in a thread of its own: renders e-mails too large for the event loop. Markdown takes up to half a microsecond for each
-// character, which is a second for the largest e-mail that is accepted.
+// The rendering thread: renders e-mails too large for the event loop. Markdown takes up to half a microsecond per character,
+// which is a second for the largest e-mail that is accepted.
 import { serveCalls } from '../runtime/worker-thread.ts'
 import { compileEmail } from './compile.ts'
 import { bodyHtml } from './email.ts'
