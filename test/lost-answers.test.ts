@@ -46,7 +46,7 @@ beforeEach(() => {
 })
 // A test whose connection was never cut proves nothing.
 afterEach(({ task }) => {
-  if (!task.name.startsWith('no cut')) expect(lossy.cuts()).toBe(cutsBefore + 1)
+  if (!task.name.startsWith('without a lost connection')) expect(lossy.cuts()).toBe(cutsBefore + 1)
 })
 
 const mail = (reference: string, more: object = {}) => ({
