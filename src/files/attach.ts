@@ -1,4 +1,4 @@
-// From file objects among the values to files with a clean name, a type and, for a link, a token.
+// Turns file objects among the values into files with a cleaned name, a media type and, for a link, a token.
 import { randomBytes } from 'node:crypto'
 import type { Values } from '../rendering/placeholders.ts'
 import { type Contents, type FileObject, filesOf } from './file.ts'
@@ -10,11 +10,11 @@ export type GivenFile = {
   name: string
   method: 'attach' | 'link'
   content: Buffer
-  /** 256 bits that only the recipient gets; null for what is attached. */
+  /** 256 random bits in the address of the link; null for an attachment. */
   token: string | null
 }
 
-/** The files of a body that was checked, in its order. */
+/** The files of a validated body, in order. */
 export const givenFiles = (values: Values, contents: Contents): GivenFile[] =>
   filesOf(values).map(([key, file]) => {
     const { filename, sending_method: method } = file as FileObject
@@ -29,12 +29,12 @@ export const givenFiles = (values: Values, contents: Contents): GivenFile[] =>
 
 export const addressOf = (base: string, token: string) => `${base}/download/${token}`
 
-/** Where the link of a message leads that is stored nowhere. */
+/** The token in links of smoke tests, whose messages are not stored. */
 export const TEST_TOKEN = 'test'
 
 /**
- * The values as they are shown and kept: a link is its address; what is attached shows as nothing, and stays an object, so
- * that whoever sends the message knows that there is something to fetch.
+ * The values as they are shown and stored. A linked file becomes its address. An attached file stays an object, which shows as
+ * nothing and tells the delivery that there is a file to fetch.
  */
 export function valuesWith(values: Values, files: readonly GivenFile[], address: (token: string) => string): Values {
   if (files.length === 0) return values
@@ -46,7 +46,7 @@ export function valuesWith(values: Values, files: readonly GivenFile[], address:
 
 export type TypedFile = GivenFile & { mediaType: string }
 
-/** Every file with its type, or the type of the first that may not be sent. */
+/** Every file with its media type, or the type of the first file that is not allowed. */
 export async function typed(
   { judge }: Pick<FileThread, 'judge'>,
   files: readonly GivenFile[],

@@ -1,16 +1,16 @@
-// clamd(8): INSTREAM over TCP or a Unix socket. One connection for each file; a word that is not one of the daemon's is no verdict.
+// clamd(8): INSTREAM over TCP or a Unix socket, one connection per file. An unknown reply is no verdict.
 import { connect, type Socket } from 'node:net'
 import type { Scanner, Verdict } from './scanner.ts'
 
 const CHUNK = 64 * 1024
-/** An answer is one line; more than this is no clamd. */
+/** A reply is one line; a longer one does not come from clamd. */
 const MOST_ANSWER = 1_024
 const PROBE_MS = 3_000
 
 export function createClamd(url: string): Scanner {
   const place = placeOf(url)
 
-  // Asks one question; null when there was no whole answer in time.
+  // Sends one command and returns the reply; null when it is not complete in time.
   function ask(write: (socket: Socket) => Promise<void>, patienceMs: number): Promise<string | { failed: string }> {
     return new Promise(resolve => {
       let answer = ''
@@ -29,7 +29,7 @@ export function createClamd(url: string): Scanner {
         if (stop !== -1) end(answer.slice(0, stop).trim())
         else if (answer.length > MOST_ANSWER) end({ failed: 'clamd answered something else' })
       })
-      // A daemon that has had enough answers and hangs up while we still write: what counts is its answer.
+      // The daemon may reply and close the connection while we still write. Its reply counts.
       socket.on('connect', () => void write(socket).catch(() => {}))
     })
   }

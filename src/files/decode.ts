@@ -1,7 +1,7 @@
-// Takes the contents out of a parsed body: from base64 text to bytes, once, so that nothing after this carries the text along.
+// Decodes the base64 contents of a parsed body once and removes the text, so that later steps do not keep it in memory.
 import { type Contents, isFile } from './file.ts'
 
-/** Empties `file` of every file object in the body's personalisation; what cannot be decoded stays for the complaint about it. */
+/** Empties `file` of every file object in the personalisation. Invalid base64 stays there, for the validation error. */
 export function takeContents(body: unknown): Contents {
   const contents = new Map<string, Buffer | null>()
   if (!isFile(body) || !isFile(body.personalisation)) return contents
@@ -18,8 +18,8 @@ export function takeContents(body: unknown): Contents {
 export function decode(text: string): Buffer | null {
   const plain = BLANKS.some(blank => text.includes(blank)) ? text.replace(/[ \t\r\n]/g, '') : text
   if (plain.length % 4 !== 0 || plain.includes('-') || plain.includes('_')) return null
-  // Node's decoder skips what is no base64, and takes the letters of the URL alphabet too. So a result of full length has
-  // nothing skipped in it: ten times as fast as looking at every letter of a large file.
+  // Node's decoder skips invalid characters and accepts the URL alphabet too. A result of full length therefore skipped
+  // nothing. This is ten times as fast as checking every character.
   const decoded = Buffer.from(plain, 'base64')
   const padding = plain.endsWith('==') ? 2 : plain.endsWith('=') ? 1 : 0
   return decoded.length === (plain.length / 4) * 3 - padding ? decoded : null

@@ -1,7 +1,7 @@
-// How many bytes a deflated member becomes (RFC 1951), counted without writing one of them: memory stays flat and time is linear in
-// what was sent, so a bomb costs no more than an honest document. zlib would have to inflate.
+// Counts the bytes of a deflate stream (RFC 1951) without producing them: constant memory, and time linear in the compressed
+// size, so a decompression bomb costs no more than an ordinary document. zlib would have to inflate it.
 
-/** Null for what is no stream, does not end with its bytes, or becomes more than `most`. */
+/** Null for an invalid stream, one that does not end with its bytes, or one that becomes more than `most` bytes. */
 export function inflatedSize(data: Uint8Array, most: number): number | null {
   const bits = createBits(data)
   let size = 0
@@ -21,7 +21,7 @@ type Bits = ReturnType<typeof createBits>
 type Code = { counts: Uint16Array; symbols: Uint16Array }
 type Codes = { literals: Code; distances: Code }
 
-/** Bits from the lowest of each byte upwards; beyond the end they are zero, and `isOver` says so. */
+/** Reads bits, the lowest of each byte first. Beyond the end bits are zero and `isOver` is true. */
 function createBits(data: Uint8Array) {
   let at = 0
   const last = data.length * 8
@@ -31,7 +31,7 @@ function createBits(data: Uint8Array) {
       for (let n = 0; n < count; n++, at++) value |= (((data[at >> 3] ?? 0) >> (at & 7)) & 1) << n
       return value
     },
-    /** The next symbol of a canonical code, one bit after the other; -1 when no code is that long. */
+    /** The next symbol of a canonical Huffman code, read bit by bit; -1 when no code matches. */
     symbol({ counts, symbols }: Code): number {
       let [code, first, index] = [0, 0, 0]
       for (let length = 1; length <= 15; length++, at++) {
@@ -67,7 +67,7 @@ function stored(bits: Bits): number | null {
 }
 
 const END = 256
-/** Lengths and the bits behind them (RFC 1951, 3.2.5). */
+/** Base lengths and their extra bits (RFC 1951, 3.2.5). */
 const LENGTHS = [
   3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
 ]
@@ -97,7 +97,7 @@ function compressed(bits: Bits, { literals, distances }: Codes, before: number, 
 
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
-/** The codes that stand in front of a block of the second kind. */
+/** The code tables at the beginning of a block with dynamic Huffman codes. */
 function readCodes(bits: Bits): Codes | null {
   const [literals, distances, given] = [bits.take(5) + 257, bits.take(5) + 1, bits.take(4) + 4]
   if (literals > 286 || distances > 30) return null
@@ -124,7 +124,7 @@ function readCodes(bits: Bits): Codes | null {
   return one && other && lengths[END] !== 0 ? { literals: one, distances: other } : null
 }
 
-/** Null when more codes are claimed than there is room for, or fewer; but one single code may stand alone, as zlib writes it. */
+/** Null for an over-subscribed or incomplete set of codes. A single code may be incomplete, as zlib writes it. */
 function codeOf(lengths: Uint8Array, mayBeSingle = true): Code | null {
   const counts = new Uint16Array(16)
   for (const length of lengths) counts[length] = (counts[length] ?? 0) + 1

@@ -1,5 +1,5 @@
-// The other end of a link. Who has the token may have the file, for seven days; everyone else learns nothing, not even whether
-// there was one (S-20).
+// Serves linked files. The token in the link is the permission, for seven days. Without it the reply does not even tell whether
+// the file exists (S-20).
 import type { Clock } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -36,7 +36,7 @@ export async function download(
   token: string,
 ): Promise<Linked> {
   const file = TOKEN.test(token) ? await findByToken(sql, tokenDigest(token)) : null
-  // The content of a cancelled message goes some time later.
+  // The content of a cancelled message is deleted later.
   if (!file || (await isCancelled(sql, file.notification_id))) throw refuse.notFound()
   const until = microsOf(file.id) / 1000 + LINK_MS
   if (clock.now() >= until) throw refuse.notFound()

@@ -1,5 +1,4 @@
-// What travels with an e-mail: its attachments, fetched when it is its turn, because five hundred waiting messages would not
-// fit into memory with all their files.
+// The attachments of an e-mail, fetched when it is sent: the files of a whole batch of 500 messages would not fit into memory.
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
@@ -8,10 +7,10 @@ import { ContentGone, keyBy, nameOf, wholeOf } from './keep.ts'
 import { filesOfMessages } from './sql.ts'
 import type { FileStore } from './store.ts'
 
-/** Waits until there is room for so many bytes; what it gives is called when they are no longer needed. */
+/** Reserves bytes of memory, waiting if necessary; the returned function releases them. */
 export type Room = (bytes: number) => Promise<() => void>
 
-/** later: the store cannot be asked now. gone: it never will have them again. */
+/** `later`: the store is not available. `gone`: the store no longer has the files. */
 export type Fetched =
   | { kind: 'here'; attachments: Attachment[]; release(): void }
   | { kind: 'later' | 'gone'; detail: string }
@@ -22,7 +21,7 @@ export async function fetchAttachments({ sql, seal, store, room }: FetchApp, mes
   let release = () => {}
   try {
     const files = await filesOfMessages(sql, [message])
-    // The status says so already; but nothing unscanned is worth trusting one place with.
+    // The status of the message implies it already. Checked again so that no single error can send an unscanned file.
     if (files.some(file => file.verdict !== 'clean')) return { kind: 'gone', detail: 'a file was not scanned' }
     const attached = files.filter(file => file.method === 'attach')
     if (attached.length === 0 || attached.some(file => file.emptied))
@@ -38,6 +37,6 @@ export async function fetchAttachments({ sql, seal, store, room }: FetchApp, mes
   } catch (error) {
     release()
     if (error instanceof ContentGone) return { kind: 'gone', detail: 'a file is not there any more' }
-    return { kind: 'later', detail: 'the files cannot be read' } // the store or the database is away
+    return { kind: 'later', detail: 'the files cannot be read' } // the store or the database is not available
   }
 }

@@ -1,4 +1,4 @@
-// File objects among the values of an e-mail: what is wrong with one before its content is looked at (contract 2.4).
+// Validation of file objects among the values of an e-mail (contract 2.4).
 import type { Values } from '../rendering/placeholders.ts'
 
 const MOST_FILES = 10
@@ -10,7 +10,7 @@ export type Contents = ReadonlyMap<string, Buffer | null>
 
 export type FileObject = { file: string; filename: string; sending_method: 'attach' | 'link' }
 
-/** Any object among the values of an e-mail is taken for a file. */
+/** Every object among the values of an e-mail is a file. */
 export const isFile = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -19,7 +19,7 @@ export const filesOf = (values: Values): [key: string, file: Record<string, unkn
 
 type Show = (value: unknown) => string
 
-/** Phase A: the shape of every file object, type and list errors before missing keys. */
+/** First the shape of every file object: wrong types and values before missing keys. */
 export function shapeProblems(values: Values, show: Show): string[] {
   return filesOf(values).flatMap(([key, file]) => [
     ...fileProblem(file, show),
@@ -51,7 +51,7 @@ function nameProblem(file: Record<string, unknown>, show: Show): string[] {
   return length >= 250 ? ['filename is too long'] : []
 }
 
-/** Phase B: how many files, then each one's content. */
+/** Then the number of files and the content of each. */
 export function contentProblems(values: Values, contents: Contents, show: Show): string[] {
   const files = filesOf(values)
   const many =
@@ -68,7 +68,7 @@ function contentProblem(key: string, { filename }: FileObject, content: Buffer |
   return [`${key} : File size for ${filename} is ${content.length} and greater than allowed limit of ${MOST_BYTES}.`]
 }
 
-/** Every sentence this file can say, for docs/errors.md. */
+/** Every sentence of this file, for docs/errors.md. */
 export const sentences = [
   'file <value> is not of type string',
   'personalisation <name> is not one of [attach, link]',

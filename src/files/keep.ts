@@ -1,5 +1,5 @@
-// Files on disk and back. A content is cut into pieces, each sealed by a key of the content's own; whoever has that key (the
-// house for what is attached, the token of the link for what is linked) can read it, nobody else.
+// Stores and reads files. A content is cut into pieces, each sealed with a key of that content. The key of an attachment is
+// sealed with the key of the installation, the key of a linked file with the token of its link.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Id } from '../core/id.ts'
 import { createSeal, type Seal } from '../core/seal.ts'
@@ -12,15 +12,15 @@ const PIECE_BYTES = 1024 * 1024
 
 export type ScannedFile = TypedFile & { verdict: 'clean' | 'pending' }
 
-/** Files that are stored with their message or not at all. */
+/** Files that are stored if and only if their message is. */
 export type Keeping = {
-  /** Before the transaction: uploads what is kept outside the database. A second call changes nothing. */
+  /** Before the transaction: uploads contents to a store outside the database. A second call changes nothing. */
   stage(sql: Sql): Promise<void>
   /** In the transaction of the message. */
   put(sql: Sql): Promise<void>
-  /** In the same transaction, when the message is refused there. */
+  /** In the same transaction, if the message is refused there. */
   drop(sql: Sql): Promise<void>
-  /** After a transaction in which the message was refused. What fails here is done later by purgeOrphanedUploads. */
+  /** After a transaction that refused the message. If this fails, purgeOrphanedUploads does it later. */
   discard(sql: Sql): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function keeping(app: App, message: { id: Id; service_id: Id }, files: re
         await store.put(sql, id, n, sealedPiece(createSeal([key]), content, n))
   }
 
-  // Written down first: whatever ends this process half-way, what it has uploaded can be found.
+  // Recorded before the upload, so that uploads of a process that crashes can be found and deleted.
   async function upload(sql: Sql) {
     await beginUploads(sql, kept)
     await putPieces(sql)
@@ -79,7 +79,7 @@ export function keeping(app: App, message: { id: Id; service_id: Id }, files: re
 
 type Share = { id: Id; key: string; method: TypedFile['method']; content: Buffer; files: ScannedFile[] }
 
-// Equal contents are stored once, but what is attached goes earlier than what is linked, so those two do not share.
+// Equal contents are stored once. Attachments are deleted earlier than linked files, so the two are not shared.
 function sharesOf(ids: { next(): Id }, files: readonly ScannedFile[]): Share[] {
   const shares: Share[] = []
   for (const file of files) {
@@ -131,7 +131,7 @@ function sealedPiece(seal: Seal, content: Buffer, n: number): Buffer {
   return seal.seal(Buffer.concat([Buffer.from([n]), part]))
 }
 
-/** The key of a content, from the house or from the token of its link. */
+/** The key of a content, unsealed with the key of the installation or with the token of the link. */
 export const keyBy = (seal: Seal, sealed: Buffer) => seal.open(sealed).toString('utf8')
 export const keyByToken = (token: string, file: Pick<FileRow, 'content_key'>) =>
   keyBy(createSeal([token]), file.content_key)
@@ -139,12 +139,12 @@ export const keyByToken = (token: string, file: Pick<FileRow, 'content_key'>) =>
 export const nameOf = (key: string, file: Pick<FileRow, 'sealed_name'>) =>
   createSeal([key]).open(file.sealed_name).toString('utf8')
 
-/** Thrown for a content that is not in the store any more: no use in asking again. */
+/** The content is no longer in the store; a retry is useless. */
 export class ContentGone extends Error {}
 
 type Content = Pick<FileRow, 'content' | 'pieces' | 'bytes'>
 
-/** The content piece by piece, so that whoever passes it on holds one at a time. */
+/** The content piece by piece, so that only one piece is in memory. */
 export async function* piecesOf(store: FileStore, file: Content, key: string): AsyncGenerator<Buffer> {
   const seal = createSeal([key])
   let left = file.bytes

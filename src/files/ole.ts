@@ -1,6 +1,5 @@
-// Names in the directory of an OLE compound file ([MS-CFB] 2.6), where .doc and .xls keep their streams. Entries are 128 bytes
-// on a 128-byte grid wherever the directory's sectors lie; so the whole grid is looked at instead of following chains that a
-// hostile file may bend.
+// Names in the directory of an OLE compound file ([MS-CFB] 2.6), the format of .doc and .xls. Directory entries are 128 bytes
+// and aligned to 128 bytes, so every aligned block is examined. Sector chains, which a hostile file can forge, are not followed.
 
 const ENTRY_BYTES = 128
 

@@ -1,4 +1,4 @@
-// Builds what files need, from settings: a scanner, a store, a thread, and room in memory.
+// Creates the scanner, the store and the thread of files from the settings.
 import type { Sql } from '../db/connect.ts'
 import { createClamd } from './clamd.ts'
 import type { Room } from './fetch.ts'
@@ -12,7 +12,7 @@ export type Files = {
   scanning: Scanning
   store: FileStore
   thread: FileThread
-  /** For contents that are on their way out: to a mail server or to the scanner. */
+  /** Memory for contents that are being sent or scanned. */
   room: Room
   stop(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// The download page and its headers. No script, nothing from another host; a heading, a sentence and a button, which is all
-// that a screen reader, a small phone and a person in a hurry need.
+// The download page and its headers: a heading, a sentence and a button, no script and nothing from another host. It works with
+// a screen reader and on a small screen.
 import { createHash } from 'node:crypto'
 import { escaped } from '../http/html.ts'
 import type { Linked } from './download.ts'
@@ -28,7 +28,7 @@ const PROBLEMS: Readonly<Record<number, readonly [title: string, text: string]>>
   ],
 }
 
-/** A page for a status that is not a file; null for statuses that have none. */
+/** The page for an error status; null for statuses without a page. */
 export function problemPage(status: number): string | null {
   const problem = PROBLEMS[status]
   return problem ? page(problem[0], `<p>${problem[1]}</p>`) : null
@@ -68,7 +68,7 @@ export const fileHeaders = ({ name, mediaType, bytes }: Linked) => ({
   'x-download-options': 'noopen',
 })
 
-/** RFC 6266: a plain name for old readers, the true one for all others. */
+/** RFC 6266: an ASCII name for old clients and the exact name for all others. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
   const exact = encodeURIComponent(name).replace(/['()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,4 +1,4 @@
-// GET /download/<token>: a page for people, the file for everyone else (contract 21.7). No key: the token is one.
+// GET /download/<token>: a page for browsers, the file for other clients (contract 21.7). No API key: the token is the permission.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../core/clock.ts'

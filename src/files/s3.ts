@@ -1,6 +1,6 @@
 // An S3-compatible store: three requests, signed by AWS Signature Version 4
-// (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Addresses have the bucket in the path, which
-// every server that speaks S3 understands.
+// (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). The bucket is in the path, which
+// every S3-compatible server supports.
 import { createHash, createHmac } from 'node:crypto'
 import type { Id } from '../core/id.ts'
 import type { FileStore } from './store.ts'
@@ -15,18 +15,18 @@ export type S3Settings = {
   now(): number
 }
 
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 const DELETES_AT_ONCE = 8
 
 export function createS3(settings: S3Settings): FileStore {
-  async function ask(method: 'PUT' | 'GET' | 'DELETE', name: string, body: Buffer | null): Promise<Buffer | null> {
+  async function request(method: 'PUT' | 'GET' | 'DELETE', name: string, body: Buffer | null): Promise<Buffer | null> {
     const url = new URL(`${settings.url}/${settings.bucket}/${name}`)
     const headers = sign(settings, method, url, body ?? Buffer.alloc(0))
     const response = await fetch(url, {
       method,
       headers,
       redirect: 'error',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body && { body: new Uint8Array(body) }),
     })
     const answer = Buffer.from(await response.arrayBuffer())
@@ -39,17 +39,17 @@ export function createS3(settings: S3Settings): FileStore {
   return {
     name: 's3',
     isOutside: true,
-    put: async (_sql, content, n, sealed) => void (await ask('PUT', nameOf(content, n), sealed)),
-    get: (content, n) => ask('GET', nameOf(content, n), null),
+    put: async (_sql, content, n, sealed) => void (await request('PUT', nameOf(content, n), sealed)),
+    get: (content, n) => request('GET', nameOf(content, n), null),
     async remove(_sql, kept) {
       const names = kept.flatMap(({ content, pieces }) => Array.from({ length: pieces }, (_, n) => nameOf(content, n)))
       for (let at = 0; at < names.length; at += DELETES_AT_ONCE)
-        await Promise.all(names.slice(at, at + DELETES_AT_ONCE).map(name => ask('DELETE', name, null)))
+        await Promise.all(names.slice(at, at + DELETES_AT_ONCE).map(name => request('DELETE', name, null)))
     },
   }
 }
 
-/** The headers of a request, with its signature. Paths of ours need no escaping: ids, digits, slashes and a bucket's name. */
+/** The headers of a request, with its signature. Our paths need no escaping: a bucket's name, ids, digits and slashes. */
 export function sign(
   settings: Pick<S3Settings, 'region' | 'key' | 'secret' | 'now'>,
   method: string,

@@ -1,4 +1,4 @@
-// Who scans files and where their contents are kept.
+// Settings of the scanner and of the file store.
 import { label, oneOf, reader, text, webAddress } from '../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../core/setting.ts'
 
@@ -49,7 +49,7 @@ export const settings = {
   }),
 } satisfies Settings
 
-/** Settings that are valid one by one and do not fit together. */
+/** Problems between settings that are each valid on their own. */
 export function fileProblems({
   scanner,
   clamdUrl,

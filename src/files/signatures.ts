@@ -1,10 +1,10 @@
-// What the embedded scanner knows. It is no virus scanner in the usual sense: it finds the standard test virus, programs that
-// were put into documents, and a few ways in which documents start programs, as long as they are not compressed or encrypted.
-// docs/files.md says so to operators.
+// The signatures of the embedded scanner. It is not a general virus scanner: it finds the EICAR test file, programs embedded in
+// documents, and a few ways in which documents start programs, unless they are compressed or encrypted. docs/files.md tells
+// operators so.
 
 type Signature = { name: string; marks: readonly Buffer[] }
 
-// Every mark must be there. Marks are written in pieces, or a scanner would find them in this file.
+// All byte strings of an entry must be found. They are written in pieces so that a scanner does not report this file.
 const mark = (...pieces: string[]) => Buffer.from(pieces.join(''), 'latin1')
 
 const SIGNATURES: readonly Signature[] = [
@@ -18,7 +18,7 @@ const SIGNATURES: readonly Signature[] = [
   { name: 'Document.DDE.Shell', marks: [mark('DDE', 'AUTO'), mark('cmd', '.exe')] },
 ]
 
-/** The name of what was found, or null. */
+/** The name of the first match, or null. */
 export function findSignature(content: Buffer): string | null {
   const found = SIGNATURES.find(({ marks }) => marks.every(one => content.includes(one)))
   return found?.name ?? null

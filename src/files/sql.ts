@@ -34,7 +34,7 @@ export const add = (sql: Sql, files: readonly Fresh[]) => sql`
               ${files.map(f => f.pieces)}::smallint[], ${files.map(f => f.content_key)}::bytea[],
               ${files.map(f => f.scan_key)}::bytea[], ${files.map(f => f.token_digest)}::bytea[])`
 
-/** A message that was not accepted after all leaves nothing. */
+/** Deletes the files of a message that was refused after they were written. */
 export const dropOf = (sql: Sql, message: Id) => sql`delete from files where notification_id = ${message}`
 
 const all = part`id, notification_id, service_id, position, method, verdict, media_type, bytes, sealed_name, content, pieces,
@@ -80,7 +80,7 @@ export const beginUploads = (sql: Sql, kept: readonly { content: Id; pieces: num
   select content, pieces
   from unnest(${kept.map(k => k.content)}::uuid[], ${kept.map(k => k.pieces)}::smallint[]) as k (content, pieces)`
 
-/** How many of them were there. */
+/** Returns how many there were. */
 export async function endUploads(sql: Sql, contents: readonly Id[]): Promise<number> {
   const rows = await sql`
     delete from uploads
@@ -89,7 +89,7 @@ export async function endUploads(sql: Sql, contents: readonly Id[]): Promise<num
   return rows.length
 }
 
-/** Uploads that no message came of, for as long that none will. */
+/** Uploads so old that their message can no longer be accepted. */
 export const orphans = (sql: Sql, after: Id | null, most: number) => sql<{ content: Id; pieces: number }>`
   select content, pieces
   from uploads
@@ -109,11 +109,11 @@ export const judged = (messages: Part, clean: readonly Id[], virus: readonly Id[
       and notification_id in ${messages}
   )`
 
-// ——— what goes when its time is over ———
+// ——— deletion ———
 
 export type Kept = { id: Id; content: Id; pieces: number }
 
-/** Files that are due for a look, the longest due first. */
+/** Files whose deletion is due for a check, oldest first. */
 export const dueForLook = (sql: Sql, now: Timestamp, most: number) => sql<
   Kept & Pick<FileRow, 'verdict' | 'method' | 'notification_id'>
 >`
@@ -123,7 +123,7 @@ export const dueForLook = (sql: Sql, now: Timestamp, most: number) => sql<
   order by look_at
   limit ${most}`
 
-/** The next look at an open message comes after a quarter of its age, between one minute and a quarter of an hour. */
+/** A file whose message is not final is checked again after a quarter of its age, between 1 and 15 minutes. */
 export const lookAgain = (sql: Sql, now: Timestamp, ids: readonly Id[]) => sql`
   update files
   set look_at = ${now}::timestamptz
@@ -141,7 +141,7 @@ export const markEmptied = (sql: Sql, ids: readonly Id[]) => sql`
       look_at = null
   where id = any (${ids})`
 
-/** The next ones by id, whatever their method. */
+/** The next files by id, attached or linked. */
 export const filesBefore = (sql: Sql, before: Id, after: Id | null, most: number) => sql<
   Kept & { method: 'attach' | 'link' }
 >`

@@ -1,5 +1,5 @@
-// Where contents are kept: in sealed pieces of at most a mebibyte, so that neither side ever needs a whole file in memory to
-// pass it on. A store knows pieces by name and nothing of what is in them.
+// The port of file stores. Contents are sealed pieces of at most 1 MiB, so that no whole file needs to be in memory. A store
+// cannot read the pieces.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { addPiece, dropPieces, piece } from './sql.ts'
@@ -8,13 +8,13 @@ export type Kept = { content: Id; pieces: number }
 
 export type FileStore = {
   readonly name: 'postgres' | 's3'
-  /** Contents are not part of the database's transaction: they are there before it begins, and stay when it fails. */
+  /** The store is outside the database: pieces are written before the transaction and are not rolled back with it. */
   readonly isOutside: boolean
-  /** On disk when it resolves, or at the latest when the given transaction commits. */
+  /** The piece is on disk when the promise resolves, or at the latest when the transaction commits. */
   put(sql: Sql, content: Id, n: number, sealed: Buffer): Promise<void>
-  /** Null: it is not there any more. Throws while the store cannot be asked. */
+  /** Null: the piece does not exist. Throws while the store is not available. */
   get(content: Id, n: number): Promise<Buffer | null>
-  /** What is gone already is no trouble. */
+  /** Pieces that do not exist are ignored. */
   remove(sql: Sql, kept: readonly Kept[]): Promise<void>
 }
 

@@ -1,6 +1,6 @@
-// What kind of file it is, by its name and by its first bytes (contract 10, S-16…S-18). The name must be an allowed one, and
-// bytes that are known to be something else are refused whatever the name; what merely looks like text may have any allowed
-// name. Signatures: https://www.iana.org/assignments/media-types, the file(1) magic database, and the formats' own papers.
+// The type of a file, by its name and its first bytes (contract 10, S-16…S-18). The extension must be allowed. Bytes of a known
+// other type are refused whatever the name. Text is accepted with any allowed extension. Sources of signatures:
+// https://www.iana.org/assignments/media-types, the file(1) magic database, and the specifications of the formats.
 import { extensionOf } from './name.ts'
 import { oleNames } from './ole.ts'
 import { dataOf, endOf, readDirectory } from './zip.ts'
@@ -8,7 +8,7 @@ import { dataOf, endOf, readDirectory } from './zip.ts'
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const ODT = 'application/vnd.oasis.opendocument.text'
 
-/** Allowed extension → media type, in the order in which a refusal lists them. */
+/** Allowed extension → media type, in the order of the error message. */
 export const ALLOWED = {
   pdf: 'application/pdf',
   csv: 'text/csv',
@@ -34,7 +34,7 @@ export function judge(name: string, content: Buffer): Judgement {
   if (named === undefined) return { ok: false, type: extension ?? '' }
   const found = detect(content)
   if (found !== null && !MEDIA_TYPES.has(found)) return { ok: false, type: found }
-  // A picture under the wrong one of two good names is what its bytes say.
+  // An image with the extension of another allowed image type gets the type of its bytes.
   const mediaType = found ?? named ?? (isText(content) ? ALLOWED.txt : null)
   return mediaType === null
     ? { ok: false, type: 'application/octet-stream' }
@@ -43,22 +43,22 @@ export function judge(name: string, content: Buffer): Judgement {
 
 const extensionFor = (mediaType: string) => Object.entries(ALLOWED).find(([, type]) => type === mediaType)?.[0] ?? 'txt'
 
-/** The media type that the first bytes tell; null for text and for what nobody knows. */
+/** The media type by the first bytes; null for text and unknown types. */
 function detect(content: Buffer): string | null {
   if (startsWith(content, 'PK\x03\x04') || startsWith(content, 'PK\x05\x06') || startsWith(content, 'PK\x07\x08'))
     return zipped(content)
-  // An archive can hide behind anything, because it is read from its end.
+  // A ZIP archive is read from its end, so anything can stand before it.
   if (endOf(content) !== -1) return 'application/zip'
   if (startsWith(content, '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return compound(content)
   const isBinary = !isText(content)
   for (const [type, mark, at = 0, only] of SIGNATURES)
     if ((only !== 'binary' || isBinary) && startsWith(content, mark, at)) return type
-  return written(content)
+  return scriptIn(content)
 }
 
 type Signature = readonly [type: string, mark: string, at?: number, only?: 'binary']
 
-// Marks are byte strings. Those that could begin an honest text count only among bytes that are no text.
+// Signatures are byte strings. A `binary` one could also begin a text, so it counts only if the content is not text.
 const SIGNATURES: readonly Signature[] = [
   [ALLOWED.pdf, '%PDF-'],
   [ALLOWED.jpeg, '\xff\xd8\xff'],
@@ -89,7 +89,7 @@ const SIGNATURES: readonly Signature[] = [
   ['application/x-iso9660-image', 'CD001', 32_769],
   ['application/x-rpm', '\xed\xab\xee\xdb'],
   ['application/vnd.debian.binary-package', '!<arch>\n'],
-  // pictures and media
+  // images and media
   ['image/gif', 'GIF87a'],
   ['image/gif', 'GIF89a'],
   ['image/bmp', 'BM', 0, 'binary'],
@@ -135,7 +135,7 @@ function startsWith(content: Buffer, mark: string, at = 0): boolean {
 const LOOKED_AT = 4_096
 const BOMS = ['\xff\xfe', '\xfe\xff']
 
-/** Text in any single-byte or UTF encoding: no byte that no text has. UTF-16 is known by its mark. */
+/** Whether the content is text in a single-byte or UTF encoding: it has no control bytes. UTF-16 needs a byte order mark. */
 function isText(content: Buffer): boolean {
   if (BOMS.some(bom => startsWith(content, bom))) return true
   for (const byte of content.subarray(0, LOOKED_AT))
@@ -143,8 +143,8 @@ function isText(content: Buffer): boolean {
   return true
 }
 
-// Text that a browser, a shell or an office program would run, however much white space and comment stands before it.
-function written(content: Buffer): string | null {
+// Text that a browser, a shell or an office program would execute, also after white space and comments.
+function scriptIn(content: Buffer): string | null {
   const text = textOf(content)
   if (/^#!\s*\//.test(text.slice(0, LOOKED_AT))) return 'text/x-shellscript'
   const markup = markupIn(text).slice(0, LOOKED_AT)
@@ -155,12 +155,12 @@ function written(content: Buffer): string | null {
   return /^<\?php\b/i.test(markup) ? 'application/x-httpd-php' : null
 }
 
-/** From the first thing that is neither white space nor a comment. */
+/** The text after leading white space and comments. */
 function markupIn(text: string): string {
   let rest = text.trimStart()
   while (rest.startsWith('<!--')) {
     const end = /--!?>/g
-    end.lastIndex = 2 // browsers take <!--> for a whole comment
+    end.lastIndex = 2 // browsers read <!--> as a complete comment
     if (!end.test(rest)) return rest
     rest = rest.slice(end.lastIndex).trimStart()
   }
@@ -177,7 +177,7 @@ function textOf(content: Buffer): string {
   return content.toString('latin1').replace(/^\xef\xbb\xbf/, '')
 }
 
-/** OOXML and ODF are archives with a known first room; every other archive is just that. */
+/** OOXML and ODF are ZIP archives with known entries; every other archive is only an archive. */
 function zipped(content: Buffer): string {
   const directory = readDirectory(content)
   if (!directory.ok) return 'application/zip'
@@ -201,13 +201,13 @@ function zipped(content: Buffer): string {
 
 const isNested = (name: string) => /\.(zip|jar|7z|rar|gz|tgz|xz|bz2|cab|iso|exe|dll|scr|js|vbs|hta|lnk)$/i.test(name)
 const isOfficeMacro = (name: string) => /(^|\/)(vbaProject[^/]*\.bin|vbaData\.xml)$|(^|\/)macrosheets\//i.test(name)
-// LibreOffice keeps an empty library in documents that never had a macro.
+// LibreOffice writes an empty library into documents without macros.
 const isOdfMacro = (name: string) => /^(Basic|Scripts)\/.+[^/]$/i.test(name) && !/\/script-l[bc]\.xml$/i.test(name)
 
 function compound(content: Buffer): string {
   const names = oleNames(content)
   const has = (...wanted: string[]) => wanted.some(name => names.has(name))
-  // Nobody can look into an encrypted document, so nobody can say that it has no macros.
+  // An encrypted document cannot be checked for macros.
   if (has('EncryptedPackage')) return 'application/x-ole-storage'
   const hasMacros = has('_VBA_PROJECT', '_VBA_PROJECT_CUR', 'Macros', 'VBA', 'dir_SRP')
   if (has('WordDocument')) return hasMacros ? 'application/vnd.ms-word.document.macroEnabled.12' : ALLOWED.doc

@@ -1,4 +1,4 @@
-// Runs in a thread of its own: JSON and base64 of large bodies, the types of files, and the embedded scanner.
+// The file thread: JSON and base64 of large bodies, media types, and the embedded scanner.
 import { Refusal } from '../core/refusal.ts'
 import { readJson, toPortable } from '../http/json.ts'
 import { serveCalls } from '../runtime/worker-thread.ts'

@@ -1,5 +1,5 @@
-// The directory of a ZIP archive, read without inflating anything (APPNOTE 6.3.10; S-17). What contradicts itself is no
-// archive of ours: two programs could read two different things from it. Sizes are counted, not believed.
+// Reads the directory of a ZIP archive without inflating anything (APPNOTE 6.3.10; S-17). An archive that contradicts itself is
+// rejected, because two programs could read it differently. Sizes are computed, not taken from the headers.
 import { inflatedSize } from './deflate.ts'
 
 export type Entry = { name: string; compressed: number; size: number; method: number; offset: number }
@@ -13,12 +13,12 @@ const END_BYTES = 22
 const MOST_COMMENT = 0xffff
 const MOST_ENTRIES = 10_000
 const MOST_RATIO = 100
-/** Below this a high ratio is no bomb: a sheet of equal cells compresses well. */
+/** Below this size a high compression ratio is accepted: a sheet of equal cells compresses well. */
 const HARMLESS_BYTES = 4 * 1024 * 1024
 
 const NOT_OURS: Directory = { ok: false }
 
-/** Where the directory's own record begins; -1 when the bytes do not end as an archive does. */
+/** The position of the end of central directory record; -1 when there is none. */
 export function endOf(content: Buffer): number {
   const lowest = Math.max(0, content.length - END_BYTES - MOST_COMMENT)
   for (let at = content.length - END_BYTES; at >= lowest; at--)
@@ -32,7 +32,7 @@ export function readDirectory(content: Buffer): Directory {
   const count = content.readUInt16LE(end + 10)
   const bytes = content.readUInt32LE(end + 12)
   const start = content.readUInt32LE(end + 16)
-  // One disk, no 64-bit sizes (which six megabytes never need), the directory right before its record.
+  // One disk, no ZIP64 (6 MB never need it), and the directory directly before its end record.
   if (content.readUInt32LE(end + 4) !== 0 || content.readUInt16LE(end + 8) !== count) return NOT_OURS
   if (count === 0 || count > MOST_ENTRIES || start + bytes !== end) return NOT_OURS
 
@@ -53,33 +53,39 @@ export function readDirectory(content: Buffer): Directory {
     }
     if (isEncrypted || (entry.method !== 0 && entry.method !== 8)) return NOT_OURS
     if (entry.method === 0 && entry.size !== entry.compressed) return NOT_OURS
-    if (!isSafeName(entry.name) || !isThere(content, entry, start, at + 46, nameLength)) return NOT_OURS
+    if (!isSafeName(entry.name) || !hasLocalHeader(content, entry, start, at + 46, nameLength)) return NOT_OURS
     entries.push(entry)
     at = next
   }
-  if (at !== end || !isModest(entries, content.length)) return NOT_OURS
-  return entries.every(entry => isTrue(content, entry)) ? { ok: true, entries } : NOT_OURS
+  if (at !== end || !isPlausible(entries, content.length)) return NOT_OURS
+  return entries.every(entry => isConsistent(content, entry)) ? { ok: true, entries } : NOT_OURS
 }
 
-/** The entry itself must carry the same name as the directory says. */
-function isThere(content: Buffer, { offset, compressed }: Entry, start: number, nameAt: number, nameLength: number) {
+/** The local header must have the same name as the directory. */
+function hasLocalHeader(
+  content: Buffer,
+  { offset, compressed }: Entry,
+  start: number,
+  nameAt: number,
+  nameLength: number,
+) {
   if (offset + 30 > start || content.readUInt32LE(offset) !== LOCAL) return false
   if (content.readUInt16LE(offset + 26) !== nameLength) return false
   if (content.compare(content, nameAt, nameAt + nameLength, offset + 30, offset + 30 + nameLength) !== 0) return false
   return dataOf(content, offset) + compressed <= start
 }
 
-/** Where the bytes of an entry begin. */
+/** The position of an entry's data. */
 export const dataOf = (content: Buffer, offset: number) =>
   offset + 30 + content.readUInt16LE(offset + 26) + content.readUInt16LE(offset + 28)
 
 const isSafeName = (name: string) => !/^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\u0000/.test(name)
 
-/** Written before the sizes were known: the member's own header may leave them out. */
+/** The sizes were not known when the local header was written, so it may omit them. */
 const STREAMED = 8
 
-/** The member's own header says what the directory says, and its bytes become what both say. */
-function isTrue(content: Buffer, { offset, method, compressed, size }: Entry): boolean {
+/** The local header agrees with the directory, and the data has the size that both give. */
+function isConsistent(content: Buffer, { offset, method, compressed, size }: Entry): boolean {
   const isStreamed = (content.readUInt16LE(offset + 6) & STREAMED) !== 0
   const says = (at: number, value: number) =>
     content.readUInt32LE(offset + at) === value || (isStreamed && content.readUInt32LE(offset + at) === 0)
@@ -88,8 +94,8 @@ function isTrue(content: Buffer, { offset, method, compressed, size }: Entry): b
   return method === 0 || inflatedSize(content.subarray(at, at + compressed), size) === size
 }
 
-// Entries that lie over each other are how a small archive becomes petabytes; so is a ratio that no document has.
-function isModest(entries: readonly Entry[], length: number): boolean {
+// Decompression bombs have overlapping entries, or a compression ratio that no document has.
+function isPlausible(entries: readonly Entry[], length: number): boolean {
   const inOrder = [...entries].sort((a, b) => a.offset - b.offset)
   for (let n = 1; n < inOrder.length; n++) {
     const [before, next] = [inOrder[n - 1], inOrder[n]]

@@ -324,7 +324,7 @@ function hasGap(lines: readonly string[]): boolean {
   return lines.lastIndexOf('', end - 1) > 0
 }
 
-/** An item without its bullet; its other lines lose as many spaces as the bullet took. */
+/** An item without its bullet. Its other lines lose as many spaces as the bullet is wide. */
 function outdent(lines: readonly string[], indent: number): string[] {
   const [first = '', ...rest] = lines
   const width = bulletEnd(first, indent)

@@ -5,7 +5,7 @@ import { isSpace } from './characters.ts'
 
 export type Link = { text: string; target: string; title: string; end: number }
 
-/** `[text][key]`: the key decides whether it is a link at all. */
+/** `[text][key]`: a link only if the key is defined. */
 export type Reference = { text: string; key: string; end: number }
 
 // The most brackets inside a link text. Text with more is not a link; without a limit, `[[[…[a][a][a]…` takes quadratic time.
@@ -159,7 +159,7 @@ function titleEnd(brackets: Brackets, from: number): number {
   return brackets.titleEnd
 }
 
-/** `<target>`, as typed or escaped, means the target alone. */
+/** The target inside `<target>`, escaped or not. */
 function unwrap(target: string): string {
   if (target.startsWith('<') && target.endsWith('>')) return target.slice(1, -1)
   if (target.startsWith('&lt;') && target.endsWith('&gt;')) return target.slice(4, -4)

@@ -72,14 +72,14 @@ export function isBlank(text: string): boolean {
   return endOfText(text) === 0
 }
 
-/** Each run of whitespace becomes one space; none is left at the ends. */
+/** Replaces each run of whitespace by one space and removes it at both ends. */
 export function collapse(text: string): string {
   let out = ''
   let from = 0
   for (let i = 0; i < text.length; i++) {
     if (!isSpace(text.charCodeAt(i))) continue
     const next = text.charCodeAt(i + 1)
-    // A lone space needs no change: keep it inside the slice.
+    // A single space needs no change.
     if (text.charCodeAt(i) === 32 && i > from && i + 1 < text.length && !isSpace(next)) continue
     if (i > from) out += (out === '' ? '' : ' ') + text.slice(from, i)
     while (i + 1 < text.length && isSpace(text.charCodeAt(i + 1))) i++
@@ -97,7 +97,7 @@ export function dropInvisible(text: string): string {
   return text.replace(invisible, '')
 }
 
-/** Length in code points, which is what every limit counts. */
+/** Length in code points, the unit of every limit. */
 export function codePoints(text: string): number {
   let pairs = 0
   for (let i = 0; i + 1 < text.length; i++) {

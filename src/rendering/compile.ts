@@ -1,5 +1,5 @@
-// An e-mail template compiled once and rendered many times. A version of a template never changes, so neither does
-// what is compiled from it.
+// An e-mail template, compiled once and rendered many times. Versions of templates never change, so the result can be cached
+// for ever.
 
 import { documentAround, type Frame } from './document.ts'
 import {
@@ -45,7 +45,7 @@ export type CompiledEmail = {
   mergedUnits: (values: Values) => number
   /** Whether subject or body is over the limit after merging; computed without rendering. */
   isTooLarge: (values: Values) => boolean
-  /** Whether the body is nothing but whitespace. */
+  /** Whether the body is only whitespace. */
   isBlank: (values: Values) => boolean
   /** Subject and body as API answers show them. */
   answer: (values: Values) => { subject: string; body: string }

@@ -13,7 +13,7 @@ export type BodyOptions = {
   literalValues?: boolean
 }
 
-/** The subject of the mail itself. */
+/** The subject of the e-mail. */
 export function subjectText(parts: Parts, values: Keyed): string {
   return cleanSubject(typographyOfText(fill(parts, values, { html: 'passthrough', markers: 'plain' })))
 }
@@ -28,7 +28,7 @@ export function titleOf(subject: string): string {
   return subject.includes('<') ? subject.replace(/<\/?(?:mark|span|br)>/g, '') : subject
 }
 
-/** The subject that API answers show: filled, whitespace collapsed, no typography (contract 21.5). */
+/** The subject in API responses: filled, whitespace collapsed, no typography (contract 21.5). */
 export function subjectAnswer(parts: Parts, values: Keyed): string {
   return collapse(fill(parts, values, { html: 'passthrough', markers: 'plain' }))
 }
@@ -37,7 +37,7 @@ export function cleanSubject(subject: string): string {
   return collapse(dropInvisible(subject))
 }
 
-/** The body that API answers show: the filled template and nothing more. Its length is what is limited. */
+/** The body in API responses: the filled template. The length limit applies to it. */
 export function bodyAnswer(parts: Parts, values: Keyed): string {
   return fill(parts, values, { html: 'passthrough', lists: 'markdown', markers: 'plain' })
 }

@@ -16,7 +16,7 @@ export type Marks = {
   readonly pairs: Record<'*' | '_', Search>
   readonly odds: Record<'*' | '_', Search>
   readonly strikes: Search
-  /** Starts of the runs of backticks still ahead, by length, the nearest last. */
+  /** Positions of the runs of backticks ahead, by length, the nearest last. */
   ticks: Map<number, number[]> | null
 }
 
@@ -50,7 +50,7 @@ export function boldEnd({ text, pairs }: Marks, mark: '*' | '_', start: number):
   return known.answer === none ? -1 : known.answer
 }
 
-/** Where italic that opens here closes, or -1. Marks inside count in pairs; the first one left over closes. */
+/** Where italic that opens here closes, or -1. Inner marks count in pairs; the first unpaired one closes. */
 export function italicEnd(marks: Marks, mark: '*' | '_', start: number): number {
   const { text } = marks
   const end = runEnd(text, start)
@@ -77,7 +77,7 @@ function nextOdd({ text, odds }: Marks, mark: '*' | '_', from: number): number {
   return known.answer
 }
 
-/** Where `~~` that opens here closes, or -1: no space may touch the marks from inside. */
+/** Where `~~` that opens here closes, or -1. There may be no space directly inside the marks. */
 export function strikeEnd({ text, strikes }: Marks, start: number): number {
   if (text[start + 1] !== '~' || start + 2 >= text.length || isSpace(text.charCodeAt(start + 2))) return -1
   const from = start + 3

@@ -56,7 +56,7 @@ export function demandsOf(parts: Parts, isBody: boolean): Demand[] | null {
   return demands
 }
 
-/** `target` is where an open link target starts, or -1. */
+/** `target` is the start of an open link target, or -1. */
 function demandAt(text: string, at: number, isBody: boolean, target: number): Demand | null {
   const before = lastWord(text.slice(Math.max(0, at - longest), at))
   const after = /^\S*/.exec(text.slice(at + 1, at + 1 + longest))?.[0] ?? ''

@@ -6,9 +6,9 @@ import { dropInvisible, isAsciiLetter, isDigit, isSpace } from './characters.ts'
 const needsEscape = /[<>&\r\x00-\x08\x0b\x0c\x0e-\x1f\uee00-\uee80]/
 
 /**
- * Text without markup: `<` and `>` become references, and so does every `&` that does not start a known one. Line ends
- * become LF, NUL disappears and other control characters become `?`, because mail clients disagree about them. The private
- * characters that literal.ts swaps for signs are taken out, or one of them would come back as a `<`.
+ * Escapes text: `<` and `>` become references, and so does every `&` that does not start a known one. Line ends become LF, NUL
+ * is deleted and other control characters become `?`, because mail clients treat them differently. The private-use characters
+ * of literal.ts are replaced, because one of them would be turned into a `<` later.
  */
 export function escapeText(text: string): string {
   if (!needsEscape.test(text)) return text
@@ -71,7 +71,7 @@ export function decodeReferences(text: string): string {
   return text.split(controls).map(decodeHTMLStrict).join('')
 }
 
-/** The inside of a double-quoted attribute, from text that `escapeText` has already treated. */
+/** The value of a double-quoted attribute, from text that `escapeText` has escaped. */
 export function attribute(escaped: string): string {
   if (!/["'<>]/.test(escaped)) return escaped
   return escaped.replace(/["'<>]/g, char => attributeReferences[char] ?? char)
@@ -82,11 +82,11 @@ const attributeReferences: Readonly<Record<string, string>> = { '"': '&quot;', "
 const allowedSchemes = new Set(['http', 'https', 'mailto', 'tel'])
 
 /**
- * The `href` of an explicit link, from an escaped target. The scheme is looked for the way a browser would see it: with
- * references decoded and everything invisible taken out. Anything but our four schemes becomes `#`.
+ * The `href` of an explicit link, from an escaped target. The scheme is read as a browser would read it: with references decoded
+ * and invisible characters removed. Any scheme other than the four allowed ones becomes `#`.
  */
 export function safeTarget(target: string): string {
-  // Without a colon, written or referred to, there is no scheme.
+  // Without a colon, or a reference that may be one, there is no scheme.
   if (target !== '' && !/[:&]/.test(target)) return attribute(target)
   let seen = ''
   for (const char of dropInvisible(decodeReferences(target))) {
@@ -101,8 +101,8 @@ export function safeTarget(target: string): string {
 }
 
 /**
- * The `href` of a bare URL: everything outside the kept characters is percent-encoded. Escapes already there keep their
- * meaning: only those of letters, digits and `-._~`, which mean the same either way, are written out.
+ * The `href` of a bare URL: characters outside the allowed set are percent-encoded. Existing percent escapes are kept, except
+ * those of letters, digits and `-._~`, which are decoded because both forms are equivalent.
  */
 export function encodeUrl(url: string): string {
   if (!/[^A-Za-z0-9_.\-~:/?#=&;+]/.test(url)) return url

@@ -7,7 +7,7 @@ import { boldEnd, codeAt, italicEnd, type Marks, marksOf, runEnd, strikeEnd } fr
 import { keyOfDefinition } from './lines.ts'
 import { type RawIndex, rawIndex, rawInlineEnd } from './raw.ts'
 
-/** How the pieces of a line are written for one kind of output. */
+/** Writes inline elements for one kind of output. */
 export type InlineTarget = {
   readonly isHtml: boolean
   readonly lineBreak: string

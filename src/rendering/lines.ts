@@ -20,7 +20,7 @@ export function isRule(line: string, from: number): boolean {
   return marks >= 3
 }
 
-/** The level of heading that this line makes of the line above it, or 0. */
+/** The heading level that this underline gives to the line above it, or 0. */
 export function underline(line: string | undefined): 0 | 1 | 2 {
   if (line === undefined) return 0
   const start = indentOf(line)
@@ -65,7 +65,7 @@ export function heading(line: string): { level: number; text: string } | null {
   while (level < 6 && line[start + level] === '#') level++
   let from = start + level
   if (from === line.length) {
-    // Nothing but hashes: the last one is the text.
+    // Only hashes: the last one is the text.
     if (level === 1) return null
     return { level: level - 1, text: '#' }
   }
@@ -77,7 +77,7 @@ export function heading(line: string): { level: number; text: string } | null {
   return { level, text: end > from ? line.slice(from, end) : line.slice(from, from + 1) }
 }
 
-/** An opening fence: the run of backticks or tildes, with at most one word behind it. */
+/** An opening fence: a run of backticks or tildes, followed by at most one word. */
 export function fence(line: string): string | null {
   const start = indentOf(line)
   const mark = line[start]
@@ -89,7 +89,7 @@ export function fence(line: string): string | null {
   return info.includes(' ') || info.includes('`') ? null : line.slice(start, end)
 }
 
-/** The length of the run of this mark at the end of the line, spaces aside. */
+/** The length of the run of this character at the end of the line, ignoring spaces. */
 export function closingRun(line: string, mark: string): number {
   let end = line.length
   while (end > 0 && line[end - 1] === ' ') end--
@@ -137,7 +137,7 @@ export function keyOfDefinition(key: string): string {
   return /\s/.test(key) ? collapse(key.toLowerCase()) : key.toLowerCase()
 }
 
-/** A header row and the row under it that together begin a table; with outer pipes or without. */
+/** Whether a header row and the row under it begin a table, with or without outer pipes. */
 export function isTable(header: string, separator: string | undefined, outer: boolean): boolean {
   if (separator === undefined) return false
   const start = indentOf(header)

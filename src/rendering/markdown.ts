@@ -6,7 +6,7 @@ import { attribute, encodeUrl, safeTarget } from './html.ts'
 import { type InlineContext, type InlineTarget, renderInline } from './inline.ts'
 import { restore } from './literal.ts'
 
-/** How blocks are written for one kind of output. */
+/** Writes blocks for one kind of output. */
 type Target = InlineTarget & {
   readonly paragraph: (text: string) => string
   readonly heading: (text: string, level: number) => string
@@ -32,7 +32,7 @@ export function toHtml(escaped: string, hasLiterals = false): string {
 // In escaped text only our own marks for missing values are elements, and they are protected.
 const hasMarks = /<(?:mark|div)>/
 
-/** A filled body as plain text, `<`, `>` and `&` still escaped as the typography pass needs it. */
+/** A filled body as plain text. `<`, `>` and `&` are still escaped, for the typography pass. */
 export function toText(filled: string, hasLiterals = false): string {
   const text = renderAll(filled, plain)
   return hasLiterals ? restore(text) : text
@@ -239,11 +239,11 @@ function between(text: string, from: number, to: number): Piece {
   if (from === 0) return { kind: 'text', text: isBlank(piece) && to < text.length ? '' : piece }
   const start = /[^ \n]/.exec(piece)?.index ?? piece.length
   const line = piece.lastIndexOf('\n', start - 1)
-  // An indented line that is not the tag's own keeps its indentation.
+  // The indentation of a line after the tag's own line is kept.
   return { kind: 'text', text: trimEnd(piece.slice(line > -1 && start > 0 ? line + 1 : start)) }
 }
 
-/** As many opening as closing tags, of each language and in an order that nests. */
+/** Whether opening and closing tags are balanced and nested correctly, per language. */
 function isBalanced(found: readonly string[]): boolean {
   const open = new Map<string, number>()
   let depth = 0

@@ -19,11 +19,11 @@ export type Html = 'escape' | 'passthrough'
 export type Filling = {
   html: Html
   lists?: 'inline' | 'markdown'
-  /** How a missing value shows: `mark` elements by default, or its own spelling where there is no HTML. */
+  /** How a missing value shows: as a `mark` element (default), or as `((name))` where there is no HTML. */
   markers?: 'html' | 'plain'
   /** Protects the contents of a mark, so that it stays in one piece. */
   seal?: (text: string) => string
-  /** Renders the text of a missing conditional with line breaks; only the HTML body of an e-mail has one. */
+  /** Renders the text of a missing conditional that has line breaks; only set for the HTML body of an e-mail. */
   block?: (name: string, text: string) => string
   /** Post-processes the text of each value. */
   protect?: (value: string) => string
@@ -48,7 +48,7 @@ export function parse(template: string): Parts {
     if (i > from) parts.push(template.slice(from, i))
     from = close + 2
     if (slot.text !== null) {
-      // Brackets that the conditional text opened are closed behind the placeholder: they belong to the text.
+      // Closing brackets after the placeholder that match brackets opened in the conditional text belong to that text.
       const end = closingBrackets(template, from, slot.text)
       parts.push(end === from ? slot : { ...slot, text: slot.text + template.slice(from, end) })
       from = end

@@ -8,7 +8,7 @@ export type RawIndex = {
   readonly text: string
   closers: Map<string, number[]> | null
   comments: number[] | null
-  /** The ends after which only a blank line or nothing follows, by name; comments have no name. */
+  /** The ends that are followed by a blank line or by nothing, by element name; comments have no name. */
   readonly alone: Map<string, number[]>
 }
 
@@ -80,7 +80,7 @@ function standsAlone(text: string, end: number): boolean {
   return end >= text.length || text.startsWith('\n\n', end)
 }
 
-/** Whether a block element opens at this index, closed or not: it ends a paragraph. */
+/** Whether a block element opens at this index, closed or not. It ends a paragraph. */
 export function opensBlock(line: string): boolean {
   if (line[0] !== '<') return false
   const name = tagName(line, 1)
@@ -132,13 +132,13 @@ function attributeEnd(text: string, i: number): number {
   return next === start ? -1 : next
 }
 
-/** The name that could open a tag here; not the start of an address (`<name@host>`) or of a URL. */
+/** The name of a tag that may open here; empty for an address (`<name@host>`) or a URL. */
 function tagName(text: string, start: number): string {
   let end = start
   while (end - start <= 64 && isWordAt(text, end)) end++
   if (end === start || end - start > 64 || text.startsWith(':/', end)) return ''
   let i = end
-  // Only a few signs can stand between a name and an `@`.
+  // Only a few characters are allowed between a name and an `@`.
   while (i - end < 16 && i < text.length && text[i] !== '@' && !isWordAt(text, i) && !isSpace(text.charCodeAt(i))) i++
   return text[i] === '@' ? '' : text.slice(start, end)
 }

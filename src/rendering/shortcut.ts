@@ -10,7 +10,7 @@ export type Outputs = { subject: string; text: string; title: string; preheader:
 
 export type Template = { readonly subject: Parts; readonly content: Parts }
 
-/** Renders parts without conditionals, all values given. The preheader is not cut yet. */
+/** Renders parts without conditionals, with all values. The preheader is not truncated yet. */
 export type RenderInFull = (template: Template, values: Keyed) => Outputs
 
 /** Output with gaps: a text, then the number of a value, a text, and so on; `curls` says where an apostrophe becomes ’. */
@@ -140,7 +140,7 @@ function firstWords({ texts, holes, curls }: Holed): Holed {
   return { texts: texts.slice(0, enough + 1), holes: holes.slice(0, enough), curls: curls.slice(0, enough) }
 }
 
-/** The values as they are written, and with curly apostrophes. */
+/** The values as text, and with curly apostrophes. */
 type Words = { readonly straight: readonly string[]; readonly curly: readonly string[] }
 
 function fillIn(ready: Prepared, values: Keyed): Outputs | 'has apostrophes' | null {

@@ -4,12 +4,12 @@
 import { codePoints } from './characters.ts'
 import { type Keyed, type Parts, scalarText, shows } from './placeholders.ts'
 
-/** Characters of one rendered subject or body. */
+/** The most characters of a rendered subject or body. */
 export const renderedLimit = 2_000_000
 
 export type Count = (text: string) => number
 
-/** The length of the merged parts, every piece of text measured by `count` once, however often it appears. */
+/** The length of the merged parts. `count` measures each text once, however often it appears. */
 export type MergedLength = (values: Keyed, count: Count) => number
 
 export const unitsOf: Count = text => text.length

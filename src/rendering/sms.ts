@@ -26,13 +26,13 @@ export type CompiledSms = {
   readonly names: readonly string[]
   /** Names without a value: a list without items counts as none (contract 22.1). */
   unsendable: (values: Values) => string[]
-  /** Whether the message has more than 612 units; long ones are recognised by their lengths, without rendering. */
+  /** Whether the message has more than 612 units. Very long ones are found by their lengths, without rendering. */
   isTooLong: (values: Values, prefix?: string | null) => boolean
-  /** Whether the body, without the prefix, is nothing but whitespace. */
+  /** Whether the body, without the prefix, is only whitespace. */
   isBlank: (values: Values) => boolean
-  /** The body that API answers show: without the prefix. */
+  /** The body in API responses: without the prefix. */
   answer: (values: Values) => { body: string }
-  /** The message as it is sent, with the service's name in front if one is given. */
+  /** The message as it is sent, with the service's name as prefix if given. */
   render: (values: Values, prefix?: string | null) => Sms
 }
 
@@ -82,7 +82,7 @@ export function countTemplate(content: string, prefix: string | null = null): Sm
   return lengthOf(text.endsWith('\n') ? text.slice(0, -1) : text)
 }
 
-/** The length of a text that is final, prefix included. */
+/** The length of a final text, prefix included. */
 export function lengthOf(text: string): SmsLength {
   const { units, encoding } = measure(text)
   return { units, encoding, fragments: fragments(units, encoding), tooLong: units > smsLimit }

@@ -9,7 +9,7 @@ type Request = { template: EmailTemplate; values: Values }
 export type RenderCalls = { email(request: Request): Email; html(request: Request): string }
 
 export type RenderThread = {
-  /** The whole mail. */
+  /** The whole e-mail. */
   email(template: EmailTemplate, values: Values): Promise<Email>
   /** The HTML of the body, without the document around it. */
   html(template: EmailTemplate, values: Values): Promise<string>

@@ -15,7 +15,7 @@ function isInteresting(text: string, from: number, to: number): boolean {
   return false
 }
 
-/** Typography of HTML works on the text between tags and leaves attributes alone. */
+/** Typography of HTML: changes the text between tags, not attributes. */
 export function typographyOfHtml(html: string): string {
   const quotes = createQuotes()
   let out = ''
@@ -104,7 +104,7 @@ function createQuotes() {
       if (!isClosing) inside.push(name)
       else if (inside.at(-1) === name) inside.pop()
     },
-    /** Of a piece without quotes only the last character matters. */
+    /** Only the last character of a piece without quotes matters. */
     skip(lastCharacter: string): void {
       last = lastCharacter
     },
@@ -125,7 +125,7 @@ function isTagNameCode(code: number): boolean {
   return ((code | 32) >= 97 && (code | 32) <= 122) || isDigit(code)
 }
 
-/** The ten steps of content-rules 3.1 on one piece of text. Every change is one code unit for another. */
+/** The ten steps of content-rules 3.1 on one piece of text. Every change replaces one code unit by another. */
 function curl(piece: string): string {
   const { text, literal } = takeEscapes(piece)
   const units = new Uint16Array(text.length)
@@ -248,7 +248,7 @@ function closesAfter(text: string, i: number): boolean {
   return code !== 91 && code !== 123 && code !== 40 && code !== 45
 }
 
-/** Straightens single quotes in every run of non-space characters that has `@` with something on both sides. */
+/** Makes single quotes straight in every run of non-space characters that has text on both sides of an `@`. */
 function straightInAddresses(text: string): string {
   if (!text.includes('@') || !(text.includes('‘') || text.includes('’'))) return text
   let addressEnd = 0

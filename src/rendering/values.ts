@@ -9,8 +9,8 @@ export function itemProblem(name: string, value: unknown): string[] {
 }
 
 /**
- * The same values for JSON, which has no order among names that look like integers and no integers beyond 2^53: of several
- * spellings of one name only the last is kept, and a large integer becomes its digits.
+ * The values in a form that survives JSON, which reorders integer-like names and has no integers beyond 2^53: of several spellings
+ * of one name only the last is kept, and a large integer becomes a string.
  */
 export function storable(values: Values): Values {
   const entries = Object.entries(values)
