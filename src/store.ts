@@ -45,13 +45,13 @@ export class NothingHere extends Error {
 }
 
 type Opening = { say?: Say; clock?: Clock; log?: Log; signal?: AbortSignal; make?: boolean }
-type Opened = { db: Database; revive(): Promise<void> } & Pick<Lifetime, 'stop' | 'fail'>
+type OpenStore = { db: Database; revive(): Promise<void> } & Pick<Lifetime, 'stop' | 'fail'>
 
 /** Opens the database and checks its durability. `make`: creates an embedded database that does not exist. */
 export async function openDatabase(
   config: Config,
   { say = () => {}, clock = createClock(), log, signal, make = false }: Opening = {},
-): Promise<Opened> {
+): Promise<OpenStore> {
   if (!make && !config.databaseUrl) {
     const place = choosePlace(join(config.dataFolder, 'postgres'), () => {})
     if (!existsSync(join(place, 'data')))

@@ -12,14 +12,14 @@ type Member = { id: Id; service_id: Id; permissions: readonly Permission[] }
 export type KeyActor = Member & {
   kind: 'key'
   name: string
-  /** E-mail address of whoever created the key: the author of what the key creates. */
+  /** E-mail address of the creator of the key, shown as the author of what the key creates. */
   created_by: string
 }
 
 /** Nobody signs in yet. Names and addresses of people are never written to the audit table, only their ids. */
 export type PersonActor = Member & { kind: 'person'; email_address: string }
 
-/** Whoever can run commands on the machine may do everything. The name is that of the system account. */
+/** A person who can run commands on the machine may do everything. The name is that of the system account. */
 export type Operator = { kind: 'operator'; name: string }
 
 export type Actor = KeyActor | PersonActor | Operator

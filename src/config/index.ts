@@ -3,7 +3,7 @@ import { fileProblems } from '../files/settings.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { readEnvFile } from './env-file.ts'
 import { captureProblems, type Part } from './in-use.ts'
-import { chosenProviders, providerProblems, tellDoubled } from './providers.ts'
+import { chosenProviders, providerProblems, reportDoubled } from './providers.ts'
 import { readProvidersFile } from './providers-file.ts'
 import { baseOf, isSecret, readValues, type Source, unknownNames } from './read.ts'
 import type { Values } from './settings.ts'
@@ -53,19 +53,19 @@ const ENVIRONMENT: Source = { where: new Map(), problems: [] }
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, source = ENVIRONMENT): Config {
   const problems = [...source.problems]
-  const told = (name: string, sentence: string) => {
+  const report = (name: string, sentence: string) => {
     const where = source.where.get(name) ?? source.where.get(`${name}_FILE`)
     problems.push(where ? `${where}: ${sentence}` : sentence)
   }
-  const { emailProviders, smsProviders, ...values } = readValues(env, told)
+  const { emailProviders, smsProviders, ...values } = readValues(env, report)
   const file = values.providersFile === null ? null : readProvidersFile(values.providersFile, env)
-  unknownNames(env, file?.variables ?? [], told)
+  unknownNames(env, file?.variables ?? [], report)
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
-  const byVariables = chosenProviders({ email: emailProviders, sms: smsProviders }, values, isSet, told)
+  const byVariables = chosenProviders({ email: emailProviders, sms: smsProviders }, values, isSet, report)
   const config: Config = { ...values, providers: { ...byVariables, ...file?.chosen } }
   problems.push(...fileProblems(values), ...providerProblems(values))
   if (file) {
-    tellDoubled(file, isSet, told)
+    reportDoubled(file, isSet, report)
     problems.push(...file.problems)
     if (file.isOpen) source.warn?.(openSentence(file.path))
   }

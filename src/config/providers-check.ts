@@ -14,13 +14,13 @@ export function schemaProblems({ value, lineOf }: Extract<JsonFile, { ok: true }
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false, inlineRefs: false })
   const isValid = ajv.compile(providersSchema(({ kind }) => used.has(kind)))
   if (isValid(value)) return []
-  const told = new Map<string, Problem>()
+  const problems = new Map<string, Problem>()
   for (const error of isValid.errors ?? []) {
     const problem = problemOf(error, value)
     if (problem)
-      told.set(problem.pointer + problem.sentence, { line: lineOf(problem.pointer), sentence: problem.sentence })
+      problems.set(problem.pointer + problem.sentence, { line: lineOf(problem.pointer), sentence: problem.sentence })
   }
-  return [...told.values()].sort((a, b) => a.line - b.line)
+  return [...problems.values()].sort((a, b) => a.line - b.line)
 }
 
 /** The kinds that the file names; it may be invalid otherwise. */

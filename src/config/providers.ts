@@ -4,15 +4,15 @@ import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
 import type { Chosen } from '../providers/registry.ts'
-import type { Tell } from './read.ts'
+import type { Report } from './read.ts'
 
 type Names = Readonly<Record<Channel, readonly string[]>>
 type IsSet = (variable: string) => boolean
 
 /** Listed providers must be configured; without a list, all configured ones are used. */
-export const chosenProviders = (names: Names, values: ProviderValues, isSet: IsSet, told: Tell): Chosen => ({
-  email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, names.email, values, isSet, told),
-  sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, names.sms, values, isSet, told),
+export const chosenProviders = (names: Names, values: ProviderValues, isSet: IsSet, report: Report): Chosen => ({
+  email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, names.email, values, isSet, report),
+  sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, names.sms, values, isSet, report),
 })
 
 function chosenOf<P extends Provider>(
@@ -21,7 +21,7 @@ function chosenOf<P extends Provider>(
   names: readonly string[],
   values: ProviderValues,
   isSet: IsSet,
-  told: Tell,
+  report: Report,
 ): ChosenProvider<P>[] {
   const isConfigured = ({ configuredBy }: ProviderKind<P>) => configuredBy === null || isSet(configuredBy)
   const chosen = (kind: ProviderKind<P>) => ({ name: kind.kind, kind, values: valuesOf(kind, values) })
@@ -33,21 +33,21 @@ function chosenOf<P extends Provider>(
   const named = names.flatMap(name => all.find(({ kind }) => kind === name) ?? [])
   for (const kind of sending)
     if (named.includes(kind) && !isConfigured(kind))
-      told(list, `${list} names ${kind.kind}, but ${kind.configuredBy} is not set`)
+      report(list, `${list} names ${kind.kind}, but ${kind.configuredBy} is not set`)
   return named.map(chosen)
 }
 
 /** A channel is described in the providers file or by variables, not by both. */
-export function tellDoubled(
+export function reportDoubled(
   { path, chosen }: { path: string; chosen: Partial<Chosen> },
   isSet: IsSet,
-  told: Tell,
+  report: Report,
 ): void {
   for (const channel of channelNames.filter(channel => chosen[channel])) {
     const rows = KINDS[channel].sending.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name))
     for (const name of new Set([CHANNELS[channel].providersVariable, ...rows]))
       if (isSet(name))
-        told(name, `${name} is set, and ${path} describes the providers of ${CHANNELS[channel].words.many}; keep one`)
+        report(name, `${name} is set, and ${path} describes the providers of ${CHANNELS[channel].words.many}; keep one`)
   }
 }
 

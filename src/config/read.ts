@@ -6,7 +6,7 @@ import { settings, type Values } from './settings.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 /** Reports a problem of a setting. */
-export type Tell = (name: string, sentence: string) => void
+export type Report = (name: string, sentence: string) => void
 /** `where`: file and line of variables that come from the settings file, by name. */
 export type Source = { where: ReadonlyMap<string, string>; problems: readonly string[]; warn?(sentence: string): void }
 
@@ -20,22 +20,22 @@ export const isSecret = (name: string) => secretNames.has(name)
 export const baseOf = (name: string) => (known.has(name) ? name : name.replace(/_FILE$/, ''))
 
 /** Every setting; a wrong one has its default. */
-export function readValues(env: Env, told: Tell): Values {
+export function readValues(env: Env, report: Report): Values {
   const values: Record<string, unknown> = {}
   for (const [key, { name, reader, fallback }] of table) {
-    const given = textOf(env, name, told)
+    const given = textOf(env, name, report)
     const result = given === undefined ? fallback : reader.read(given)
     values[key] = isProblem(result) ? fallback : result
-    if (isProblem(result)) told(name, `${name} ${result.problem}`)
+    if (isProblem(result)) report(name, `${name} ${result.problem}`)
   }
   return values as Values
 }
 
 /** `others`: variables that the providers file refers to. */
-export function unknownNames(env: Env, others: readonly string[], told: Tell): void {
+export function unknownNames(env: Env, others: readonly string[], report: Report): void {
   for (const name of Object.keys(env))
     if (name.startsWith('HERALD_') && !known.has(baseOf(name)) && !others.includes(name))
-      told(name, `${name} is not a setting of Herald; ${hint(name)}`)
+      report(name, `${name} is not a setting of Herald; ${hint(name)}`)
 }
 
 function hint(name: string): string {
@@ -44,16 +44,16 @@ function hint(name: string): string {
   return near === undefined ? 'docs/settings.md lists them all' : `did you mean HERALD_${near}?`
 }
 
-function textOf(env: Env, name: string, told: Tell): string | undefined {
+function textOf(env: Env, name: string, report: Report): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
-  if (direct && file) told(name, `${name} and ${name}_FILE are both set; keep one`)
+  if (direct && file) report(name, `${name} and ${name}_FILE are both set; keep one`)
   if (direct) return direct
   if (!file) return undefined
   try {
     return readFileSync(file, 'utf8').trim()
   } catch {
-    told(name, `${name}_FILE names ${file}, which cannot be read`)
+    report(name, `${name}_FILE names ${file}, which cannot be read`)
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// A refusal is an expected error that the caller is told. Nouns use kinds; only http/errors.ts knows status codes.
+// A refusal is an expected error that is reported to the caller. Nouns use kinds; only http/errors.ts knows status codes.
 
 export type Kind =
   | 'AuthError'

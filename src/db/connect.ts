@@ -142,11 +142,11 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     separate: others => connect(connection, { ...options, ...others }),
     load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     interrupt() {
-      for (const client of inUse) void client.end() // with a statement under way, it closes the socket
+      for (const client of inUse) void client.end() // with a statement in progress, it closes the socket
     },
     stop() {
       stopped = true
-      void breaker.stop() // a probe under way ends its own connection
+      void breaker.stop() // a probe in progress ends its own connection
       return pool.end()
     },
   }

@@ -250,7 +250,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error // ended by itself, which is what we want
+    if (codeOf(error) !== 'ESRCH') throw error // already ended, as intended
   }
 }
 

@@ -10,7 +10,7 @@ import { byDigest, type ListedKey, startingWith, revoke as write } from './sql.t
 type App = { db: { sql: Sql }; seal: Seal; config: { keyPrefix: string } }
 
 /**
- * `text`: the id, its first characters, or the key itself, because whoever finds a leaked key knows nothing else.
+ * `text`: the id, its first characters, or the key itself, because the finder of a leaked key knows nothing else.
  * Revoking again keeps the time of the first revocation.
  */
 export async function revoke(app: App, actor: Actor, text: string): Promise<ListedKey> {

@@ -17,7 +17,7 @@ const ROUND_MS = 1_000
 const SLICE_MS = 20_000
 /** Between two steps: as long as the step took, so that maintenance uses half of what one connection can do, but not longer. */
 const LONGEST_PAUSE_MS = 100
-/** At stop a step under way may end by itself; after this it is interrupted, and done again later. */
+/** At stop a step in progress may finish within this time; then it is interrupted, and repeated later. */
 const STOP_MS = 1_000
 
 export function startMaintenance(
@@ -27,7 +27,7 @@ export function startMaintenance(
     /** After every step, also one that failed: with no rows. */
     onStep(task: string, rows: number, seconds: number): void
     onFault(error: unknown, sentence: string): void
-    /** Makes the statements under way fail. */
+    /** Makes the statements in progress fail. */
     interrupt(): void
     signal?: AbortSignal
   },

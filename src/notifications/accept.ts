@@ -47,7 +47,7 @@ export function createAccept(app: {
   const { sql } = db
   const timeoutMs = app.timeoutSeconds * 1000
 
-  async function run(asked: readonly AcceptRequest[]): Promise<Result[]> {
+  async function run(asked: readonly AcceptRequest[]): Promise<AcceptResult[]> {
     const context = startBatch(asked)
     const results = await runSplitting(asked, some => attempt(some, context), isDataError)
     if (results.every(isFulfilled)) return results.map(result => result.value)
@@ -62,7 +62,7 @@ export function createAccept(app: {
     })
   }
 
-  async function runWithFiles([one]: readonly WithFiles[]): Promise<Result[]> {
+  async function runWithFiles([one]: readonly WithFiles[]): Promise<AcceptResult[]> {
     if (!one) return []
     const { asked, files } = one
     // Uploads to S3 are slow: they happen before the transaction and the lease begin.
@@ -203,7 +203,7 @@ export function createAccept(app: {
 type BatchContext = { until: number; deadline: Timestamp; initialLease: InitialLease }
 
 /** A promise while the outcome is looked up; the next batch does not wait for it. */
-type Result = Decision | Promise<Decision>
+type AcceptResult = Decision | Promise<Decision>
 
 /** The rate is unknown after a lost connection. */
 const STORED: Decision = { verdict: 'accepted', remaining: 0, free_in: 60 }

@@ -28,13 +28,13 @@ export type DeliverApp = HandOverApp & {
 }
 
 /** A message in memory. Hundreds of them wait for their turn, so it has only the columns that sending needs. */
-type Item = HandedItem & {
+type MessageToSend = HandedItem & {
   service: LoadedService | null
   waits: number
   /** A process that crashed had begun to hand it over. */
   mayBeSent: boolean
 } & Pick<DueMessage, 'scheduled_for' | 'is_international'>
-type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
+type DeliveryResult = Omit<Result, 'id' | 'ticket' | 'takes'>
 
 /** Retries end four hours after the message was due. */
 const RETRY_PERIOD_MS = 4 * 3_600_000
@@ -42,7 +42,7 @@ const MAX_DELAY_SECONDS = { high: 25, other: 300 } as const
 /** How often a message waits in its slot for a provider that is down, before it is deferred and frees the slot. */
 const MAX_WAITS = 3
 
-export function deliver(app: DeliverApp): Work<Item, Written> {
+export function deliver(app: DeliverApp): Work<MessageToSend, DeliveryResult> {
   return {
     async load(tickets) {
       const fresh = tickets.flatMap(ticket => inMemory(ticket) ?? [])
@@ -90,10 +90,10 @@ export function deliver(app: DeliverApp): Work<Item, Written> {
 }
 
 /** Loads each service and template once: hundreds of messages share a few of them. */
-async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Map<Id, Item>> {
+async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Map<Id, MessageToSend>> {
   const services = new Map<Id, LoadedService | null>()
   const versions = new Map<string, Compiled>()
-  const items = new Map<Id, Item>()
+  const items = new Map<Id, MessageToSend>()
   for (const row of rows) {
     const { id, channel, sender_id, scheduled_for, is_international, sealed, personal } = row
     const { service_id, template_id, template_version } = row
@@ -110,20 +110,20 @@ async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Ma
 
 const isSuspect = ({ takes }: Ticket) => takes > SUSPECT_TAKES
 
-const NOTHING: Written = {
+const NOTHING: DeliveryResult = {
   ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
   ...{ response: null, detail: null, diagnosis: null },
 }
 /** It may have been sent: it waits for a receipt like any sent message (contract 6.3). */
-const MAYBE_SENT: Written = { ...NOTHING, status: 'sending', moves: ['sending'], uncertain: true }
-const SET_ASIDE: Written = {
+const MAYBE_SENT: DeliveryResult = { ...NOTHING, status: 'sending', moves: ['sending'], uncertain: true }
+const SET_ASIDE: DeliveryResult = {
   ...NOTHING,
   status: 'technical-failure',
   moves: ['technical-failure'],
   response: 'set aside after repeated faults',
 }
 
-function handedOver(item: Item, provider: string, reports: boolean, ref: string): Handled<Written> {
+function handedOver(item: MessageToSend, provider: string, reports: boolean, ref: string): Handled<DeliveryResult> {
   if (item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
   // A provider that sends no receipts: its acceptance counts as delivery.
   return reports
@@ -131,7 +131,10 @@ function handedOver(item: Item, provider: string, reports: boolean, ref: string)
     : done({ status: 'delivered', moves: ['sending', 'delivered'], provider })
 }
 
-const done = (written: Partial<Written>): Handled<Written> => ({ kind: 'done', result: { ...NOTHING, ...written } })
+const done = (written: Partial<DeliveryResult>): Handled<DeliveryResult> => ({
+  kind: 'done',
+  result: { ...NOTHING, ...written },
+})
 
 const refused = (provider: string | null, response: string) =>
   done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: cleanLine(response) })
@@ -144,11 +147,11 @@ function bounced({ seal }: DeliverApp, provider: string | null, detail: string, 
 
 function later(
   app: DeliverApp,
-  item: Item,
+  item: MessageToSend,
   ticket: Ticket,
   provider: string | null,
   outcome: Extract<Outcome, { kind: 'deferred' }>,
-): Handled<Written> {
+): Handled<DeliveryResult> {
   const uncertain = outcome.uncertain === true
   const dueAt = item.scheduled_for === null ? microsOf(item.id) / 1000 : Date.parse(item.scheduled_for)
   if (app.clock.now() - dueAt > RETRY_PERIOD_MS) {
@@ -164,7 +167,7 @@ function later(
 /** Records outcomes, settles tickets, and inserts tickets for retries. */
 export const writeResults =
   (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids'>) =>
-  async (entries: readonly Entry<Written>[]): Promise<void> => {
+  async (entries: readonly Entry<DeliveryResult>[]): Promise<void> => {
     const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const results = entries.flatMap(({ id, ticket, result }) =>
       id && result ? [{ ...result, id, ticket: ticket.id, takes: ticket.takes }] : [],

@@ -3,14 +3,14 @@ import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { Pace } from '../templates/categories.ts'
 
-export type Lane = `${Channel}-${Pace}` | 'simulation'
+export type MessageLane = `${Channel}-${Pace}` | 'simulation'
 
-export const laneOf = (channel: Channel, pace: Pace, keyType: KeyType): Lane =>
+export const laneOf = (channel: Channel, pace: Pace, keyType: KeyType): MessageLane =>
   keyType === 'test' ? 'simulation' : `${channel}-${pace}`
 
 /** Lanes of messages that are sent. */
-export const MESSAGE_LANES: readonly Lane[] = channelNames.flatMap(channel =>
-  CHANNELS[channel].lanes.map(({ pace }): Lane => `${channel}-${pace}`),
+export const MESSAGE_LANES: readonly MessageLane[] = channelNames.flatMap(channel =>
+  CHANNELS[channel].lanes.map(({ pace }): MessageLane => `${channel}-${pace}`),
 )
 
 /** Messages whose files have no verdict yet; from here they go to their own lane. */

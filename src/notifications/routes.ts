@@ -42,7 +42,7 @@ type App = SendApp & {
   files: { thread: FileThread }
 }
 
-/** Larger bodies are parsed in a thread: a 6 MB file would hold up the event loop for some 45 ms. */
+/** Larger bodies are parsed in a thread: a 6 MB file would block the event loop for some 45 ms. */
 const LARGE = 256 * 1024
 
 export function notificationRoutes(app: App) {

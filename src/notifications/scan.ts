@@ -22,8 +22,8 @@ export type ScanApp = {
   wake(lane: string): void
 }
 
-type Item = { id: Id; lane: string; files: FileRow[] }
-type Written = Omit<Verdicts, 'id' | 'ticket'>
+type MessageToScan = { id: Id; lane: string; files: FileRow[] }
+type ScanResult = Omit<Verdicts, 'id' | 'ticket'>
 
 const SCAN_PERIOD_MS = 3_600_000
 const FILE_TIMEOUT_MS = 60_000
@@ -31,7 +31,7 @@ const FILE_TIMEOUT_MS = 60_000
 const FIRST_DELAYS_SECONDS = [10, 20, 30, 40, 50, 60]
 const LANE_DELAY_SECONDS = { high: 25, other: 300 } as const
 
-export function scan(app: ScanApp): Work<Item, Written> {
+export function scan(app: ScanApp): Work<MessageToScan, ScanResult> {
   return {
     async load(tickets) {
       const subjects = tickets.flatMap(ticket => ticket.subjects)
@@ -40,7 +40,9 @@ export function scan(app: ScanApp): Work<Item, Written> {
         app.sql,
         waiting.map(one => one.id),
       )
-      const items = waiting.map((one): Item => ({ ...one, files: rows.filter(row => row.notification_id === one.id) }))
+      const items = waiting.map(
+        (one): MessageToScan => ({ ...one, files: rows.filter(row => row.notification_id === one.id) }),
+      )
       return new Map(items.filter(item => item.files.length > 0).map(item => [item.id, item]))
     },
 
@@ -68,9 +70,9 @@ export function scan(app: ScanApp): Work<Item, Written> {
   }
 }
 
-const NOTHING: Written = { status: null, response: null, clean: [], virus: [] }
+const NOTHING: ScanResult = { status: null, response: null, clean: [], virus: [] }
 
-const ended = (status: Verdicts['status'], response: string | null, clean: Id[], virus: Id[]): Handled<Written> => ({
+const ended = (status: Verdicts['status'], response: string | null, clean: Id[], virus: Id[]): Handled<ScanResult> => ({
   kind: 'done',
   result: { status, response, clean, virus },
 })
@@ -92,7 +94,7 @@ async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, fil
 /** Records verdicts, moves clean messages to their lanes, and retries those without a verdict. */
 export const writeVerdicts =
   (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake'>) =>
-  async (entries: readonly Entry<Written>[]): Promise<void> => {
+  async (entries: readonly Entry<ScanResult>[]): Promise<void> => {
     const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const results = entries.flatMap(({ id, ticket, result }) =>
       id && result ? [{ ...result, id, ticket: ticket.id }] : [],

@@ -11,7 +11,7 @@ import { openPersonal } from './notification.ts'
 import { type Due, due, type Result } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
 
-type Written = Omit<Result, 'id' | 'ticket' | 'takes'>
+type SimulatedResult = Omit<Result, 'id' | 'ticket' | 'takes'>
 
 const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
   ['temp-fail@simulator.notify', 'temporary-failure'],
@@ -22,7 +22,7 @@ const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
 
 type App = { sql: Sql; seal: Seal; services: Services; templates: Templates }
 
-export function simulate(app: App): Work<Due, Written> {
+export function simulate(app: App): Work<Due, SimulatedResult> {
   return {
     async load(tickets) {
       const rows = await due(
@@ -45,7 +45,7 @@ export function simulate(app: App): Work<Due, Written> {
   }
 }
 
-const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): Written => ({
+const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): SimulatedResult => ({
   status,
   moves: ['sending', status],
   provider: 'simulation',
@@ -56,7 +56,7 @@ const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'):
   uncertain: false,
 })
 
-const failed = (response: string): Written => ({
+const failed = (response: string): SimulatedResult => ({
   status: 'technical-failure',
   moves: ['technical-failure'],
   provider: null,

@@ -1,5 +1,5 @@
 // Several providers of one channel, in order of preference, each with a circuit breaker. A provider that is down is skipped until a
-// probe finds it up again. When all are down the caller is told to wait, and nothing was sent.
+// probe finds it up again. When all are down the caller has to wait, and nothing was sent.
 import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
 import type { Outcome, Provider } from './port.ts'
 
@@ -12,17 +12,17 @@ export type ProviderGroup<M> = {
   /** `cost`: what the message uses of a provider's rate. */
   send(message: M, options: { cost: number; urgent: boolean }): Promise<SendResult>
   health(): { name: string; isUp: boolean; downs: number }[]
-  /** No probe begins after this, and none is under way when it resolves. */
+  /** No probe begins after this, and none is in progress when it resolves. */
   stop(): Promise<void>
 }
 
-type Member<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
+type ChannelMember<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
 
 const FIRST_PROBE_MS = 100
 const LAST_PROBE_MS = 15_000
 
 export function createProviderGroup<M>(
-  members: readonly Member<M>[],
+  members: readonly ChannelMember<M>[],
   onChange: (provider: string, isUp: boolean, detail: string) => void,
 ): ProviderGroup<M> {
   const group = members.map(member => ({ ...member, circuit: createCircuit(member.provider, onChange) }))

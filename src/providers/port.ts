@@ -8,7 +8,7 @@ export type Outcome =
   /** The provider accepted the message. `ref` is its id in later receipts. */
   | { kind: 'accepted'; ref: string }
   /**
-   * The provider refuses this message for good. `detail` is shown to the caller as provider_response, so it contains no secrets.
+   * The provider rejects this message permanently. `detail` is shown to the caller as provider_response, so it contains no secrets.
    * `permanent`: the reason is the recipient or the content; the message ends as a permanent failure with this detail (contract 6.4).
    */
   | { kind: 'rejected'; detail: string; permanent?: string }

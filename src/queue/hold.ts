@@ -70,7 +70,7 @@ export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (er
   }
   await look()
   const looks = startPeriodic(look, EVERY_MS, onFault)
-  // A look under way is not waited for: the database may hang.
+  // A look in progress is not waited for: the database may hang.
   return { isHeld: () => held, isShut: lane => held && lanes.includes(lane), look, stop: () => void looks.stop() }
 }
 

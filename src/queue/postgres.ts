@@ -157,7 +157,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
 
 /** Merges small tickets that are free and have the same number of attempts. Returns how many there were. */
 async function merge(sql: Sql, lane: string, service: Id): Promise<number> {
-  const [told] = await sql<{ merged: number }>`
+  const [row] = await sql<{ merged: number }>`
     with small as materialized (
       select id
       from tickets
@@ -191,5 +191,5 @@ async function merge(sql: Sql, lane: string, service: Id): Promise<number> {
       group by attempts, place
     )
     select count(*)::integer as merged from gone`
-  return told?.merged ?? 0
+  return row?.merged ?? 0
 }

@@ -9,15 +9,15 @@ const REST_MS = 25
 
 export function createWaker(sql: Sql, onFault: (error: unknown) => void): (lane: string) => void {
   const waiting = new Set<string>()
-  const told = new Map<string, number>()
+  const notifiedAt = new Map<string, number>()
   return lane => {
     if (waiting.has(lane)) return
     waiting.add(lane)
-    const rest = (told.get(lane) ?? 0) + REST_MS - performance.now()
+    const rest = (notifiedAt.get(lane) ?? 0) + REST_MS - performance.now()
     setTimeout(
       () => {
         waiting.delete(lane)
-        told.set(lane, performance.now())
+        notifiedAt.set(lane, performance.now())
         sql`select pg_notify(${WAKE_CHANNEL}, ${lane})`.catch(onFault)
       },
       Math.max(GATHER_MS, rest),

@@ -21,10 +21,10 @@ export const RECEIPT_LANE = 'receipt'
 export const NOBODY = '00000000-0000-0000-0000-000000000000' as Id
 
 /** A stored receipt: its time, its message if known, and whether that has older receipts. */
-export type Kept = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_older: boolean }
+export type InsertedReceipt = Pick<StoredReceipt, 'id' | 'at' | 'notification'> & { has_older: boolean }
 
 /** Stores receipts with their ticket. Returns the new ones; duplicates are ignored. */
-export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: InitialLease) => sql<Kept>`
+export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: InitialLease) => sql<InsertedReceipt>`
   with fresh as (
     insert into receipts (id, provider, event_id, ref, at, result, detail, response, diagnosis)
     select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response, diagnosis

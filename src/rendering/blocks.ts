@@ -23,9 +23,9 @@ export type Block =
   | { readonly type: 'code' | 'raw' | 'paragraph' | 'text'; readonly text: string }
   | { readonly type: 'heading'; readonly level: number; readonly text: string }
   | { readonly type: 'inset'; readonly blocks: readonly Block[] }
-  | { readonly type: 'list'; readonly isOrdered: boolean; readonly items: readonly Item[] }
+  | { readonly type: 'list'; readonly isOrdered: boolean; readonly items: readonly ListItem[] }
 
-export type Item = { readonly isLoose: boolean; readonly blocks: readonly Block[] }
+export type ListItem = { readonly isLoose: boolean; readonly blocks: readonly Block[] }
 
 /** Shared by the blocks of one body: definitions may be anywhere and apply everywhere. */
 export type Definitions = {
@@ -73,7 +73,7 @@ export function parseBlocks(text: string, definitions: Definitions): Block[] {
   return parse(text.split('\n'), 'body', definitions, { lists: 0, insets: 0 })
 }
 
-type Page = {
+type BodyContext = {
   readonly lines: readonly string[]
   readonly blocks: Block[]
   readonly where: Where
@@ -87,14 +87,14 @@ type Page = {
 
 function parse(lines: string[], where: Where, definitions: Definitions, depth: Depth): Block[] {
   while (lines.length > 0 && lines.at(-1) === '') lines.pop()
-  const page: Page = { lines, blocks: [], where, definitions, depth, raw: null, fences: null }
+  const page: BodyContext = { lines, blocks: [], where, definitions, depth, raw: null, fences: null }
   let at = 0
   while (at < lines.length) at = take(page, at)
   return page.blocks
 }
 
 /** Reads the block that starts at this line and returns the line after it. */
-function take(page: Page, at: number): number {
+function take(page: BodyContext, at: number): number {
   const line = page.lines[at] ?? ''
   if (line === '') return takeBlank(page, at)
   if (page.where === 'item') {
@@ -127,12 +127,12 @@ function take(page: Page, at: number): number {
   )
 }
 
-function skipBlank(page: Page, at: number): number {
+function skipBlank(page: BodyContext, at: number): number {
   while (page.lines[at] === '') at++
   return at
 }
 
-function takeBlank(page: Page, at: number): number {
+function takeBlank(page: BodyContext, at: number): number {
   const next = skipBlank(page, at)
   // Text in an item ends with its own line end, so there one blank line is two newlines.
   const isAfterText = page.blocks.at(-1)?.type === 'text' && page.where === 'item'
@@ -140,14 +140,14 @@ function takeBlank(page: Page, at: number): number {
   return next
 }
 
-function takeRule(page: Page, at: number, line: string): number {
+function takeRule(page: BodyContext, at: number, line: string): number {
   const indent = indentOf(line)
   if (indent > 3 || !isRule(line, indent)) return 0
   page.blocks.push({ type: 'rule' })
   return skipBlank(page, at + 1)
 }
 
-function takeCode(page: Page, at: number, line: string): number {
+function takeCode(page: BodyContext, at: number, line: string): number {
   if (!line.startsWith('    ')) return 0
   let end = at + 1
   for (let i = at; i < page.lines.length; i++) {
@@ -160,14 +160,14 @@ function takeCode(page: Page, at: number, line: string): number {
   return skipBlank(page, end)
 }
 
-function takeFence(page: Page, at: number, line: string): number {
+function takeFence(page: BodyContext, at: number, line: string): number {
   const found = fenced(page, at, line)
   if (found === null) return 0
   page.blocks.push({ type: 'code', text: found.text })
   return skipBlank(page, found.end + 1)
 }
 
-function fenced(page: Page, at: number, line: string): { end: number; text: string } | null {
+function fenced(page: BodyContext, at: number, line: string): { end: number; text: string } | null {
   const open = fence(line)
   if (open === null) return null
   page.fences ??= new Map()
@@ -184,21 +184,21 @@ function fenced(page: Page, at: number, line: string): { end: number; text: stri
   return { end, text }
 }
 
-function closesFence(page: Page, at: number, end: number, open: string): boolean {
+function closesFence(page: BodyContext, at: number, end: number, open: string): boolean {
   const line = page.lines[end] ?? ''
   const run = closingRun(line, open.charAt(0))
   // There must be something between the two fences, if only an empty line.
   return run >= open.length && (end > at + 1 || line.trimEnd().length > open.length)
 }
 
-function takeHeading(page: Page, at: number, line: string): number {
+function takeHeading(page: BodyContext, at: number, line: string): number {
   const found = heading(line)
   if (found === null) return 0
   page.blocks.push({ type: 'heading', ...found })
   return skipBlank(page, at + 1)
 }
 
-function takeUnderlined(page: Page, at: number, line: string): number {
+function takeUnderlined(page: BodyContext, at: number, line: string): number {
   const level = underline(page.lines[at + 1])
   if (level === 0) return 0
   page.blocks.push({ type: 'heading', level, text: line })
@@ -206,7 +206,7 @@ function takeUnderlined(page: Page, at: number, line: string): number {
 }
 
 /** Tables are dropped; only their end is needed. */
-function takeTable(page: Page, at: number, line: string, outer: boolean): number {
+function takeTable(page: BodyContext, at: number, line: string, outer: boolean): number {
   if (!isTable(line, page.lines[at + 1], outer) || at + 2 >= page.lines.length) return 0
   let next = at + 2
   const isRow = (row: string | undefined) => row?.includes('|') && (!outer || row[indentOf(row)] === '|')
@@ -220,7 +220,7 @@ function isInset(line: string | undefined): boolean {
   return line[start] === '^' && line.length > start + 1
 }
 
-function takeInset(page: Page, at: number, line: string): number {
+function takeInset(page: BodyContext, at: number, line: string): number {
   if (!isInset(line)) return 0
   let end = at
   let next = at
@@ -244,7 +244,7 @@ function unmark(line: string): string {
   return line.slice(line[start + 1] === ' ' ? start + 2 : start + 1)
 }
 
-function takeList(page: Page, at: number, line: string): number {
+function takeList(page: BodyContext, at: number, line: string): number {
   const indent = indentOf(line)
   const bullet = bulletEnd(line, indent)
   if (bullet === -1) return 0
@@ -261,7 +261,7 @@ function takeList(page: Page, at: number, line: string): number {
  * two characters of that text (three after `**`) belong to the list whatever they are, line ends included: a newline among them
  * cannot end it. That is why `- a` alone is no list, and `- a` includes the paragraph behind it.
  */
-function listEnd(page: Page, at: number, line: string, indent: number, content: number): number {
+function listEnd(page: BodyContext, at: number, line: string, indent: number, content: number): number {
   const { lines } = page
   const startsBold = line.startsWith('**', content)
   if (line[content] === '*' && !startsBold) return 0
@@ -290,8 +290,8 @@ function isItem(line: string, indent: number): boolean {
   return indentOf(line) === indent && bulletEnd(line, indent) !== -1
 }
 
-function itemsOf(page: Page, lines: readonly string[], indent: number): Item[] {
-  const items: Item[] = []
+function itemsOf(page: BodyContext, lines: readonly string[], indent: number): ListItem[] {
+  const items: ListItem[] = []
   const depth = { ...page.depth, lists: page.depth.lists + 1 }
   let start = 0
   let follows = false
@@ -309,7 +309,7 @@ function itemsOf(page: Page, lines: readonly string[], indent: number): Item[] {
   return items
 }
 
-function itemBlocks(page: Page, lines: readonly string[], indent: number, depth: Depth): Block[] {
+function itemBlocks(page: BodyContext, lines: readonly string[], indent: number, depth: Depth): Block[] {
   const [first = ''] = lines
   const only =
     lines.length === 1 || (lines.length === 2 && lines[1] === '') ? first.slice(bulletEnd(first, indent)) : ''
@@ -333,7 +333,7 @@ function outdent(lines: readonly string[], indent: number): string[] {
   return own.map(line => line.slice(Math.min(indentOf(line), width)))
 }
 
-function takeRaw(page: Page, at: number, line: string): number {
+function takeRaw(page: BodyContext, at: number, line: string): number {
   if (line[indentOf(line)] !== '<') return 0
   page.raw ??= rawBlocks(page.lines)
   const found = page.raw(at)
@@ -361,14 +361,14 @@ function rawBlocks(lines: readonly string[]) {
   }
 }
 
-function takeLinkDefinition(page: Page, at: number, line: string): number {
+function takeLinkDefinition(page: BodyContext, at: number, line: string): number {
   const found = linkDefinition(line)
   if (found === null) return 0
   page.definitions.links.set(found.key, found)
   return skipBlank(page, at + 1)
 }
 
-function takeFootnote(page: Page, at: number, line: string): number {
+function takeFootnote(page: BodyContext, at: number, line: string): number {
   const found = footnoteDefinition(line)
   if (found === null) return 0
   let end = at + 1
@@ -387,18 +387,18 @@ function takeFootnote(page: Page, at: number, line: string): number {
   return next
 }
 
-function takeText(page: Page, at: number, line: string): number {
+function takeText(page: BodyContext, at: number, line: string): number {
   pushText(page, line)
   return at + 1
 }
 
-function pushText(page: Page, text: string): void {
+function pushText(page: BodyContext, text: string): void {
   const last = page.blocks.at(-1)
   if (last?.type === 'text') page.blocks[page.blocks.length - 1] = { type: 'text', text: `${last.text}\n${text}` }
   else page.blocks.push({ type: 'text', text })
 }
 
-function takeParagraph(page: Page, at: number, line: string): number {
+function takeParagraph(page: BodyContext, at: number, line: string): number {
   let text = line
   let next = at + 1
   while (next < page.lines.length && page.lines[next] !== '' && !endsParagraph(page, next)) {
@@ -409,7 +409,7 @@ function takeParagraph(page: Page, at: number, line: string): number {
   return skipBlank(page, next)
 }
 
-function endsParagraph(page: Page, at: number): boolean {
+function endsParagraph(page: BodyContext, at: number): boolean {
   const line = page.lines[at] ?? ''
   const indent = indentOf(line)
   return (

@@ -1,6 +1,6 @@
 // The Markdown dialect of e-mail bodies, with three outputs: HTML, plain text, and the preheader.
 
-import { type Block, createDefinitions, type Definitions, type Item, parseBlocks, prepareLines } from './blocks.ts'
+import { type Block, createDefinitions, type Definitions, type ListItem, parseBlocks, prepareLines } from './blocks.ts'
 import { collapse, isBlank, trim, trimEnd } from './characters.ts'
 import { attribute, encodeUrl, safeTarget } from './html.ts'
 import { type InlineContext, type InlineTarget, renderInline } from './inline.ts'
@@ -100,7 +100,7 @@ function renderBlock(block: Block, to: Target, context: InlineContext): string {
 }
 
 /** A tight item contains bare text; in a loose one text is a paragraph. */
-function renderItem(item: Item, to: Target, context: InlineContext): string {
+function renderItem(item: ListItem, to: Target, context: InlineContext): string {
   if (item.isLoose) return renderBlocks(item.blocks, to, context)
   let out = ''
   for (const block of item.blocks) {

@@ -3,13 +3,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { callerOf } from '../keys/hook.ts'
-import type { Answer, Replay, Replays } from './replay.ts'
+import type { Replay, Replays, SendAnswer } from './replay.ts'
 
 export async function answerOnce(
   replays: Replays,
   request: FastifyRequest,
   reply: FastifyReply,
-  first: (body: Buffer, replay: Replay | null) => Promise<Answer>,
+  first: (body: Buffer, replay: Replay | null) => Promise<SendAnswer>,
 ): Promise<FastifyReply> {
   const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const answer = (replay: Replay | null) => {

@@ -8,7 +8,7 @@ import type { KeyType } from '../keys/key.ts'
 import { refuse } from './refusals.ts'
 import { find, forget } from './sql.ts'
 
-export type Answer = { status: number; body: string }
+export type SendAnswer = { status: number; body: string }
 
 /** What is stored with the answer to a request that has a key. */
 export type Replay = { keyDigest: Buffer; requestDigest: Buffer }
@@ -22,8 +22,8 @@ export type Replays = {
     scope: Scope,
     header: string,
     request: { route: string; body: Buffer },
-    first: (replay: Replay) => Promise<Answer>,
-  ): Promise<Answer & { replayed: boolean }>
+    first: (replay: Replay) => Promise<SendAnswer>,
+  ): Promise<SendAnswer & { replayed: boolean }>
 }
 
 const VALID = /^[\x20-\x7e]{1,255}$/
@@ -32,7 +32,7 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   const { sql, seal } = app
   const underWay = new Set<string>()
 
-  async function stored(service: Id, keys: readonly Buffer[], requestDigest: Buffer): Promise<Answer | null> {
+  async function stored(service: Id, keys: readonly Buffer[], requestDigest: Buffer): Promise<SendAnswer | null> {
     const found = await find(sql, service, keys)
     if (!found) return null
     if (!found.request_digest.equals(requestDigest)) throw refuse.otherRequest()

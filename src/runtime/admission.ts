@@ -67,7 +67,7 @@ export function createLaneShares(total = MOST_SENDING): LaneShares {
       const [sends, results] = [inFlight(reserved), unrecorded(reserved)]
       return {
         mayStart() {
-          // A lane without a free slot asks again by itself when an item is answered.
+          // A lane without a free slot asks again when one of its items is answered.
           if (sends.value() >= slots) return false
           const may = sends.hasRoom() && results.hasRoom()
           if (!may) waiting.add(onRoom)

@@ -18,8 +18,8 @@ export function createCache<K, V>(
     most = 10_000,
   }: { ownerOf: (key: K, value: V) => string | null; seconds?: number; most?: number },
 ): Cache<K, V> {
-  type Entry = { value: V | Promise<V>; until: number; owner: string | null }
-  const entries = new Map<K, Entry>()
+  type CacheEntry = { value: V | Promise<V>; until: number; owner: string | null }
+  const entries = new Map<K, CacheEntry>()
   // A load that began before a change may return the old row: it is returned, but not cached.
   let changes = 0
 
@@ -28,7 +28,7 @@ export function createCache<K, V>(
       const found = entries.get(key)
       if (found && found.until > clock.now()) return found.value
       const loading = load(key)
-      const entry: Entry = { value: loading, until: clock.now() + seconds * 1000, owner: null }
+      const entry: CacheEntry = { value: loading, until: clock.now() + seconds * 1000, owner: null }
       const before = changes
       if (entries.size >= most) entries.clear()
       entries.set(key, entry)

@@ -9,7 +9,7 @@ export type CircuitBreaker = {
   /** Opens it, if it is closed. */
   trip(): void
   whenClosed(): Promise<void>
-  /** No probe begins after this, and none is under way when it resolves. An open breaker stays open. */
+  /** No probe begins after this, and none is in progress when it resolves. An open breaker stays open. */
   stop(): Promise<void>
 }
 

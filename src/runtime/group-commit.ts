@@ -36,14 +36,14 @@ export type BatchingDelay = {
   isBusy?(): boolean
 }
 
-type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
+type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
 
 /** `run` returns one result for each item, in order; an empty list where there is nothing to return. */
 export function createGroupCommit<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   { maxItems, maxInFlight, delay, answerFirst = false, isDataError = () => false }: GroupCommitOptions,
 ): GroupCommit<Item, Result> {
-  let queue: Entry<Item, Result>[] = []
+  let queue: BatchEntry<Item, Result>[] = []
   let inFlight = 0
   let writing = 0
   let isScheduled = false
@@ -68,7 +68,7 @@ export function createGroupCommit<Item, Result>(
     }
   }
 
-  async function write(batch: Entry<Item, Result>[]) {
+  async function write(batch: BatchEntry<Item, Result>[]) {
     inFlight++
     writing += batch.length
     const answer = await answerOf(batch)
@@ -85,7 +85,7 @@ export function createGroupCommit<Item, Result>(
   }
 
   /** Runs a batch; returns what answers its items. */
-  async function answerOf(batch: readonly Entry<Item, Result>[]): Promise<() => void> {
+  async function answerOf(batch: readonly BatchEntry<Item, Result>[]): Promise<() => void> {
     const items = batch.map(entry => entry.item)
     try {
       const results = await run(items)
@@ -129,7 +129,7 @@ export function createGroupCommit<Item, Result>(
 }
 
 /**
- * Runs `run` on all items. When it fails because of the data of an item, each half is run by itself, in order, down to single
+ * Runs `run` on all items. When it fails because of the data of an item, each half is run separately, in order, down to single
  * items: one refused item among n costs about 2 log2 n further runs. Any other failure (an outage) is the result of every item
  * of that run, and nothing is split. Returns one result for each item, in order; never rejects.
  */

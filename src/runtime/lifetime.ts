@@ -4,7 +4,7 @@
 type StopStep = () => unknown
 
 export type Lifetime = {
-  /** Aborts when the start is cancelled or the stop begins; for whatever should end early by itself. */
+  /** Aborts when the start is cancelled or the stop begins; for work that should end early. */
   signal: AbortSignal
   /** Registers a stop step. When the signal has aborted, the step is registered all the same, and this throws. */
   add(step: StopStep): void
@@ -58,7 +58,7 @@ export async function stopAll(steps: readonly StopStep[]): Promise<void> {
   throwAll(failures)
 }
 
-/** Waits for all stops under way, also when one fails. */
+/** Waits for all stops in progress, also when one fails. */
 export async function stopTogether(stops: readonly Promise<unknown>[]): Promise<void> {
   const settled = await Promise.allSettled(stops)
   throwAll(settled.flatMap(stop => (stop.status === 'rejected' ? [stop.reason] : [])))

@@ -2,7 +2,7 @@
 import { pause } from './within.ts'
 
 export type Periodic = {
-  /** Resolves when the run under way has ended. Work that stops itself must not wait for this. */
+  /** Resolves when the run in progress has ended. Work that stops itself must not wait for this. */
   stop(): Promise<void>
 }
 

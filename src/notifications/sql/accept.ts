@@ -47,7 +47,7 @@ export type Decision = { verdict: 'accepted' | 'too fast' | 'seen' | 'too many';
 /**
  * Accepts a batch of requests in one statement: counts them against the limits and stores the messages with their states, tickets
  * and idempotency keys. Returns one decision per request, in order; none at all when the statement started after the deadline, so
- * that no message is stored after its caller was told of a timeout.
+ * that no message is stored after its caller was answered with a timeout.
  * For speed the rows between the CTEs are narrow: rate limits and daily limits are referred to by number, and the columns of a
  * message stay in their arrays until the insert.
  */
@@ -61,7 +61,7 @@ export async function accept(
   const allBytes = (read: (one: AcceptRequest) => Buffer | undefined) => bytes(asked.map(read))
   const rates = numbered(asked, one => one.service_id + one.key_type)
   const allowances = numbered(asked, one => one.service_id + one.channel + one.day)
-  const [told] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
+  const [row] = await sql<{ verdicts: string | null; remaining: number[]; free_in: number[] }>`
     with asked as materialized (
       select *
       from unnest(
@@ -145,8 +145,8 @@ export async function accept(
            (select array_agg(remaining order by rate) from rated) as remaining,
            (select array_agg(free_in order by rate) from rated) as free_in
     from decided`
-  if (!told?.verdicts) return []
-  const { verdicts, remaining, free_in } = told
+  if (!row?.verdicts) return []
+  const { verdicts, remaining, free_in } = row
   return asked.map((_one, at) => {
     const rate = (rates.numbers[at] ?? 0) - 1
     const verdict = VERDICTS[verdicts.charAt(at) as keyof typeof VERDICTS]

@@ -55,7 +55,7 @@ export async function move(
   /** A further CTE, which may depend on `outcome` (all_moved). */
   also: Part | null = null,
 ): Promise<boolean> {
-  const [told] = await sql<{ all_moved: boolean }>`
+  const [row] = await sql<{ all_moved: boolean }>`
   with alike as materialized (
     select was, status, is_final, response, detail, diagnosis, moves, array_agg(id) as ids, array_agg(was_at) as were, array_agg(at) as times
     from unnest(${bare(moves.map(m => m.id))}::uuid[], ${bare(moves.map(m => m.from.status))}::text[],
@@ -87,5 +87,5 @@ export async function move(
   ${also ? part`${also},` : part``}
   ${settleTail(settled, again)}
   select all_moved from outcome`
-  return told?.all_moved === true
+  return row?.all_moved === true
 }

@@ -1,7 +1,7 @@
 // One HTTP request to a provider: no redirects, a bounded response body, a timeout, and errors as return values (reliability S-23,
 // S-25).
 
-export type Answer =
+export type HttpAnswer =
   /** `body` may be incomplete: cut at the limit, or the connection broke while it was read. */
   | { kind: 'answer'; status: number; headers: Headers; body: string }
   /** `sent`: the request may have reached the provider. */
@@ -12,7 +12,7 @@ export type Request = { method: string; url: string; headers: Record<string, str
 const mostOctets = 65_536
 
 export type Asker = {
-  ask(request: Request, timeoutMillis: number): Promise<Answer>
+  ask(request: Request, timeoutMillis: number): Promise<HttpAnswer>
   /** Requests in flight get a short grace period; then they are aborted and reported as possibly sent. */
   stop(): void
 }
@@ -41,7 +41,7 @@ export function createAsker(): Asker {
   }
 }
 
-async function ask({ url, ...request }: Request, signal: AbortSignal): Promise<Answer> {
+async function ask({ url, ...request }: Request, signal: AbortSignal): Promise<HttpAnswer> {
   let response: Response
   try {
     // No compression: a small response could expand to a large one.
@@ -79,7 +79,7 @@ async function beginningOf(response: Response): Promise<string> {
 const beforeSending =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS.*|ERR_SSL.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|UND_ERR_INVALID_ARG|ERR_INVALID_.*)$/
 
-function failure(error: unknown): Answer {
+function failure(error: unknown): HttpAnswer {
   const code = codeOf(error)
   const isTimeOut = error instanceof Error && error.name === 'TimeoutError'
   return {

@@ -1,12 +1,12 @@
 // Maps HTTP statuses and connection errors to outcomes, before the body is read. Source: RFC 9110, 15.
 import { cleanLine } from '../clean.ts'
 import type { Outcome } from '../port.ts'
-import type { Answer } from './ask.ts'
+import type { HttpAnswer } from './ask.ts'
 
 type Deferred = Extract<Outcome, { kind: 'deferred' }>
 
 /** The connection failed or timed out. */
-export function unreached({ sent, isTimeOut, why }: Extract<Answer, { kind: 'failed' }>): Deferred {
+export function unreached({ sent, isTimeOut, why }: Extract<HttpAnswer, { kind: 'failed' }>): Deferred {
   return {
     kind: 'deferred',
     detail: why,

@@ -1,7 +1,7 @@
 // Fills {to} {digits} {from} {text} {id} into an address or a body, each value escaped for its place. One pass: a value that looks
 // like a placeholder is not replaced.
 
-export type Values = { to: string; digits: string; from: string; text: string; id: string }
+export type TemplateValues = { to: string; digits: string; from: string; text: string; id: string }
 export type Format = 'json' | 'form'
 
 const placeholder = /\{(to|digits|from|text|id)\}/g
@@ -12,8 +12,8 @@ const escapes = {
   form: encodeURIComponent,
 } satisfies Record<Format, (value: string) => string>
 
-export function fill(template: string, values: Values, format: Format): string {
-  return template.replace(placeholder, (_, name: keyof Values) => escapes[format](values[name]))
+export function fill(template: string, values: TemplateValues, format: Format): string {
+  return template.replace(placeholder, (_, name: keyof TemplateValues) => escapes[format](values[name]))
 }
 
 /** Only the query of an address may contain placeholders: a value must not change the host or, with `..`, the path. */

@@ -4,7 +4,7 @@
 import { cleanLine, cleanRef } from '../clean.ts'
 import type { Receipt } from '../port.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type SnsFields = Readonly<Record<string, unknown>>
 
 /** Null: not a notification of SES. An empty list: an event that is not stored (open, click, send). */
 export function readNotification(text: string): Receipt[] | null {
@@ -12,20 +12,20 @@ export function readNotification(text: string): Receipt[] | null {
   const ref = textOf(fieldsOf(news?.mail).messageId)
   const type = textOf(news?.notificationType) ?? textOf(news?.eventType)
   if (!news || !type || !ref || !/^[\w.-]{1,200}$/.test(ref)) return null
-  const told = tell(type, news)
-  if (!told) return []
-  const { at, feedbackId, ...rest } = told
+  const event = eventOf(type, news)
+  if (!event) return []
+  const { at, feedbackId, ...rest } = event
   // A delivery has no event id; a repeat has the same timestamp to the millisecond.
   const eventId = cleanRef(feedbackId ?? '') || cleanRef(`${type}:${ref}:${at ?? ''}`)
   return [{ ref, eventId, at: at === null || Number.isNaN(Date.parse(at)) ? null : Date.parse(at), ...rest }]
 }
 
-type Told = Pick<Receipt, 'result' | 'detail' | 'response' | 'diagnosis'> & {
+type SesEvent = Pick<Receipt, 'result' | 'detail' | 'response' | 'diagnosis'> & {
   at: string | null
   feedbackId: string | null
 }
 
-function tell(type: string, news: Fields): Told | null {
+function eventOf(type: string, news: SnsFields): SesEvent | null {
   switch (type) {
     case 'Delivery': {
       const delivery = fieldsOf(news.delivery)
@@ -67,7 +67,7 @@ function diagnosisIn(recipients: unknown): { diagnosis?: string } {
   return diagnosis === '' ? {} : { diagnosis }
 }
 
-const about = (event: Fields) => ({ at: textOf(event.timestamp), feedbackId: textOf(event.feedbackId) })
+const about = (event: SnsFields) => ({ at: textOf(event.timestamp), feedbackId: textOf(event.feedbackId) })
 
 const SOFT = new Set(['MailboxFull', 'MessageTooLarge', 'ContentRejected', 'AttachmentRejected'])
 
@@ -90,7 +90,7 @@ function bounceResult(type: string | null, subType: string | null): Pick<Receipt
   }
 }
 
-function complaintResult(complaint: Fields): Pick<Receipt, 'result' | 'detail'> {
+function complaintResult(complaint: SnsFields): Pick<Receipt, 'result' | 'detail'> {
   if (textOf(complaint.complaintSubType) === 'OnAccountSuppressionList')
     return { result: 'permanent-failure', detail: 'blocked' }
   return { result: 'complaint', detail: `complaint ${word(textOf(complaint.complaintFeedbackType)) ?? 'unknown'}` }
@@ -102,7 +102,7 @@ function word(text: string | null): string | null {
   return text.replace(/(?<=[a-z])[A-Z]/g, letter => `-${letter}`).toLowerCase()
 }
 
-function parsed(text: string): Fields | null {
+function parsed(text: string): SnsFields | null {
   try {
     return fieldsOf(JSON.parse(text))
   } catch {
@@ -110,6 +110,6 @@ function parsed(text: string): Fields | null {
   }
 }
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+const fieldsOf = (value: unknown): SnsFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as SnsFields) : {}
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

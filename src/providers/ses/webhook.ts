@@ -4,7 +4,7 @@ import type { ProviderWorld, WebhookEndpoint } from '../port.ts'
 import { readNotification } from './receipts.ts'
 import { createCertificates, type Fetch, isSigned, type SnsMessage, snsAddress } from './signature.ts'
 
-type Answer = Awaited<ReturnType<WebhookEndpoint['read']>>
+type WebhookReply = Awaited<ReturnType<WebhookEndpoint['read']>>
 
 const LARGEST = 524_288
 // SNS retries for an hour at most, so an older message is a replay.
@@ -21,7 +21,7 @@ export function createWebhookEndpoint(
   const allowed = new Set(topics)
   const certificates = createCertificates(world.now, fetcher)
 
-  async function read(body: Buffer): Promise<Answer> {
+  async function read(body: Buffer): Promise<WebhookReply> {
     const message = readMessage(body)
     if (!message) return no(400, 'not an SNS message')
     if (!allowed.has(message.TopicArn ?? '')) return no(403, 'topic not allowed')
@@ -42,14 +42,14 @@ export function createWebhookEndpoint(
     }
   }
 
-  function notification(message: SnsMessage): Answer {
+  function notification(message: SnsMessage): WebhookReply {
     const receipts = readNotification(message.Message ?? '')
     // SES sends one line of plain text when a topic is set up.
     if (!receipts && /^Successfully validated SNS topic/.test(message.Message ?? '')) return { ok: true, receipts: [] }
     return receipts ? { ok: true, receipts } : no(400, 'not a notification of SES')
   }
 
-  async function confirm(message: SnsMessage): Promise<Answer> {
+  async function confirm(message: SnsMessage): Promise<WebhookReply> {
     const address = snsAddress(message.SubscribeURL)
     if (address?.searchParams.get('Action') !== 'ConfirmSubscription')
       return no(400, 'subscription address not allowed')
@@ -73,7 +73,7 @@ export function createWebhookEndpoint(
   return { name, read: ({ body }) => read(body) }
 }
 
-const no = (status: 400 | 401 | 403, why: string): Answer => ({ ok: false, status, why })
+const no = (status: 400 | 401 | 403, why: string): WebhookReply => ({ ok: false, status, why })
 
 function readMessage(body: Buffer): SnsMessage | null {
   if (body.length > LARGEST) return null

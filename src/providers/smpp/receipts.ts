@@ -63,10 +63,10 @@ export function readReceipt(pdu: Pdu, options: ReceiptOptions): Receipt | null {
   }
 }
 
-type Meaning = Pick<Receipt, 'result' | 'detail' | 'response'>
-const pending: Meaning = { result: 'pending', detail: null, response: null }
+type ReceiptMeaning = Pick<Receipt, 'result' | 'detail' | 'response'>
+const pending: ReceiptMeaning = { result: 'pending', detail: null, response: null }
 
-function meaning(state: string, error: string, errors: ReceiptOptions['errors']): Meaning {
+function meaning(state: string, error: string, errors: ReceiptOptions['errors']): ReceiptMeaning {
   const known = Object.hasOwn(errors, error) ? errors[error] : undefined
   switch (state) {
     case 'DELIVRD':

@@ -151,7 +151,7 @@ function leastBusy(binds: readonly Bind[]): Bind | null {
   return best
 }
 
-/** Resolves when the first bind succeeds, or when every attempt under way has failed. */
+/** Resolves when the first bind succeeds, or when every attempt in progress has failed. */
 function firstBound(binds: readonly Bind[]): Promise<void> {
   return new Promise(resolve => {
     let open = binds.length

@@ -22,7 +22,7 @@ export type Session = {
   /** Waits for a place in the window first. */
   submit(fields: Record<string, unknown>, urgent: boolean): Promise<Reply>
   isBound(): boolean
-  /** True once bound; false when the attempt under way fails, or at once if there is none. */
+  /** True once bound; false when the attempt in progress fails, or at once if there is none. */
   whenBound(): Promise<boolean>
   /** Ends a pause between two attempts. */
   bindNow(): void

@@ -6,8 +6,8 @@ export const invalidCommand = 0x03
 /** ESME_RX_T_APPN: "the receiver has a temporary problem", so the SMSC delivers again. */
 export const tryAgain = 0x64
 
-type Meaning = 'rejected' | 'deferred' | 'throttled' | 'down'
-const table: Readonly<Record<number, readonly [string, Meaning]>> = {
+type StatusMeaning = 'rejected' | 'deferred' | 'throttled' | 'down'
+const table: Readonly<Record<number, readonly [string, StatusMeaning]>> = {
   1: ['Message length is invalid', 'rejected'],
   2: ['Command length is invalid', 'rejected'],
   3: ['Invalid command', 'down'],

@@ -6,7 +6,7 @@ import { NO_ANSWER } from './client/dialogue.ts'
 import type { Envelope } from './client/envelope.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
-import { open, type Sent, type Session } from './session.ts'
+import { open, type SentMail, type Session } from './session.ts'
 
 export type PoolSettings = {
   relay: Relay
@@ -20,14 +20,14 @@ export type Mail = { envelope: Envelope; data: string }
 
 export type Pool = {
   /** Some connections are reserved for urgent messages. */
-  send(mail: Mail, urgent: boolean): Promise<Sent>
+  send(mail: Mail, urgent: boolean): Promise<SentMail>
   /** Opens a connection as a message would, and closes it. */
   probe(): Promise<Fault | null>
-  /** Waiting messages are answered as not sent; those under way get five seconds to finish. */
+  /** Waiting messages are answered as not sent; those in progress get five seconds to finish. */
   stop(): Promise<void>
 }
 
-type Job = { mail: Mail; urgent: boolean; settle(sent: Sent): void }
+type MailJob = { mail: Mail; urgent: boolean; settle(sent: SentMail): void }
 
 const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is being stopped' }
 /** How long no further connection is tried after one was refused while others are open. */
@@ -37,7 +37,7 @@ const DRAIN_MS = 5_000
 /** `onState` is called when no connection can be opened, and when one is opened again. */
 export function createPool(settings: PoolSettings, onState: (fault: Fault | null) => void): Pool {
   const { relay, connections } = settings
-  const places = createConnectionPlaces<Job>(connections)
+  const places = createConnectionPlaces<MailJob>(connections)
   /** Connections that are in use, and whether their place is that of an urgent message. */
   const inUse = new Map<Session, boolean>()
   const idle: { session: Session; timer: NodeJS.Timeout }[] = []
@@ -71,7 +71,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   }
 
   /** Sends the next message's envelope with the end of this one's data, which saves a write and a round trip. False: none waits. */
-  function follow(session: Session, { urgent }: Job): boolean {
+  function follow(session: Session, { urgent }: MailJob): boolean {
     if (isStopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
     const next = places.follow(urgent)
     if (next) track(carry(session, next))
@@ -119,7 +119,7 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     for (const job of places.drain()) job.settle({ ok: false, fault })
   }
 
-  async function carry(session: Session, job: Job) {
+  async function carry(session: Session, job: MailJob) {
     const first = session.carried() === 0
     let followed = false
     const sent = await session.transact(job.mail.envelope, job.mail.data, () => {

@@ -18,8 +18,8 @@ export type Fault = {
   refused?: true
 }
 
-type Verdict = 'rejected' | 'deferred' | 'down'
-type Rule = { stages: readonly Stage[]; code: RegExp; verdict: Verdict; permanent?: string }
+type ReplyVerdict = 'rejected' | 'deferred' | 'down'
+type ReplyRule = { stages: readonly Stage[]; code: RegExp; verdict: ReplyVerdict; permanent?: string }
 
 const BEFORE: readonly Stage[] = ['open', 'login']
 const DURING: readonly Stage[] = ['mail', 'rcpt', 'data', 'end']
@@ -28,7 +28,7 @@ const NOT_RCPT: readonly Stage[] = ['mail', 'data', 'end']
 const AFTER_RCPT: readonly Stage[] = ['data', 'end']
 
 // RFC 5321, 4.2; RFC 3463; RFC 4954, 6.
-const table: readonly Rule[] = [
+const table: readonly ReplyRule[] = [
   // 554 5.7.1 mx.example.net Service unavailable; client host [192.0.2.1] blocked
   // 421 4.3.2 All server ports are busy
   // 535 5.7.8 Error: authentication failed
@@ -96,7 +96,7 @@ export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> 
   return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }) }
 }
 
-function verdictOn({ stage, reply, refused }: Fault): Pick<Rule, 'verdict' | 'permanent'> {
+function verdictOn({ stage, reply, refused }: Fault): Pick<ReplyRule, 'verdict' | 'permanent'> {
   if (refused) return { verdict: 'rejected' }
   if (reply === null) return { verdict: 'down' }
   return table.find(rule => rule.stages.includes(stage) && rule.code.test(reply)) ?? { verdict: 'down' }

@@ -12,39 +12,39 @@ import { afterReply, begin, broken, type Transaction } from './client/transactio
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
 
-export type Sent = { ok: true; reply: string } | { ok: false; fault: Fault }
+export type SentMail = { ok: true; reply: string } | { ok: false; fault: Fault }
 
 export type Session = {
   /** How many messages it has carried. */
   carried(): number
   isOpen(): boolean
-  /** Whether a message is under way. */
+  /** Whether a message is in progress. */
   isBusy(): boolean
   /**
    * Sends one message. The next one may be started when this one is settled, or inside `onEnd`, which is called when the end of
    * the data is written. `data` has CRLF line ends only, and is ASCII unless the envelope says utf8.
    */
-  transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<Sent>
+  transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<SentMail>
   quit(): void
   destroy(): void
 }
 
-export type Opened = { ok: true; session: Session } | { ok: false; fault: Fault }
+export type OpenedSession = { ok: true; session: Session } | { ok: false; fault: Fault }
 
-/** `onClosed` is called once when a session that had been opened ends, whoever ended it. */
-export async function open(relay: Relay, onClosed: () => void, giveUp: AbortSignal): Promise<Opened> {
+/** `onClosed` is called once when a session that had been opened ends, for any reason. */
+export async function open(relay: Relay, onClosed: () => void, giveUp: AbortSignal): Promise<OpenedSession> {
   const opened = await openConnection(relay, giveUp)
   if (!opened.ok) return opened
   return { ok: true, session: createSession(opened.connection, opened.extensions, relay.replySeconds, onClosed) }
 }
 
-/** A message under way and what waits for its result. */
+/** A message in progress and what waits for its result. */
 type Underway = {
   transaction: Transaction
   envelope: Envelope
   data: string
   onEnd: (() => void) | undefined
-  resolve(sent: Sent): void
+  resolve(sent: SentMail): void
 }
 
 function createSession(
@@ -108,7 +108,7 @@ function createSession(
     }
   }
 
-  function settle(current: Underway, sent: Sent) {
+  function settle(current: Underway, sent: SentMail) {
     underway.shift()
     if (underway.length > 0) deadline.refresh()
     current.resolve(sent)
@@ -119,7 +119,7 @@ function createSession(
     connection.write(text, envelope.utf8 ? 'utf8' : 'latin1')
   }
 
-  function transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<Sent> {
+  function transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<SentMail> {
     return new Promise(resolve => {
       if (isClosed || isQuitting || (underway.length > 0 && !mayFollow)) {
         const problem = isClosed ? 'The connection is closed' : 'The connection is busy'

@@ -3,8 +3,8 @@
 import { failed, OPTED_OUT, type TextFailure } from '../failure.ts'
 import type { Outcome, Receipt } from '../port.ts'
 
-type Answered = 'rejected' | 'throttled' | 'down'
-const answers: Readonly<Record<number, readonly [Answered, string]>> = {
+type TwilioError = 'rejected' | 'throttled' | 'down'
+const answers: Readonly<Record<number, readonly [TwilioError, string]>> = {
   20003: ['down', 'Credentials refused'],
   20005: ['down', 'Account not active'],
   20404: ['down', 'Account not found'],

@@ -3,10 +3,10 @@ import type { Receipt } from '../../port.ts'
 
 export type Class = Pick<Receipt, 'result' | 'detail'>
 
-type Rule = { status: RegExp; words?: RegExp; result: Receipt['result']; detail: string }
+type BounceRule = { status: RegExp; words?: RegExp; result: Receipt['result']; detail: string }
 
 // The first rule that matches decides. Each rule has a real diagnosis above it.
-const rules: readonly Rule[] = [
+const rules: readonly BounceRule[] = [
   // 5.1.1 Amazon SES did not send the message because the address is on the suppression list for your account.
   // 5.0.0 605 Not delivering to previously bounced address
   {

@@ -5,7 +5,7 @@ export type ReplyReader = {
   /** Adds bytes as they came, one character per octet. */
   feed(text: string): void
   /**
-   * The next whole reply, its lines joined by LF, each with its code; null while it is not complete, and for good once the
+   * The next whole reply, its lines joined by LF, each with its code; null while it is not complete, and always once the
    * server has broken the protocol.
    */
   next(): string | null

@@ -1,4 +1,4 @@
-// One message under way: the commands it needs, and what each reply means for it. It does not touch the connection.
+// One message in progress: the commands it needs, and what each reply means for it. It does not touch the connection.
 import type { Fault, Stage } from '../replies.ts'
 import { type Envelope, mailCommand } from './envelope.ts'
 import type { Extensions } from './extensions.ts'
