@@ -115,7 +115,7 @@ test('a damaged, unfinished or foreign backup is refused, and nothing is left be
     /is left from a backup.*Remove it/,
   )
   mkdirSync(join(elsewhere, 'postgres.restoring'))
-  expect((await restore()).err).toMatch(/is left from a restore that was interrupted.*Remove it/)
+  expect((await restore()).err).toMatch(/belongs to a restore that was interrupted.*Remove it/)
   rmdirSync(join(elsewhere, 'postgres.restoring'))
 
   const external = { HERALD_DATA: elsewhere, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
