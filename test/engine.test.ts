@@ -70,21 +70,21 @@ function engineWith(
   const write = async (entries: readonly Entry<string>[]) => {
     if (left-- > 0) throw new Error('the database is away')
     if (isDead()) return
-    const held = [...new Map(entries.map(({ ticket }) => [ticket.id, ticket])).values()]
+    const leased = [...new Map(entries.map(({ ticket }) => [ticket.id, ticket])).values()]
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => retriesOf({ ids: { next: queue.id } }, entry))
     const rows = await queue.db.sql<{ id: Id }>`
-      with held as materialized (
+      with leased as materialized (
         select t.id
         from tickets t
-        join unnest(${held.map(one => one.id)}::uuid[], ${held.map(one => one.takes)}::integer[]) as h (id, takes)
+        join unnest(${leased.map(one => one.id)}::uuid[], ${leased.map(one => one.takes)}::integer[]) as h (id, takes)
           on h.id = t.id and h.takes = t.takes
         where t.owner = ${owner}
         for update of t
       ),
       ${settleTail(settled, again)},
       results as (select count(*) as results from unnest(${entries.map(entry => entry.result)}::text[]))
-      select id from held, results`
+      select id from leased, results`
     const ours = new Set(rows.map(row => row.id))
     for (const { id, result, ticket } of entries) if (id && result && ours.has(ticket.id)) recorded.push({ id, result })
   }
@@ -358,7 +358,7 @@ describe('deferred messages', () => {
         takes: 0,
       }
       return queue.db.sql`
-        with held as materialized (select id from tickets where id = ${id} and owner = ${owner} for update),
+        with leased as materialized (select id from tickets where id = ${id} and owner = ${owner} for update),
         ${settleTail([id], [next])}
         select 1`
     }

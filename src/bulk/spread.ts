@@ -75,12 +75,12 @@ export const writeChunks =
 
 async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   const { ticket, result, settle } = entry
-  const held = [{ id: ticket.id, takes: ticket.takes }]
+  const leased = [{ id: ticket.id, takes: ticket.takes }]
   const isStopped = result?.isOrphan === true && (await stop(app.sql, result.chunk.job_id))
   const chunk = isStopped ? null : (result?.chunk ?? null)
   const rows = isStopped ? [] : (result?.rows ?? [])
   if (chunk && result?.rows === null) return setBack(app, entry, chunk, new Error('a chunk cannot be prepared'))
-  const write = () => store(app.sql, app.owner, held, chunk, rows, settle ? [ticket.id] : [], retriesOf(app, entry))
+  const write = () => store(app.sql, app.owner, leased, chunk, rows, settle ? [ticket.id] : [], retriesOf(app, entry))
   try {
     await write().catch(async error => {
       // Ids contain the time a job was due; if no process ran on that day, its partition does not exist yet.

@@ -7,7 +7,7 @@ import type { KeyType } from '../keys/key.ts'
 import { type Counter, givenBack, reservedWhole } from '../limits/sql/usage.ts'
 import { countsOfJob } from '../notifications/sql/moved.ts'
 import { bulkStored } from '../notifications/sql/spread.ts'
-import { type Again, settleTail, stillHeld, ticketsFor, unqueued } from '../queue/tickets.ts'
+import { type Again, settleTail, stillLeased, ticketsFor, unqueued } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
 import { remembered } from '../replays/sql.ts'
 import type { Step } from '../runtime/steps.ts'
@@ -215,7 +215,7 @@ export type SpreadRow = {
 export const spread = (
   sql: Sql,
   owner: Id,
-  held: readonly { id: Id; takes: number }[],
+  leased: readonly { id: Id; takes: number }[],
   chunk: Chunk | null,
   rows: readonly SpreadRow[],
   settled: readonly Id[],
@@ -228,7 +228,7 @@ export const spread = (
     for update
   ),
   -- Asked about, so that it is locked before the ticket: who cancels locks in this order, too.
-  held as materialized (${stillHeld(owner, held)} and (select count(*) from job) >= 0 for update of t),
+  leased as materialized (${stillLeased(owner, leased)} and (select count(*) from job) >= 0 for update of t),
   started as (
     update jobs
     set status = case when chunks_left = 1 then 'finished' when status = 'error' then status else 'in progress' end,
@@ -238,7 +238,7 @@ export const spread = (
         chunks_left = chunks_left - 1
     where id = ${chunk?.job_id ?? null}::uuid
       and status in ('pending', 'in progress', 'error')
-      and exists (select from held)
+      and exists (select from leased)
       and exists (select from chunks where id = ${chunk?.id ?? null}::uuid)
     returning id
   ),
@@ -269,21 +269,21 @@ export const spread = (
 export const stall = (
   sql: Sql,
   owner: Id,
-  held: readonly { id: Id; takes: number }[],
+  leased: readonly { id: Id; takes: number }[],
   job: Id,
   again: readonly Again[],
 ) => sql`
-  with held as materialized (${stillHeld(owner, held)} for update of t),
+  with leased as materialized (${stillLeased(owner, leased)} for update of t),
   stalled as (
     update jobs
     set status = 'error',
         updated_at = clock_timestamp()
     where id = ${job}
       and status in ('pending', 'in progress')
-      and exists (select from held)
+      and exists (select from leased)
   ),
   ${settleTail(
-    held.map(one => one.id),
+    leased.map(one => one.id),
     again,
   )}
   select 1 as one`

@@ -168,14 +168,14 @@ function later(
 export const writeResults =
   (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids'>) =>
   async (entries: readonly Entry<DeliveryResult>[]): Promise<void> => {
-    const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
+    const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const results = entries.flatMap(({ id, ticket, result }) =>
       id && result ? [{ ...result, id, ticket: ticket.id, takes: ticket.takes }] : [],
     )
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => retriesOf(app, entry))
     crashPoint('before-record', () => results.map(result => result.id))
-    await record(app.sql, app.owner, [...held.values()], results, settled, again)
+    await record(app.sql, app.owner, [...leased.values()], results, settled, again)
     crashPoint('after-record', () => results.map(result => result.id))
   }
 

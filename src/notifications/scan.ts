@@ -95,7 +95,7 @@ async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, fil
 export const writeVerdicts =
   (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake'>) =>
   async (entries: readonly Entry<ScanResult>[]): Promise<void> => {
-    const held = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
+    const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const results = entries.flatMap(({ id, ticket, result }) =>
       id && result ? [{ ...result, id, ticket: ticket.id }] : [],
     )
@@ -109,6 +109,6 @@ export const writeVerdicts =
         service_id: ticket.service_id,
       })),
     )
-    const passed = await recordVerdicts(app.sql, app.owner, [...held.values()], results, settled, again)
+    const passed = await recordVerdicts(app.sql, app.owner, [...leased.values()], results, settled, again)
     for (const lane of new Set(passed.map(row => row.lane))) app.wake(lane)
   }

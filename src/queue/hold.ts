@@ -77,6 +77,6 @@ export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (er
 /** A taker that finds no tickets in held lanes. */
 export const heldBy = (hold: Pick<Hold, 'isShut'>, taker: Taker): Taker => ({
   ...taker,
-  take: async (lane, most, which, held) => (hold.isShut(lane) ? [] : taker.take(lane, most, which, held)),
+  take: async (lane, most, which, leased) => (hold.isShut(lane) ? [] : taker.take(lane, most, which, leased)),
   nextDue: lanes => taker.nextDue(lanes.filter(lane => !hold.isShut(lane))),
 })

@@ -16,16 +16,16 @@ export type Ticket = {
 /** A ticket that was leased more often than this without a result is a suspect: it may crash the process that takes it. */
 export const SUSPECT_TAKES = 2
 
-/** Tickets of one service that a lane may hold at the same time. Less than a lane can hold, so that other services get a place. */
+/** Tickets of one service that a lane may lease at the same time. Fewer than a lane can lease in all, so that other services get a place. */
 export const MOST_OF_ONE = 12
 
 export type Taker = {
   /**
    * Leases at most `most` due tickets of a lane, shared fairly between services. Suspects (SUSPECT_TAKES leases without a result)
-   * are taken separately, so that no other ticket is lost with them. `held` is how many tickets the caller already has of each
+   * are taken separately, so that no other ticket is lost with them. `leased` is how many tickets the caller already has of each
    * service: the service with the fewest comes first, and none gets more than MOST_OF_ONE.
    */
-  take(lane: string, most: number, which: 'usual' | 'suspects', held?: ReadonlyMap<Id, number>): Promise<Ticket[]>
+  take(lane: string, most: number, which: 'usual' | 'suspects', leased?: ReadonlyMap<Id, number>): Promise<Ticket[]>
   /** Extends our leases; returns the tickets that are still ours. */
   renew(ids: readonly Id[]): Promise<Set<Id>>
   /** Frees tickets whose lease has expired. */

@@ -20,9 +20,9 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
 
   // A scheduled message has its own ticket, so that it can be cancelled. Thousands of them due at the same moment would be taken
   // four at a time. Merged into large tickets they are taken as fast as the messages of a bulk job.
-  async function mergeSmall(lane: string, held: ReadonlyMap<Id, number>) {
+  async function mergeSmall(lane: string, leased: ReadonlyMap<Id, number>) {
     for (const service of mergeable.get(lane) ?? []) {
-      if ((held.get(service) ?? 0) >= MOST_OF_ONE) continue
+      if ((leased.get(service) ?? 0) >= MOST_OF_ONE) continue
       const merged = await merge(sql, lane, service)
       if (merged < MOST_MERGED) mergeable.get(lane)?.delete(service)
     }
@@ -41,7 +41,12 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
   }
 
   // A loose index scan finds the services: its cost depends on the number of services, not on the number of their tickets.
-  const take = (lane: string, most: number, which: 'usual' | 'suspects', held: ReadonlyMap<Id, number>) => sql<Ticket>`
+  const take = (
+    lane: string,
+    most: number,
+    which: 'usual' | 'suspects',
+    leased: ReadonlyMap<Id, number>,
+  ) => sql<Ticket>`
     with recursive waiting as (
       (select service_id
        from tickets
@@ -62,10 +67,10 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
     picked as (
       select due.id
       from waiting
-      left join unnest(${[...held.keys()]}::uuid[], ${[...held.values()]}::integer[]) as h (service_id, held)
+      left join unnest(${[...leased.keys()]}::uuid[], ${[...leased.values()]}::integer[]) as h (service_id, leased)
         on h.service_id = waiting.service_id
       cross join lateral (
-        select id, due_at, row_number() over (order by due_at) + coalesce(h.held, 0) as rank
+        select id, due_at, row_number() over (order by due_at) + coalesce(h.leased, 0) as rank
         from (select id, due_at
               from tickets
               where lane = ${lane}
@@ -97,10 +102,10 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
     returning t.id, t.lane, t.service_id, t.subjects, t.attempts, t.takes`
 
   return {
-    async take(lane, most, which, held = new Map()) {
-      if (which === 'suspects') return take(lane, most, which, held)
-      if (mergeable.size > 0) await mergeSmall(lane, held)
-      const tickets = await take(lane, most, which, held)
+    async take(lane, most, which, leased = new Map()) {
+      if (which === 'suspects') return take(lane, most, which, leased)
+      if (mergeable.size > 0) await mergeSmall(lane, leased)
+      const tickets = await take(lane, most, which, leased)
       noteSmall(lane, tickets)
       return tickets
     },

@@ -24,10 +24,10 @@ export const ticketsFor = (initialLease: InitialLease): Part => part`
   group by ticket, lane, service_id`
 
 /** Selects the tickets that are still leased to us by the same take. Results are written only for these (fencing). */
-export const stillHeld = (owner: Id, held: readonly { id: Id; takes: number }[]): Part => part`
+export const stillLeased = (owner: Id, leased: readonly { id: Id; takes: number }[]): Part => part`
     select t.id
     from tickets t
-    join unnest(${bare(held.map(h => h.id))}::uuid[], ${bare(held.map(h => h.takes))}::integer[]) as h (id, takes)
+    join unnest(${bare(leased.map(h => h.id))}::uuid[], ${bare(leased.map(h => h.takes))}::integer[]) as h (id, takes)
       on h.id = t.id and h.takes = t.takes
     where t.owner = ${owner}`
 
@@ -65,7 +65,7 @@ export type Again = {
 }
 
 /**
- * CTEs that delete settled tickets and insert the tickets of retries, for a statement with a CTE `held` (id) of tickets that are
+ * CTEs that delete settled tickets and insert the tickets of retries, for a statement with a CTE `leased` (id) of tickets that are
  * still ours. A retry is inserted only if this statement deletes its old ticket: when the statement is repeated after a lost
  * connection, or another process has taken the ticket, there must not be a second one.
  */
@@ -73,7 +73,7 @@ export const settleTail = (settled: readonly Id[], again: readonly Again[]): Par
   settled as (
     delete from tickets
     where id = any (${bare(settled)}::uuid[])
-      and id in (select id from held)
+      and id in (select id from leased)
     returning id
   ),
   later as (

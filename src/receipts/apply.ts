@@ -60,13 +60,13 @@ export const writeMoves =
       .flatMap(list => [...list.values()])
       .filter(one => one.diagnosis)
       .map(one => one.id)
-    const held = [...new Map(entries.map(({ ticket: { id, takes } }) => [id, { id, takes }])).values()]
+    const leased = [...new Map(entries.map(({ ticket: { id, takes } }) => [id, { id, takes }])).values()]
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => retriesOf(app, entry))
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const states = receipts.size === 0 ? [] : await currentStates(sql, [...receipts.keys()])
       const moves = states.flatMap(state => fold(state, inOrder(state.id)) ?? [])
-      if (await move(sql, app.owner, held, moves, settled, again, withoutDiagnosis(diagnosed))) return
+      if (await move(sql, app.owner, leased, moves, settled, again, withoutDiagnosis(diagnosed))) return
     }
     throw new Error('messages were changed concurrently too often to apply their receipts')
   }

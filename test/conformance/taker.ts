@@ -57,11 +57,11 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       await house.put({ lane: 'a', service: quiet })
       const taker = house.taker(30)
 
-      const held = new Map<Id, number>()
+      const leased = new Map<Id, number>()
       const subjects: Id[] = []
       for (let round = 0; round < 4; round++)
-        for (const ticket of await taker.take('a', 16, 'usual', held)) {
-          held.set(ticket.service_id, (held.get(ticket.service_id) ?? 0) + 1)
+        for (const ticket of await taker.take('a', 16, 'usual', leased)) {
+          leased.set(ticket.service_id, (leased.get(ticket.service_id) ?? 0) + 1)
           expect(ticket.subjects.length).toBeLessThanOrEqual(500)
           subjects.push(...ticket.subjects)
         }
@@ -69,8 +69,8 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       // Nothing twice, nothing early, nothing of another lane; and no more tickets leased than a service may have.
       expect(subjects).toHaveLength(1_501)
       expect(new Set(subjects).size).toBe(1_501)
-      expect(held.get(crowd)).toBeLessThanOrEqual(12)
-      expect(held.get(quiet)).toBe(1)
+      expect(leased.get(crowd)).toBeLessThanOrEqual(12)
+      expect(leased.get(quiet)).toBe(1)
     })
 
     test('14.3.7 tickets that were attempted or lost before keep their counts', async () => {

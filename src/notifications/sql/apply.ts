@@ -3,7 +3,7 @@
 import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
-import { type Again, settleTail, stillHeld } from '../../queue/tickets.ts'
+import { type Again, settleTail, stillLeased } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
 import { moved } from './moved.ts'
@@ -48,7 +48,7 @@ export type Move = {
 export async function move(
   sql: Sql,
   owner: Id,
-  held: readonly { id: Id; takes: number }[],
+  leased: readonly { id: Id; takes: number }[],
   moves: readonly Move[],
   settled: readonly Id[],
   again: readonly Again[],
@@ -83,7 +83,7 @@ export async function move(
       and s.status = m.was
       and ${receiptTime} is not distinct from m.were[array_position(m.ids, s.id)]`)},
   outcome as materialized (select count(*) = ${moves.length}::integer as all_moved from moved),
-  held as materialized (${stillHeld(owner, held)} and (select all_moved from outcome) for update of t),
+  leased as materialized (${stillLeased(owner, leased)} and (select all_moved from outcome) for update of t),
   ${also ? part`${also},` : part``}
   ${settleTail(settled, again)}
   select all_moved from outcome`

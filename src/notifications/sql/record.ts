@@ -3,7 +3,7 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
-import { type Again, settleTail, stillHeld } from '../../queue/tickets.ts'
+import { type Again, settleTail, stillLeased } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
 import { handedOver } from './handovers.ts'
@@ -96,12 +96,12 @@ export type Result = {
 export const record = (
   sql: Sql,
   owner: Id,
-  held: readonly { id: Id; takes: number }[],
+  leased: readonly { id: Id; takes: number }[],
   results: readonly Result[],
   settled: readonly Id[],
   again: readonly Again[],
 ) => sql`
-  with held as materialized (${stillHeld(owner, held)} for update of t),
+  with leased as materialized (${stillLeased(owner, leased)} for update of t),
   results as (
     select r.*
     from unnest(${bare(results.map(r => r.id))}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
@@ -110,7 +110,7 @@ export const record = (
                 ${results.map(r => r.response)}::text[], ${bare(results.map(r => r.detail))}::text[],
                 ${bytes(results.map(r => r.diagnosis))}::bytea[], ${bare(results.map(r => r.uncertain))}::boolean[])
          as r (id, ticket, status, moves, provider, ref, response, detail, diagnosis, uncertain)
-    join held on held.id = r.ticket
+    join leased on leased.id = r.ticket
   ),
   alike as materialized (
     select status, moves, provider, response, detail, diagnosis, uncertain, array_agg(id) as ids

@@ -2,7 +2,7 @@
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
 import { judged } from '../../files/sql.ts'
-import { type Again, settleTail, stillHeld, ticketsFor } from '../../queue/tickets.ts'
+import { type Again, settleTail, stillLeased, ticketsFor } from '../../queue/tickets.ts'
 import { unpruned } from './bounds.ts'
 import { moved } from './moved.ts'
 
@@ -33,17 +33,17 @@ export type Verdicts = {
 export const recordVerdicts = (
   sql: Sql,
   owner: Id,
-  held: readonly { id: Id; takes: number }[],
+  leased: readonly { id: Id; takes: number }[],
   results: readonly Verdicts[],
   settled: readonly Id[],
   again: readonly Again[],
 ) => sql<{ lane: string }>`
-  with held as materialized (${stillHeld(owner, held)} for update of t),
+  with leased as materialized (${stillLeased(owner, leased)} for update of t),
   results as materialized (
     select r.*
     from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],
                 ${results.map(r => r.response)}::text[]) as r (id, ticket, status, response)
-    join held on held.id = r.ticket
+    join leased on leased.id = r.ticket
   ),
   ${moved(part`
     update states s
