@@ -1,4 +1,5 @@
 // Reads the settings. Nothing else reads the environment. All problems are reported together, before anything starts.
+import type { Channel } from '../channels/index.ts'
 import { fileProblems } from '../files/settings.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { readEnvFile } from './env-file.ts'
@@ -11,7 +12,7 @@ import type { Values } from './settings.ts'
 export { settingsTable } from './settings.ts'
 
 /** `providers`: the providers of each channel, in order of preference, from the variables or the providers file. */
-export type Config = Omit<Values, 'emailProviders' | 'smsProviders'> & { providers: Chosen }
+export type Config = Omit<Values, `${Channel}Providers`> & { providers: Chosen }
 
 /** All problems of the settings, each as a sentence that says what to correct. */
 export class ConfigProblems extends Error {
@@ -57,11 +58,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, so
     const where = source.where.get(name) ?? source.where.get(`${name}_FILE`)
     problems.push(where ? `${where}: ${sentence}` : sentence)
   }
-  const { emailProviders, smsProviders, ...values } = readValues(env, report)
+  const values = readValues(env, report)
   const file = values.providersFile === null ? null : readProvidersFile(values.providersFile, env)
   unknownNames(env, file?.variables ?? [], report)
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
-  const byVariables = chosenProviders({ email: emailProviders, sms: smsProviders }, values, isSet, report)
+  const byVariables = chosenProviders(values, isSet, report)
   const config: Config = { ...values, providers: { ...byVariables, ...file?.chosen } }
   problems.push(...fileProblems(values), ...providerProblems(values))
   if (file) {

@@ -1,18 +1,18 @@
 // Chooses the providers from variables: the short way, for one provider of each kind.
-import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
+import { CHANNELS, channelNames } from '../channels/index.ts'
 import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/kind.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
 import type { Chosen } from '../providers/registry.ts'
 import type { Report } from './read.ts'
+import type { Values } from './settings.ts'
 
-type Names = Readonly<Record<Channel, readonly string[]>>
 type IsSet = (variable: string) => boolean
 
 /** Listed providers must be configured; without a list, all configured ones are used. */
-export const chosenProviders = (names: Names, values: ProviderValues, isSet: IsSet, report: Report): Chosen => ({
-  email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, names.email, values, isSet, report),
-  sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, names.sms, values, isSet, report),
+export const chosenProviders = (values: Values, isSet: IsSet, report: Report): Chosen => ({
+  email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, values.emailProviders, values, isSet, report),
+  sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, values.smsProviders, values, isSet, report),
 })
 
 function chosenOf<P extends Provider>(

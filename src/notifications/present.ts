@@ -1,7 +1,9 @@
-import { CHANNELS, type Compiled } from '../channels/index.ts'
+import { CHANNELS, type Channel, type Compiled } from '../channels/index.ts'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
+import { fromNumber } from '../services/senders.ts'
+import type { LoadedService, ReplyTo, Sender } from '../services/sql.ts'
 import { type Notification, openPersonal } from './notification.ts'
 import { describe } from './status.ts'
 
@@ -13,6 +15,26 @@ export type SentMessage = {
   template_version: number
   /** The due time as the caller wrote it. */
   scheduled_for: string | null
+}
+
+type SentContent = (
+  app: { sendingDomain: string },
+  service: LoadedService,
+  content: { body: string; subject?: string },
+  origin: ReplyTo | Sender | null,
+) => SentMessage['content']
+
+/** The content in the response to a send, by channel. */
+export const SENT_CONTENT: Readonly<Record<Channel, SentContent>> = {
+  email: ({ sendingDomain }, { mailbox }, { subject = '', body }) => ({
+    subject,
+    body,
+    from_email: `${mailbox}@${sendingDomain}`,
+  }),
+  sms: (_app, service, { body }, origin) => ({
+    body,
+    from_number: fromNumber(service, origin && 'sender' in origin ? origin : null),
+  }),
 }
 
 /** The response to a send; URLs are absolute. */

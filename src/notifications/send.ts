@@ -21,14 +21,14 @@ import { smsLimit } from '../rendering/sms.ts'
 import { storable } from '../rendering/values.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { mayReceive } from '../services/allowed.ts'
-import { chooseOrigin, fromNumber } from '../services/senders.ts'
+import { chooseOrigin } from '../services/senders.ts'
 import { dailyLimit, maySend, rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
 import type { Head, Templates } from '../templates/cache.ts'
 import type { Accept } from './accept.ts'
 import { laneOf } from './lane.ts'
 import { personalTo, sealPersonal } from './notification.ts'
-import { presentSent, type SentMessage } from './present.ts'
+import { presentSent, SENT_CONTENT, type SentMessage } from './present.ts'
 import { refuse } from './refusals.ts'
 import { readMoment } from './schedule.ts'
 import type { SendInput } from './schemas.ts'
@@ -140,13 +140,7 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   const sent: SentMessage = {
     id: app.ids.next(),
     reference: input.reference,
-    content:
-      content.subject === undefined
-        ? {
-            body: content.body,
-            from_number: fromNumber(service, origin.origin && 'sender' in origin.origin ? origin.origin : null),
-          }
-        : { subject: content.subject, body: content.body, from_email: `${service.mailbox}@${app.sendingDomain}` },
+    content: SENT_CONTENT[channel](app, service, content, origin.origin),
     template_id: template.id,
     template_version: template.version,
     scheduled_for: input.scheduled_for,

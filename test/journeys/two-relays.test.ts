@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { readConfig } from '../../src/config/index.ts'
 import { smtpServer } from '../support/smtp-server.ts'
 import { CATEGORY, world } from '../support/world.ts'
 
@@ -13,6 +15,18 @@ afterAll(async () => {
   await Promise.all([first.stop(), second.stop()])
   rmSync(folder, { recursive: true, force: true })
 })
+
+async function doctor(env: Record<string, string>) {
+  let out = ''
+  const streams = {
+    out(text: string) {
+      out += text
+    },
+    err() {},
+  }
+  await run(['doctor', '--json'], streams, () => readConfig({ HERALD_PORT: '0', HERALD_LOG_LEVEL: 'silent', ...env }))
+  return (JSON.parse(out) as { checks: { name: string; ok: boolean; found: string }[] }).checks
+}
 
 test('order is preference, the password comes from its file, and the second relay takes over', async () => {
   writeFileSync(join(folder, 'password'), 's3cret\n')
@@ -27,6 +41,15 @@ test('order is preference, the password comes from its file, and the second rela
     providers: { email: ['relay-a', 'relay-b'], sms: ['capture'] },
     details: ['E-mails are sent by relay-a, and by relay-b while it is down.', expect.any(String)],
   })
+  const checks = await doctor({
+    DATABASE_URL: here.config.databaseUrl ?? '',
+    HERALD_DATA: here.config.dataFolder,
+    HERALD_PROVIDERS_FILE: path,
+  })
+  expect(checks.filter(check => check.name === 'Provider of e-mails').map(({ ok, found }) => [ok, found])).toEqual([
+    [true, expect.stringMatching(/^relay-a takes the connection/)],
+    [true, expect.stringMatching(/^relay-b takes the connection/)],
+  ])
   const caller = await (await here.service()).key()
   const template = await caller.post('/v2/manage-template', {
     name: 'Hello',
