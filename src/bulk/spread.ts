@@ -60,7 +60,7 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
   }))
 }
 
-/** For rows that were stored by an earlier version, which did not say it. */
+/** For rows that were stored by an earlier version, without this field. */
 function isAbroad(channel: Channel, key: string): boolean {
   const prefix = CHANNELS[channel].recipient.homePrefix()
   return prefix !== null && !key.startsWith(prefix)

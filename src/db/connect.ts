@@ -169,7 +169,7 @@ export const bare = (values: readonly (string | number | boolean | null | undefi
  */
 export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
   const list = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 20))
-  // One dimension, which may have nulls, of type bytea, so many elements, counted from 1.
+  // Array header: one dimension, may contain nulls, type bytea, the number of elements, lower bound 1.
   let at = [1, 1, pg.types.builtins.BYTEA, values.length, 1].reduce((at, word) => list.writeInt32BE(word, at), 0)
   for (const value of values) {
     at = list.writeInt32BE(value?.length ?? -1, at)

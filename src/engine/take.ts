@@ -10,7 +10,7 @@ export type TakeOptions<Item> = LoadOptions<Item> & {
   lane: string
   taker: Taker
   leaseSeconds: number
-  /** With at least so many items waiting, takes are TAKE_PAUSE_MS apart. */
+  /** With at least this many items waiting, takes are TAKE_PAUSE_MS apart. */
   enough: number
   suspectSlot: SuspectSlot
   isPaused(): boolean

@@ -28,7 +28,7 @@ const DAY_MICROS = 86_400_000_000
 const MOST_FILES = 500
 
 /**
- * Attachments of messages that are final; also viruses and files of cancelled messages. The rows stay to say so. A file is
+ * Attachments of messages that are final; also viruses and files of cancelled messages. The rows stay, without content. A file is
  * checked again only while its message is open, so that the cost depends on what changes and not on what is stored.
  */
 export function emptyFinishedFiles({ db: { sql }, clock, files: { store } }: App): Steps {

@@ -38,7 +38,7 @@ function lengthOf(value: unknown): number {
   return decimal(value as number | bigint).length
 }
 
-/** Every sentence this file can say, for docs/errors.md. */
+/** Every sentence of this file, for docs/errors.md. */
 export const sentences = [
   'Personalisation variables size of <n> bytes is greater than allowed limit of 51200 bytes.',
 ] as const

@@ -1,4 +1,4 @@
-// Admission control for memory: at most so many bytes are in use, further requests wait in order. A body is not read while its
+// Admission control for memory: at most this many bytes are in use, further requests wait in order. A body is not read while its
 // request waits, so TCP slows the sender down. Without it a hundred 8 MB bodies took 1 GB (reliability 5.2).
 
 export type Budget = {

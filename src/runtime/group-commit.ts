@@ -28,9 +28,9 @@ export type GroupCommitOptions = {
 export type BatchingDelay = {
   afterItems: number
   ms: number
-  /** So many items do not wait for the end of the delay, … */
+  /** With this many items the batch does not wait for the end of the delay. */
   skipAtItems: number
-  /** … and so many not even for the end of this turn of the event loop. Absent: they do. */
+  /** With this many items the batch does not even wait for the end of this turn of the event loop. Absent: it does. */
   sendAtItems?: number
   /** No delay while this process, not the database, is the bottleneck. */
   isBusy?(): boolean
@@ -115,8 +115,8 @@ export function createGroupCommit<Item, Result>(
   function push(item: Item, resolve: (result: Result) => void, reject: (error: unknown) => void) {
     queue.push({ item, resolve, reject })
     if (inFlight >= maxInFlight) return
-    // Callers that were answered together come back together: the first of them are sent while the others are read. If all were
-    // sent as one batch, the database and this process would work in turns from then on.
+    // Callers that were answered together send their next requests together: the first of them are sent to the database while the
+    // others are still read. If all were sent as one batch, the database would be idle while this process works, and the reverse.
     if (queue.length >= sendAt) send()
     else schedule()
   }

@@ -25,7 +25,7 @@ export function createThread<Message, Reply>(
   options: ThreadOptions & {
     onStart?(): void
     onReply(reply: Reply): void
-    /** Called once for each thread that was started, also at stop. Nothing is heard of that thread afterwards. */
+    /** Called once for each thread that was started, also at stop. It is the last callback for that thread. */
     onLost(why: Loss): void
   },
 ): Thread<Message> {

@@ -56,7 +56,7 @@ export type Page = {
   reference: string | null
   olderThan: Id | null
   size: number
-  /** The page ends after so many bytes of sealed values, but has at least one message. */
+  /** The page ends after this many bytes of sealed values, but has at least one message. */
   bytes: number
 }
 

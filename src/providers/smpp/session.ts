@@ -39,7 +39,7 @@ type Events = {
 
 /** The longest wait for the answer to a bind or an enquire_link. */
 const aliveMillis = 10_000
-/** After a bind that lasted so long, the backoff starts again with its first pause. */
+/** After a bind that lasted this long, the backoff starts again with its first pause. */
 const steadyMillis = 10_000
 const unbindMillis = 1_000
 
@@ -106,7 +106,7 @@ export function createSession(options: SessionOptions, events: Events): Session 
     const [first, longest] = options.retryMillis
     const pause = Math.min(longest, first * 2 ** Math.min(failures, 20))
     failures += 1
-    // Half of the pause is random, so that several binds do not come back at the same moment.
+    // Half of the pause is random, so that several binds do not reconnect at the same moment.
     retry = setTimeout(start, pause / 2 + (Math.random() * pause) / 2)
   }
 

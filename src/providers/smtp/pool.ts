@@ -11,7 +11,7 @@ import { open, type SentMail, type Session } from './session.ts'
 export type PoolSettings = {
   relay: Relay
   connections: number
-  /** After so many messages a connection is replaced, so that changed addresses of the provider are used. */
+  /** After this many messages a connection is replaced, so that changed addresses of the provider are used. */
   messagesPerConnection: number
   idleSeconds: number
 }

@@ -98,7 +98,7 @@ export type SmtpSettings = {
   idleSeconds: number
   perSecond: number | null
   dkim: DkimSettings | null
-  /** Null: nobody listens for bounces, and they go to the sender's address. */
+  /** Null: bounces are not received here, and go to the sender's address. */
   bounces: BounceSettings | null
 }
 

@@ -9,7 +9,7 @@ export type Extensions = {
   deliveryStatus: boolean
   /** MAIL takes the size of the message (RFC 1870). */
   size: boolean
-  /** The largest message it takes; 0: it does not say. */
+  /** The size limit of the server; 0: not announced. */
   largest: number
   /** SASL mechanisms in upper case. */
   auth: ReadonlySet<string>
