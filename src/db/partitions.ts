@@ -8,7 +8,9 @@ const DAY = 86_400_000_000 // microseconds
 /** The clock may be set back over midnight: yesterday's partition must exist, too. */
 const BEHIND = 1
 const AHEAD = 3
-const LOCK = 6011_0004
+const MAKE_LOCK = 6011_0004
+/** Not the same: a drop may wait for a long transaction, and a start that needs partitions must not. */
+const DROP_LOCK = 6011_0006
 /** Creating all partitions takes less than a second: a longer wait for the lock means that its holder hangs. */
 const WAIT_SECONDS = 30
 
@@ -30,7 +32,7 @@ export const partitionsOf = (tables: readonly string[]): Partitions => ({
     return makeDays(db, tables, days)
   },
   makeOf: (db, ids) => makeDays(db, tables, [...new Set(ids.map(id => Math.floor(microsOf(id) / DAY)))]),
-  drop: (db, micros) => dropBefore(db, tables, Math.floor(micros / DAY)),
+  drop: (db, micros) => exclusively(db, DROP_LOCK, () => dropBefore(db, tables, Math.floor(micros / DAY))),
   daysAhead: sql => daysAhead(sql, tables),
 })
 
@@ -40,18 +42,24 @@ export const hasNoPartition = (error: unknown): boolean =>
 
 async function makeDays(db: Database, tables: readonly string[], days: readonly number[]): Promise<string[]> {
   if ((await missing(db, tables, days)).length === 0) return []
-  // When several processes start together, one creates the partitions; the others wait for the lock and find them.
-  const holder = db.client()
-  await holder.connect()
-  try {
-    await holder.query(`set lock_timeout = '${WAIT_SECONDS}s'`)
-    await holder.query('select pg_advisory_lock($1)', [LOCK])
+  return exclusively(db, MAKE_LOCK, async () => {
     const made: string[] = []
     for (const one of await missing(db, tables, days)) {
       await make(db, one)
       made.push(one.name)
     }
     return made
+  })
+}
+
+/** One process at a time; the others wait for the lock, and find the work done. */
+async function exclusively<T>(db: Database, lock: number, work: () => Promise<T>): Promise<T> {
+  const holder = db.client()
+  await holder.connect()
+  try {
+    await holder.query(`set lock_timeout = '${WAIT_SECONDS}s'`)
+    await holder.query('select pg_advisory_lock($1)', [lock])
+    return await work()
   } finally {
     await holder.end()
   }
