@@ -1,12 +1,10 @@
 import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
-import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
-import type { KeyType } from '../keys/key.ts'
 import { type Counter, givenBack, reservedWhole } from '../limits/sql/usage.ts'
 import { countsOfJob } from '../notifications/sql/moved.ts'
-import { bulkStored } from '../notifications/sql/spread.ts'
+import { bulkStored, type JobColumns } from '../notifications/sql/spread.ts'
 import { type Again, settleTail, stillLeased, ticketsFor, unqueued } from '../queue/tickets.ts'
 import { WAKE_CHANNEL } from '../queue/wake.ts'
 import { remembered } from '../replays/sql.ts'
@@ -179,19 +177,7 @@ export async function purgeChunks(
   return step ?? { found: 0, last: null, jobs: [] }
 }
 
-export type Chunk = {
-  id: Id
-  job_id: Id
-  sealed: Buffer
-  service_id: Id
-  key_id: Id | null
-  key_type: KeyType
-  channel: Channel
-  template_id: Id
-  template_version: number
-  sender_id: Id | null
-  lane: string
-}
+export type Chunk = JobColumns & { id: Id; sealed: Buffer; lane: string }
 
 export const loadChunks = (sql: Sql, ids: readonly Id[]) => sql<Chunk>`
   select c.id, c.job_id, c.sealed, j.service_id, j.key_id, j.key_type, j.channel, j.template_id, j.template_version, j.sender_id, j.lane

@@ -52,7 +52,7 @@ export const wasTried = (ids: Part): Part =>
   part`exists (select from states s where s.id = any (${ids}) and (s.attempts > 0 or s.uncertain))`
 
 /** Marks a message just before it is sent; the outcome replaces the mark. Only for suspects, because it costs a statement each. */
-export const HANDING_OVER = 'handing over'
+const HANDING_OVER = 'handing over'
 export const markHandingOver = (sql: Sql, id: Id) => sql`
   update states
   set failure_detail = ${HANDING_OVER}
