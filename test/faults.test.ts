@@ -1,6 +1,6 @@
 // How the fault tests judge: time bounds scale with a slow machine, up to a limit, and the factor is always printed.
 import { describe, expect, test } from 'vitest'
-import { factorOf, MOST_FACTOR, verdict } from '../faults/support/promise.ts'
+import { factorOf, verdict } from '../faults/support/promise.ts'
 
 const judged = (factor?: number) => verdict('L0', 'a promise', '≤ 1 s', '0.5 s', { 'in time': true }, [], factor)
 
@@ -11,13 +11,8 @@ describe('a bound that scales with the slowness of the machine', () => {
     expect(judged()).toMatchObject({ holds: true, measured: '0.5 s' })
   })
 
-  test('fails above three times, whatever was measured', () => {
-    expect(judged(MOST_FACTOR).holds).toBe(true)
-    for (const factor of [3.01, 40, Infinity, Number.NaN])
-      expect(judged(factor)).toMatchObject({ holds: false, why: ['not: bounds scaled by 3 at most'] })
-  })
-
-  test('is never below the promise', () => {
+  test('is never below the promise, and never above three times the promise', () => {
     expect([factorOf(20, 5), factorOf(20, 20), factorOf(20, 50)]).toEqual([1, 1, 2.5])
+    expect([factorOf(20, 60), factorOf(20, 61), factorOf(20, 800), factorOf(20, Infinity)]).toEqual([3, 3, 3, 3])
   })
 })
