@@ -29,6 +29,36 @@ create table chunks (
   constraint chunks_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id)
 );
 
+create table event_clock (
+  one boolean not null default true,
+  shift bigint not null,
+  constraint event_clock_pkey PRIMARY KEY (one),
+  constraint event_clock_one_check CHECK (one)
+);
+
+create table events (
+  id uuid not null,
+  stamp bigint not null,
+  seq bigint not null default nextval('events_seq'::regclass),
+  service_id uuid not null,
+  key_type text not null,
+  channel text,
+  type text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  subjects uuid[] not null,
+  cause text not null,
+  provider text,
+  response text,
+  detail text,
+  uncertain boolean not null default false,
+  took integer[],
+  delays real[],
+  times timestamp with time zone[],
+  sealed bytea,
+  constraint events_pkey PRIMARY KEY (id),
+  constraint events_subjects_check CHECK (((cardinality(subjects) >= 1) AND (cardinality(subjects) <= 65536)))
+) partition by RANGE (id);
+
 create table file_pieces (
   content uuid not null,
   n smallint not null,
@@ -129,10 +159,18 @@ create table keys (
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  manage_webhooks boolean not null default false,
   constraint keys_secret_digest_key UNIQUE (secret_digest),
   constraint keys_pkey PRIMARY KEY (id),
   constraint keys_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
   constraint keys_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
+);
+
+create table mails (
+  id uuid not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint mails_pkey PRIMARY KEY (id)
 );
 
 create table migrations (
@@ -305,6 +343,7 @@ create table states (
   was text,
   moves text[] not null default '{created}'::text[],
   diagnosis bytea,
+  logged timestamp with time zone[] not null default '{}'::timestamp with time zone[],
   constraint states_pkey PRIMARY KEY (id),
   constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
   constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))
@@ -396,9 +435,85 @@ create table users (
   constraint users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 
+create table webhook_attempts (
+  id uuid not null,
+  webhook_id uuid not null,
+  at timestamp with time zone not null,
+  events uuid[] not null,
+  stamp bigint not null,
+  took integer[] not null,
+  status integer,
+  error text,
+  answer bytea,
+  constraint webhook_attempts_pkey PRIMARY KEY (id)
+);
+
+create table webhook_replays (
+  id uuid not null,
+  webhook_id uuid not null,
+  types text[],
+  first uuid not null,
+  last uuid not null,
+  stamp bigint not null,
+  seq bigint not null,
+  n integer not null,
+  end_stamp bigint not null,
+  end_seq bigint not null,
+  sent bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  constraint webhook_replays_pkey PRIMARY KEY (id),
+  constraint webhook_replays_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+
+create table webhook_retries (
+  webhook_id uuid not null,
+  event uuid not null,
+  stamp bigint not null,
+  seq bigint not null,
+  subject uuid not null,
+  state text not null default 'waiting'::text,
+  failures integer not null default 0,
+  since timestamp with time zone not null default clock_timestamp(),
+  next_at timestamp with time zone not null,
+  status integer,
+  constraint webhook_retries_pkey PRIMARY KEY (webhook_id, event),
+  constraint webhook_retries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE,
+  constraint webhook_retries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'failed'::text])))
+);
+
+create table webhooks (
+  id uuid not null,
+  service_id uuid not null,
+  key_type text not null,
+  format text not null,
+  sealed bytea not null,
+  types text[],
+  with_recipient boolean not null default false,
+  batch integer not null default 1,
+  state text not null default 'active'::text,
+  reason text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone,
+  stamp bigint not null,
+  seq bigint not null,
+  n integer not null,
+  ticket uuid,
+  failing_since timestamp with time zone,
+  failures integer not null default 0,
+  succeeded_at timestamp with time zone,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
+  constraint webhooks_batch_check CHECK (((batch >= 1) AND (batch <= 100))),
+  constraint webhooks_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'callback'::text]))),
+  constraint webhooks_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text]))),
+  constraint webhooks_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text])))
+);
+
 CREATE INDEX audit_of_service ON public.audit USING btree (service_id, id);
 
 CREATE INDEX chunks_of_job ON public.chunks USING btree (job_id);
+
+CREATE INDEX events_in_order ON ONLY public.events USING btree (service_id, key_type, stamp, seq);
 
 CREATE INDEX files_of_message ON public.files USING btree (notification_id);
 
@@ -435,6 +550,18 @@ CREATE INDEX tickets_by_service ON public.tickets USING btree (lane, service_id,
 CREATE INDEX tickets_leased ON public.tickets USING btree (leased_until) WHERE (owner IS NOT NULL);
 
 CREATE INDEX tickets_next ON public.tickets USING btree (lane, due_at) WHERE (owner IS NULL);
+
+CREATE INDEX webhook_attempts_by_age ON public.webhook_attempts USING btree (at);
+
+CREATE INDEX webhook_attempts_by_stamp ON public.webhook_attempts USING btree (webhook_id, stamp);
+
+CREATE INDEX webhook_attempts_of ON public.webhook_attempts USING btree (webhook_id, id);
+
+CREATE INDEX webhook_replays_of ON public.webhook_replays USING btree (webhook_id, id);
+
+CREATE INDEX webhook_retries_due ON public.webhook_retries USING btree (webhook_id, next_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX webhooks_of_service ON public.webhooks USING btree (service_id, id);
 
 CREATE UNIQUE INDEX one_default_reply_to ON public.reply_tos USING btree (service_id) WHERE (is_default AND (NOT archived));
 
@@ -483,6 +610,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.event_floor(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select (lpad(to_hex(micros / 1000), 12, '0') || '7' || lpad(to_hex(ceil((micros % 1000) * 4096 / 1000.0)::integer), 3, '0')
+          || '0000000000000000')::uuid
+  from (select (extract(epoch from moment) * 1000000)::bigint as micros) clock
+$function$;
+
+CREATE OR REPLACE FUNCTION public.event_group(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+AS $function$
+  select (left(replace(event_floor(moment)::text, '-', ''), 16) || substr(replace(gen_random_uuid()::text, '-', ''), 17, 12) || '0000')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION public.event_stamp()
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return (select shift + pg_snapshot_xmax(pg_current_snapshot())::text::bigint from event_clock);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_audit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -518,7 +671,7 @@ CREATE TRIGGER keep_audit BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FO
 
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.folders FOR EACH ROW EXECUTE FUNCTION tell_change();
 
-CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF name, key_type, manage_templates, expires_at, revoked_at ON public.keys FOR EACH ROW EXECUTE FUNCTION tell_change();
+CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF name, key_type, manage_templates, manage_webhooks, expires_at, revoked_at ON public.keys FOR EACH ROW EXECUTE FUNCTION tell_change();
 
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.reply_tos FOR EACH ROW EXECUTE FUNCTION tell_change();
 

@@ -3,6 +3,7 @@ import type { Id } from './core/id.ts'
 import { createLeader } from './engine/leader.ts'
 import { measureEngine } from './engine/measure.ts'
 import { createEngine, type Engine } from './engine/run.ts'
+import type { EventHints } from './events/hints.ts'
 import { fetchAttachments } from './files/fetch.ts'
 import { createFiles, type Files } from './files/place.ts'
 import type { Inbox } from './inbox/inbox.ts'
@@ -33,6 +34,7 @@ type Given = {
   files: Files
   renderThread: RenderThread
   hold: Hold
+  hints: EventHints
   metrics: Metrics
   log: Log
 }
@@ -70,7 +72,7 @@ export type Delivery = Omit<Engine, 'stop'> & { owner: Id }
 /** Registers its stop steps, including those of parts that were started before a failure. */
 export function startDelivery(store: Store, given: Given, registry: Registry, lifetime: Lifetime): Delivery {
   const { config, db, ids } = store
-  const { services, templates, files, renderThread, hold, metrics, log } = given
+  const { services, templates, files, renderThread, hold, hints, metrics, log } = given
   const onFault = (error: unknown, sentence: string, fields?: Record<string, unknown>) => {
     metrics.faults.inc()
     log.error({ error: faultOf(error), ...fields }, sentence)
@@ -106,6 +108,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     },
     sendingDomain: config.sendingDomain,
     owner,
+    hints,
     random: Math.random,
     wake: lane => engine.wake(lane),
     onFault,

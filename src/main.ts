@@ -10,6 +10,8 @@ import { type Clock, createClock } from './core/clock.ts'
 import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
 import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
+import { createEventHints } from './events/hints.ts'
+import { EVENTS_CHANNEL } from './events/sql.ts'
 import { measureQueue } from './figures.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
@@ -124,13 +126,16 @@ export async function start(
       say(HELD)
     }
 
+    const hints = createEventHints(db.sql, onFault)
+    await listener.on(EVENTS_CHANNEL, hints.hear)
+
     const renderThread = createRenderThread()
     lifetime.add(() => renderThread.stop())
     const { sendingDomain } = config
     const inbox = createInbox({ sql: db.sql, seal, services, templates, renderThread, sendingDomain })
     const files = createFilePlace(store, log)
     lifetime.add(() => files.stop())
-    const given = { services, templates, inbox, files, renderThread, hold, metrics, log }
+    const given = { services, templates, inbox, files, renderThread, hold, hints, metrics, log }
     // Receipts may arrive as soon as a provider is connected; they wait until their consumer is ready.
     let dispatcher: Dispatcher | null = null
     const hearReceipts = createAcceptReceipts({
@@ -155,6 +160,7 @@ export async function start(
       ...store,
       log,
       metrics,
+      hints,
       services,
       authenticate,
       templates,

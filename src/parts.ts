@@ -5,6 +5,7 @@ import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
+import type { EventHints } from './events/hints.ts'
 import type { Fetched } from './files/fetch.ts'
 import type { Files } from './files/place.ts'
 import type { Links } from './http/links.ts'
@@ -41,6 +42,7 @@ export type Store = {
 export type Parts = Omit<Store, 'stop' | 'revive'> & {
   log: Log
   metrics: Metrics
+  hints: EventHints
   services: Services
   authenticate: Authenticate
   templates: Templates
@@ -73,6 +75,7 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   renderLarge: RenderLarge
   sendingDomain: string
   owner: Id
+  hints: EventHints
   random(): number
   /** Notifies a lane that a ticket is due. */
   wake(lane: string): void

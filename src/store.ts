@@ -12,6 +12,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { checkSeal, secretFile, secretIn } from './db/seal.ts'
+import { makeEventPartitions } from './events/partitions.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Store } from './parts.ts'
@@ -110,6 +111,7 @@ export async function openStore(
       await checkSeal(db.sql, seal)
       await recogniseCopy(db.sql, IDENTITY_TABLES)
       await makePartitions(db, clock)
+      await makeEventPartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
     }
     signal?.throwIfAborted()

@@ -19,10 +19,15 @@ const NOUNS = [
   'replays',
   'files',
   'templates',
+  'events',
   'notifications',
   'bulk',
   'receipts',
   'inbox',
+  'mails',
+  'feed',
+  'webhooks',
+  'timeline',
   'maintenance',
 ]
 const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
@@ -40,10 +45,13 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   replays: ['replays'],
   files: ['files', 'file_pieces', 'uploads'],
   templates: ['templates', 'template_versions', 'template_categories', 'folders'],
+  events: ['events', 'event_clock'],
   notifications: ['notifications', 'states', 'handovers', 'job_counts'],
   bulk: ['jobs', 'chunks'],
   receipts: ['receipts'],
   inbox: ['inbox'],
+  mails: ['mails'],
+  webhooks: ['webhooks', 'webhook_attempts', 'webhook_retries', 'webhook_replays'],
 }
 const SQL_MACHINES = ['db', 'queue', 'engine']
 /** Here a table may be a value that becomes part of a statement. */

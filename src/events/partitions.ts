@@ -1,0 +1,8 @@
+// The log has a partition for each day.
+import { partitionsOf } from '../db/partitions.ts'
+
+export const {
+  make: makeEventPartitions,
+  drop: dropEventPartitions,
+  daysAhead: eventDaysAhead,
+} = partitionsOf(['events'])
