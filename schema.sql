@@ -632,7 +632,10 @@ CREATE OR REPLACE FUNCTION public.event_stamp()
  LANGUAGE plpgsql
 AS $function$
 begin
-  return (select shift + pg_snapshot_xmax(pg_current_snapshot())::text::bigint from event_clock);
+  return (
+    select shift + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint + 1)
+    from event_clock
+  );
 end
 $function$;
 

@@ -57,11 +57,15 @@ create or replace function event_group(moment timestamptz) returns uuid language
   select (left(replace(event_floor(moment)::text, '-', ''), 16) || substr(replace(gen_random_uuid()::text, '-', ''), 17, 12) || '0000')::uuid
 $$
 -- next
--- A position: higher than that of every transaction that has ended, and than the number of every transaction that has begun. It is
--- taken with a snapshot of its own (volatile), after the rows of the statement are locked.
+-- A position: higher than the number of its own transaction, and not lower than the position of any transaction that has ended
+-- (the xmax of a snapshot is one more than the highest number that has ended, which may be lower than our own). It is taken with a
+-- snapshot of its own (volatile), after the rows of the statement are locked.
 create or replace function event_stamp() returns bigint language plpgsql volatile as $$
 begin
-  return (select shift + pg_snapshot_xmax(pg_current_snapshot())::text::bigint from event_clock);
+  return (
+    select shift + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint + 1)
+    from event_clock
+  );
 end
 $$
 -- next
