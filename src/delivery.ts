@@ -110,6 +110,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     owner,
     hints,
     random: Math.random,
+    onMailLost: () => metrics.mailsLost.inc(),
     wake: lane => engine.wake(lane),
     onFault,
   }

@@ -4,7 +4,7 @@ import { SCAN_LANE } from './notifications/lane.ts'
 import { daysAhead } from './notifications/partitions.ts'
 import { type LaneFigures, laneFigures, ticketFigures } from './queue/figures.ts'
 import { RECEIPT_LANE } from './receipts/sql.ts'
-import { HELD_LANES, LANES } from './sending.ts'
+import { LANES, RELEASED_LANES } from './sending.ts'
 import { createReading, type LabelledValue, type Metrics } from './telemetry/metrics.ts'
 
 export type Figures = {
@@ -19,7 +19,7 @@ export type Figures = {
 
 export async function figuresOf(sql: Sql): Promise<Figures> {
   const lanes = await laneFigures(sql, LANES)
-  const rest = await ticketFigures(sql, { held: HELD_LANES, retried: RECEIPT_LANE, aged: SCAN_LANE })
+  const rest = await ticketFigures(sql, { held: RELEASED_LANES, retried: RECEIPT_LANE, aged: SCAN_LANE })
   return { lanes, kept: rest.kept, unmatched: rest.retried, scan_oldest_seconds: rest.oldest_seconds }
 }
 

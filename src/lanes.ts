@@ -3,6 +3,8 @@ import { SPREAD_LANE } from './bulk/job.ts'
 import { spread, writeChunks } from './bulk/spread.ts'
 import { CHANNELS, channelNames } from './channels/index.ts'
 import { type LaneSpec, lane } from './engine/run.ts'
+import { deliverMails, writeMails } from './mails/deliver.ts'
+import { MAIL_LANE } from './mails/mail.ts'
 import { endOverdueMessages } from './maintenance/expire.ts'
 import { emptyFinishedFiles, purgeExpiredFiles, purgeOrphanedUploads } from './maintenance/files.ts'
 import { dropExpiredPartitions, makeComingPartitions } from './maintenance/partitions.ts'
@@ -42,6 +44,7 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
     lane({ name: SCAN_LANE, slots: 4, work: scan(app), write: writeVerdicts(app) }),
     lane({ name: SPREAD_LANE, slots: 4, work: spread(app), write: writeChunks(app) }),
     lane({ name: RECEIPT_LANE, slots: 256, work: apply(app), write: writeMoves(app) }),
+    lane({ name: MAIL_LANE, slots: 4, work: deliverMails(app), write: writeMails(app) }),
   ]
 }
 

@@ -77,6 +77,8 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   owner: Id
   hints: EventHints
   random(): number
+  /** Counts a mail of Herald itself that is given up. */
+  onMailLost(): void
   /** Notifies a lane that a ticket is due. */
   wake(lane: string): void
   /** Logs and counts an error: a fixed sentence, and ids. */

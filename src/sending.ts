@@ -1,11 +1,15 @@
 // What the queue needs to know about this program: all lanes, the lanes that stop while sending is held, and how a copy of the
 // database is recognised.
 import { SPREAD_LANE } from './bulk/job.ts'
+import { MAIL_LANE } from './mails/mail.ts'
 import { MESSAGE_LANES, SCAN_LANE } from './notifications/lane.ts'
 import { RECEIPT_LANE } from './receipts/sql.ts'
 
-/** Lanes that send or lead to a send; receipts and simulated messages are not stopped. */
-export const HELD_LANES: readonly string[] = [...MESSAGE_LANES, SCAN_LANE, SPREAD_LANE]
+/** Lanes of messages and jobs: a release keeps back what the original of a copy may have sent. */
+export const RELEASED_LANES: readonly string[] = [...MESSAGE_LANES, SCAN_LANE, SPREAD_LANE]
+
+/** Lanes that stop while sending is held. A release keeps nothing of the others back: what they do twice does no harm. */
+export const HELD_LANES: readonly string[] = [...RELEASED_LANES, MAIL_LANE]
 
 export const LANES: readonly string[] = [...HELD_LANES, 'simulation', RECEIPT_LANE]
 

@@ -4,7 +4,7 @@ import { readId } from '../core/id.ts'
 import { wasTried } from '../notifications/sql/record.ts'
 import { holdingOf, holdSending } from '../queue/hold.ts'
 import { keptTickets, type Released, releaseAll, releaseChosen, releaseSince } from '../queue/release.ts'
-import { HELD_LANES, IDENTITY_TABLES } from '../sending.ts'
+import { IDENTITY_TABLES, RELEASED_LANES } from '../sending.ts'
 import { type Command, UsageError, withStore } from './command.ts'
 import { listing, moment } from './print.ts'
 
@@ -58,11 +58,11 @@ export const holdCommands: readonly Command[] = [
         const [cutOff, ids, all] = [input.maybe('cut-off'), input.list('id'), input.has('all')]
         if ([cutOff !== undefined, ids.length > 0, all].filter(Boolean).length !== 1)
           throw new UsageError('Give exactly one of --cut-off, --id and --all. What is sent cannot be recalled.')
-        if (all) return outputOf(await releaseAll(db, HELD_LANES))
+        if (all) return outputOf(await releaseAll(db, RELEASED_LANES))
         if (cutOff !== undefined)
-          return outputOf(await releaseSince(db, HELD_LANES, readTime(cutOff, clock.now()), wasTried))
+          return outputOf(await releaseSince(db, RELEASED_LANES, readTime(cutOff, clock.now()), wasTried))
         const wanted = ids.map(text => readId(text) ?? wrongId(text))
-        const chosen = await releaseChosen(db.sql, HELD_LANES, wanted)
+        const chosen = await releaseChosen(db.sql, RELEASED_LANES, wanted)
         const missing = wanted.filter(id => !chosen.includes(id))
         const text = [
           `${chosen.length} of ${wanted.length} released.`,
@@ -93,7 +93,7 @@ function wrongId(text: string): never {
 
 async function present(sql: Parameters<typeof holdingOf>[0]) {
   const holding = await holdingOf(sql)
-  const kept = await keptTickets(sql, HELD_LANES, MOST)
+  const kept = await keptTickets(sql, RELEASED_LANES, MOST)
   return {
     held_since: moment(holding?.held_since ?? null),
     reason: holding?.reason ?? null,

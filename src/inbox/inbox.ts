@@ -100,7 +100,7 @@ const contentOfEmail = ({ from, to, subject, text, html }: EmailMessage): Conten
   to,
   subject: shortened(subject),
   text: shortened(text),
-  html: shortened(html),
+  html: html === '' ? null : shortened(html),
 })
 const shortened = (text: string) => (text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text)
 const contentOfText = ({ from, to, text }: TextMessage): Content => ({ from, to, subject: null, text, html: null })

@@ -36,6 +36,7 @@ export type EmailMessage = {
   to: string
   subject: string
   text: string
+  /** Empty: plain text only. */
   html: string
   attachments: readonly Attachment[]
 }

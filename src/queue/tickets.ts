@@ -23,6 +23,12 @@ export const ticketsFor = (initialLease: InitialLease): Part => part`
   from due
   group by ticket, lane, service_id`
 
+/** Inserts a ticket of its own, due now, for each of `rows` (id, service_id). Its id is that of its subject. */
+export const ticketsOf = (lane: string, rows: Part): Part => part`
+  insert into tickets (id, lane, service_id, subjects, due_at)
+  select id, ${lane}::text, service_id, array[id], clock_timestamp()
+  from (${rows}) due (id, service_id)`
+
 /** Selects the tickets that are still leased to us by the same take. Results are written only for these (fencing). */
 export const stillLeased = (owner: Id, leased: readonly { id: Id; takes: number }[]): Part => part`
     select t.id

@@ -13,6 +13,8 @@ export type Metrics = {
   sends: Counter<'channel' | 'outcome'>
   /** Messages that were given up because they failed or crashed the process repeatedly. */
   setAside: Counter<'lane'>
+  /** Mails of Herald itself that were given up. */
+  mailsLost: Counter
   /** Rows that maintenance changes or removes, and the duration of each step. */
   maintenanceRows: Counter<'task'>
   maintenanceSeconds: Histogram<'task'>
@@ -69,6 +71,11 @@ export function createMetrics(channels: readonly string[]): Metrics {
       name: 'herald_set_aside_total',
       help: 'Messages given up after they failed or crashed the process repeatedly.',
       labelNames: ['lane'],
+      registers,
+    }),
+    mailsLost: new Counter({
+      name: 'herald_mails_lost_total',
+      help: 'Mails of Herald itself that were given up: refused, or not handed over within 72 hours.',
       registers,
     }),
     maintenanceRows: new Counter({

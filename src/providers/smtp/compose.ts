@@ -57,10 +57,11 @@ export function compose(
 type Part = { headers: string[]; body: string }
 
 function body(message: EmailMessage, encoded: Bodies): Part {
-  const alternatives = multipart('alternative', `=_${message.id}_a`, [
-    text('text/plain', encoded.text),
-    text('text/html', encoded.html),
-  ])
+  const plain = text('text/plain', encoded.text)
+  const alternatives =
+    message.html === ''
+      ? plain
+      : multipart('alternative', `=_${message.id}_a`, [plain, text('text/html', encoded.html)])
   if (message.attachments.length === 0) return alternatives
   return multipart('mixed', `=_${message.id}_m`, [alternatives, ...message.attachments.map(attached)])
 }

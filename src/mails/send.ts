@@ -1,0 +1,28 @@
+// Queues mails. What must be committed together with something else uses `sealedMails` and the statement part `mailsQueued`.
+import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Sql } from '../db/connect.ts'
+import { listUsers } from '../services/sql.ts'
+import { MAIL_LANE, type Mail, sealMail } from './mail.ts'
+import { type QueuedMail, queue } from './sql.ts'
+
+export type MailApp = { sql: Sql; seal: Seal; ids: { next(): Id }; wake(lane: string): void }
+
+export async function sendMails(app: MailApp, service: Id, mails: readonly Mail[]): Promise<void> {
+  if (mails.length === 0) return
+  await queue(app.sql, sealedMails(app, service, mails))
+  app.wake(MAIL_LANE)
+}
+
+/** `service`: whose matter it is. Mails of different services have their turn fairly. */
+export const sealedMails = (
+  { seal, ids }: Pick<MailApp, 'seal' | 'ids'>,
+  service: Id,
+  mails: readonly Mail[],
+): QueuedMail[] => mails.map(mail => ({ id: ids.next(), service_id: service, sealed: sealMail(seal, mail) }))
+
+/** The addresses of those who manage a service: its team members, each once. */
+export async function managersOf(sql: Sql, service: Id): Promise<string[]> {
+  const users = await listUsers(sql, service)
+  return [...new Map(users.map(user => [user.email_address.toLowerCase(), user.email_address])).values()]
+}
