@@ -1,5 +1,5 @@
 // Tells readers of the log, in this process and in others, which services have new events. Hints are not part of the statements that
-// log events, because commits with a NOTIFY are serialised. A hint may be lost when a process ends: readers also look by themselves.
+// log events, because commits with a NOTIFY are serialised. A hint may be lost when a process ends: readers also poll.
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { notifyOfEvents } from './sql.ts'
