@@ -1,12 +1,13 @@
 // Controls the fake providers from the test run.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ScannerMode } from '../../test/support/scanner.ts'
 import type { SmppMode } from '../../test/support/smpp-server.ts'
 import { endsWithUs } from './children.ts'
+import { followLines } from './lines.ts'
 
 export type What =
   | 'ok'
@@ -72,25 +73,14 @@ export async function createSink(folder: string): Promise<Sink> {
   )
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const ports = await portsOf(child)
+  const more = followLines<Arrival>(file)
   const arrivals: Arrival[] = []
   let scans = 0
-  let read = 0
-  let rest = ''
 
   function readOn() {
-    const log = openSync(file, 'r')
-    const size = fstatSync(log).size
-    const bytes = Buffer.alloc(size - read)
-    readSync(log, bytes, 0, bytes.length, read)
-    closeSync(log)
-    read = size
-    const lines = (rest + bytes.toString('utf8')).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const arrival = JSON.parse(line) as Arrival
+    for (const arrival of more())
       if (arrival.channel === 'scan') scans++
       else arrivals.push(arrival)
-    }
   }
 
   return {
