@@ -292,6 +292,7 @@ describe('keys', () => {
       created_by: 'bob@example.org',
       expires_at: null,
       manage_templates: false,
+      manage_webhooks: false,
     })
     expect(await failed(1, ...create, 'test', '--created-by', 'bob')).toBe('"bob" is not a valid e-mail address.')
 

@@ -7,8 +7,15 @@ const HOME = '11111111-1111-4111-8111-111111111111' as Id
 const OTHER = '22222222-2222-4222-8222-222222222222' as Id
 const ID = '33333333-3333-7333-8333-333333333333' as Id
 
-const key = (manage_templates: boolean) =>
-  actorOf({ id: ID, service_id: HOME, name: 'website', created_by: 'maria@example.org', manage_templates })
+const key = (manage_templates: boolean, manage_webhooks = false) =>
+  actorOf({
+    id: ID,
+    service_id: HOME,
+    name: 'website',
+    created_by: 'maria@example.org',
+    manage_templates,
+    manage_webhooks,
+  })
 const person: Actor = {
   kind: 'person',
   id: ID,
@@ -21,6 +28,7 @@ const operator: Actor = { kind: 'operator', name: 'deploy' }
 const cases: readonly [string, Actor, readonly Permission[]][] = [
   ['a key', key(false), ['cancel-messages']],
   ['a key that manages templates', key(true), ['cancel-messages', 'manage-templates']],
+  ['a key that manages webhooks', key(false, true), ['cancel-messages', 'manage-webhooks']],
   ['a person', person, ['manage-templates', 'manage-service']],
   ['the operator', operator, PERMISSIONS],
 ]

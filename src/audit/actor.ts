@@ -3,7 +3,13 @@
 import type { Id } from '../core/id.ts'
 import { refuse } from './refusals.ts'
 
-export const PERMISSIONS = ['cancel-messages', 'manage-templates', 'manage-keys', 'manage-service'] as const
+export const PERMISSIONS = [
+  'cancel-messages',
+  'manage-templates',
+  'manage-webhooks',
+  'manage-keys',
+  'manage-service',
+] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** An actor of one service: it may do what its permissions say there, and nothing elsewhere. */

@@ -13,6 +13,13 @@ export const ACTIONS = [
   'service changed',
   'message cancelled',
   'job cancelled',
+  'webhook created',
+  'webhook changed',
+  'webhook removed',
+  'webhook secret rotated',
+  'webhook disabled',
+  'webhook resumed',
+  'webhook replayed',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 

@@ -26,6 +26,7 @@ export const keyCommands: readonly Command[] = [
         sentence: 'live sends to anyone, team only to team members and the safelist, test sends nothing.',
       },
       { name: 'manage-templates', sentence: 'Allow it to create, change and archive templates.' },
+      { name: 'manage-webhooks', sentence: 'Allow it to create, change and remove webhooks of its type of key.' },
       {
         name: 'created-by',
         value: 'EMAIL',
@@ -53,6 +54,7 @@ export const keyCommands: readonly Command[] = [
         name: input.text('name'),
         key_type,
         manage_templates: input.has('manage-templates'),
+        manage_webhooks: input.has('manage-webhooks'),
         ...(created_by !== undefined && { created_by }),
         ...(expires !== undefined && { ends_at: endFrom(store.clock, expires) }),
       })
@@ -66,6 +68,7 @@ export const keyCommands: readonly Command[] = [
           ['id', created.id],
           ['name', created.name],
           ['manages templates', created.manage_templates],
+          ['manages webhooks', created.manage_webhooks],
           ['created by', created.created_by],
           ['expires', minute(created.expires_at) ?? 'never'],
         ]),
@@ -89,12 +92,13 @@ export const keyCommands: readonly Command[] = [
         publicName(key.key_type),
         stateOf(key, now),
         key.manage_templates,
+        key.manage_webhooks,
         key.created_by,
         minute(key.last_used_at) ?? 'never',
       ])
       return {
         text: listing(
-          ['ID', 'NAME', 'TYPE', 'STATE', 'TEMPLATES', 'CREATED BY', 'LAST USED'],
+          ['ID', 'NAME', 'TYPE', 'STATE', 'TEMPLATES', 'WEBHOOKS', 'CREATED BY', 'LAST USED'],
           rows,
           `"${service.name}" has no key yet. Create one: herald key create ${service.id} --name NAME --type test`,
         ),
@@ -152,6 +156,7 @@ const present = (key: ListedKey) => ({
   name: key.name,
   type: publicName(key.key_type),
   manage_templates: key.manage_templates,
+  manage_webhooks: key.manage_webhooks,
   created_by: key.created_by,
   created_at: moment(key.created_at),
   expires_at: moment(key.expires_at),

@@ -16,6 +16,7 @@ export type NewKey = {
   name: string
   key_type: KeyType
   manage_templates?: boolean
+  manage_webhooks?: boolean
   /** E-mail address. Without it that of the actor (services/people.ts). */
   created_by?: string
   /** Milliseconds since 1970; without it the key never expires. */
@@ -28,6 +29,7 @@ export type CreatedKey = {
   name: string
   key_type: KeyType
   manage_templates: boolean
+  manage_webhooks: boolean
   created_by: string
   expires_at: Timestamp | null
   /** The key itself. It cannot be read again later. */
@@ -55,10 +57,14 @@ export async function create(
   if (expires_at && (input.ends_at ?? 0) <= app.clock.now()) throw refuse.expiryPassed(zulu(expires_at))
   const created_by =
     input.created_by === undefined ? await authorFor(app, actor, service.id) : emailFrom(input.created_by)
-  const { key_type, manage_templates = false } = input
+  const { key_type, manage_templates = false, manage_webhooks = false } = input
 
   const secret = randomUUID()
-  const row = { id: app.ids.next(), service_id: service.id, name, key_type, manage_templates, created_by, expires_at }
+  const row = {
+    id: app.ids.next(),
+    service_id: service.id,
+    ...{ name, key_type, manage_templates, manage_webhooks, created_by, expires_at },
+  }
   const sealed = { secret_digest: app.seal.digest(secret), secret_sealed: app.seal.seal(secret) }
   await add(app.db.sql, { ...row, ...sealed }, actor)
   return { ...row, key: writeKey(app.config.keyPrefix, name, service.id, secret) }

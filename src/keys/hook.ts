@@ -1,6 +1,7 @@
 // Authenticates a request before its body is read, so that bodies of unauthenticated requests are never read.
 import type { FastifyRequest } from 'fastify'
-import { may } from '../audit/actor.ts'
+import { may, type Permission } from '../audit/actor.ts'
+import type { Refusal } from '../core/refusal.ts'
 import type { Authenticate } from './authenticate.ts'
 import { actorOf, type Caller } from './key.ts'
 import { refuse } from './refusals.ts'
@@ -22,11 +23,18 @@ export const anyKey = (authenticate: Authenticate) => async (request: FastifyReq
 }
 
 /** Requires a key that may manage templates. The refusal comes before any other check of the request. */
-export const managerKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
-  const caller = await authenticate(request.headers, () => request.ip)
-  if (!may(actorOf(caller.key), 'manage-templates', caller.service.id)) throw refuse.notManager()
-  request.caller = caller
-}
+export const managerKey = (authenticate: Authenticate) => keyWith(authenticate, 'manage-templates', refuse.notManager)
+
+/** Requires a key that may manage webhooks. */
+export const webhookKey = (authenticate: Authenticate) =>
+  keyWith(authenticate, 'manage-webhooks', refuse.notWebhookManager)
+
+const keyWith =
+  (authenticate: Authenticate, permission: Permission, refusal: () => Refusal) => async (request: FastifyRequest) => {
+    const caller = await authenticate(request.headers, () => request.ip)
+    if (!may(actorOf(caller.key), permission, caller.service.id)) throw refusal()
+    request.caller = caller
+  }
 
 /** For the request log; undefined while the request is not authenticated. */
 export const serviceOf = (request: FastifyRequest) => request.caller?.service.id

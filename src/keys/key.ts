@@ -13,6 +13,7 @@ export type Key = {
   name: string
   key_type: KeyType
   manage_templates: boolean
+  manage_webhooks: boolean
   created_by: string
   /** When the key is or was revoked, or expires: milliseconds since 1970; null: never. */
   ends_at: number | null
@@ -28,10 +29,15 @@ export const actorOf = ({
   name,
   created_by,
   manage_templates,
+  manage_webhooks,
 }: Omit<Key, 'key_type' | 'ends_at'>): KeyActor => ({
   kind: 'key',
   ...{ id, service_id, name, created_by },
-  permissions: manage_templates ? ['cancel-messages', 'manage-templates'] : ['cancel-messages'],
+  permissions: [
+    'cancel-messages',
+    ...(manage_templates ? ['manage-templates' as const] : []),
+    ...(manage_webhooks ? ['manage-webhooks' as const] : []),
+  ],
 })
 
 const UUID_LENGTH = 36

@@ -8,7 +8,7 @@ export type StoredKey = Key & { secret_digest: Buffer; secret_sealed: Buffer }
 
 export async function byDigest(sql: Sql, digests: readonly Buffer[]): Promise<StoredKey | null> {
   const [key] = await sql<StoredKey>`
-    select id, service_id, name, key_type, manage_templates, created_by, secret_digest, secret_sealed,
+    select id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, secret_digest, secret_sealed,
            (extract(epoch from least(revoked_at, expires_at)) * 1000)::float8 as ends_at
     from keys
     where secret_digest = any (${digests})`
@@ -17,7 +17,7 @@ export async function byDigest(sql: Sql, digests: readonly Buffer[]): Promise<St
 
 /** Keys that are not revoked first, newest first. At most 50: a signed token is checked against each of them. */
 export const ofService = (sql: Sql, service: Id) => sql<StoredKey>`
-  select id, service_id, name, key_type, manage_templates, created_by, secret_digest, secret_sealed,
+  select id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, secret_digest, secret_sealed,
          (extract(epoch from least(revoked_at, expires_at)) * 1000)::float8 as ends_at
   from keys
   where service_id = ${service}
@@ -30,6 +30,7 @@ export type NewKey = {
   name: string
   key_type: KeyType
   manage_templates: boolean
+  manage_webhooks: boolean
   secret_digest: Buffer
   secret_sealed: Buffer
   created_by: string
@@ -38,12 +39,17 @@ export type NewKey = {
 
 export const add = (sql: Sql, key: NewKey, actor: Actor) => sql`
   with created as (
-    insert into keys (id, service_id, name, key_type, manage_templates, secret_digest, secret_sealed, created_by, expires_at)
-    values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.secret_digest},
-            ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})
+    insert into keys (id, service_id, name, key_type, manage_templates, manage_webhooks, secret_digest, secret_sealed, created_by,
+                      expires_at)
+    values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.manage_webhooks},
+            ${key.secret_digest}, ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})
     returning id, service_id
   ),
-  ${recorded('key created', actor, part`created`, { key_type: key.key_type, manage_templates: key.manage_templates })}
+  ${recorded('key created', actor, part`created`, {
+    key_type: key.key_type,
+    manage_templates: key.manage_templates,
+    manage_webhooks: key.manage_webhooks,
+  })}
   select id from created`
 
 export type ListedKey = {
@@ -52,6 +58,7 @@ export type ListedKey = {
   name: string
   key_type: KeyType
   manage_templates: boolean
+  manage_webhooks: boolean
   created_by: string
   created_at: string
   expires_at: string | null
@@ -60,7 +67,8 @@ export type ListedKey = {
 }
 
 export const list = (sql: Sql, service: Id) => sql<ListedKey>`
-  select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
+  select id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
+         last_used_at
   from keys
   where service_id = ${service}
   order by created_at, id`
@@ -73,7 +81,8 @@ export async function namesOf(sql: Sql, ids: readonly Id[]): Promise<Map<Id, str
 
 /** Keys of one service, or of all, whose id, written without hyphens, begins with `idStart`. */
 export const startingWith = (sql: Sql, service: Id | null, idStart: string) => sql<ListedKey>`
-  select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
+  select id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
+         last_used_at
   from keys
   where replace(id::text, '-', '') like ${idStart}::text || '%'
     and (${service}::uuid is null or service_id = ${service})
@@ -88,11 +97,12 @@ export async function revoke(sql: Sql, service: Id | null, id: Id, actor: Actor)
       set revoked_at = coalesce(revoked_at, now())
       where id = ${id}
         and (${service}::uuid is null or service_id = ${service})
-      returning id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at,
+      returning id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
                 last_used_at
     ),
     ${recorded('key revoked', actor, part`(select id, service_id from ended where revoked_at = now())`)}
-    select id, service_id, name, key_type, manage_templates, created_by, created_at, expires_at, revoked_at, last_used_at
+    select id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
+           last_used_at
     from ended`
   return key ?? null
 }

@@ -96,7 +96,12 @@ export async function call(address: string, method: string, path: string, option
 }
 
 type ServiceOptions = { name?: string; mode?: 'trial' | 'live' } & Parameters<typeof change>[3]
-type KeyOptions = { type?: 'normal' | 'team' | 'test'; manageTemplates?: boolean; name?: string }
+type KeyOptions = {
+  type?: 'normal' | 'team' | 'test'
+  manageTemplates?: boolean
+  manageWebhooks?: boolean
+  name?: string
+}
 
 /** The actor that creates the objects of a test. */
 export const OPERATOR: Operator = { kind: 'operator', name: 'tests' }
@@ -113,11 +118,12 @@ async function makeService(parts: Parts, address: string, options: ServiceOption
   return {
     ...service,
     user,
-    async key({ type = 'normal', manageTemplates = true, name = 'a key' }: KeyOptions = {}) {
+    async key({ type = 'normal', manageTemplates = true, manageWebhooks = false, name = 'a key' }: KeyOptions = {}) {
       const made = await createKey(parts, OPERATOR, service, {
         name,
         key_type: type,
         manage_templates: manageTemplates,
+        manage_webhooks: manageWebhooks,
       })
       return { ...made, ...callerWith(address, made.key) }
     },
