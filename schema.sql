@@ -527,6 +527,8 @@ CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
 
+CREATE INDEX notifications_by_recipient ON ONLY public.notifications USING btree (recipient_digest, id NULLS FIRST) WHERE (recipient_digest IS NOT NULL);
+
 CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, md5(reference), id NULLS FIRST) WHERE (reference IS NOT NULL);
 
 CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id NULLS FIRST);

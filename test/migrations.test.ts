@@ -27,6 +27,9 @@ const FORBIDDEN: readonly [pattern: RegExp, why: string][] = [
   ],
 ]
 
+/** A partitioned table has no rows of its own: its indexes are created at once, and those of partitions by maintenance. */
+const ONLY_THE_PARENT = /^create (?:unique )?index .*? on only \w/
+
 /** The problems of a migration, one sentence per statement. */
 function problemsOf(text: string): string[] {
   return [...statementProblems(text), ...(isStepwise({ text }) ? [] : crowding(text))]
@@ -54,7 +57,7 @@ function statementProblems(text: string): string[] {
     if (table !== undefined && own.has(table)) return [] // created here: not in use yet
     const found = FORBIDDEN.find(([pattern]) => pattern.test(words))
     if (found) return [`${words.slice(0, 60)}: ${found[1]}`]
-    if (!/^create (unique )?index (?!concurrently)/.test(words)) return []
+    if (!/^create (unique )?index (?!concurrently)/.test(words) || ONLY_THE_PARENT.test(words)) return []
     return [`${words.slice(0, 60)}: locks a table that is in use; concurrently, in a stepwise file`]
   })
 }
@@ -107,6 +110,7 @@ describe('the lint itself', () => {
     '-- stepwise: two\nalter table keys add column a text\n-- next\nalter table templates add column a text',
     "alter table keys add column colour text not null default 'red';",
     "alter table keys add constraint fine check (name <> '') not valid;",
+    'create index if not exists notifications_by_x on only notifications (x);',
     '-- second step: no version since 1.2 reads it\ndrop table keys;',
     '-- stepwise: an index\ndrop index concurrently if exists a\n-- next\ncreate index concurrently a on keys (name)',
     'create function f() returns void language sql as $$ drop table keys; create index a on keys (name) $$;',

@@ -7,7 +7,7 @@ import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
 import { hasNoPartition } from '../db/partitions.ts'
 import type { Entry, Work } from '../engine/work.ts'
 import { retriesOf } from '../notifications/deliver.ts'
-import { personalTo, sealPersonal } from '../notifications/notification.ts'
+import { personalTo, recipientDigest, sealPersonal } from '../notifications/notification.ts'
 import { makePartitionsOf } from '../notifications/partitions.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
@@ -57,6 +57,7 @@ function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
     lane: isSimulated ? 'simulation' : chunk.lane,
     is_international: isInternational ?? isAbroad(chunk.channel, key),
     sealed: sealPersonal(seal, personalTo(chunk.channel, key, to, values)),
+    digest: recipientDigest(seal, chunk.service_id, chunk.channel, key),
   }))
 }
 

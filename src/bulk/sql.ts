@@ -192,6 +192,7 @@ export type SpreadRow = {
   lane: string
   is_international: boolean
   sealed: Buffer
+  digest: Buffer
 }
 
 /**
@@ -238,8 +239,8 @@ export const spread = (
     select r.*
     from unnest(${bare(rows.map(r => r.id))}::uuid[], ${bare(rows.map(r => r.row))}::integer[], ${rows.map(r => r.reference)}::text[],
                 ${bare(rows.map(r => r.lane))}::text[], ${bare(rows.map(r => r.is_international))}::boolean[],
-                ${bytes(rows.map(r => r.sealed))}::bytea[])
-         as r (id, job_row, reference, lane, is_international, sealed)
+                ${bytes(rows.map(r => r.sealed))}::bytea[], ${bytes(rows.map(r => r.digest))}::bytea[])
+         as r (id, job_row, reference, lane, is_international, sealed, digest)
     where exists (select from gone)
   ),
   ${bulkStored(chunk)},

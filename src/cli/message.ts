@@ -1,7 +1,14 @@
-import { readId } from '../core/id.ts'
+import { fromMicros, zulu } from '../core/clock.ts'
+import { microsOf, readId } from '../core/id.ts'
 import { historyOf } from '../notifications/history.ts'
+import { find } from '../services/find.ts'
+import { list as listServices } from '../services/sql.ts'
+import { messagesReferring, messagesTo } from '../timeline/find.ts'
 import { type Command, UsageError, withStore } from './command.ts'
-import { facts, minute } from './print.ts'
+import { facts, firstLine, listing, minute } from './print.ts'
+
+const MOST = 50
+const MOST_EVER = 1_000
 
 export const messageCommands: readonly Command[] = [
   {
@@ -33,6 +40,56 @@ export const messageCommands: readonly Command[] = [
           ['diagnosis', found.diagnosis],
         ]),
         data: { message: found },
+      }
+    }),
+  },
+  {
+    noun: 'message',
+    verb: 'find',
+    options: [
+      { name: 'to', value: 'ADDRESS', sentence: 'Recipient: an e-mail address or a phone number, in any spelling.' },
+      { name: 'reference', value: 'TEXT', sentence: 'Reference that the caller gave, exactly.' },
+      { name: 'service', value: 'SERVICE', sentence: 'Only messages of this service. Default: all services.' },
+      {
+        name: 'limit',
+        value: 'NUMBER',
+        number: true,
+        sentence: `How many messages to show, at most ${MOST_EVER}. Default: ${MOST}.`,
+      },
+    ],
+    sentence: 'Find messages by recipient or by reference.',
+    more: 'Newest first. Recipients are stored sealed; a keyed digest of each makes the exact search possible, and is deleted with the message. Messages of versions before this one have no digest.',
+    examples: [
+      'herald message find --to jo@example.org',
+      'herald message find --reference order-1207 --service "Parking permits"',
+    ],
+    run: withStore(async (store, input) => {
+      const [to, reference] = [input.maybe('to'), input.maybe('reference')]
+      if ((to === undefined) === (reference === undefined)) throw new UsageError('Give either --to or --reference.')
+      const most = input.number('limit') ?? MOST
+      if (most < 1 || most > MOST_EVER) throw new UsageError(`--limit must be from 1 to ${MOST_EVER}.`)
+      const named = input.maybe('service')
+      const services = named === undefined ? await listServices(store.db.sql) : [await find(store, named)]
+      const found =
+        to !== undefined
+          ? await messagesTo(store, services, to, most)
+          : await messagesReferring(
+              store,
+              services.map(service => service.id),
+              reference ?? '',
+              most,
+            )
+      const messages = found.map(one => ({ ...one, created_at: zulu(fromMicros(microsOf(one.id))) }))
+      const rows = messages.map(one => [
+        one.id,
+        one.created_at.slice(0, 16).replace('T', ' '),
+        one.channel,
+        one.status,
+        firstLine(one.template_name),
+      ])
+      return {
+        text: listing(['ID', 'WHEN (UTC)', 'TYPE', 'STATUS', 'TEMPLATE'], rows, 'There is no such message.'),
+        data: { messages },
       }
     }),
   },

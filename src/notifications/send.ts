@@ -27,7 +27,7 @@ import type { Simulated } from '../services/simulated.ts'
 import type { Head, Templates } from '../templates/cache.ts'
 import type { Accept } from './accept.ts'
 import { laneOf } from './lane.ts'
-import { personalTo, sealPersonal } from './notification.ts'
+import { personalTo, recipientDigest, sealPersonal } from './notification.ts'
 import { presentSent, SENT_CONTENT, type SentMessage } from './present.ts'
 import { refuse } from './refusals.ts'
 import { readMoment } from './schedule.ts'
@@ -196,7 +196,7 @@ const unknownOrigin = (channel: Channel, id: string | undefined, service: Id) =>
 
 function message(
   app: SendApp,
-  { key }: Caller,
+  { key, service }: Caller,
   template: Head,
   input: SendInput,
   recipient: Recipient,
@@ -214,6 +214,7 @@ function message(
     scheduled_for: due === null ? null : fromMicros(Math.round(due * 1000)),
     is_international: recipient.international,
     sealed: sealPersonal(app.seal, personal),
+    digest: recipientDigest(app.seal, service.id, template.type, recipient.key),
     personal,
   }
 }

@@ -198,6 +198,19 @@ export const contents = (sql: Sql, ids: readonly Id[], versions: readonly number
   join template_versions v on v.template_id = wanted.id and v.version = wanted.version
   join templates t on t.id = v.template_id`
 
+/** The names of versions, by `id/version`. */
+export async function namesOf(
+  sql: Sql,
+  versions: readonly { template_id: Id; template_version: number }[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ template_id: Id; version: number; name: string }>`
+    select distinct v.template_id, v.version, v.name
+    from unnest(${versions.map(one => one.template_id)}::uuid[], ${versions.map(one => one.template_version)}::integer[])
+         as wanted (id, version)
+    join template_versions v on v.template_id = wanted.id and v.version = wanted.version`
+  return new Map(rows.map(({ template_id, version, name }) => [`${template_id}/${version}`, name]))
+}
+
 /** The service that the template belongs to. */
 export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {
   const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`

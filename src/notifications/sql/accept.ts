@@ -37,6 +37,8 @@ export type NewMessage = {
   scheduled_for: Timestamp | null
   is_international: boolean
   sealed: Buffer
+  /** How its recipient is found (notification.ts). */
+  digest: Buffer
   /** The sealed data in clear: not stored, only for sending from memory. */
   personal: Personal
 }
@@ -109,12 +111,12 @@ export async function accept(
     ),
     stored as (
       insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
-                                 reference, sender_id, scheduled_for, is_international, sealed)
+                                 reference, sender_id, scheduled_for, is_international, sealed, recipient_digest)
       select id, service_id, (${all(a => a.key_id)}::uuid[])[ord], key_type, channel, false,
              (${all(a => a.message?.template_id)}::uuid[])[ord], (${all(a => a.message?.template_version)}::integer[])[ord], lane,
              (${asked.map(a => a.message?.reference)}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
              scheduled_for, (${all(a => a.message?.is_international)}::boolean[])[ord],
-             (${allBytes(a => a.message?.sealed)}::bytea[])[ord]
+             (${allBytes(a => a.message?.sealed)}::bytea[])[ord], (${allBytes(a => a.message?.digest)}::bytea[])[ord]
       from accepted
       where status is not null
     ),

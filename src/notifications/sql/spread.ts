@@ -18,13 +18,13 @@ export type JobColumns = {
   sender_id: Id | null
 }
 
-/** Stores the rows of a CTE `rows` (id, job_row, reference, lane, is_international, sealed). Without a job there are none. */
+/** Stores the rows of a CTE `rows` (id, job_row, reference, lane, is_international, sealed, digest). Without a job there are none. */
 export const bulkStored = (job: JobColumns | null): Part => part`stored as (
     insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, job_row, template_id, template_version,
-                               lane, reference, sender_id, is_international, sealed)
+                               lane, reference, sender_id, is_international, sealed, recipient_digest)
     select id, ${job?.service_id ?? null}::uuid, ${job?.key_id ?? null}::uuid, ${job?.key_type ?? null}, ${job?.channel ?? null},
            true, ${job?.job_id ?? null}::uuid, job_row, ${job?.template_id ?? null}::uuid, ${job?.template_version ?? null}::integer,
-           lane, reference, ${job?.sender_id ?? null}::uuid, is_international, sealed
+           lane, reference, ${job?.sender_id ?? null}::uuid, is_international, sealed, digest
     from rows
   ),
   ${created(

@@ -1,0 +1,69 @@
+// Messages of a recipient or with a reference, for an operator who searches. Nothing is opened.
+import type { Channel } from '../../channels/index.ts'
+import type { Id } from '../../core/id.ts'
+import { bytes, type Part, part, type Sql } from '../../db/connect.ts'
+import { KEY_TYPES } from '../../keys/key.ts'
+import type { Status } from '../status.ts'
+
+export type FoundMessage = {
+  id: Id
+  service_id: Id
+  channel: Channel
+  status: Status
+  template_id: Id
+  template_version: number
+  reference: string | null
+}
+
+/** Where a recipient may be stored: a digest of a service and channel. */
+export type DigestedRecipient = { service_id: Id; channel: Channel; digest: Buffer }
+
+/** Newest first. Each digest is one scan of the index `notifications_by_recipient` that reads at most `size` entries. */
+export const toRecipient = (sql: Sql, wanted: readonly DigestedRecipient[], size: number) =>
+  pageOf(
+    sql,
+    part`
+    select n.id
+    from unnest(${wanted.map(one => one.service_id)}::uuid[], ${wanted.map(one => one.channel)}::text[],
+                ${bytes(wanted.map(one => one.digest))}::bytea[]) as w (service_id, channel, digest)
+    cross join lateral (
+      select n.id
+      from notifications n
+      where n.recipient_digest = w.digest
+        and n.service_id = w.service_id
+        and n.channel = w.channel
+      order by n.id desc nulls last
+      limit ${size}
+    ) n`,
+    size,
+  )
+
+/** Newest first; of these services. */
+export const withReference = (sql: Sql, services: readonly Id[], reference: string, size: number) =>
+  pageOf(
+    sql,
+    part`
+    select n.id
+    from unnest(${services}::uuid[]) as v (service_id)
+    cross join unnest(${KEY_TYPES}::text[]) as k (key_type)
+    cross join lateral (
+      select n.id
+      from notifications n
+      where n.service_id = v.service_id
+        and n.key_type = k.key_type
+        and md5(n.reference) = md5(${reference})
+        and n.reference = ${reference}
+      order by n.id desc nulls last
+      limit ${size}
+    ) n`,
+    size,
+  )
+
+/** As in `page` of read.ts, rows are fetched by lateral subqueries with a limit, which cannot become a join. */
+const pageOf = (sql: Sql, ids: Part, size: number) => sql<FoundMessage>`
+  with page as materialized (${ids} order by n.id desc limit ${size})
+  select n.id, n.service_id, n.channel, s.status, n.template_id, n.template_version, n.reference
+  from page
+  cross join lateral (select * from notifications where id = page.id limit 1) n
+  cross join lateral (select * from states where id = page.id limit 1) s
+  order by page.id desc`
