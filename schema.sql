@@ -46,6 +46,7 @@ create table events (
   type text not null,
   at timestamp with time zone not null default clock_timestamp(),
   subjects uuid[] not null,
+  size integer not null default cardinality(subjects),
   cause text not null,
   provider text,
   response text,

@@ -26,6 +26,8 @@ create table if not exists events (
   at timestamptz not null default clock_timestamp(),
   -- Messages, or one job.
   subjects uuid[] not null check (cardinality(subjects) between 1 and 65536),
+  -- How many: readers count events without reading the list.
+  size integer not null generated always as (cardinality(subjects)) stored,
   -- What caused it: attempt, receipt, scan, cancel, expiry, crash, job.
   cause text not null,
   provider text,

@@ -287,3 +287,14 @@ export async function reservedByJobs(sql: Sql, { service_id, channel, day }: Cou
       and status <> 'cancelled'`
   return row?.reserved ?? 0
 }
+
+/** What an event says about its job. */
+export type JobDetails = Pick<
+  Job,
+  'id' | 'name' | 'channel' | 'template_id' | 'template_version' | 'notification_count' | 'scheduled_for'
+>
+
+export const details = (sql: Sql, ids: readonly Id[]) => sql<JobDetails>`
+  select id, name, channel, template_id, template_version, notification_count, scheduled_for
+  from jobs
+  where id = any (${bare(ids)}::uuid[])`

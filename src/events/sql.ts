@@ -7,9 +7,10 @@
 //   up to that number (`horizon`) is complete, and nothing will be added before it.
 //
 // Numbers of transactions grow through crashes and failover; no clock is involved.
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
-import type { EventGroup, Position, Scope } from './event.ts'
+import type { EventGroup, EventType, Position, Scope } from './event.ts'
 
 /**
  * A CTE that logs events. `rows` selects one row per message: id, service_id, key_type, channel, type, cause, provider, response,
@@ -45,23 +46,135 @@ const columns = part`id, stamp::text, seq::text, service_id, key_type, channel, 
 /** The stamp up to which the log is complete. Only valid in the statement that reads with it. */
 export const horizon: Part = part`(select shift + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock)`
 
+/** A part of a group: what a page needs of it. Lists are text with commas, which is parsed faster; `times` and others may be null. */
+export type ReadGroup = Omit<EventGroup, 'subjects' | 'took' | 'delays' | 'times'> & {
+  size: number
+  /** Whether its type is asked for. If not, it has no subjects here. */
+  wanted: boolean
+  /** How many of its events are before this part. */
+  skipped: number
+  subjects: string | null
+  took: string | null
+  delays: string | null
+  times: string | null
+  /** Events that the scanned groups hold for this reader, and the number of these groups. */
+  total: number
+  scanned: number
+}
+
+export type Reading = {
+  types: readonly EventType[] | null
+  /** The most events, and the most groups that are looked at. */
+  most: number
+  groups: number
+  /** The last place in the log. */
+  until: Pick<Position, 'stamp' | 'seq'> | null
+  /** Ids of groups; they also choose the partitions. */
+  first: Id
+  last: Id
+}
+
 /**
- * The groups from a position on, in order. The first one may be the group of the position itself, of which some events were read.
+ * The groups after a position, in order: at most as many as hold `most` events of these types, and the last one that was looked at.
+ * The first one may be the group of the position itself, of which some events were read.
  */
 export const read = (
   sql: Sql,
   { service_id, key_type }: Scope,
-  { stamp, seq }: Position,
-  most: number,
-) => sql<EventGroup>`
-  select ${columns}
-  from events
-  where service_id = ${service_id}
-    and key_type = ${key_type}
-    and (stamp, seq) >= (${stamp}::bigint, ${seq}::bigint)
-    and stamp <= ${horizon}
-  order by stamp, seq
-  limit ${most}`
+  { stamp, seq, n }: Position,
+  { types, most, groups, until, first, last }: Reading,
+) => sql<ReadGroup>`
+  with near as materialized (
+    select *, case when stamp = ${stamp}::bigint and seq = ${seq}::bigint then least(${n}::integer + 1, size) else 0 end as skipped,
+           (${types}::text[] is null or type = any (${types}::text[])) as wanted
+    from events
+    where service_id = ${service_id}
+      and key_type = ${key_type}
+      and (stamp, seq) >= (${stamp}::bigint, ${seq}::bigint)
+      and (stamp, seq) <= (${until?.stamp ?? MOST}::bigint, ${until?.seq ?? MOST}::bigint)
+      and stamp <= ${horizon}
+      and id between ${first} and ${last}
+    order by stamp, seq
+    limit ${groups}
+  ),
+  counted as (
+    select *, sum(case when wanted then size - skipped else 0 end) over (order by stamp, seq) as through,
+           row_number() over (order by stamp, seq) as place
+    from near
+  ),
+  page as (
+    select *, through - case when wanted then size - skipped else 0 end as before, max(through) over () as total,
+           max(place) over () as scanned
+    from counted
+  )
+  select id, stamp::text, seq::text, service_id, key_type, channel, type, at, cause, provider, response, detail, uncertain, sealed,
+         size, wanted, skipped, total, scanned,
+         case when wanted then array_to_string(subjects[skipped + 1:(skipped + ${most}::integer - before)::integer], ',') end as subjects,
+         array_to_string(took[skipped + 1:(skipped + ${most}::integer - before)::integer], ',', '') as took,
+         array_to_string(delays[skipped + 1:(skipped + ${most}::integer - before)::integer], ',', '') as delays,
+         array_to_string(times[skipped + 1:(skipped + ${most}::integer - before)::integer], ',', '') as times
+  from page
+  where (wanted and before < ${most}::integer)
+     or (not wanted and place = scanned and total <= ${most}::integer)
+  order by stamp, seq`
+
+/** More than any stamp. */
+const MOST = '9223372036854775807'
+
+/** The last group of the complete part of the log. */
+export async function lastGroup(sql: Sql, { service_id, key_type }: Scope): Promise<Position | null> {
+  const [last] = await sql<Position>`
+    select stamp::text, seq::text, size - 1 as n
+    from events
+    where service_id = ${service_id}
+      and key_type = ${key_type}
+      and stamp <= ${horizon}
+    order by stamp desc, seq desc
+    limit 1`
+  return last ?? null
+}
+
+/**
+ * The place before the first event of this time or later; without one, the end of the complete part. A group that was logged by
+ * a transaction which began long before that time (`before`) is from before it, whatever its service: its stamp is where the search
+ * begins.
+ */
+export async function placeAt(
+  sql: Sql,
+  { service_id, key_type }: Scope,
+  { at, before }: { at: Timestamp; before: Id },
+): Promise<Position | null> {
+  const [place] = await sql<Position>`
+    with start as materialized (
+      select stamp from events where id < ${before} order by id desc limit 1
+    ),
+    first as materialized (
+      select stamp, seq, -1 as n
+      from events
+      where service_id = ${service_id}
+        and key_type = ${key_type}
+        and stamp >= coalesce((select stamp from start), 0)
+        and stamp <= ${horizon}
+        and id >= ${before}
+        and at >= ${at}::timestamptz
+      order by stamp, seq
+      limit 1
+    ),
+    last as (
+      select stamp, seq, size - 1 as n
+      from events
+      where service_id = ${service_id}
+        and key_type = ${key_type}
+        and stamp <= ${horizon}
+        and not exists (select from first)
+      order by stamp desc, seq desc
+      limit 1
+    )
+    select stamp::text, seq::text, n from first
+    union all
+    select stamp::text, seq::text, n from last`
+  return place ?? null
+}
 
 /** Groups by id. */
 export const byId = (sql: Sql, ids: readonly Id[]) => sql<EventGroup>`

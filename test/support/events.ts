@@ -1,0 +1,30 @@
+// Groups of events as the statements of the program log them, without the messages they are about.
+import type { Id } from '../../src/core/id.ts'
+import type { Sql } from '../../src/db/connect.ts'
+import { part } from '../../src/db/connect.ts'
+import type { EventType, Scope } from '../../src/events/event.ts'
+import { logged } from '../../src/events/sql.ts'
+
+export type Group = {
+  type?: EventType
+  channel?: 'email' | 'sms'
+  cause?: string
+  provider?: string | null
+  detail?: string | null
+  took?: number | null
+  delay?: number | null
+}
+
+/** One group: the same change of these messages. */
+export const logGroup = (
+  sql: Sql,
+  { service_id, key_type }: Scope,
+  subjects: readonly Id[],
+  { type = 'notification.delivered', channel = 'email', cause = 'attempt', ...rest }: Group = {},
+) => sql`
+  with ${logged(part`
+    select id, ${service_id}::uuid, ${key_type}::text, ${channel}::text, ${type}::text, ${cause}::text, ${rest.provider ?? null}::text,
+           null::text, ${rest.detail ?? null}::text, false, ${rest.took ?? null}::integer, ${rest.delay ?? null}::real,
+           null::timestamptz, null::bytea
+    from unnest(${subjects}::uuid[]) as s (id)`)}
+  select 1 as one`
