@@ -65,6 +65,22 @@ describe('accepted values', () => {
     ['HERALD_DATA', '/there', 'dataFolder', '/there'],
     ['HERALD_SECRET', SECRET, 'sealSecret', SECRET],
     ['HERALD_OLD_SECRETS', `${SECRET}1, ${SECRET}2`, 'oldSealSecrets', [`${SECRET}1`, `${SECRET}2`]],
+    [
+      'HERALD_WEBHOOK_ALLOW',
+      '10.1.0.0/16, fd12::/16,127.0.0.1',
+      'webhookAllow',
+      ['10.1.0.0/16', 'fd12::/16', '127.0.0.1'],
+    ],
+    [
+      'HERALD_WEBHOOK_PORTS',
+      '443,8000-8999',
+      'webhookPorts',
+      [
+        { from: 443, to: 443 },
+        { from: 8000, to: 8999 },
+      ],
+    ],
+    ['HERALD_WEBHOOK_SCHEMES', 'http,https', 'webhookSchemes', ['https', 'http']],
     ['DATABASE_URL', 'postgres://u:p@h/d', 'databaseUrl', 'postgres://u:p@h/d'],
   ]
   test.each(rows)('%s=%s', (name, given, key, value) => {
@@ -89,6 +105,18 @@ describe('refused values', () => {
     ['HERALD_SECRET', 'short', 'is too short: 5 characters, at least 32 are needed'],
     ['HERALD_SECRET', `${SECRET},more`, 'must not contain a comma'],
     ['HERALD_OLD_SECRETS', `${SECRET},short`, 'holds one that is too short: 5 characters, at least 32 are needed'],
+    ...['10.1.0.0/33', '10.1', 'example.org', 'fd12::/129', '10.1.0.0/-1'].map((given): [string, string, string] => [
+      'HERALD_WEBHOOK_ALLOW',
+      given,
+      `contains "${given}"; it must be IP addresses and ranges like 10.1.0.0/16, separated by commas`,
+    ]),
+    ...['0', '65536', '90-80', 'https', '1-'].map((given): [string, string, string] => [
+      'HERALD_WEBHOOK_PORTS',
+      given,
+      `contains "${given}"; it must be ports like 443 or 8000-8999, separated by commas`,
+    ]),
+    ['HERALD_WEBHOOK_PORTS', ',', 'names no port'],
+    ['HERALD_WEBHOOK_SCHEMES', 'ftp', 'is "ftp"; it must be https, http or both, separated by a comma'],
     ['DATABASE_URL', 'localhost', 'must be an address like postgresql://user:password@host:5432/database'],
   ]
   test.each(rows)('%s=%s', (name, given, problem) => {

@@ -18,6 +18,7 @@ import { settings as smtp } from '../providers/smtp/settings.ts'
 import { settings as twilio } from '../providers/twilio/settings.ts'
 import { settings as services } from '../services/settings.ts'
 import { settings as telemetry } from '../telemetry/settings.ts'
+import { settings as webhooks } from '../webhooks/settings.ts'
 
 const path = reader(given => (isAbsolute(given) ? given : resolve(given)))
 
@@ -93,6 +94,7 @@ export const settings = {
   ...choice,
   ...files,
   ...limits,
+  ...webhooks,
   ...engine,
   ...telemetry,
   ...httpLoad,
