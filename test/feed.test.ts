@@ -53,6 +53,17 @@ describe('pages', () => {
       expect((await follow(scope, most, { from: position })).events).toEqual([])
     })
 
+  test('are in the order of numbers, not of their digits', async () => {
+    const scope = await aScope()
+    const { sql } = here.parts.db
+    const groups = [ids(1), ids(1), ids(1)]
+    for (const subjects of groups) await logGroup(sql, scope, subjects)
+    for (const [at, stamp] of [9, 10, 100].entries())
+      await sql`update events set stamp = ${stamp} where subjects[1] = ${groups[at]?.[0]}`
+    expect((await follow(scope, 1000)).events.map(event => event.subject)).toEqual(groups.flat())
+    expect(await endOfLog(sql, scope)).toMatchObject({ stamp: '100' })
+  })
+
   test('go past events of other types, and never end too early', async () => {
     const scope = await aScope()
     const { sql } = here.parts.db

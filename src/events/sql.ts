@@ -116,7 +116,7 @@ export const read = (
   from page
   where (wanted and before < ${most}::integer)
      or (not wanted and place = scanned and total <= ${most}::integer)
-  order by stamp, seq`
+  order by page.stamp, page.seq`
 
 /** More than any stamp. */
 const MOST = '9223372036854775807'
@@ -129,7 +129,7 @@ export async function lastGroup(sql: Sql, { service_id, key_type }: Scope): Prom
     where service_id = ${service_id}
       and key_type = ${key_type}
       and stamp <= ${horizon}
-    order by stamp desc, seq desc
+    order by events.stamp desc, events.seq desc
     limit 1`
   return last ?? null
 }
