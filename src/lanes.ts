@@ -10,11 +10,14 @@ import { emptyFinishedFiles, purgeExpiredFiles, purgeOrphanedUploads } from './m
 import { dropExpiredPartitions, makeComingPartitions } from './maintenance/partitions.ts'
 import {
   purgeBulkRows,
+  purgeEvents,
   purgeInbox,
   purgeKeptTickets,
   purgeMessages,
   purgeReceipts,
   purgeReplays,
+  purgeWebhookAttempts,
+  purgeWebhookRetries,
 } from './maintenance/purge.ts'
 import { recountDailyUsage } from './maintenance/recount.ts'
 import type { Task } from './maintenance/run.ts'
@@ -72,6 +75,9 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('end-overdue-messages', HOUR / 4, 3 * MINUTE, endOverdueMessages),
     task('purge-kept-tickets', HOUR, 2 * MINUTE, purgeKeptTickets),
     task('purge-messages', HOUR, 3 * MINUTE, purgeMessages),
+    task('purge-events', HOUR, 3 * MINUTE, purgeEvents),
+    task('purge-webhook-attempts', HOUR, 2 * MINUTE, purgeWebhookAttempts),
+    task('purge-webhook-retries', HOUR, 2 * MINUTE, purgeWebhookRetries),
     task('drop-partitions', HOUR, 10 * MINUTE, dropExpiredPartitions),
     task('purge-bulk-rows', HOUR, 2 * MINUTE, purgeBulkRows),
     task('empty-finished-files', MINUTE, 10 * MINUTE, emptyFinishedFiles),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { DAYS_AGO, KINDS, SERVICES } from '../faults/support/expired.ts'
 import { createClock } from '../src/core/clock.ts'
+import { makeEventPartitions } from '../src/events/partitions.ts'
 import { maintenanceOf } from '../src/lanes.ts'
 import { purgeBulkRows } from '../src/maintenance/purge.ts'
 import { recountDailyUsage } from '../src/maintenance/recount.ts'
@@ -132,8 +133,11 @@ describe('3.4 purges work in bounded steps', () => {
     await client.connect()
     try {
       await client.query(SERVICES)
-      for (const days of Object.values(DAYS_AGO))
-        await makePartitions(db, { ...clock, micros: () => clock.micros() - days * DAY })
+      for (const days of Object.values(DAYS_AGO)) {
+        const then = { ...clock, micros: () => clock.micros() - days * DAY }
+        await makePartitions(db, then)
+        await makeEventPartitions(db, then)
+      }
       await client.query(fill(COUNT))
       const count = async () => Number((await client.query(left)).rows[0].left)
       const sizes: number[] = []

@@ -1,6 +1,7 @@
 // Many expired rows at once: every purge finishes, in short steps, and callers are not delayed.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeEventPartitions } from '../../src/events/partitions.ts'
 import { makePartitions } from '../../src/notifications/partitions.ts'
 import type { Environment } from '../support/environment.ts'
 import { DAYS_AGO, KINDS, SERVICES } from '../support/expired.ts'
@@ -73,7 +74,8 @@ async function fill(environment: Environment, counts: readonly number[]) {
   try {
     await client.query(SERVICES)
     for (const days of Object.values(DAYS_AGO))
-      await makePartitions(db, { ...clock, micros: () => clock.micros() - days * DAY_MICROS })
+      for (const make of [makePartitions, makeEventPartitions])
+        await make(db, { ...clock, micros: () => clock.micros() - days * DAY_MICROS })
     for (const [at, kind] of KINDS.entries()) await client.query(kind.fill(counts[at] ?? 0))
   } finally {
     await client.end()

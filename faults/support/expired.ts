@@ -72,6 +72,37 @@ export const KINDS: readonly Kind[] = [
     left: `select count(*)::integer as left from states where service_id = '${BRIEF}' and status = 'delivered'`,
   },
   {
+    name: 'events',
+    task: 'purge-events',
+    fill: count => `
+      insert into events (id, stamp, service_id, key_type, channel, type, subjects, cause)
+      select ${idOf(DAYS_AGO.purged)}, n / 10, '${BRIEF}', 'normal', case n % 3 when 0 then 'email' when 1 then 'sms' end,
+             'notification.delivered', array[gen_random_uuid()], 'attempt'
+      ${series(count)}`,
+    left: `select count(*)::integer as left from events where service_id = '${BRIEF}' and cause = 'attempt'`,
+  },
+  {
+    name: 'attempts to post to webhooks',
+    task: 'purge-webhook-attempts',
+    fill: count => `
+      insert into webhook_attempts (id, webhook_id, at, events, stamp, took)
+      select ${idOf(9)}, '${BRIEF}', now() - interval '9 days' + n * interval '1 millisecond', array[${idOf(9)}], n, array[1]
+      ${series(count)}`,
+    left: 'select count(*)::integer as left from webhook_attempts',
+  },
+  {
+    name: 'events that a webhook refused',
+    task: 'purge-webhook-retries',
+    fill: count => `
+      insert into webhooks (id, service_id, key_type, format, sealed, stamp, seq, n)
+      values ('${BRIEF}', '${BRIEF}', 'normal', 'standard', '\\x00', 0, 0, -1)
+      on conflict do nothing;
+      insert into webhook_retries (webhook_id, event, stamp, seq, subject, state, next_at)
+      select '${BRIEF}', ${idOf(DAYS_AGO.purged)}, n, n, gen_random_uuid(), case n % 2 when 0 then 'failed' else 'waiting' end, now()
+      ${series(count)}`,
+    left: 'select count(*)::integer as left from webhook_retries',
+  },
+  {
     name: 'messages without an answer',
     task: 'end-overdue-messages',
     fill: count => messages(DAYS_AGO.overdue, count, 'sending'),

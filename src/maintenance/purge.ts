@@ -1,8 +1,10 @@
 // Deletes what is past its retention. Reads are cut off to the moment; the rows themselves go by the hour.
 import { purgeChunks } from '../bulk/sql.ts'
+import { channelNames } from '../channels/index.ts'
 import type { Clock, Timestamp } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
+import { type CutOff, type Found, oldest, remove as removeEvents } from '../events/sql/purge.ts'
 import { purge as purgeCaptured } from '../inbox/sql.ts'
 import { KEY_TYPES } from '../keys/key.ts'
 import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
@@ -12,7 +14,8 @@ import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
-import { retentions } from '../services/sql.ts'
+import { keptDays, retentions } from '../services/sql.ts'
+import { purgeAttempts, purgeRetries } from '../webhooks/sql/purge.ts'
 
 type App = { db: Pick<Database, 'sql'>; clock: Clock }
 
@@ -32,6 +35,48 @@ export async function* purgeMessages({ db: { sql }, clock }: App): Steps {
           if (ids.length > 0) await remove(sql, ids)
           return { found: ids.length, last: ids.at(-1) ?? null }
         })
+  }
+}
+
+/** Events as long as messages of their channel; those of jobs as long as the longer of the two. */
+export async function* purgeEvents({ db: { sql }, clock }: App): Steps {
+  const now = clock.micros()
+  const floor = (days: number) => floorOf(now - Math.max(days, OPEN_DAYS) * DAY_MICROS)
+  const services = new Map<Id, CutOff[]>()
+  for (const { service_id, channel, days } of await retentions(sql))
+    services.set(service_id, [...(services.get(service_id) ?? []), { channel, before: floor(days) }])
+  for (const [service_id, cutOffs] of services) {
+    // A channel that is not listed is kept longest: its days, and those of jobs, are dropped as partitions.
+    const [first, ...others] = cutOffs.map(({ before }) => before)
+    if (first !== undefined && cutOffs.length === channelNames.length)
+      cutOffs.push({ channel: null, before: others.reduce((low, one) => (one < low ? one : low), first) })
+    for (const key_type of KEY_TYPES)
+      yield* inSteps<Found>(async (after, most) => {
+        const found = await oldest(sql, { service_id, key_type }, cutOffs, after, most)
+        const expired = found.filter(event => event.expired).map(event => event.id)
+        if (expired.length > 0) await removeEvents(sql, expired)
+        return { found: found.length, last: found.at(-1) ?? null, changed: expired.length }
+      })
+  }
+}
+
+const ATTEMPT_DAYS = 7
+const SERVICES_AT_ONCE = 200
+
+/** Attempts to post to webhooks, after a week. */
+export const purgeWebhookAttempts = ({ db }: Pick<App, 'db'>): Steps =>
+  inSteps<Timestamp>((after, most) => purgeAttempts(db.sql, ATTEMPT_DAYS, after, most))
+
+/** Single events that wait or have failed, when the log does not hold them any longer. */
+export async function* purgeWebhookRetries({ db: { sql }, clock }: App): Steps {
+  const now = clock.micros()
+  const services = await keptDays(sql)
+  for (let at = 0; at < services.length; at += SERVICES_AT_ONCE) {
+    const purged = services.slice(at, at + SERVICES_AT_ONCE).map(({ service_id, days }) => ({
+      service_id,
+      before: floorOf(now - Math.max(days, OPEN_DAYS) * DAY_MICROS),
+    }))
+    yield* inSteps<Id>(async (_after, most) => ({ found: await purgeRetries(sql, purged, most), last: null }))
   }
 }
 

@@ -158,6 +158,12 @@ export const retentions = (sql: Sql) => sql<{ service_id: Id; channel: Channel; 
   cross join longest
   where c.days < longest.days`
 
+/** For how many days a service keeps messages of any channel. */
+export const keptDays = (sql: Sql) => sql<{ service_id: Id; days: number }>`
+  select id as service_id, greatest(email_retention_days, sms_retention_days) as days
+  from services
+  order by id`
+
 export type TeamMember = {
   id: Id
   service_id: Id
