@@ -4,7 +4,7 @@ import { createIds, type Id } from '../src/core/id.ts'
 import { BEGINNING, type EventType, type Position, type Scope } from '../src/events/event.ts'
 import { presentEvent } from '../src/feed/present.ts'
 import { endOfLog, eventsById, type LoggedEvent, positionAt, readEvents } from '../src/feed/read.ts'
-import { logGroup } from './support/events.ts'
+import { logGroup, readable } from './support/events.ts'
 import { type World, world } from './support/world.ts'
 
 let here: World
@@ -24,6 +24,7 @@ const aScope = async (): Promise<Scope> => ({ service_id: (await here.service())
 async function follow(scope: Scope, most: number, { from = BEGINNING, types = null as EventType[] | null } = {}) {
   const events: LoggedEvent[] = []
   let position: Position = from
+  await readable(here.parts.db.sql)
   for (let pages = 0; ; pages++) {
     const page = await readEvents(here.parts.db.sql, scope, position, { types, most })
     expect(page.events.length).toBeLessThanOrEqual(most)
@@ -94,12 +95,14 @@ describe('pages', () => {
     const { sql } = here.parts.db
     const [early, late] = [ids(2), ids(2)]
     await logGroup(sql, scope, early)
+    await readable(sql)
     const [now] = await sql<{
       micros: number
     }>`select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros`
     const between = now?.micros ?? 0
     expect(await positionAt(sql, scope, between)).toEqual(await endOfLog(sql, scope))
     await logGroup(sql, scope, late)
+    await readable(sql)
     const from = await positionAt(sql, scope, between)
     expect((await follow(scope, 10, { from })).events.map(event => event.subject)).toEqual(late)
     const start = await positionAt(sql, scope, between - 60_000_000)

@@ -1,9 +1,10 @@
 // Groups of events as the statements of the program log them, without the messages they are about.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Id } from '../../src/core/id.ts'
 import type { Sql } from '../../src/db/connect.ts'
 import { part } from '../../src/db/connect.ts'
 import type { EventType, Scope } from '../../src/events/event.ts'
-import { logged } from '../../src/events/sql.ts'
+import { horizon, logged } from '../../src/events/sql.ts'
 
 export type Group = {
   type?: EventType
@@ -28,3 +29,13 @@ export const logGroup = (
            null::timestamptz, null::bytea
     from unnest(${subjects}::uuid[]) as s (id)`)}
   select 1 as one`
+
+/** Waits until everything that is in the log can be read. Transactions in other databases of the server hold its horizon back, too. */
+export async function readable(sql: Sql): Promise<void> {
+  for (;;) {
+    const [row] = await sql<{ ready: boolean }>`
+      select coalesce(max(stamp), 0) <= ${horizon} as ready from events`
+    if (row?.ready) return
+    await sleep(10)
+  }
+}
