@@ -14,7 +14,19 @@ import { build } from './support/environment.ts'
 import { type Figure, isFigure } from './support/report.ts'
 import { HOME, machine, readResults, writeReport, writeResults } from './support/results.ts'
 
-const WHOLE = ['accept', 'deliver', 'processes', 'bulk', 'latency', 'list', 'backlog', 'receipts', 'files', 'render']
+const WHOLE = [
+  'accept',
+  'deliver',
+  'processes',
+  'bulk',
+  'latency',
+  'list',
+  'backlog',
+  'receipts',
+  'events',
+  'files',
+  'render',
+]
 /** An experiment that decided a design, not a figure of the service. */
 const ALONE = ['storage', 'scheduled', 'smtp']
 const ALL = [...WHOLE, ...ALONE]

@@ -3,6 +3,7 @@
 // docs/reliability.md.
 import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
+import { events } from './blocks/events.ts'
 import { inputs } from './blocks/inputs.ts'
 import { lifetimes } from './blocks/lifetimes.ts'
 import { races } from './blocks/limits.ts'
@@ -38,6 +39,7 @@ const BLOCKS: Record<string, Block> = {
   F2: slowProvider,
   F8: smppFaults,
   F9: scannerFaults,
+  E: events,
   A1: races,
   L1: codesBesideBulk,
   L3: besideAnother,

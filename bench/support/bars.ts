@@ -80,6 +80,17 @@ export const bars: readonly Bar[] = [
   { what: 'any page of 250 of 1,000,000, p95', figure: 'page_stored_1000000_p95', better: 'less', must: 50, goal: 15 },
   { what: 'receipts applied, in lists of 100', figure: 'receipts_in_lists', better: 'more', must: 5_000, goal: 15_000 },
   { what: 'receipts applied, one by one', figure: 'receipts_one_by_one', better: 'more', must: 5_000, goal: 15_000 },
+  { what: 'events read from the feed, pages of 1,000', figure: 'events_feed', better: 'more', must: 20_000 },
+  { what: 'events to a webhook, batches of 100', figure: 'events_webhook_batches', better: 'more', must: 5_000 },
+  { what: 'events to a webhook, one by one', figure: 'events_webhook_one_by_one', better: 'more', must: 1_000 },
+  {
+    what: 'accepted with 1,000,000 events behind a dead endpoint, beside none',
+    figure: 'events_dead_accepted',
+    ratio: true,
+    better: 'more',
+    must: 0.95,
+  },
+  { what: 'the same: delivered', figure: 'events_dead_delivered', ratio: true, better: 'more', must: 0.95 },
   { what: 'memory of the idle process', figure: 'idle_memory', better: 'less', must: 200, goal: 120 },
   { what: 'memory of the process during bulks, at most', figure: 'bulk_memory', better: 'less', must: 500, goal: 300 },
   {

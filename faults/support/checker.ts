@@ -107,8 +107,8 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
   const asked = new Map<string, { id: string | null; to: string }>(scope.answers.map(answer => [answer.token, answer]))
   for (const { rows } of scope.jobs) for (const { token, to } of rows) asked.set(token, { id: null, to })
   const acceptedJobs = new Set(scope.jobs.map(job => job.id))
-  const tickets = await sql<{ id: string; subjects: string[]; overdue: boolean }>`
-    select id, subjects, leased_until is not null and leased_until < clock_timestamp() - interval '10 seconds' as overdue
+  const tickets = await sql<{ id: string; lane: string; subjects: string[]; overdue: boolean }>`
+    select id, lane, subjects, leased_until is not null and leased_until < clock_timestamp() - interval '10 seconds' as overdue
     from tickets
     where service_id = any (${scope.services}::uuid[])`
   const waiting = new Set(tickets.flatMap(ticket => ticket.subjects))
@@ -166,7 +166,12 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
     '10 open without a ticket',
     rows.filter(row => OPEN.includes(row.status) && !waiting.has(row.id)),
   )
-  if (scope.drained) must('10 tickets left', tickets)
+  // The ticket of an endpoint waits for its next attempt.
+  if (scope.drained)
+    must(
+      '10 tickets left',
+      tickets.filter(ticket => ticket.lane !== 'webhooks'),
+    )
   must(
     '10 leases long over',
     tickets.filter(ticket => ticket.overdue),
@@ -302,7 +307,7 @@ async function judgedJobs(sql: Sql, { services, jobs: asked, drained }: Scope) {
 
 /** Recipients and tokens of the test by pattern, keys literally. Digits inside a longer number are ignored. */
 function canaries({ logs, secrets }: Scope): string[] {
-  const look = /.{0,80}(?:@example\.org|(?<![\d.])\+?1613555\d{4}(?!\d)|\btk[0-9a-z]{1,8}k\b).{0,40}/
+  const look = /.{0,80}(?:@example\.org|(?<![\d.])\+?1613555\d{4}(?!\d)|\btk[0-9a-z]{1,8}k\b|whsec_[\w+/]{8}).{0,40}/
   return logs.flatMap(log => {
     const secret = secrets.find(one => log.includes(one))
     return secret === undefined ? (look.exec(log)?.[0] ?? []) : [`a secret: ${secret.slice(0, 12)}…`]

@@ -24,6 +24,8 @@ export type Server = {
   start(): Promise<void>
   /** kill -9 of the postmaster; resolves when it has been reaped. */
   kill(): Promise<void>
+  /** An immediate shutdown (SIGQUIT): its sessions are aborted, nothing is finished or written back. */
+  abort(): Promise<void>
   /** Freezes every process of the server (SIGSTOP), as a hanging disk would. */
   freeze(): void
   thaw(): void
@@ -116,6 +118,7 @@ export async function createServer(folder: string, more: Record<string, string> 
     socket: join(sockets, '.s.PGSQL.5432'),
     start,
     kill: () => end('SIGKILL'),
+    abort: () => end('SIGQUIT'),
     freeze,
     thaw,
     stop: () => end('SIGINT'),

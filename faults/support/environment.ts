@@ -53,7 +53,7 @@ export type Scenario = {
   senders: Sender[]
   /** A further process, e.g. a separate engine. */
   app(options: { only?: 'http' | 'engine'; env?: Env; start?: false }): Promise<App>
-  /** Resolves when no message of this scenario is waiting. */
+  /** Resolves when no message of this scenario is waiting; endpoints may be. */
   drained(seconds?: number): Promise<boolean>
   /** What the checker tolerates. */
   allow: { extra: number; killed: boolean; waiting: boolean }
@@ -174,6 +174,10 @@ export async function createEnvironment(
         add('kills', 1)
         await database.kill()
       },
+      async abort() {
+        add('kills', 1)
+        await database.abort()
+      },
     },
     sink,
     store,
@@ -193,7 +197,9 @@ export async function createEnvironment(
 
 async function waitingOf(store: Store, services: readonly string[]): Promise<number> {
   const [row] = await store.db.sql<{ tickets: number }>`
-    select count(*)::integer as tickets from tickets where service_id = any (${services}::uuid[]) or lane = 'receipt'`
+    select count(*)::integer as tickets
+    from tickets
+    where (service_id = any (${services}::uuid[]) and lane <> 'webhooks') or lane = 'receipt'`
   return row?.tickets ?? 0
 }
 

@@ -5,19 +5,21 @@ import { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
 const found = name => JSON.parse(readFileSync(process.env.FAULTS_NAMES ?? '', 'utf8'))[name]
-const answer = (address, options) => (options?.all ? [{ address, family: 4 }] : { address, family: 4 })
+const noAddress = () => Object.assign(new Error('ENODATA'), { code: 'ENODATA' })
 
-const { lookup } = dns
-const promised = dns.promises.lookup
-dns.lookup = (name, options, done) => {
-  const callback = typeof options === 'function' ? options : done
-  const address = found(name)
-  if (address === undefined) return lookup(name, options, done)
-  const result = answer(address, typeof options === 'object' ? options : {})
-  process.nextTick(() => (Array.isArray(result) ? callback(null, result) : callback(null, address, 4)))
-}
+const { lookup, Resolver } = dns.promises
+const { resolve4, resolve6 } = Resolver.prototype
 dns.promises.lookup = async (name, options) => {
   const address = found(name)
-  return address === undefined ? promised(name, options) : answer(address, options)
+  if (address === undefined) return lookup(name, options)
+  return options?.all ? [{ address, family: 4 }] : { address, family: 4 }
+}
+Resolver.prototype.resolve4 = async function (name, ...more) {
+  const address = found(name)
+  return address === undefined ? resolve4.call(this, name, ...more) : [address]
+}
+Resolver.prototype.resolve6 = async function (name, ...more) {
+  if (found(name) !== undefined) throw noAddress()
+  return resolve6.call(this, name, ...more)
 }
 syncBuiltinESMExports()

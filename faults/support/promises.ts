@@ -87,6 +87,34 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     ],
   },
   {
+    title: 'Events reach everybody',
+    promises: [
+      of(
+        'E1',
+        'kill -9 of processes and database at every step of writing, reading and delivering: statuses and events are the same',
+        'each change of status one event, no other',
+      ),
+      of('E2', 'a reader that follows the feed, killed as well', 'every event once, in the order of the log'),
+      of('E3', 'every live endpoint', 'every event at least once, with its id, signed, in order per message'),
+      of('E4', 'several processes share the endpoints, no fault', 'every event once at each endpoint'),
+      of(
+        'E5',
+        'endpoints that are paused, answer 410 or refuse single events; resumed and replayed under load',
+        'nothing lost, in order per message, replayed with the same ids',
+      ),
+      of(
+        'E6',
+        'hostile endpoints: slow, hanging, failing, endless',
+        'events of other endpoints p95 ≤ 500 ms, messages p95 ≤ 250 ms, nothing lost',
+      ),
+      of(
+        'E7',
+        'hostile endpoints gain nothing: redirects, endless answers, a name that changes to a forbidden address',
+        'no redirect followed, no forbidden address connected, answers bounded, every attempt recorded',
+      ),
+    ],
+  },
+  {
     title: 'Isolation: one load does not delay another',
     promises: [
       of(

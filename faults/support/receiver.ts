@@ -25,7 +25,7 @@ export type Manner =
   | 'drip'
   /** An answer with 16 MB of headers. */
   | 'headers'
-  /** Refuses the events of one message in 16 twice, and takes all others. */
+  /** Refuses the events of one message in 16 once, and takes all others. */
   | 'picky'
 
 /** A request to an endpoint. It was written to the log before it was answered. */

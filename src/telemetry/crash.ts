@@ -18,6 +18,8 @@ export const CRASH_POINTS = [
   'before-record',
   'after-record',
   'after-receipt-stored',
+  'after-webhook-post',
+  'before-webhook-record',
   'mid-chunk',
   'mid-purge',
 ] as const
