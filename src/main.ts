@@ -12,6 +12,7 @@ import { createListener } from './db/listen.ts'
 import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
 import { createEventHints } from './events/hints.ts'
 import { EVENTS_CHANNEL } from './events/sql.ts'
+import { createWaits } from './feed/waits.ts'
 import { measureQueue } from './figures.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
@@ -37,7 +38,7 @@ import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
 import { openStore, type Say } from './store.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
-import { boundConnections } from './telemetry/descriptors.ts'
+import { boundConnections, mostWaiting } from './telemetry/descriptors.ts'
 import { faultOf } from './telemetry/fault.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -155,6 +156,8 @@ export async function start(
     lifetime.add(() => bulkThread.stop())
     const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
     metrics.gauge('herald_reads_waiting', 'Reads waiting for admission.', reads.waiting)
+    const waits = createWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
+    metrics.gauge('herald_events_waiting', 'Requests waiting for events.', waits.waiting)
     let draining = false
     const parts: Parts = {
       ...store,
@@ -169,6 +172,7 @@ export async function start(
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
       reads,
+      waits,
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
       dispatcher,
       bulkThread,
@@ -205,6 +209,7 @@ export async function start(
     addRoutes(server.app, parts)
     lifetime.add(async () => {
       draining = true
+      waits.stop()
       await server.drain()
     })
     await server.app.listen({ host: config.host, port: config.port })

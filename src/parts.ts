@@ -6,6 +6,7 @@ import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
 import type { EventHints } from './events/hints.ts'
+import type { Waits } from './feed/waits.ts'
 import type { Fetched } from './files/fetch.ts'
 import type { Files } from './files/place.ts'
 import type { Links } from './http/links.ts'
@@ -52,6 +53,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   hearReceipts: AcceptReceipts
   replays: Replays
   reads: Reads
+  /** Requests that wait for events. */
+  waits: Waits
   simulated: Simulated
   accept: Accept
   dispatcher: Dispatcher

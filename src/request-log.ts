@@ -15,7 +15,8 @@ export function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
     const refusal = refusalOf(reply)
     const limit = LIMITS[refusal?.kind ?? '']
     if (limit) metrics.limited.inc({ limit })
-    metrics.requests.observe({ method, route, status }, elapsedTime / 1000)
+    // The time that a request waits for events is the caller's wish, not ours to improve.
+    metrics.requests.observe({ method, route, status }, (elapsedTime - request.waitedMs) / 1000)
     requestLog({
       request: id,
       method,

@@ -1,6 +1,7 @@
 // Table of contents: every URL and who may call it.
 import type { FastifyInstance, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify'
 import { bulkRoutes } from './bulk/routes.ts'
+import { feedRoutes } from './feed/routes.ts'
 import { downloadFile } from './files/routes.ts'
 import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
@@ -23,6 +24,7 @@ function contents(parts: Parts): readonly RouteRow[] {
   const caller: Who = { name: 'any key', check: anyKey(parts.authenticate) }
   const manager: Who = { name: 'a key with manage_templates', check: managerKey(parts.authenticate) }
   const bulk = bulkRoutes(parts)
+  const feed = feedRoutes(parts)
   const notifications = notificationRoutes(parts)
   const templates = templateRoutes(parts)
 
@@ -46,11 +48,13 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/v2/template/:id/version/:version', caller, templates.getVersion],
     ['POST', '/v2/template/:id/preview', caller, templates.previewTemplate],
     ['GET', '/v2/templates', caller, templates.listTemplates],
+    ['GET', '/herald/v1/events', caller, feed.listEvents],
   ]
 }
 
 export function addRoutes(app: FastifyInstance, parts: Parts): void {
   app.decorateRequest('caller', null)
+  app.decorateRequest('waitedMs', 0)
   for (const line of contents(parts)) addRoute(app, line, parts.reads)
   // Reading and cancelling accept any id here, but a send names its channel: anything else is an unknown path, not a wrong
   // method.
@@ -84,13 +88,15 @@ export const openApi = () =>
       { name: 'Messages', description: 'Send one message, read its status, cancel it before it is due.' },
       { name: 'Bulk jobs', description: 'Send one template to many recipients, and manage the job.' },
       { name: 'Templates', description: 'Read, preview and manage the texts that messages are made from.' },
+      { name: 'Events', description: 'Follow what happens to messages and jobs.' },
     ],
   )
 
 type Admission = (request: FastifyRequest, work: () => Promise<unknown>) => Promise<unknown>
 
 /** Sends have priority; everything else is scheduled fairly between services (contract 22.21). */
-function admissionOf(method: HTTPMethods, url: string, reads: Reads): Admission {
+function admissionOf(method: HTTPMethods, url: string, route: Route, reads: Reads): Admission {
+  if (route.admitsItself) return (_request, work) => work()
   if (method === 'POST' && url === '/v2/notifications/bulk') return (_request, work) => work()
   if (method === 'POST' && SINGLE_SENDS.includes(url)) return (_request, work) => reads.besides(work)
   return (request, work) =>
@@ -104,7 +110,7 @@ function admissionOf(method: HTTPMethods, url: string, reads: Reads): Admission 
 const SINGLE_SENDS = ['/v2/notifications/email', '/v2/notifications/sms']
 
 function addRoute(app: FastifyInstance, [method, url, who, route]: RouteRow, reads: Reads): void {
-  const turn = admissionOf(method, url, reads)
+  const turn = admissionOf(method, url, route, reads)
   app.route({
     method,
     url,

@@ -4,6 +4,8 @@ import { sentences as audit } from './audit/refusals.ts'
 import { sentences as bulk } from './bulk/refusals.ts'
 import { bulkBody } from './bulk/schemas.ts'
 import type { Sentences } from './core/refusal.ts'
+import { sentences as feed } from './feed/refusals.ts'
+import { eventsQuery } from './feed/schemas.ts'
 import { sentences as files } from './files/refusals.ts'
 import { sentences as http } from './http/refusals.ts'
 import { sentences as fields } from './http/validation.ts'
@@ -17,7 +19,19 @@ import { sentences as replays } from './replays/refusals.ts'
 import { sentences as templates } from './templates/refusals.ts'
 import { createBody, previewBody, updateBody } from './templates/schemas.ts'
 
-const tables: readonly Sentences[] = [audit, bulk, files, http, inbox, keys, limits, notifications, replays, templates]
+const tables: readonly Sentences[] = [
+  audit,
+  bulk,
+  feed,
+  files,
+  http,
+  inbox,
+  keys,
+  limits,
+  notifications,
+  replays,
+  templates,
+]
 
 /** Sentences of checks beyond the schema. */
 const CHECKS = [
@@ -43,8 +57,8 @@ const CHECKS = [
 /** Field names are ours, so they may be logged. */
 const FIELDS = [
   ...new Set(
-    [emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody].flatMap(({ properties }) =>
-      Object.keys(properties),
+    [emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery].flatMap(
+      ({ properties }) => Object.keys(properties),
     ),
   ),
   ...['file', 'filename', 'sending_method', 'id', 'older_than'],

@@ -100,6 +100,7 @@ describe('pages', () => {
       micros: number
     }>`select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros`
     const between = now?.micros ?? 0
+    await readable(sql)
     expect(await positionAt(sql, scope, between)).toEqual(await endOfLog(sql, scope))
     await logGroup(sql, scope, late)
     await readable(sql)

@@ -186,6 +186,7 @@ describe('the service itself', () => {
       await see('POST /v2/template/{id}/preview', key.post(`/v2/template/${id}/preview`, { personalisation }))
     }
     await see('GET /v2/templates', key.get('/v2/templates'))
+    await see('GET /herald/v1/events', key.get('/herald/v1/events'))
   }, 120_000)
 
   for (const { name, operation } of operations)

@@ -38,6 +38,8 @@ export type BulkBody = {
 
 export const listQuery = { type: 'object', properties: { older_than: id }, additionalProperties: false } as const
 
+export const jobStatus = { title: 'JobStatus', enum: JOB_STATUSES } as const
+
 const fields = {
   id,
   original_file_name: text,
@@ -53,7 +55,7 @@ const fields = {
     type: ['object', 'null'],
     description: 'null when the operator sent it.',
   },
-  job_status: { title: 'JobStatus', enum: JOB_STATUSES },
+  job_status: jobStatus,
   scheduled_for: timeOrNull,
   processing_started: timeOrNull,
   processing_finished: timeOrNull,

@@ -31,7 +31,8 @@ export const EVENT_TYPES = [...STATUS_TYPES, ...OTHER_TYPES, ...JOB_TYPES] as co
 export type EventType = (typeof EVENT_TYPES)[number]
 export type JobEventType = (typeof JOB_TYPES)[number]
 
-export type Cause = 'attempt' | 'receipt' | 'scan' | 'cancel' | 'expiry' | 'crash' | 'job'
+export const CAUSES = ['attempt', 'receipt', 'scan', 'cancel', 'expiry', 'crash', 'job'] as const
+export type Cause = (typeof CAUSES)[number]
 
 /** Whose events: those of a service, sent with keys of one type. */
 export type Scope = { service_id: Id; key_type: KeyType }

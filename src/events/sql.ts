@@ -9,7 +9,7 @@
 // Numbers of transactions grow through crashes and failover; no clock is involved.
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { type Part, part, type Sql } from '../db/connect.ts'
+import { bare, type Part, part, type Sql } from '../db/connect.ts'
 import type { EventGroup, EventType, Position, Scope } from './event.ts'
 
 /**
@@ -174,6 +174,37 @@ export async function placeAt(
     union all
     select stamp::text, seq::text, n from last`
   return place ?? null
+}
+
+/** What the log has after several positions: the next groups of each. `place` is the index of the position. */
+export const newGroups = (sql: Sql, from: readonly (Scope & Pick<Position, 'stamp' | 'seq'>)[]) => sql<{
+  place: number
+  stamp: string
+  seq: string
+  type: EventType
+}>`
+  select w.place, e.stamp::text, e.seq::text, e.type
+  from unnest(${bare(from.map((_, at) => at))}::integer[], ${bare(from.map(one => one.service_id))}::uuid[],
+              ${bare(from.map(one => one.key_type))}::text[], ${bare(from.map(one => one.stamp))}::bigint[],
+              ${bare(from.map(one => one.seq))}::bigint[]) as w (place, service_id, key_type, stamp, seq)
+  cross join lateral (
+    select stamp, seq, type
+    from events
+    where service_id = w.service_id
+      and key_type = w.key_type
+      and (stamp, seq) > (w.stamp, w.seq)
+      and stamp <= ${horizon}
+      -- Whoever has read all of the log waits for what is logged now: older days are not looked at.
+      and id >= event_floor(now() - interval '1 day')
+    order by stamp, seq
+    limit 100
+  ) e
+  order by w.place, e.stamp, e.seq`
+
+/** Whether a position is beyond everything that can be read: no reader was ever there, unless a backup was restored. */
+export async function isAhead(sql: Sql, { stamp }: Position): Promise<boolean> {
+  const [row] = await sql<{ ahead: boolean }>`select ${stamp}::bigint > ${horizon} as ahead`
+  return row?.ahead === true
 }
 
 /** Groups by id. */

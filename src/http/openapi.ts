@@ -155,6 +155,7 @@ function createSchemaNames(): SchemaNames {
         if (keyword === 'properties') return [[keyword, mapped(value as Record<string, JsonSchema>, named)]]
         if (['items', 'additionalProperties'].includes(keyword) && typeof value === 'object' && value !== null)
           return [[keyword, named(value as JsonSchema)]]
+        if (keyword === 'oneOf') return [[keyword, (value as JsonSchema[]).map(named)]]
         return [[keyword, value]]
       }),
     )

@@ -21,6 +21,8 @@ export type Route = {
   config?: RouteShorthandOptions['config']
   /** Path parameters that are ids, each with its name in the error sentence for a malformed id. */
   ids?: Readonly<Record<string, string>>
+  /** It may wait for long, and asks for admission itself where it reads. */
+  admitsItself?: true
   handler(request: FastifyRequest, reply: FastifyReply): unknown
 }
 

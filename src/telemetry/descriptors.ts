@@ -26,6 +26,12 @@ function descriptorLimit(): number | null {
   }
 }
 
+const MOST_WAITING = 1_000
+
+/** How many requests may wait for long: at most half of the connections. */
+export const mostWaiting = (): number =>
+  Math.min(MOST_WAITING, Math.floor((mostConnections(descriptorLimit()) ?? Number.POSITIVE_INFINITY) / 2))
+
 const LOG_EVERY_MS = 10_000
 
 /**
