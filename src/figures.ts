@@ -1,7 +1,7 @@
 // Figures of the queue, for /metrics and doctor.
 import type { Sql } from './db/connect.ts'
+import { daysAhead } from './maintenance/partitions.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
-import { daysAhead } from './notifications/partitions.ts'
 import { type LaneFigures, laneFigures, ticketFigures } from './queue/figures.ts'
 import { RECEIPT_LANE } from './receipts/sql.ts'
 import { LANES, RELEASED_LANES } from './sending.ts'

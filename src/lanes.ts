@@ -7,7 +7,7 @@ import { deliverMails, writeMails } from './mails/deliver.ts'
 import { MAIL_LANE } from './mails/mail.ts'
 import { endOverdueMessages } from './maintenance/expire.ts'
 import { emptyFinishedFiles, purgeExpiredFiles, purgeOrphanedUploads } from './maintenance/files.ts'
-import { dropExpiredPartitions, makeComingPartitions } from './maintenance/partitions.ts'
+import { buildMissingIndexes, dropExpiredPartitions, makeComingPartitions } from './maintenance/partitions.ts'
 import {
   purgeBulkRows,
   purgeEvents,
@@ -72,6 +72,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
   })
   return [
     task('make-partitions', HOUR, 5 * MINUTE, makeComingPartitions),
+    task('build-indexes', HOUR, 10 * MINUTE, buildMissingIndexes),
     task('end-overdue-messages', HOUR / 4, 3 * MINUTE, endOverdueMessages),
     task('purge-kept-tickets', HOUR, 2 * MINUTE, purgeKeptTickets),
     task('purge-messages', HOUR, 3 * MINUTE, purgeMessages),

@@ -44,6 +44,7 @@ export function connect(connection: Connection, options: PoolOptions): Database 
   const settings = clientSettings(connection, options)
   let stopped = false
   const inUse = new Set<pg.PoolClient>()
+  const dedicated = new Set<net.Socket>()
   let pool = open()
 
   function open(): pg.Pool {
@@ -137,12 +138,16 @@ export function connect(connection: Connection, options: PoolOptions): Database 
       const socket = new net.Socket()
       const settings = clientSettings(connection, { ...options, statementSeconds: 0 })
       const client = new pg.Client({ ...settings, connectionTimeoutMillis: CONNECT_MS, stream: () => socket })
+      client.on('error', () => {}) // a statement in progress fails with the same error
+      dedicated.add(socket)
+      socket.once('close', () => dedicated.delete(socket))
       return Object.assign(client, { destroy: () => void socket.destroy() })
     },
     separate: others => connect(connection, { ...options, ...others }),
     load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     interrupt() {
       for (const client of inUse) void client.end() // with a statement in progress, it closes the socket
+      for (const socket of dedicated) socket.destroy()
     },
     stop() {
       stopped = true

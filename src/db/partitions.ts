@@ -1,8 +1,10 @@
 // Tables partitioned by id, one partition per day: partitions of the coming days are created ahead, expired ones are dropped.
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { floorOf, type Id, microsOf } from '../core/id.ts'
+import type { Steps } from '../runtime/steps.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Database, isDatabaseError, type Sql } from './connect.ts'
+import { buildIndex, missingIndexes } from './indexes.ts'
 
 const DAY = 86_400_000_000 // microseconds
 /** The clock may be set back over midnight: yesterday's partition must exist, too. */
@@ -23,6 +25,8 @@ export type Partitions = {
   drop(db: Database, micros: number): Promise<string[]>
   /** For how many days after today all tables have partitions; negative: not even for today. Null: there are none. */
   daysAhead(sql: Sql): Promise<number | null>
+  /** Builds the indexes that partitions lack, one per step. */
+  buildIndexes(db: Database): Steps
 }
 
 export const partitionsOf = (tables: readonly string[]): Partitions => ({
@@ -34,6 +38,7 @@ export const partitionsOf = (tables: readonly string[]): Partitions => ({
   makeOf: (db, ids) => makeDays(db, tables, [...new Set(ids.map(id => Math.floor(microsOf(id) / DAY)))]),
   drop: (db, micros) => exclusively(db, DROP_LOCK, () => dropBefore(db, tables, Math.floor(micros / DAY))),
   daysAhead: sql => daysAhead(sql, tables),
+  buildIndexes: db => buildIndexes(db, tables),
 })
 
 /** PostgreSQL's error for a row without a partition. */
@@ -93,6 +98,10 @@ async function dropBefore(db: Database, tables: readonly string[], day: number):
     await db.script(`drop table ${name}`)
   }
   return expired.map(row => row.name)
+}
+
+async function* buildIndexes(db: Database, tables: readonly string[]): Steps {
+  for (const one of await missingIndexes(db.sql, tables)) yield (await buildIndex(db, one)) ? 1 : 0
 }
 
 async function daysAhead(sql: Sql, tables: readonly string[]): Promise<number | null> {

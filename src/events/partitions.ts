@@ -5,4 +5,5 @@ export const {
   make: makeEventPartitions,
   drop: dropEventPartitions,
   daysAhead: eventDaysAhead,
+  buildIndexes: buildEventIndexes,
 } = partitionsOf(['events'])

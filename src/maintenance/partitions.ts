@@ -1,8 +1,14 @@
-// The partitions of the coming days are made ahead; those that no service keeps any longer are dropped.
+// The partitions of the coming days are made ahead; those that no service keeps any longer are dropped. Partitions from before a
+// migration get the indexes that it added.
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../db/connect.ts'
-import { dropEventPartitions, makeEventPartitions } from '../events/partitions.ts'
-import { dropPartitions, makePartitions } from '../notifications/partitions.ts'
+import type { Database, Sql } from '../db/connect.ts'
+import { buildEventIndexes, dropEventPartitions, eventDaysAhead, makeEventPartitions } from '../events/partitions.ts'
+import {
+  buildIndexes,
+  dropPartitions,
+  makePartitions,
+  daysAhead as messageDaysAhead,
+} from '../notifications/partitions.ts'
 import type { Steps } from '../runtime/steps.ts'
 import { longestRetention } from '../services/sql.ts'
 import { OPEN_DAYS } from './purge.ts'
@@ -21,4 +27,15 @@ export async function* dropExpiredPartitions({ db, clock }: App): Steps {
   const before = clock.micros() - days * DAY_MICROS
   yield (await dropPartitions(db, before)).length
   yield (await dropEventPartitions(db, before)).length
+}
+
+export async function* buildMissingIndexes({ db }: Pick<App, 'db'>): Steps {
+  yield* buildIndexes(db)
+  yield* buildEventIndexes(db)
+}
+
+/** For how many days after today there are partitions of messages and of events. */
+export async function daysAhead(sql: Sql): Promise<number | null> {
+  const days = [await messageDaysAhead(sql), await eventDaysAhead(sql)]
+  return days.reduce((least, one) => (least === null || one === null ? null : Math.min(least, one)))
 }

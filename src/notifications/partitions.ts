@@ -6,4 +6,5 @@ export const {
   makeOf: makePartitionsOf,
   drop: dropPartitions,
   daysAhead,
+  buildIndexes,
 } = partitionsOf(['notifications', 'states'])
