@@ -512,6 +512,8 @@ create table webhooks (
 
 CREATE INDEX audit_of_service ON public.audit USING btree (service_id, id);
 
+CREATE INDEX audit_of_subject ON public.audit USING btree (subject_id);
+
 CREATE INDEX chunks_of_job ON public.chunks USING btree (job_id);
 
 CREATE INDEX events_in_order ON ONLY public.events USING btree (service_id, key_type, stamp, seq);

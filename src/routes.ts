@@ -16,6 +16,7 @@ import type { Parts } from './parts.ts'
 import { receiptEndpoint } from './receipts/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
+import { timelineRoutes } from './timeline/routes.ts'
 
 type Who = { name: 'any key' | 'a key with manage_templates'; check: onRequestHookHandler }
 type RouteRow = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
@@ -27,6 +28,7 @@ function contents(parts: Parts): readonly RouteRow[] {
   const feed = feedRoutes(parts)
   const notifications = notificationRoutes(parts)
   const templates = templateRoutes(parts)
+  const timelines = timelineRoutes(parts)
 
   return [
     ['POST', '/v2/notifications/email', caller, notifications.sendEmail],
@@ -49,6 +51,7 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['POST', '/v2/template/:id/preview', caller, templates.previewTemplate],
     ['GET', '/v2/templates', caller, templates.listTemplates],
     ['GET', '/herald/v1/events', caller, feed.listEvents],
+    ['GET', '/herald/v1/notifications/:notification_id/timeline', caller, timelines.getTimeline],
   ]
 }
 

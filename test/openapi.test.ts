@@ -174,6 +174,8 @@ describe('the service itself', () => {
     for (const one of [sent, later]) await see(`GET ${LIST}/{notification_id}`, key.get(`${LIST}/${one.body.id}`))
     for (const query of ['', '?include_jobs=true', '?reference=none']) await see(`GET ${LIST}`, key.get(LIST + query))
     await see(`DELETE ${LIST}/{notification_id}`, key.delete(`${LIST}/${later.body.id}`))
+    const timeline = (id: string) => `/herald/v1/notifications/${id}/timeline`
+    for (const one of [sent, later]) await see(`GET ${timeline('{notification_id}')}`, key.get(timeline(one.body.id)))
     await see('GET /v2/manage-template/template-categories', key.get('/v2/manage-template/template-categories'))
     const change = { content: 'Dear ((name)), hello' }
     await see('PATCH /v2/manage-template/{template_id}', key.patch(`/v2/manage-template/${email}`, change))

@@ -59,3 +59,20 @@ export const entries = (sql: Sql, service: Id | null, most: number) => sql<Audit
   where ${service}::uuid is null or service_id = ${service}
   order by id desc
   limit ${most}`
+
+/** Who did this last; null: nobody, or a version that did not record it. */
+export async function whoDid(
+  sql: Sql,
+  action: Action,
+  subject: Id,
+): Promise<Pick<AuditEntry, 'actor_kind' | 'actor_id'> | null> {
+  const [found] = await sql<Pick<AuditEntry, 'actor_kind' | 'actor_id'>>`
+    select coalesce(actor_kind, case when key_id is null then 'operator' else 'key' end) as actor_kind,
+           coalesce(actor_id, key_id) as actor_id
+    from audit
+    where subject_id = ${subject}
+      and action = ${action}
+    order by id desc
+    limit 1`
+  return found ?? null
+}

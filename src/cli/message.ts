@@ -4,8 +4,10 @@ import { historyOf } from '../notifications/history.ts'
 import { find } from '../services/find.ts'
 import { list as listServices } from '../services/sql.ts'
 import { messagesReferring, messagesTo } from '../timeline/find.ts'
+import { presentTimeline } from '../timeline/present.ts'
+import { anyTimeline } from '../timeline/read.ts'
 import { type Command, UsageError, withStore } from './command.ts'
-import { facts, firstLine, listing, minute } from './print.ts'
+import { facts, firstLine, listing, minute, printable, wrapped } from './print.ts'
 
 const MOST = 50
 const MOST_EVER = 1_000
@@ -15,16 +17,18 @@ export const messageCommands: readonly Command[] = [
     noun: 'message',
     verb: 'show',
     args: [{ name: 'ID', sentence: 'Id of the message, as the API returned it.' }],
-    sentence: 'Show the status of a message and its reason.',
-    more: 'The diagnosis is the text of the mail server, from a bounce or from its refusal of the recipient. It may name the recipient, so it is stored sealed and purged with the message.',
+    sentence: 'Show what happened to a message, and why.',
+    more: 'A sentence says what happened and what to do; then every step follows: attempts with the reply of the provider, receipts, changes of status, webhooks. The diagnosis and the replies are texts of the provider. They may name the recipient, so they are stored sealed and purged with the message.',
     examples: ['herald message show 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'],
     run: withStore(async (store, input) => {
       const named = input.text('ID')
       const id = readId(named)
       const found = id && (await historyOf(store, id))
-      if (!found) throw new UsageError(`There is no message ${named}.`)
-      return {
-        text: facts([
+      const timeline = found && (await anyTimeline({ ...store, sql: store.db.sql }, found.id))
+      if (!found || !timeline) throw new UsageError(`There is no message ${named}.`)
+      const { sentence, entries, omitted } = presentTimeline(timeline)
+      const text = [
+        facts([
           ['id', found.id],
           ['service', found.service_id],
           ['type', found.channel],
@@ -39,8 +43,10 @@ export const messageCommands: readonly Command[] = [
           ['detail', found.detail],
           ['diagnosis', found.diagnosis],
         ]),
-        data: { message: found },
-      }
+        wrapped('', sentence),
+        ['Timeline (UTC)', ...entries.map(step)].join('\n'),
+      ]
+      return { text: text.join('\n\n'), data: { message: found, sentence, entries, omitted } }
     }),
   },
   {
@@ -94,3 +100,12 @@ export const messageCommands: readonly Command[] = [
     }),
   },
 ]
+
+type Step = ReturnType<typeof presentTimeline>['entries'][number]
+
+/** `2026-11-02 14:05:00  attempt    The provider…`, and the reply below it. */
+function step({ at, kind, text, reply }: Step): string {
+  const when = at.slice(0, 19).replace('T', ' ')
+  const said = wrapped(`${when}  ${kind.padEnd(9)}  `, printable(text))
+  return reply === null ? said : `${said}\n${wrapped(' '.repeat(32), printable(`reply: ${reply}`))}`
+}

@@ -48,5 +48,20 @@ export function firstLine(text: string): string {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line
 }
 
+const COLUMNS = 80
+
+/** Lines of at most 80 characters: `first` and the text, whose further lines are indented as far. A longer word is not cut. */
+export function wrapped(first: string, text: string): string {
+  const indent = ' '.repeat(first.length)
+  const lines = ['']
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1) ?? ''
+    if (line === '') lines[lines.length - 1] = word
+    else if (first.length + line.length + 1 + word.length <= COLUMNS) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines.map((line, at) => (at === 0 ? first : indent) + line).join('\n')
+}
+
 /** Without control characters, which could contain terminal escape sequences; line breaks and tabs stay. */
 export const printable = (text: string) => text.replaceAll(/[^\P{Cc}\n\t]/gu, '')

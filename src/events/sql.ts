@@ -218,3 +218,33 @@ export const marked: Part = part`logged = s.logged || now()`
 
 export const EVENTS_CHANNEL = 'herald_events'
 export const notifyOfEvents = (sql: Sql, services: string) => sql`select pg_notify(${EVENTS_CHANNEL}, ${services})`
+
+/** An event of one message. The group and `n` make its id. */
+export type MessageEvent = Omit<
+  EventGroup,
+  'service_id' | 'key_type' | 'channel' | 'subjects' | 'took' | 'delays' | 'times'
+> & {
+  n: number
+  took: number | null
+  next_at: Timestamp | null
+  time: Timestamp | null
+}
+
+/**
+ * The events of a message, in order. `logged`: when they were logged (states.logged), so that each is found by a range of the primary
+ * key.
+ */
+export const ofMessage = (sql: Sql, id: Id, logged: readonly Timestamp[]) => sql<MessageEvent>`
+  select e.id, e.stamp::text, e.seq::text, e.type, e.at, e.cause, e.provider, e.response, e.detail, e.uncertain, e.sealed,
+         e.place - 1 as n, e.took[e.place] as took, e.at + make_interval(secs => e.delays[e.place]) as next_at,
+         e.times[e.place] as time
+  from (select distinct moment from unnest(${logged}::timestamptz[]) as l (moment)) m
+  cross join lateral (
+    select *, array_position(subjects, ${id}::uuid) as place
+    from events
+    where id >= event_floor(m.moment)
+      and id < event_floor(m.moment + interval '1 microsecond')
+      and ${id}::uuid = any (subjects)
+    offset 0
+  ) e
+  order by e.stamp, e.seq`

@@ -21,7 +21,7 @@ const DAY_MICROS = 86_400_000_000
 /** Any key of the service may read any of its messages within the retention period. */
 export async function read(app: App, service: Service, id: Id) {
   const found = await find(app.sql, service.id, id)
-  if (!found || id < oldest(app.clock, service, found.channel)) throw refuse.notFound()
+  if (!found || isExpired(app.clock, service, found)) throw refuse.notFound()
   return presentNotification(app.seal, found, await app.templates.version(found.template_id, found.template_version))
 }
 
@@ -74,6 +74,10 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
   }
   return shown
 }
+
+/** Whether its retention period has ended; it may be deleted later. */
+export const isExpired = (clock: Clock, service: Service, { id, channel }: { id: Id; channel: Channel }) =>
+  id < oldest(clock, service, channel)
 
 /** The lowest id within the retention period at this moment; expired rows may be deleted later. */
 const oldest = (clock: Clock, service: Service, channel: Channel) =>

@@ -46,6 +46,36 @@ export async function history(sql: Sql, id: Id): Promise<History | null> {
   return found ?? null
 }
 
+/** Everything stored about a message, except what is personal. */
+export type Story = Omit<Notification, 'sealed'> & {
+  service_id: Id
+  key_id: Id | null
+  job_id: Id | null
+  job_row: number | null
+  provider: string | null
+  diagnosis: Buffer | null
+  attempts: number
+  uncertain: boolean
+  has_receipt: boolean
+  /** When its events were logged, and how many they are. The newest, if there are many. */
+  logged: Timestamp[]
+  logged_count: number
+}
+
+/** `most`: the most moments of the log. */
+export async function story(sql: Sql, id: Id, most: number): Promise<Story | null> {
+  const [found] = await sql<Story>`
+    select n.id, n.channel, n.key_type, s.status, n.reference, n.template_id, n.template_version, n.scheduled_for, s.sent_at,
+           s.completed_at, s.provider_response, s.failure_detail, n.service_id, n.key_id, n.job_id, n.job_row, s.provider,
+           s.diagnosis, s.attempts, s.uncertain, s.receipt_at is not null as has_receipt,
+           s.logged[greatest(1, cardinality(s.logged) - ${most}::integer + 1):]::text[] as logged, cardinality(s.logged) as logged_count
+    from notifications n
+    join states s on s.id = n.id
+    where n.id = ${id}
+      and s.id = ${id}`
+  return found ?? null
+}
+
 export type Page = {
   service: Id
   keyType: KeyType
