@@ -16,6 +16,7 @@ import type { EngineParts, Store } from './parts.ts'
 import { createProviderGroup, type ProviderGroup } from './providers/failover.ts'
 import type { AcceptReceipts, Outcome, Provider } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
+import { codeIn } from './providers/reply-class.ts'
 import { type Hold, heldBy } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
@@ -156,12 +157,6 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   )
   return { ...engine, owner, hasRoom: lane => !hold.isShut(lane) && engine.hasRoom(lane) }
 }
-
-/** A provider's reply may quote the message: only its code is logged (S-30). */
-export const codeIn = (detail: string): string | null =>
-  /^(?:Provider answered )?(\d{3}(?: \d\.\d{1,3}\.\d{1,3})?)(?![\w@.])/.exec(detail)?.[1] ??
-  /^request failed: ([A-Z_]{3,40})$/.exec(detail)?.[1] ??
-  null
 
 /** A step of maintenance is short; only a database in trouble takes this long. */
 const MAINTENANCE_STATEMENT_SECONDS = 60

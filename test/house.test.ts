@@ -146,6 +146,15 @@ describe('walls', () => {
     )
     expect(updates.length).toBeGreaterThanOrEqual(5)
     expect(updates.filter(update => !update.isMoved)).toEqual([])
+    // How the events of a message are found, and that they are logged.
+    const logs = files.flatMap(({ file, text }) =>
+      [...text.matchAll(/\bmoved\(\s*part`\s*(update states s\b.*?)`,\s*\{\s*cause: '/gs)].map(([, update]) => ({
+        file,
+        isMarked: /,\s*\$\{marked\}\s*(from|where)\b/.test(update ?? ''),
+      })),
+    )
+    expect(logs.length).toBeGreaterThan(updates.length) // one more for a mark that changes no status
+    expect(logs.filter(one => !one.isMarked)).toEqual([])
     expect(breaking(/\b(insert|merge) into states\b/, ({ file }) => file === 'notifications/sql/moved.ts')).toEqual([])
   })
 

@@ -7,7 +7,16 @@ import { giveUp } from '../src/notifications/sql/expire.ts'
 import { record } from '../src/notifications/sql/record.ts'
 import { world } from './support/world.ts'
 
-const RESULT = { provider: 'smtp', ref: null, response: null, detail: null, diagnosis: null, uncertain: false }
+const RESULT = {
+  provider: 'smtp',
+  ref: null,
+  response: null,
+  detail: null,
+  diagnosis: null,
+  uncertain: false,
+  took: null,
+  delay: null,
+}
 
 async function countsOf(sql: Sql, job: Id) {
   const rows = await sql<{ status: string; messages: number }>`
@@ -45,8 +54,9 @@ test('the counts of a job follow its messages, whichever statement changes their
   const moves = states.map(from => ({
     ...{ id: from.id, from, status: 'delivered' as const, at: 1_700_000_000_000, isFinal: true },
     ...{ response: null, detail: null, diagnosis: null, moves: ['delivered'] },
+    ...{ changes: true, provider: 'smtp', decidedAt: 1_700_000_000_000 },
   }))
-  expect(await move(sql, owner, await lease(), moves, [ticket], [])).toBe(true)
+  expect(await move(sql, owner, await lease(), moves, [], [ticket], [])).toMatchObject({ allMoved: true })
   expect(await countsOf(sql, job)).toEqual({ created: 1, sending: 2, delivered: 1 })
 
   await sql`update states set sent_at = now() - interval '73 hours' where id = ${third}`

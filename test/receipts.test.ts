@@ -26,8 +26,10 @@ test('a message whose status changed meanwhile keeps it, and the ticket of the r
   const news: Move = {
     ...{ id, from: found, status: 'delivered', at: 1_700_000_000_123.25, isFinal: true },
     ...{ response: null, detail: null, diagnosis: null, moves: ['delivered'] },
+    ...{ changes: true, provider: 'smtp', decidedAt: 1_700_000_000_123.25 },
   }
-  const write = (one: Move) => move(sql, owner, [{ id: ticket, takes: 1 }], [one], [ticket], [])
+  const write = async (one: Move) =>
+    (await move(sql, owner, [{ id: ticket, takes: 1 }], [one], [], [ticket], [])).allMoved
   const tickets = async () => (await sql`select id from tickets where id = ${ticket}`).length
 
   await putState(here, id, { status: 'pending' })

@@ -6,6 +6,7 @@ import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
+import type { EventHints } from '../events/hints.ts'
 import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
@@ -26,7 +27,8 @@ import type { Head, Templates } from '../templates/cache.ts'
 import { paceOf, SPREAD_LANE } from './job.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
-import { add, addChunks, find, type NewJob, reserve } from './sql.ts'
+import { add, addChunks, type NewJob, reserve } from './sql/accept.ts'
+import { find } from './sql/read.ts'
 import type { BulkFields, BulkThread, Examiner, FileProblem, FileRules } from './thread.ts'
 
 export type BulkApp = {
@@ -37,6 +39,7 @@ export type BulkApp = {
   templates: Templates
   simulated: Simulated
   dispatcher: Dispatcher
+  hints: Pick<EventHints, 'announce'>
   bulkThread: BulkThread
 }
 
@@ -220,6 +223,7 @@ async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], b
   // Retried: between the failed statement and the check that finds the reason, another request may have returned its share of the
   // limit.
   while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
+  app.hints.announce([job.service_id])
   if (job.scheduled_for === null)
     app.dispatcher.hand(
       [{ id: job.id, lane: SPREAD_LANE, service_id: job.service_id, subjects: [], attempts: 0, takes: 0 }],

@@ -2,7 +2,7 @@ import { fromMicros, offset } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import { retentionDays, type Service } from '../services/service.ts'
 import type { Job } from './job.ts'
-import type { ShownJob } from './sql.ts'
+import type { ShownJob } from './sql/read.ts'
 
 /** Jobs created through the API have no named creator. */
 const API_USER = { id: '4e1a1b2c-0000-4000-8000-000000000001' as Id, name: 'API service user' }

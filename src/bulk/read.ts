@@ -4,7 +4,7 @@ import type { Sql } from '../db/connect.ts'
 import type { Service } from '../services/service.ts'
 import { presentJob } from './present.ts'
 import { refuse } from './refusals.ts'
-import { find, page } from './sql.ts'
+import { find, page } from './sql/read.ts'
 
 type App = { sql: Sql; clock: Clock }
 

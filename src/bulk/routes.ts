@@ -75,7 +75,9 @@ export function bulkRoutes(app: App) {
     reply: shape.cancelReply,
     async handler(request) {
       const { service, key } = callerOf(request)
-      return { data: presentCancelled(await cancel(sql, actorOf(key), service.id, idParam(request, 'job_id'))) }
+      return {
+        data: presentCancelled(await cancel({ ...app, sql }, actorOf(key), service.id, idParam(request, 'job_id'))),
+      }
     },
   }
 

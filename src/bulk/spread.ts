@@ -6,6 +6,7 @@ import type { Seal } from '../core/seal.ts'
 import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
 import { hasNoPartition } from '../db/partitions.ts'
 import type { Entry, Work } from '../engine/work.ts'
+import type { EventHints } from '../events/hints.ts'
 import { retriesOf } from '../notifications/deliver.ts'
 import { personalTo, recipientDigest, sealPersonal } from '../notifications/notification.ts'
 import { makePartitionsOf } from '../notifications/partitions.ts'
@@ -13,7 +14,8 @@ import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { BulkRow } from './job.ts'
-import { type Chunk, loadChunks, type SpreadRow, stall, stop, spread as store } from './sql.ts'
+import { stop } from './sql/cancel.ts'
+import { type Chunk, loadChunks, type SpreadRow, stall, spread as store } from './sql/spread.ts'
 
 export type SpreadApp = {
   sql: Sql
@@ -24,6 +26,7 @@ export type SpreadApp = {
   owner: Id
   /** Notifies the lanes that have tickets due now. */
   wake(lane: string): void
+  hints: Pick<EventHints, 'announce'>
   onFault(error: unknown, sentence: string, fields?: Record<string, unknown>): void
 }
 
@@ -72,6 +75,7 @@ export const writeChunks =
   (app: SpreadApp) =>
   async (entries: readonly Entry<PreparedChunk>[]): Promise<void> => {
     for (const entry of entries) await writeChunk(app, entry)
+    app.hints.announce(new Set(entries.map(({ ticket }) => ticket.service_id)))
   }
 
 async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {

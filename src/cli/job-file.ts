@@ -6,12 +6,13 @@ import { checkRows } from '../bulk/check.ts'
 import { matchColumns } from '../bulk/columns.ts'
 import { asCsv, errorsOf } from '../bulk/errors.ts'
 import { sheetOfCsv } from '../bulk/rows.ts'
-import { type NewJob, wakeSpread } from '../bulk/sql.ts'
+import { type NewJob, wakeSpread } from '../bulk/sql/accept.ts'
 import { createBulkThread } from '../bulk/thread.ts'
 import { CHANNELS } from '../channels/index.ts'
 import { providersInUse } from '../config/in-use.ts'
 import { readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
+import { NO_HINTS } from '../events/hints.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
@@ -193,6 +194,7 @@ async function callerFor(store: Store, input: CommandInput) {
     ),
     // This process sends nothing: an engine is notified after the job is stored (wakeSpread).
     dispatcher: { initialLease: () => null, hand() {} },
+    hints: NO_HINTS,
   }
   return { app, caller, template }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ShownJob } from '../bulk/sql.ts'
+import type { ShownJob } from '../bulk/sql/read.ts'
 import type { Io } from './command.ts'
 import { finalOf } from './job.ts'
 

@@ -2,9 +2,10 @@
 import { cancel } from '../bulk/cancel.ts'
 import { presentCancelled, presentJob } from '../bulk/present.ts'
 import { refuse } from '../bulk/refusals.ts'
-import { between, find as findJob, page, type ShownJob } from '../bulk/sql.ts'
+import { between, find as findJob, page, type ShownJob } from '../bulk/sql/read.ts'
 import { fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
+import { NO_HINTS } from '../events/hints.ts'
 import { isFinal, type Status } from '../notifications/status.ts'
 import type { Store } from '../parts.ts'
 import { find, idStart } from '../services/find.ts'
@@ -62,7 +63,7 @@ export const jobCommands: readonly Command[] = [
     sentence: 'Cancel a scheduled job that has not started.',
     run: withStore(async (store, input, operator) => {
       const { job } = await findByText(store, input.text('JOB'))
-      const cancelled = await cancel(store.db.sql, operator, job.service_id, job.id)
+      const cancelled = await cancel({ sql: store.db.sql, hints: NO_HINTS }, operator, job.service_id, job.id)
       return {
         text: `The job "${firstLine(job.name)}" (${job.id}) is cancelled; its ${job.notification_count} messages will not be sent.`,
         data: presentCancelled(cancelled),

@@ -74,6 +74,16 @@ export function createSeal(secrets: readonly string[]): Seal {
   }
 }
 
+/** Seals equal texts once, so that their sealed values are equal, too. For the texts of one batch. */
+export function sealsEqualOnce(seal: Pick<Seal, 'seal'>): (text: string) => Buffer {
+  const sealed = new Map<string, Buffer>()
+  return text => {
+    const known = sealed.get(text) ?? seal.seal(text)
+    sealed.set(text, known)
+    return known
+  }
+}
+
 function derive(secret: string) {
   const part = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, 'herald', info, bytes))
   // A key object, because a key passed as bytes is parsed again for every message (5.3 against 3.8 µs).

@@ -13,6 +13,9 @@ export type EventHints = {
   hear(payload: string): void
 }
 
+/** For a command, which ends at once: readers also poll. */
+export const NO_HINTS: Pick<EventHints, 'announce'> = { announce() {} }
+
 const GATHER_MS = 5
 /** The least time between two notifications. */
 const REST_MS = 50

@@ -10,25 +10,25 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, type Part, part, type Sql } from '../db/connect.ts'
-import type { EventGroup, EventType, Position, Scope } from './event.ts'
+import type { Cause, EventGroup, EventType, Position, Scope } from './event.ts'
 
 /**
- * A CTE that logs events. `rows` selects one row per message: id, service_id, key_type, channel, type, cause, provider, response,
+ * A CTE `name` that logs events. `rows` selects one row per message: id, service_id, key_type, channel, type, provider, response,
  * detail, uncertain, took, delay, time, sealed. Rows that differ in nothing but id, took, delay and time share a row of the log.
  */
-export const logged = (rows: Part): Part => part`logged as (
+export const logged = (name: Part, cause: Cause, rows: Part): Part => part`${name} as (
     insert into events (id, stamp, service_id, key_type, channel, type, subjects, cause, provider, response, detail, uncertain,
                         took, delays, times, sealed)
-    select event_group(now()), event_stamp(), service_id, key_type, channel, type, subjects, cause, provider, response, detail,
-           uncertain, took, delays, times, sealed
+    select event_group(now()), event_stamp(), service_id, key_type, channel, type, subjects, ${cause}::text, provider, response,
+           detail, uncertain, took, delays, times, sealed
     from (
-      select service_id, key_type, channel, type, cause, provider, response, detail, uncertain, sealed, array_agg(id) as subjects,
+      select service_id, key_type, channel, type, provider, response, detail, uncertain, sealed, array_agg(id) as subjects,
              case when bool_or(took is not null) then array_agg(took) end as took,
              case when bool_or(delay is not null) then array_agg(delay) end as delays,
              case when bool_or(time is not null) then array_agg(time) end as times
-      from (${rows}) changes (id, service_id, key_type, channel, type, cause, provider, response, detail, uncertain, took, delay,
-                              time, sealed)
-      group by service_id, key_type, channel, type, cause, provider, response, detail, uncertain, sealed
+      from (${rows}) changes (id, service_id, key_type, channel, type, provider, response, detail, uncertain, took, delay, time,
+                              sealed)
+      group by service_id, key_type, channel, type, provider, response, detail, uncertain, sealed
       offset 0
     ) alike
   )`

@@ -1,9 +1,10 @@
 // Deletes what is past its retention. Reads are cut off to the moment; the rows themselves go by the hour.
-import { purgeChunks } from '../bulk/sql.ts'
+import { purgeChunks } from '../bulk/sql/spread.ts'
 import { channelNames } from '../channels/index.ts'
 import type { Clock, Timestamp } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
+import type { EventHints } from '../events/hints.ts'
 import { type CutOff, type Found, oldest, remove as removeEvents } from '../events/sql/purge.ts'
 import { purge as purgeCaptured } from '../inbox/sql.ts'
 import { KEY_TYPES } from '../keys/key.ts'
@@ -94,11 +95,16 @@ const ROW_DAYS = 11
 export function purgeBulkRows({
   db,
   clock,
+  hints,
   onFault,
-}: App & { onFault(error: unknown, sentence: string, fields: { job: Id }): void }): Steps {
+}: App & {
+  hints: Pick<EventHints, 'announce'>
+  onFault(error: unknown, sentence: string, fields: { job: Id }): void
+}): Steps {
   const before = floorOf(clock.micros() - ROW_DAYS * DAY_MICROS)
   return inSteps<Id>(async (after, most) => {
     const step = await purgeChunks(db.sql, before, after, most)
+    hints.announce(step.services)
     for (const job of step.jobs)
       onFault(new Error('its time is over'), 'rows of a bulk job were purged that never became messages', { job })
     return step

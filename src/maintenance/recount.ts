@@ -1,6 +1,6 @@
 // A counter of the daily limit and what it counts are written in one commit, so they do not diverge. If they ever do, a service
 // must not have less than its limit for the rest of the day: counters that are too high are lowered.
-import { reservedByJobs } from '../bulk/sql.ts'
+import { reservedByJobs } from '../bulk/sql/read.ts'
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'

@@ -2,10 +2,13 @@
 import type { Compiled } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
+import { sealsEqualOnce } from '../core/seal.ts'
 import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Handled, Work } from '../engine/work.ts'
+import type { EventHints } from '../events/hints.ts'
 import { cleanLine, cleanRef } from '../providers/clean.ts'
 import type { Outcome } from '../providers/port.ts'
+import { replyClass } from '../providers/reply-class.ts'
 import { SUSPECT_TAKES, type Ticket } from '../queue/port.ts'
 import type { Again } from '../queue/tickets.ts'
 import type { Services } from '../services/load.ts'
@@ -24,6 +27,7 @@ export type DeliverApp = HandOverApp & {
   services: Services
   templates: Templates
   owner: Id
+  hints: Pick<EventHints, 'announce'>
   random(): number
 }
 
@@ -34,7 +38,8 @@ type MessageToSend = HandedItem & {
   /** A process that crashed had begun to hand it over. */
   mayBeSent: boolean
 } & Pick<DueMessage, 'scheduled_for' | 'is_international'>
-type DeliveryResult = Omit<Result, 'id' | 'ticket' | 'takes'>
+/** `reply`: what the provider said, to be sealed when it is recorded. */
+export type DeliveryResult = Omit<Result, 'id' | 'ticket' | 'takes' | 'diagnosis'> & { reply: string | null }
 
 /** Retries end four hours after the message was due. */
 const RETRY_PERIOD_MS = 4 * 3_600_000
@@ -63,29 +68,29 @@ export function deliver(app: DeliverApp): Work<MessageToSend, DeliveryResult> {
 
     async handle(item, ticket) {
       const { service } = item
-      if (!isActive(service)) return refused(null, NOT_ACTIVE)
+      if (!isActive(service)) return refused(NOT_TRIED, NOT_ACTIVE)
       crashPoint('before-send', () => [item.id])
       const turn = { urgent: ticket.lane.endsWith('-high'), isSuspect: isSuspect(ticket) }
       const answer = await HAND_OVER[item.channel](app, item, service, turn)
       if (answer.kind === 'wait' && ++item.waits < MAX_WAITS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
-      const provider = answer.kind === 'wait' ? null : answer.provider
+      const tried = answer.kind === 'wait' ? NOT_TRIED : { provider: answer.provider?.name ?? null, took: answer.took }
       switch (outcome.kind) {
         case 'accepted':
           crashPoint('after-provider-ok', () => [item.id])
-          return handedOver(item, provider?.name ?? '', provider?.reports ?? false, outcome.ref)
+          return handedOver(item, tried, answer.kind === 'answered' && answer.provider?.reports === true, outcome.ref)
         case 'rejected':
           return outcome.permanent === undefined
-            ? refused(provider?.name ?? null, outcome.detail)
-            : bounced(app, provider?.name ?? null, outcome.permanent, outcome.detail)
+            ? refused(tried, outcome.detail)
+            : bounced(tried, outcome.permanent, outcome.detail)
         case 'deferred':
-          return later(app, item, ticket, provider?.name ?? null, outcome)
+          return later(app, item, ticket, tried, outcome)
       }
     },
 
     setAside: item => (item.mayBeSent ? MAYBE_SENT : SET_ASIDE),
     setAsideUnseen: () => SET_ASIDE,
-    unrecordable: written => ({ ...written, ref: null, response: null, detail: null, diagnosis: null }),
+    unrecordable: written => ({ ...written, ref: null, response: null, detail: null, reply: null }),
   }
 }
 
@@ -112,8 +117,11 @@ const isSuspect = ({ takes }: Ticket) => takes > SUSPECT_TAKES
 
 const NOTHING: DeliveryResult = {
   ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
-  ...{ response: null, detail: null, diagnosis: null },
+  ...{ response: null, detail: null, reply: null, took: null, delay: null },
 }
+/** The provider that was tried and the milliseconds that it took. */
+type Tried = Pick<DeliveryResult, 'provider' | 'took'>
+const NOT_TRIED: Tried = { provider: null, took: null }
 /** It may have been sent: it waits for a receipt like any sent message (contract 6.3). */
 const MAYBE_SENT: DeliveryResult = { ...NOTHING, status: 'sending', moves: ['sending'], uncertain: true }
 const SET_ASIDE: DeliveryResult = {
@@ -123,12 +131,12 @@ const SET_ASIDE: DeliveryResult = {
   response: 'set aside after repeated faults',
 }
 
-function handedOver(item: MessageToSend, provider: string, reports: boolean, ref: string): Handled<DeliveryResult> {
-  if (item.is_international) return done({ status: 'sent', moves: ['sent'], provider })
+function handedOver(item: MessageToSend, tried: Tried, reports: boolean, ref: string): Handled<DeliveryResult> {
+  if (item.is_international) return done({ ...tried, status: 'sent', moves: ['sent'] })
   // A provider that sends no receipts: its acceptance counts as delivery.
   return reports
-    ? done({ status: 'sending', moves: ['sending'], provider, ref: cleanRef(ref) || item.id })
-    : done({ status: 'delivered', moves: ['sending', 'delivered'], provider })
+    ? done({ ...tried, status: 'sending', moves: ['sending'], ref: cleanRef(ref) || item.id })
+    : done({ ...tried, status: 'delivered', moves: ['sending', 'delivered'] })
 }
 
 const done = (written: Partial<DeliveryResult>): Handled<DeliveryResult> => ({
@@ -136,48 +144,68 @@ const done = (written: Partial<DeliveryResult>): Handled<DeliveryResult> => ({
   result: { ...NOTHING, ...written },
 })
 
-const refused = (provider: string | null, response: string) =>
-  done({ status: 'technical-failure', moves: ['technical-failure'], provider, response: cleanLine(response) })
+const refused = (tried: Tried, response: string) =>
+  done({ ...tried, status: 'technical-failure', moves: ['technical-failure'], response: cleanLine(response) })
 
 /** The provider rejects the recipient or the content: an immediate bounce. Its reply is stored sealed, for operators only. */
-function bounced({ seal }: DeliverApp, provider: string | null, detail: string, reply: string) {
-  const diagnosis = seal.seal(cleanLine(reply))
-  return done({ status: 'permanent-failure', moves: ['sending', 'permanent-failure'], provider, detail, diagnosis })
-}
+const bounced = (tried: Tried, detail: string, reply: string) =>
+  done({
+    ...tried,
+    status: 'permanent-failure',
+    moves: ['sending', 'permanent-failure'],
+    detail,
+    reply: cleanLine(reply),
+  })
 
 function later(
   app: DeliverApp,
   item: MessageToSend,
   ticket: Ticket,
-  provider: string | null,
+  tried: Tried,
   outcome: Extract<Outcome, { kind: 'deferred' }>,
 ): Handled<DeliveryResult> {
   const uncertain = outcome.uncertain === true
   const dueAt = item.scheduled_for === null ? microsOf(item.id) / 1000 : Date.parse(item.scheduled_for)
   if (app.clock.now() - dueAt > RETRY_PERIOD_MS) {
     // It may have been sent, so a receipt may still arrive.
-    if (uncertain) return done({ status: 'sending', moves: ['sending'], provider, uncertain })
-    return refused(provider, outcome.detail)
+    if (uncertain) return done({ ...tried, status: 'sending', moves: ['sending'], uncertain })
+    return refused(tried, outcome.detail)
   }
   const cap = ticket.lane.endsWith('-high') ? MAX_DELAY_SECONDS.high : MAX_DELAY_SECONDS.other
   const delay = delaySeconds(ticket.attempts + 1, cap, app.random(), outcome.retryAfterSeconds)
-  return { kind: 'again', result: { ...NOTHING, provider, uncertain }, delaySeconds: delay }
+  const reply = { detail: replyClass(outcome.detail), reply: cleanLine(outcome.detail) }
+  return { kind: 'again', result: { ...NOTHING, ...tried, ...reply, uncertain, delay }, delaySeconds: delay }
 }
 
 /** Records outcomes, settles tickets, and inserts tickets for retries. */
 export const writeResults =
-  (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids'>) =>
+  (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids' | 'seal' | 'hints'>) =>
   async (entries: readonly Entry<DeliveryResult>[]): Promise<void> => {
     const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
+    const sealed = sealsEqualOnce(app.seal)
     const results = entries.flatMap(({ id, ticket, result }) =>
-      id && result ? [{ ...result, id, ticket: ticket.id, takes: ticket.takes }] : [],
+      id && result ? [resultOf(result, id, ticket, sealed)] : [],
     )
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => retriesOf(app, entry))
     crashPoint('before-record', () => results.map(result => result.id))
     await record(app.sql, app.owner, [...leased.values()], results, settled, again)
     crashPoint('after-record', () => results.map(result => result.id))
+    app.hints.announce(new Set(entries.map(({ ticket }) => ticket.service_id)))
   }
+
+const resultOf = (
+  { reply, ...result }: DeliveryResult,
+  id: Id,
+  ticket: Ticket,
+  sealed: (text: string) => Buffer,
+): Result => ({
+  ...result,
+  id,
+  ticket: ticket.id,
+  takes: ticket.takes,
+  diagnosis: reply === null ? null : sealed(reply),
+})
 
 /** Subjects of one ticket with a similar delay share the ticket of their retry. */
 export function retriesOf(

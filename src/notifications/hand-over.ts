@@ -40,7 +40,7 @@ export type HandedItem = Pick<DueMessage, 'id' | 'channel' | 'sender_id' | 'seal
 /** `isSuspect`: a process may have crashed on this message, so its hand-over is marked before it begins. */
 type Turn = { urgent: boolean; isSuspect: boolean }
 
-type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome }
+type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome; took: null }
 
 type HandOver = (
   app: HandOverApp,
@@ -80,7 +80,7 @@ async function sendEmail(
     case 'here':
       return send(fetched.attachments).finally(fetched.release)
     case 'later':
-      return { kind: 'answered', provider: null, outcome: { kind: 'deferred', detail: fetched.detail } }
+      return { kind: 'answered', provider: null, outcome: { kind: 'deferred', detail: fetched.detail }, took: null }
     case 'gone':
       return unsendable(fetched.detail)
   }
@@ -109,6 +109,7 @@ const unsendable = (detail: string): Unhanded => ({
   kind: 'answered',
   provider: null,
   outcome: { kind: 'rejected', detail },
+  took: null,
 })
 
 const personalOf = ({ seal }: HandOverApp, { personal, sealed }: HandedItem) => personal ?? openPersonal(seal, sealed)

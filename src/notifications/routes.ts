@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
+import type { EventHints } from '../events/hints.ts'
 import { takeContents } from '../files/decode.ts'
 import { type Contents, isFile, shapeProblems } from '../files/file.ts'
 import type { FileThread } from '../files/thread.ts'
@@ -40,6 +41,7 @@ type App = SendApp & {
   replays: Replays
   reads: Reads
   files: { thread: FileThread }
+  hints: Pick<EventHints, 'announce'>
 }
 
 /** Larger bodies are parsed in a thread: a 6 MB file would block the event loop for some 45 ms. */
@@ -131,7 +133,7 @@ export function notificationRoutes(app: App) {
     reply: shape.cancelReply,
     async handler(request) {
       const { service, key } = callerOf(request)
-      await cancel({ sql }, actorOf(key), service.id, idParam(request, 'notification_id'))
+      await cancel({ ...app, sql }, actorOf(key), service.id, idParam(request, 'notification_id'))
       return { result: 'success' }
     },
   }

@@ -5,6 +5,7 @@ import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Entry, Handled, Work } from '../engine/work.ts'
+import type { EventHints } from '../events/hints.ts'
 import type { Room } from '../files/fetch.ts'
 import { keyBy, wholeOf } from '../files/keep.ts'
 import type { Scanner, Verdict } from '../files/scanner.ts'
@@ -20,6 +21,7 @@ export type ScanApp = {
   owner: Id
   files: { store: FileStore; scanner: Scanner; room: Room }
   wake(lane: string): void
+  hints: Pick<EventHints, 'announce'>
 }
 
 type MessageToScan = { id: Id; lane: string; files: FileRow[] }
@@ -59,7 +61,8 @@ export function scan(app: ScanApp): Work<MessageToScan, ScanResult> {
       const left = microsOf(item.id) / 1000 + SCAN_PERIOD_MS - app.clock.now()
       if (left <= 0) return ended('technical-failure', 'The virus scan gave no verdict within an hour', clean, [])
       const wait = FIRST_DELAYS_SECONDS[ticket.attempts] ?? laneSeconds(item.lane)
-      return { kind: 'again', result: { ...NOTHING, clean }, delaySeconds: Math.min(wait, Math.max(1, left / 1000)) }
+      const delay = Math.min(wait, Math.max(1, left / 1000))
+      return { kind: 'again', result: { ...NOTHING, clean, delay }, delaySeconds: delay }
     },
 
     setAside: () => ({
@@ -70,11 +73,11 @@ export function scan(app: ScanApp): Work<MessageToScan, ScanResult> {
   }
 }
 
-const NOTHING: ScanResult = { status: null, response: null, clean: [], virus: [] }
+const NOTHING: ScanResult = { status: null, response: null, delay: null, clean: [], virus: [] }
 
 const ended = (status: Verdicts['status'], response: string | null, clean: Id[], virus: Id[]): Handled<ScanResult> => ({
   kind: 'done',
-  result: { status, response, clean, virus },
+  result: { ...NOTHING, status, response, clean, virus },
 })
 
 const laneSeconds = (lane: string) => (lane.endsWith('-high') ? LANE_DELAY_SECONDS.high : LANE_DELAY_SECONDS.other)
@@ -93,7 +96,7 @@ async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, fil
 
 /** Records verdicts, moves clean messages to their lanes, and retries those without a verdict. */
 export const writeVerdicts =
-  (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake'>) =>
+  (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake' | 'hints'>) =>
   async (entries: readonly Entry<ScanResult>[]): Promise<void> => {
     const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const results = entries.flatMap(({ id, ticket, result }) =>
@@ -110,5 +113,6 @@ export const writeVerdicts =
       })),
     )
     const passed = await recordVerdicts(app.sql, app.owner, [...leased.values()], results, settled, again)
+    app.hints.announce(new Set(entries.map(({ ticket }) => ticket.service_id)))
     for (const lane of new Set(passed.map(row => row.lane))) app.wake(lane)
   }

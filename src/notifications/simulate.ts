@@ -7,11 +7,10 @@ import type { Work } from '../engine/work.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
+import type { DeliveryResult } from './deliver.ts'
 import { openPersonal } from './notification.ts'
-import { type Due, due, type Result } from './sql/record.ts'
+import { type Due, due } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
-
-type SimulatedResult = Omit<Result, 'id' | 'ticket' | 'takes'>
 
 const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
   ['temp-fail@simulator.notify', 'temporary-failure'],
@@ -22,7 +21,7 @@ const FAILURES = new Map<string, 'temporary-failure' | 'permanent-failure'>([
 
 type App = { sql: Sql; seal: Seal; services: Services; templates: Templates }
 
-export function simulate(app: App): Work<Due, SimulatedResult> {
+export function simulate(app: App): Work<Due, DeliveryResult> {
   return {
     async load(tickets) {
       const rows = await due(
@@ -45,24 +44,19 @@ export function simulate(app: App): Work<Due, SimulatedResult> {
   }
 }
 
-const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): SimulatedResult => ({
+const NOTHING = { ref: null, response: null, detail: null, reply: null, uncertain: false, took: null, delay: null }
+
+const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): DeliveryResult => ({
+  ...NOTHING,
   status,
   moves: ['sending', status],
   provider: 'simulation',
-  ref: null,
-  response: null,
-  detail: null,
-  diagnosis: null,
-  uncertain: false,
 })
 
-const failed = (response: string): SimulatedResult => ({
+const failed = (response: string): DeliveryResult => ({
+  ...NOTHING,
   status: 'technical-failure',
   moves: ['technical-failure'],
   provider: null,
-  ref: null,
   response,
-  detail: null,
-  diagnosis: null,
-  uncertain: false,
 })

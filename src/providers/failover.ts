@@ -4,7 +4,8 @@ import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
 import type { Outcome, Provider } from './port.ts'
 
 export type SendResult =
-  | { kind: 'answered'; provider: Provider; outcome: Outcome }
+  /** `took`: milliseconds that the provider took. */
+  | { kind: 'answered'; provider: Provider; outcome: Outcome; took: number }
   /** No provider is up. `until` resolves when one is. */
   | { kind: 'wait'; until: Promise<void>; detail: string }
 
@@ -32,11 +33,11 @@ export function createProviderGroup<M>(
       let detail = 'no provider is up'
       for (const { provider, circuit, send } of group) {
         if (circuit.isOpen()) continue
-        const outcome = await admitted(provider, cost, urgent, () => send(message, urgent))
-        if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome }
+        const { outcome, took } = await admitted(provider, cost, urgent, () => send(message, urgent))
+        if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome, took }
         circuit.trip(outcome.detail)
         // The provider may have taken the message: another one must not send it, too.
-        if (outcome.uncertain) return { kind: 'answered', provider, outcome }
+        if (outcome.uncertain) return { kind: 'answered', provider, outcome, took }
         detail = outcome.detail
       }
       return { kind: 'wait', until: Promise.race(group.map(({ circuit }) => circuit.whenClosed())), detail }
@@ -49,10 +50,12 @@ export function createProviderGroup<M>(
   }
 }
 
-async function admitted<T>({ capacity }: Provider, cost: number, urgent: boolean, send: () => Promise<T>): Promise<T> {
+async function admitted({ capacity }: Provider, cost: number, urgent: boolean, send: () => Promise<Outcome>) {
   await capacity.enter(cost, urgent)
+  const began = performance.now()
   try {
-    return await send()
+    const outcome = await send()
+    return { outcome, took: performance.now() - began }
   } finally {
     capacity.leave(urgent)
   }

@@ -1,6 +1,6 @@
 // Receipts of providers are stored first and applied later. Receipts that arrive at the same time are stored together.
 import type { Id } from '../core/id.ts'
-import type { Seal } from '../core/seal.ts'
+import { type Seal, sealsEqualOnce } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
 import type { Dispatcher } from '../notifications/accept.ts'
@@ -54,10 +54,11 @@ export function createAcceptReceipts(app: {
   }
 
   return async (provider, receipts) => {
+    const sealed = sealsEqualOnce(app.seal)
     const cleanedReceipts = receipts.flatMap(receipt => {
       const kept = cleaned(receipt)
       if (!kept) return []
-      const diagnosis = receipt.diagnosis ? app.seal.seal(cleanLine(receipt.diagnosis)) : null
+      const diagnosis = receipt.diagnosis ? sealed(cleanLine(receipt.diagnosis)) : null
       return { ...kept, diagnosis, id: app.ids.next(), provider }
     })
     await Promise.all(cleanedReceipts.map(store))

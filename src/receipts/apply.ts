@@ -3,13 +3,20 @@ import type { Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Work } from '../engine/work.ts'
+import type { EventHints } from '../events/hints.ts'
 import { retriesOf } from '../notifications/deliver.ts'
-import { currentStates, type Move, move, type StateRow } from '../notifications/sql/apply.ts'
+import { currentStates, type Move, move, type Note, type StateRow } from '../notifications/sql/apply.ts'
 import { type CurrentStatus, isFinal, statusAfter } from '../notifications/status.ts'
 import { inMemory } from './in-memory.ts'
 import { load, type StoredReceipt, withoutDiagnosis } from './sql.ts'
 
-export type ApplyApp = { db: Database; ids: { next(): Id }; owner: Id; random(): number }
+export type ApplyApp = {
+  db: Database
+  ids: { next(): Id }
+  owner: Id
+  hints: Pick<EventHints, 'announce'>
+  random(): number
+}
 
 const KEPT_SECONDS = 72 * 3600
 
@@ -63,10 +70,19 @@ export const writeMoves =
     const leased = [...new Map(entries.map(({ ticket: { id, takes } }) => [id, { id, takes }])).values()]
     const settled = entries.filter(entry => entry.settle).map(entry => entry.ticket.id)
     const again = entries.flatMap(entry => retriesOf(app, entry))
+    const ticketOf = new Map(entries.flatMap(({ id, ticket }) => (id ? [[id, ticket.id] as const] : [])))
+    // Of messages that were written by an attempt that failed for others: their receipts have been decided about.
+    const noted = new Map<Id, Note[]>()
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const states = receipts.size === 0 ? [] : await currentStates(sql, [...receipts.keys()])
-      const moves = states.flatMap(state => fold(state, inOrder(state.id)) ?? [])
-      if (await move(sql, app.owner, leased, moves, settled, again, withoutDiagnosis(diagnosed))) return
+      const folded = states.map(state => fold(state, inOrder(state.id), ticketOf))
+      const notes = folded.flatMap(({ move, notes }) => noted.get(move.id) ?? notes)
+      const moves = folded.map(({ move }) => move)
+      const written = await move(sql, app.owner, leased, moves, notes, settled, again, withoutDiagnosis(diagnosed))
+      app.hints.announce(new Set(states.map(state => state.service_id)))
+      if (written.allMoved) return
+      const done = new Set(written.moved)
+      for (const { move, notes } of folded) if (done.has(move.id) && !noted.has(move.id)) noted.set(move.id, notes)
     }
     throw new Error('messages were changed concurrently too often to apply their receipts')
   }
@@ -74,11 +90,14 @@ export const writeMoves =
 /** An attempt fails only when a message was changed concurrently. After the last one the engine retries later. */
 const MOST_TRIES = 20
 
-/** The change of a message after all its receipts; null when there is none. */
-function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null {
+/**
+ * The change of a message after all its receipts, and those of its new receipts that do not decide it. `tickets`: by receipt, of the
+ * new ones; older ones were applied before.
+ */
+function fold(state: StateRow, receipts: readonly StoredReceipt[], tickets: ReadonlyMap<Id, Id>) {
   let current: CurrentStatus = { status: state.status, at: state.receipt_at }
   let { provider_response: response, failure_detail: detail } = state
-  let diagnosis: Buffer | null = null
+  let decisive: StoredReceipt | null = null
   const moves: string[] = []
   for (const receipt of receipts) {
     // Only receipts of the provider that sent the message count.
@@ -89,9 +108,26 @@ function fold(state: StateRow, receipts: readonly StoredReceipt[]): Move | null 
     current = next
     response = next.status === 'technical-failure' ? receipt.response : null
     detail = receipt.detail
-    diagnosis = receipt.diagnosis
+    decisive = receipt
   }
   const { status, at } = current
-  if (status === state.status && at === state.receipt_at) return null
-  return { id: state.id, from: state, status, at, isFinal: isFinal(status), response, detail, diagnosis, moves }
+  const isMoved = status !== state.status
+  const move: Move = {
+    ...{ id: state.id, from: state, status, at, isFinal: isFinal(status), response, detail, moves },
+    changes: isMoved || at !== state.receipt_at,
+    diagnosis: decisive?.diagnosis ?? null,
+    provider: decisive?.provider ?? null,
+    decidedAt: decisive?.at ?? null,
+  }
+  const notes = receipts.flatMap(receipt => {
+    const ticket = tickets.get(receipt.id)
+    return ticket && !(isMoved && receipt === decisive) ? [noteOf(state, receipt, ticket)] : []
+  })
+  return { move, notes }
 }
+
+const noteOf = (
+  { id, service_id, key_type, channel }: StateRow,
+  { provider, result, at, diagnosis }: StoredReceipt,
+  ticket: Id,
+): Note => ({ id, service_id, key_type, channel, ticket, provider, result, at, diagnosis })

@@ -1,6 +1,6 @@
 // Everything that is known about one message, in order: how it was accepted, its events, and the webhooks that were posted.
 import { whoDid } from '../audit/sql.ts'
-import { details as jobDetails } from '../bulk/sql.ts'
+import { details as jobDetails } from '../bulk/sql/read.ts'
 import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'

@@ -172,11 +172,11 @@ const changes: Record<Exclude<Action, `webhook ${string}`>, Change> = {
   }),
   'message cancelled': async actor => {
     const subject = await scheduledMessage()
-    await cancelMessage({ sql: here.parts.db.sql }, actor, service.id, subject)
+    await cancelMessage({ ...here.parts, sql: here.parts.db.sql }, actor, service.id, subject)
     return { subject }
   },
   'job cancelled': async actor => ({
-    subject: (await cancelJob(here.parts.db.sql, actor, service.id, await scheduledJob())).id,
+    subject: (await cancelJob({ ...here.parts, sql: here.parts.db.sql }, actor, service.id, await scheduledJob())).id,
   }),
 }
 

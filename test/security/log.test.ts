@@ -2,7 +2,7 @@
 // (Input of callers: test/journeys/privacy.test.ts.)
 import { createHmac, randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { codeIn } from '../../src/delivery.ts'
+import { codeIn } from '../../src/providers/reply-class.ts'
 import { type Given, startHttpPeer } from '../support/http-peer.ts'
 import { programs } from '../support/program.ts'
 import { scannerPeer } from '../support/scanner.ts'

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Id } from '../../src/core/id.ts'
 import type { Sql } from '../../src/db/connect.ts'
 import { part } from '../../src/db/connect.ts'
-import type { EventType, Scope } from '../../src/events/event.ts'
+import type { Cause, EventType, Scope } from '../../src/events/event.ts'
 import { horizon, logged } from '../../src/events/sql.ts'
 
 export type Group = {
   type?: EventType
   channel?: 'email' | 'sms'
-  cause?: string
+  cause?: Cause
   provider?: string | null
   detail?: string | null
   took?: number | null
@@ -23,11 +23,15 @@ export const logGroup = (
   subjects: readonly Id[],
   { type = 'notification.delivered', channel = 'email', cause = 'attempt', ...rest }: Group = {},
 ) => sql`
-  with ${logged(part`
-    select id, ${service_id}::uuid, ${key_type}::text, ${channel}::text, ${type}::text, ${cause}::text, ${rest.provider ?? null}::text,
+  with ${logged(
+    part`logged`,
+    cause,
+    part`
+    select id, ${service_id}::uuid, ${key_type}::text, ${channel}::text, ${type}::text, ${rest.provider ?? null}::text,
            null::text, ${rest.detail ?? null}::text, false, ${rest.took ?? null}::integer, ${rest.delay ?? null}::real,
            null::timestamptz, null::bytea
-    from unnest(${subjects}::uuid[]) as s (id)`)}
+    from unnest(${subjects}::uuid[]) as s (id)`,
+  )}
   select 1 as one`
 
 /** Waits until everything that is in the log can be read. Transactions in other databases of the server hold its horizon back, too. */

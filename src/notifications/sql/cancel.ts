@@ -2,6 +2,7 @@ import type { Actor } from '../../audit/actor.ts'
 import { recorded } from '../../audit/sql.ts'
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
+import { marked } from '../../events/sql.ts'
 import { givenBack } from '../../limits/sql/usage.ts'
 import { withdrawn } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
@@ -24,16 +25,20 @@ export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promi
         and n.service_id = ${service}
     ),
     taken as (${withdrawn(part`select id from message where scheduled_for is not null and status = 'created'`)}),
-    ${moved(part`
+    ${moved(
+      part`
       update states s
       set status = 'cancelled',
           completed_at = clock_timestamp(),
           was = s.status,
-          moves = array_append(s.moves, 'cancelled')
+          moves = array_append(s.moves, 'cancelled'),
+          ${marked}
       where s.id = ${id}
         and ((s.status = 'created' and exists (select from taken))
           -- Its ticket is in the lane of the scanner, which will find nothing to do.
-          or (s.status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))`)},
+          or (s.status = 'pending-virus-check' and exists (select from message where scheduled_for is not null)))`,
+      { cause: 'cancel' },
+    )},
     ${givenBack(part`
       select service_id, channel, (scheduled_for at time zone 'UTC')::date as day, 1 as messages
       from message

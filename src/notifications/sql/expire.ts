@@ -1,6 +1,7 @@
 import { type Channel, channelNames } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
+import { marked } from '../../events/sql.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { leasedSubjects } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
@@ -65,16 +66,20 @@ export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id
       and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours'
       and n.id not in (select id from leased)
   ),
-  ${moved(part`
+  ${moved(
+    part`
     update states s
     set status = case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
         completed_at = clock_timestamp(),
         was = s.status,
-        moves = s.moves || case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end
+        moves = s.moves || case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
+        ${marked}
     where s.id = any (${bare(ids)}::uuid[])
       and s.id between ${lowest(ids)} and ${highest(ids)}
       and ((s.status = 'created' and s.id in (select id from overdue))
-        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))`)}
+        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))`,
+    { cause: 'expiry' },
+  )}
   select id from moved`
 
 export const remove = (sql: Sql, ids: readonly Id[]) => sql`

@@ -2,14 +2,50 @@
 // first one. Both leave a CTE `moved` (id, service_id, key_type, channel, job_id, was, status) in the statement, and both end in
 // the same tail, which does what has to happen in the same commit as every change of status. `was` is null for a new message.
 import { type Part, part } from '../../db/connect.ts'
+import type { Cause } from '../../events/event.ts'
+import { logged } from '../../events/sql.ts'
 
-/** `update` changes `states s`, and sets `was = s.status` beside the status. */
-export const moved = (update: Part): Part => part`moved as (${update}
-    returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.was, s.status
+/** What the log says about a change beside the status: expressions over the rows of `moved`. Null where nothing is given. */
+export type ChangeLog = {
+  cause: Cause
+  /** Further columns of `moved`, each after a comma: columns of `states s` and of what the update is joined with. */
+  returning?: Part
+  provider?: Part
+  response?: Part
+  detail?: Part
+  took?: Part
+  time?: Part
+  sealed?: Part
+  /** Further events: a condition on rows of `moved` without a change of status, their type and delay. */
+  unmoved?: { when: Part; type: Part; delay: Part }
+}
+
+const nothing = part`null`
+
+/** `update` changes `states s`, and sets `was = s.status` and `marked` (events/sql.ts) beside the status. */
+export const moved = (update: Part, { cause, ...log }: ChangeLog): Part => part`moved as (${update}
+    returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.was, s.status, s.provider, s.uncertain${log.returning ?? part``}
   )${tail(part`
     select job_id, was as status, -1 as change from moved where job_id is not null and was <> status
     union all
-    select job_id, status, 1 from moved where job_id is not null and was <> status`)}`
+    select job_id, status, 1 from moved where job_id is not null and was <> status`)},
+  ${logged(
+    part`logged`,
+    cause,
+    part`
+      select id, service_id, key_type, channel, ${typeOf(log)}, ${log.provider ?? part`provider`}, ${log.response ?? nothing}::text,
+             ${log.detail ?? nothing}::text, uncertain, ${log.took ?? nothing}::integer, ${delayOf(log)}::real,
+             ${log.time ?? nothing}::timestamptz, ${log.sealed ?? nothing}::bytea
+      from moved
+      where was <> status${log.unmoved ? part` or (${log.unmoved.when})` : part``}`,
+  )}`
+
+const typeOf = ({ unmoved }: Pick<ChangeLog, 'unmoved'>): Part =>
+  unmoved
+    ? part`case when was <> status then 'notification.' || status else ${unmoved.type} end`
+    : part`'notification.' || status`
+const delayOf = ({ unmoved }: Pick<ChangeLog, 'unmoved'>): Part =>
+  unmoved ? part`case when was = status then ${unmoved.delay} end` : nothing
 
 /** `rows` selects new messages: id, service_id, key_type, channel, job_id, status. Single messages are counted for no job. */
 export const created = (rows: Part, scope: 'bulk' | 'single'): Part => part`moved as not materialized (

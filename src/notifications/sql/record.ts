@@ -2,6 +2,7 @@ import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
+import { marked } from '../../events/sql.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { type Again, settleTail, stillLeased } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
@@ -40,12 +41,19 @@ export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
 
 /** A process crashed while it had these: one of them may have been sent without a record. */
 export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
-  update states
-  set uncertain = true,
-      attempts = attempts + 1
-  where id = any (${ids}::uuid[])
-    and id between ${lowest(ids)} and ${highest(ids)}
-    and status = 'created'`
+  with ${moved(
+    part`
+    update states s
+    set uncertain = true,
+        attempts = s.attempts + 1,
+        was = s.status,
+        ${marked}
+    where s.id = any (${ids}::uuid[])
+      and s.id between ${lowest(ids)} and ${highest(ids)}
+      and s.status = 'created'`,
+    { cause: 'crash', unmoved: { when: part`true`, type: part`'notification.uncertain'`, delay: part`null` } },
+  )}
+  select id from moved`
 
 /** Whether one of these messages was tried before, or may have been sent. */
 export const wasTried = (ids: Part): Part =>
@@ -82,29 +90,36 @@ export type Result = {
   /** The provider's reference, if it sends receipts. */
   ref: string | null
   response: string | null
-  /** Of a permanent failure: our classification, and the sealed reply of the provider. */
+  /** Our classification, and the sealed reply of the provider: of a permanent failure, or of an attempt that is repeated. */
   detail: string | null
   diagnosis: Buffer | null
   uncertain: boolean
+  /** Milliseconds of the hand-over; null: it was not handed over. */
+  took: number | null
+  /** Seconds until the next attempt; null: there is none. */
+  delay: number | null
 }
 
 /**
  * Records results and settles tickets in one statement. Results of tickets that are no longer ours are ignored (fencing). A message
  * whose receipt was applied first keeps the status of the receipt. Equal results are grouped into one row, because the unpruned
- * join compares every message with every row.
+ * join compares every message with every row; the figures of each message stay in arrays, in the order of ids.
  */
 export const record = (
   sql: Sql,
   owner: Id,
   leased: readonly { id: Id; takes: number }[],
-  results: readonly Result[],
+  given: readonly Result[],
   settled: readonly Id[],
   again: readonly Again[],
-) => sql`
+) => {
+  const results = [...given].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const ids = bare(results.map(r => r.id))
+  return sql`
   with leased as materialized (${stillLeased(owner, leased)} for update of t),
   results as (
     select r.*
-    from unnest(${bare(results.map(r => r.id))}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
+    from unnest(${ids}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
                 ${bare(results.map(r => r.status))}::text[], ${bare(results.map(r => r.moves.join('/')))}::text[],
                 ${bare(results.map(r => r.provider))}::text[], ${results.map(r => r.ref)}::text[],
                 ${results.map(r => r.response)}::text[], ${bare(results.map(r => r.detail))}::text[],
@@ -117,7 +132,8 @@ export const record = (
     from results
     group by status, moves, provider, response, detail, diagnosis, uncertain
   ),
-  ${moved(part`
+  ${moved(
+    part`
     update states s
     set status = case when s.status = 'created' then coalesce(r.status, s.status) else s.status end,
         sent_at = case when r.status in ('sending', 'sent', 'delivered', 'permanent-failure', 'temporary-failure')
@@ -126,16 +142,43 @@ export const record = (
                             then clock_timestamp() else s.completed_at end,
         provider = coalesce(r.provider, s.provider),
         provider_response = case when s.status = 'created' then r.response else s.provider_response end,
-        failure_detail = case when s.status = 'created' then r.detail else s.failure_detail end,
-        diagnosis = case when s.status = 'created' then r.diagnosis else s.diagnosis end,
+        failure_detail = case when s.status <> 'created' then s.failure_detail when r.status is not null then r.detail end,
+        diagnosis = case when s.status <> 'created' then s.diagnosis when r.status is not null then r.diagnosis end,
         attempts = s.attempts + 1,
         uncertain = s.uncertain or r.uncertain,
         was = s.status,
-        moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, '/') else s.moves end
+        moves = case when s.status = 'created' and r.status is not null then s.moves || string_to_array(r.moves, '/') else s.moves end,
+        ${marked}
     from alike r
-    where s.id = any (${bare(results.map(r => r.id))}::uuid[])
+    where s.id = any (${ids}::uuid[])
       and s.id between ${lowest(results.map(r => r.id))} and ${highest(results.map(r => r.id))}
-      and ${unpruned(part`s.id = any (r.ids)`)}`)},
+      and ${unpruned(part`s.id = any (r.ids)`)}`,
+    {
+      cause: 'attempt',
+      returning: part`, r.provider as tried, r.response, r.detail, r.diagnosis, r.uncertain as unsure, r.status is null as open`,
+      provider: part`tried`,
+      response: part`response`,
+      detail: part`detail`,
+      sealed: part`diagnosis`,
+      took: figureOf(
+        ids,
+        results.map(r => r.took),
+      ),
+      unmoved: {
+        when: part`status = 'created' and open`,
+        type: part`case when unsure then 'notification.uncertain' else 'notification.deferred' end`,
+        delay: figureOf(
+          ids,
+          results.map(r => r.delay),
+        ),
+      },
+    },
+  )},
   ${handedOver(part`select provider, ref, id from results where ref is not null`)},
   ${settleTail(settled, again)}
   select (select count(*) from moved)::integer as moved`
+}
+
+/** The figure of the message `id`: they are in the order of the sorted ids, so that it is found by binary search. */
+const figureOf = (ids: string, figures: readonly (number | null)[]): Part =>
+  part`(${figures.some(one => one !== null) ? bare(figures) : '{}'}::real[])[width_bucket(id, ${ids}::uuid[])]`

@@ -1,6 +1,7 @@
 // The lane of messages whose files had no scan result when they were accepted.
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
+import { marked } from '../../events/sql.ts'
 import { judged } from '../../files/sql.ts'
 import { type Again, settleTail, stillLeased, ticketsFor } from '../../queue/tickets.ts'
 import { unpruned } from './bounds.ts'
@@ -22,9 +23,14 @@ export type Verdicts = {
   /** Null: not all files have a verdict yet. */
   status: 'created' | 'virus-scan-failed' | 'technical-failure' | null
   response: string | null
+  /** Seconds until the next scan, while there is no verdict. */
+  delay: number | null
   clean: readonly Id[]
   virus: readonly Id[]
 }
+
+/** The class of a scan without a result, for the log. */
+const NO_VERDICT = 'no scan result'
 
 /**
  * Records verdicts. A clean message gets the ticket it would have had at acceptance without files. Results of tickets that are no
@@ -42,21 +48,31 @@ export const recordVerdicts = (
   results as materialized (
     select r.*
     from unnest(${results.map(r => r.id)}::uuid[], ${results.map(r => r.ticket)}::uuid[], ${results.map(r => r.status)}::text[],
-                ${results.map(r => r.response)}::text[]) as r (id, ticket, status, response)
+                ${results.map(r => r.response)}::text[], ${results.map(r => r.delay)}::real[])
+         as r (id, ticket, status, response, delay)
     join leased on leased.id = r.ticket
   ),
-  ${moved(part`
+  ${moved(
+    part`
     update states s
-    set status = r.status,
+    set status = coalesce(r.status, s.status),
         completed_at = case when r.status <> 'created' then clock_timestamp() end,
         provider_response = r.response,
         was = s.status,
-        moves = s.moves || r.status
+        moves = case when r.status is not null then s.moves || r.status else s.moves end,
+        ${marked}
     from results r
     where s.id = any (${results.map(r => r.id)}::uuid[])
       and ${unpruned(part`s.id = r.id`)}
-      and s.status = 'pending-virus-check'
-      and r.status is not null`)},
+      and s.status = 'pending-virus-check'`,
+    {
+      cause: 'scan',
+      returning: part`, r.response, r.delay`,
+      response: part`response`,
+      detail: part`case when was = status then ${NO_VERDICT}::text end`,
+      unmoved: { when: part`true`, type: part`'notification.deferred'`, delay: part`delay` },
+    },
+  )},
   ${judged(
     part`(select id from results)`,
     results.flatMap(r => r.clean),
