@@ -8,7 +8,7 @@ import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
 import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
 import { inboxMessage, inboxPage } from './inbox/routes.ts'
-import { anyKey, callerOf, managerKey } from './keys/hook.ts'
+import { anyKey, callerOf, managerKey, webhookKey } from './keys/hook.ts'
 import type { Reads } from './limits/reads.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { isCancelled } from './notifications/sql/cancel.ts'
@@ -17,18 +17,24 @@ import { receiptEndpoint } from './receipts/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { timelineRoutes } from './timeline/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
-type Who = { name: 'any key' | 'a key with manage_templates'; check: onRequestHookHandler }
+type Who = {
+  name: 'any key' | 'a key with manage_templates' | 'a key with manage_webhooks'
+  check: onRequestHookHandler
+}
 type RouteRow = readonly [method: HTTPMethods, url: string, who: Who, route: Route]
 
 function contents(parts: Parts): readonly RouteRow[] {
   const caller: Who = { name: 'any key', check: anyKey(parts.authenticate) }
   const manager: Who = { name: 'a key with manage_templates', check: managerKey(parts.authenticate) }
+  const webhookManager: Who = { name: 'a key with manage_webhooks', check: webhookKey(parts.authenticate) }
   const bulk = bulkRoutes(parts)
   const feed = feedRoutes(parts)
   const notifications = notificationRoutes(parts)
   const templates = templateRoutes(parts)
   const timelines = timelineRoutes(parts)
+  const webhooks = webhookRoutes(parts)
 
   return [
     ['POST', '/v2/notifications/email', caller, notifications.sendEmail],
@@ -52,6 +58,16 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/v2/templates', caller, templates.listTemplates],
     ['GET', '/herald/v1/events', caller, feed.listEvents],
     ['GET', '/herald/v1/notifications/:notification_id/timeline', caller, timelines.getTimeline],
+    ['POST', '/herald/v1/webhooks', webhookManager, webhooks.createWebhook],
+    ['GET', '/herald/v1/webhooks', webhookManager, webhooks.listWebhooks],
+    ['GET', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.getWebhook],
+    ['PATCH', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.changeWebhook],
+    ['DELETE', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.removeWebhook],
+    ['POST', '/herald/v1/webhooks/:webhook_id/rotate-secret', webhookManager, webhooks.rotate],
+    ['POST', '/herald/v1/webhooks/:webhook_id/test', webhookManager, webhooks.testWebhook],
+    ['POST', '/herald/v1/webhooks/:webhook_id/replay', webhookManager, webhooks.replayEvents],
+    ['GET', '/herald/v1/webhooks/:webhook_id/attempts', webhookManager, webhooks.listAttempts],
+    ['GET', '/herald/v1/webhooks/:webhook_id/failed', webhookManager, webhooks.listFailed],
   ]
 }
 
@@ -92,6 +108,7 @@ export const openApi = () =>
       { name: 'Bulk jobs', description: 'Send one template to many recipients, and manage the job.' },
       { name: 'Templates', description: 'Read, preview and manage the texts that messages are made from.' },
       { name: 'Events', description: 'Follow what happens to messages and jobs.' },
+      { name: 'Webhooks', description: 'Endpoints of yours that are sent what happens to messages and jobs.' },
     ],
   )
 

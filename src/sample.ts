@@ -59,7 +59,7 @@ async function build(app: App, actor: Actor, wanted: SampleKeys): Promise<Sample
     phone_number: '+16135550199',
   })
   const key = async (type: 'test' | 'team' | 'normal', name: string) =>
-    (await createKey(app, actor, service, { name, key_type: type, manage_templates: true })).key
+    (await createKey(app, actor, service, { name, key_type: type, manage_templates: true, manage_webhooks: true })).key
   const keys = {
     test: await key('test', 'sample test'),
     ...(wanted === 'all' && {

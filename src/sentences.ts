@@ -18,6 +18,8 @@ import { emailBody, listQuery, smsBody } from './notifications/schemas.ts'
 import { sentences as replays } from './replays/refusals.ts'
 import { sentences as templates } from './templates/refusals.ts'
 import { createBody, previewBody, updateBody } from './templates/schemas.ts'
+import { sentences as webhooks } from './webhooks/refusals.ts'
+import * as webhookShapes from './webhooks/schemas.ts'
 
 const tables: readonly Sentences[] = [
   audit,
@@ -31,6 +33,7 @@ const tables: readonly Sentences[] = [
   notifications,
   replays,
   templates,
+  webhooks,
 ]
 
 /** Sentences of checks beyond the schema. */
@@ -57,9 +60,10 @@ const CHECKS = [
 /** Field names are ours, so they may be logged. */
 const FIELDS = [
   ...new Set(
-    [emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery].flatMap(
-      ({ properties }) => Object.keys(properties),
-    ),
+    [
+      ...[emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery],
+      ...[webhookShapes.createBody, webhookShapes.changeBody, webhookShapes.rotateBody, webhookShapes.replayBody],
+    ].flatMap(({ properties }) => Object.keys(properties)),
   ),
   ...['file', 'filename', 'sending_method', 'id', 'older_than'],
 ]

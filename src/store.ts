@@ -22,6 +22,7 @@ import { within } from './runtime/within.ts'
 import { IDENTITY_TABLES } from './sending.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log } from './telemetry/log.ts'
+import { resealWebhooks } from './webhooks/reseal.ts'
 
 export type Say = (line: string) => void
 
@@ -113,6 +114,7 @@ export async function openStore(
       await makePartitions(db, clock)
       await makeEventPartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
+      await resealWebhooks({ sql: db.sql, seal })
     }
     signal?.throwIfAborted()
     return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }

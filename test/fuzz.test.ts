@@ -15,7 +15,9 @@ beforeAll(async () => {
   console.log(`seed ${SEED}`)
   // Shorter timeouts for requests that never end.
   here = await world({ HERALD_REQUEST_SECONDS: '3', HERALD_HEADER_SECONDS: '2' })
-  key = await (await here.service({ rate_limit: 10_000_000, email_daily_limit: 10_000_000 })).key()
+  key = await (await here.service({ rate_limit: 10_000_000, email_daily_limit: 10_000_000 })).key({
+    manageWebhooks: true,
+  })
   const template = async (type: string, content: string) => {
     const shape = { name: 'Fuzz', template_type: type, subject: 'Hi ((name))', content }
     return (await key.post('/v2/manage-template', { ...shape, template_category_id: CATEGORY.general })).body.id

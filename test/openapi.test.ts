@@ -78,7 +78,7 @@ describe('the document', () => {
       for (const response of Object.values(operation.responses))
         expect(resolved(api, response).content[JSON_TYPE]?.schema.$ref, name).toMatch(/^#\/components\/schemas\/\w+$/)
     const requests = operations.flatMap(({ operation }) => operation.requestBody?.content[JSON_TYPE]?.schema.$ref ?? [])
-    expect(requests).toHaveLength(6)
+    expect(requests).toHaveLength(10)
     const optional = Object.entries(api.components.schemas)
       .filter(([name]) => !requests.includes(`#/components/schemas/${name}`))
       .flatMap(([name, schema]) => optionalIn(schema, name))
@@ -132,10 +132,13 @@ describe('the service itself', () => {
   }
 
   beforeAll(async () => {
-    here = await world({}, { engine: true })
+    here = await world(
+      { HERALD_WEBHOOK_ALLOW: '127.0.0.1', HERALD_WEBHOOK_SCHEMES: 'http,https', HERALD_WEBHOOK_PORTS: '443,1024' },
+      { engine: true },
+    )
     const service = await here.service({ name: 'Parking permits' })
     await service.addSender('PERMITS')
-    key = await service.key()
+    key = await service.key({ manageWebhooks: true })
     const make = (type: string) =>
       see(
         'POST /v2/manage-template',
@@ -189,7 +192,32 @@ describe('the service itself', () => {
     }
     await see('GET /v2/templates', key.get('/v2/templates'))
     await see('GET /herald/v1/events', key.get('/herald/v1/events'))
+    await seeWebhooks()
   }, 120_000)
+
+  async function seeWebhooks() {
+    const hooks = '/herald/v1/webhooks'
+    const create = (body: object) => see(`POST ${hooks}`, key.post(hooks, { url: 'http://127.0.0.1:1024/', ...body }))
+    const { id } = (await create({ types: ['job.finished'], batch: 10 })).body
+    await create({ format: 'callback', token: 'a-token-of-ours' })
+    const [at, one] = [`${hooks}/${id}`, `${hooks}/{webhook_id}`]
+    await see(`GET ${hooks}`, key.get(hooks))
+    await see(`GET ${one}`, key.get(at))
+    await see(`PATCH ${one}`, key.patch(at, { types: null, state: 'paused' }))
+    await see(`POST ${one}/rotate-secret`, key.post(`${at}/rotate-secret`))
+    await see(`POST ${one}/test`, key.post(`${at}/test`))
+    for (const body of [{ from: '2026-01-15T08:00:00Z' }, { failed: true }])
+      await see(`POST ${one}/replay`, key.post(`${at}/replay`, body))
+    const { sql } = here.parts.db
+    const [event, attempt] = [here.parts.ids.next(), here.parts.ids.next()]
+    await sql`
+      insert into webhook_attempts (id, webhook_id, at, events, stamp, took, status)
+      values (${attempt}, ${id}, now(), ${[event]}, 1, '{12}', 503)`
+    await sql`
+      insert into webhook_retries (webhook_id, event, stamp, seq, subject, next_at) values (${id}, ${event}, 1, 1, ${event}, now())`
+    for (const list of ['attempts', 'failed']) await see(`GET ${one}/${list}`, key.get(`${at}/${list}`))
+    await see(`DELETE ${one}`, key.delete(at))
+  }
 
   for (const { name, operation } of operations)
     test(`answers ${name} as described`, () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 /** A service with one object of every kind that has an id. */
 async function inhabited() {
   const service = await here.service()
-  const key = await service.key()
+  const key = await service.key({ manageWebhooks: true })
   const template = async (type: 'email' | 'sms') => {
     const shape = { name: 'A template', template_type: type, content: 'Hello', template_category_id: CATEGORY.general }
     return (await key.post('/v2/manage-template', { ...shape, subject: 'Hello' })).body.id as string
@@ -52,6 +52,7 @@ async function inhabited() {
     folder: (await service.addFolder('A folder')).id,
     replyTo: (await service.addReplyTo('answers@example.org')).id,
     sender: (await service.addSender('+16135550101')).id,
+    webhook: (await key.post('/herald/v1/webhooks', { url: 'https://owner.example.org/' })).body.id,
   }
   return { key, ids }
 }
@@ -89,6 +90,7 @@ test('the list of messages and of templates shows nothing of another service', a
     '/v2/notifications?reference=secret%20reference',
     '/v2/notifications/bulk',
     '/v2/templates',
+    '/herald/v1/webhooks',
   ]) {
     const reply = await stranger.get(path)
     expect(reply.status).toBe(200)
@@ -116,6 +118,7 @@ async function belongings() {
     `/v2/manage-template/${owner.emailTemplate}`,
     `/v2/manage-template/${owner.smsTemplate}`,
     '/v2/templates',
+    `/herald/v1/webhooks/${owner.webhook}`,
   ]
   const replies = await Promise.all(paths.map(path => ownersKey.get(path)))
   return replies.map(({ status, text }) => ({ status, text }))

@@ -68,7 +68,7 @@ async function malformed(environment: Environment, { apps, client, sender, sende
 }
 
 const managing = async (environment: Environment, sender: Sender) => {
-  const shape = { name: 'manages templates', key_type: 'normal' as const, manage_templates: true }
+  const shape = { name: 'manages', key_type: 'normal' as const, manage_templates: true, manage_webhooks: true }
   return {
     sender,
     key: (await createKey(environment.store, OPERATOR, { id: sender.service, name: '', state: 'active' }, shape)).key,
@@ -100,6 +100,7 @@ async function tenants(environment: Environment, scenario: Scenario) {
         `/v2/manage-template/${owner.ids.emailTemplate}`,
         `/v2/manage-template/${owner.ids.smsTemplate}`,
         '/v2/templates',
+        `/herald/v1/webhooks/${owner.ids.webhook}`,
       ].map(async path => {
         const { status, text } = await ask(owner.key, 'GET', path)
         return `${status} ${text}`
@@ -126,7 +127,7 @@ async function tenants(environment: Environment, scenario: Scenario) {
         wrong.push(`${name}: ${one.status} ${one.text.slice(0, 200)}`)
     }
   }
-  for (const path of ['/v2/notifications', '/v2/notifications/bulk', '/v2/templates']) {
+  for (const path of ['/v2/notifications', '/v2/notifications/bulk', '/v2/templates', '/herald/v1/webhooks']) {
     const list = await ask(stranger.key, 'GET', path)
     asked++
     const seen = Object.values(owner.ids).find(id => list.text.includes(id))
@@ -168,6 +169,7 @@ async function inhabited(environment: Environment, { sender }: Scenario, ask: As
       replyTo: (
         await addOrigin(store, OPERATOR, 'reply-to', one.service, { value: 'answers@example.org', makeDefault: false })
       ).id,
+      webhook: (await made('/herald/v1/webhooks', { url: 'https://owner.example.org/' })).id,
       sender: (await addOrigin(store, OPERATOR, 'sender', one.service, { value: '+16135550101', makeDefault: false }))
         .id,
     },

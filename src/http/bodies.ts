@@ -27,6 +27,8 @@ declare module 'fastify' {
     rawBody?: boolean
     /** The route accepts bodies of any type (receipts: each provider has its own). */
     anyType?: boolean
+    /** The route also accepts a request without a body; then no content type is needed. */
+    optionalBody?: boolean
   }
 }
 
@@ -40,12 +42,12 @@ export function readBodies(app: FastifyInstance, options: BodyReadOptions) {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
     const isJson = JSON_TYPE.test(type) && encoding === 'identity'
-    const isFine = isJson || !takesBody(request) || request.routeOptions.config.anyType
+    const isFine = isJson || !takesBody(request) || isOmitted(request) || request.routeOptions.config.anyType
     done(isFine ? null : refuse.notJson(), payload)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     try {
-      if (!takesBody(request)) request.body = undefined
+      if (!takesBody(request) || isOmitted(request)) request.body = undefined
       else if (!request.routeOptions.config.rawBody) request.body = parsed(request.body)
       done()
     } catch (error) {
@@ -56,6 +58,11 @@ export function readBodies(app: FastifyInstance, options: BodyReadOptions) {
 
 const takesBody = (request: FastifyRequest) =>
   (request.method === 'POST' || request.method === 'PATCH') && !request.is404
+
+const isOmitted = ({ headers, routeOptions }: FastifyRequest) =>
+  routeOptions.config.optionalBody === true &&
+  headers['transfer-encoding'] === undefined &&
+  Number(headers['content-length'] ?? 0) === 0
 
 function parsed(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) throw refuse.unreadable()

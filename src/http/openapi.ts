@@ -125,7 +125,12 @@ function operation(method: string, path: string, who: string, route: Route, name
     operationId: operationId(method, path),
     description: `For ${who}.`,
     parameters: [...inPath, ...inQuery, ...inHeader],
-    ...(route.body && { requestBody: { required: true, content: json(named(route.body), route.example.body) } }),
+    ...(route.body && {
+      requestBody: {
+        required: !route.config?.optionalBody,
+        content: json(named(route.body), route.example.body),
+      },
+    }),
     responses: {
       [route.status ?? 200]: { description: 'Done.', content: json(named(route.reply), route.example.reply) },
       '4XX': { $ref: '#/components/responses/Refused' },

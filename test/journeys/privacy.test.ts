@@ -26,6 +26,7 @@ const template = {
   content: `${WORD}-content ((name))`,
   template_category_id: CATEGORY.general,
 }
+const HOOK = `http://127.0.0.1:1024/${WORD}`
 /** A valid body for each route; a new route without one fails below. */
 const bodies: Record<string, (ids: Ids) => object> = {
   'POST /v2/notifications/email': ids => ({
@@ -46,6 +47,10 @@ const bodies: Record<string, (ids: Ids) => object> = {
   'POST /v2/manage-template': () => ({ ...template, template_type: 'email', subject: `${WORD}-subject ((name))` }),
   'PATCH /v2/manage-template/{template_id}': () => ({ name: template.name, content: template.content }),
   'POST /v2/template/{id}/preview': () => ({ personalisation: sending.personalisation }),
+  'POST /herald/v1/webhooks': () => ({ url: HOOK, format: 'callback', token: `${WORD}-token` }),
+  'PATCH /herald/v1/webhooks/{webhook_id}': () => ({ url: `${HOOK}/${WORD}` }),
+  'POST /herald/v1/webhooks/{webhook_id}/rotate-secret': () => ({ overlap_hours: 1 }),
+  'POST /herald/v1/webhooks/{webhook_id}/replay': () => ({ failed: true }),
 }
 /** Invalid bodies, each wrong in another way. */
 const wrong: readonly string[] = [
@@ -58,10 +63,11 @@ const wrong: readonly string[] = [
   `{"personalisation": {"name": {"file": "${FILE}", "filename": "${WORD}.exe", "sending_method": "${WORD}"}}}`,
   `{"csv": "${WORD},${WORD}\\n\\"${WORD}", "rows": "${WORD}", "name": 1}`,
   `{"scheduled_for": "${WORD}", "email_reply_to_id": "${WORD}", "parent_folder_id": "${WORD}"}`,
+  `{"url": "https://${WORD}@${WORD}.example.org/", "token": "${WORD}\\n", "types": ["${WORD}"], "from": "${WORD}"}`,
   `{"name": "${`${WORD}-`.repeat(60)}", "content": "${`${WORD}-`.repeat(9_000)}"}`,
 ]
 
-type Ids = { email: string; sms: string; doomed: string; message: string; job: string }
+type Ids = Record<'email' | 'sms' | 'doomed' | 'message' | 'job' | 'webhook' | 'doomedWebhook', string>
 const routes = Object.entries(openApi().paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
@@ -76,7 +82,13 @@ const statuses = new Map<string, Set<number>>()
 
 beforeAll(async () => {
   data = newData()
-  program = await start({ HERALD_DATA: data, HERALD_LOG_LEVEL: 'trace' })
+  program = await start({
+    HERALD_DATA: data,
+    HERALD_LOG_LEVEL: 'trace',
+    HERALD_WEBHOOK_ALLOW: '127.0.0.1',
+    HERALD_WEBHOOK_SCHEMES: 'http',
+    HERALD_WEBHOOK_PORTS: '1024',
+  })
   const made = await sample({ HERALD_DATA: data })
   keys = [made.keys.test, made.keys.team, made.keys.live]
   const [email, sms] = [made.templates.email.id, made.templates.sms.id]
@@ -97,6 +109,8 @@ beforeAll(async () => {
       csv: `phone number,name\n${PHONE},${WORD}-value`,
       ...later,
     }),
+    webhook: await idOf('/herald/v1/webhooks', { url: HOOK }),
+    doomedWebhook: await idOf('/herald/v1/webhooks', { url: HOOK }),
   }
 })
 
@@ -120,6 +134,7 @@ async function askEverything() {
     const good = path
       .replace('{notification_id}', ids.message)
       .replace('{job_id}', ids.job)
+      .replace('{webhook_id}', method === 'DELETE' ? ids.doomedWebhook : ids.webhook)
       .replace(/\{(template_)?id\}/, name.startsWith('DELETE') ? ids.doomed : ids.email)
       .replace('{version}', '1')
     const bad = path.replaceAll(/\{\w+\}/g, `${WORD}-id`)

@@ -19,6 +19,11 @@ import { archive } from '../../src/templates/archive.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
 import { addFolder, dropFolder } from '../../src/templates/folders.ts'
 import { update } from '../../src/templates/update.ts'
+import { change as changeWebhook } from '../../src/webhooks/change.ts'
+import { create as createWebhook } from '../../src/webhooks/create.ts'
+import { remove as removeWebhook } from '../../src/webhooks/remove.ts'
+import { replay } from '../../src/webhooks/replay.ts'
+import { rotateSecret } from '../../src/webhooks/rotate.ts'
 import { emailTemplate, inMinutes, type Key, SMS, smsTemplate } from '../support/sends.ts'
 import { CATEGORY, OPERATOR, type World, world } from '../support/world.ts'
 
@@ -149,8 +154,12 @@ const newTemplate = {
 }
 const newKey = { name: 'another', key_type: 'test' as const }
 
-/** Every action, by its verb. */
-const changes: Record<Exclude<Action, `webhook ${string}`>, Change> = {
+const newHook = () => createWebhook(here.parts, OPERATOR, { service_id: service.id, key_type: 'normal' }, { url: HOOK })
+const HOOK = 'https://permits.example.org/events'
+const owner = () => ({ service_id: service.id, key_type: null })
+
+/** Every action, by its verb; Herald itself disables a webhook. */
+const changes: Record<Exclude<Action, 'webhook disabled'>, Change> = {
   'key created': async actor => ({ subject: (await createKey(here.parts, actor, service, newKey)).id }),
   'key revoked': async actor => {
     const { id } = await createKey(here.parts, OPERATOR, service, newKey)
@@ -178,6 +187,32 @@ const changes: Record<Exclude<Action, `webhook ${string}`>, Change> = {
   'job cancelled': async actor => ({
     subject: (await cancelJob({ ...here.parts, sql: here.parts.db.sql }, actor, service.id, await scheduledJob())).id,
   }),
+  'webhook created': async actor => {
+    const { webhook } = await createWebhook(here.parts, actor, { ...owner(), key_type: 'test' }, { url: HOOK })
+    await removeWebhook(here.parts, OPERATOR, owner(), webhook.id)
+    return { subject: webhook.id }
+  },
+  'webhook changed': onWebhook((actor, id) => changeWebhook(here.parts, actor, owner(), id, { batch: 7 })),
+  'webhook resumed': onWebhook(async (actor, id) => {
+    await changeWebhook(here.parts, OPERATOR, owner(), id, { state: 'paused' })
+    await changeWebhook(here.parts, actor, owner(), id, { state: 'active' })
+  }),
+  'webhook secret rotated': onWebhook((actor, id) => rotateSecret(here.parts, actor, owner(), id)),
+  'webhook replayed': onWebhook((actor, id) => replay(here.parts, actor, owner(), id, { from: '2026-01-15' })),
+  'webhook removed': onWebhook((actor, id) => removeWebhook(here.parts, actor, owner(), id)),
+}
+
+/** On an endpoint that is removed afterwards: a service has at most 20. */
+function onWebhook(work: (actor: Actor, id: Id) => Promise<unknown>): Change {
+  return async actor => {
+    const { id } = (await newHook()).webhook
+    try {
+      await work(actor, id)
+    } finally {
+      await here.parts.db.sql`delete from webhooks where id = ${id}`
+    }
+    return { subject: id }
+  }
 }
 
 /** Actors that may do everything in the service, whatever keys and people are granted today. */

@@ -53,6 +53,7 @@ export async function startHttpPeer(answer: (got: Got) => Given) {
     answer(next: typeof answer) {
       give = next
     },
+    interrupt: () => server.closeAllConnections(),
     async stop() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

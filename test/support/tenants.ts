@@ -13,7 +13,8 @@ export type Ids = Record<
   | 'archivedTemplate'
   | 'folder'
   | 'replyTo'
-  | 'sender',
+  | 'sender'
+  | 'webhook',
   string
 >
 
@@ -82,6 +83,25 @@ export const CASES: Record<string, Case> = {
   'GET /v2/template/{id}/{version} id': { path: id => `/v2/template/${id}/1` },
   'GET /v2/template/{id}/version/{version} id': { path: id => `/v2/template/${id}/version/1` },
   'POST /v2/template/{id}/preview id': { body: () => ({ personalisation: {} }) },
+  'GET /herald/v1/notifications/{notification_id}/timeline notification_id': {},
+  'GET /herald/v1/webhooks/{webhook_id} webhook_id': {},
+  'PATCH /herald/v1/webhooks/{webhook_id} webhook_id': { body: () => ({ state: 'paused' }) },
+  'DELETE /herald/v1/webhooks/{webhook_id} webhook_id': {},
+  'POST /herald/v1/webhooks/{webhook_id}/rotate-secret webhook_id': { body: () => ({}) },
+  'POST /herald/v1/webhooks/{webhook_id}/test webhook_id': {},
+  'POST /herald/v1/webhooks/{webhook_id}/replay webhook_id': { body: () => ({ failed: true }) },
+  'POST /herald/v1/webhooks/{webhook_id}/replay event': {
+    path: (_id, own) => `/herald/v1/webhooks/${own.webhook}/replay`,
+    body: (_own, id) => ({ event: id }),
+  },
+  'GET /herald/v1/webhooks/{webhook_id}/attempts webhook_id': {},
+  'GET /herald/v1/webhooks/{webhook_id}/attempts older_than': {
+    path: (id, own) => `/herald/v1/webhooks/${own.webhook}/attempts?older_than=${id}`,
+  },
+  'GET /herald/v1/webhooks/{webhook_id}/failed webhook_id': {},
+  'GET /herald/v1/webhooks/{webhook_id}/failed older_than': {
+    path: (id, own) => `/herald/v1/webhooks/${own.webhook}/failed?older_than=${id}`,
+  },
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is read as it comes
