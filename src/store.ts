@@ -13,6 +13,7 @@ import { choosePlace } from './db/embedded-place.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { checkSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
+import { leap } from './events/sql/clock.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Store } from './parts.ts'
@@ -23,6 +24,7 @@ import { IDENTITY_TABLES } from './sending.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log } from './telemetry/log.ts'
 import { resealWebhooks } from './webhooks/reseal.ts'
+import { highestStamp } from './webhooks/sql/positions.ts'
 
 export type Say = (line: string) => void
 
@@ -110,7 +112,9 @@ export async function openStore(
     const seal = createSeal(secrets)
     if (wanted) {
       await checkSeal(db.sql, seal)
-      await recogniseCopy(db.sql, IDENTITY_TABLES)
+      await db.transaction(async sql => {
+        if (await recogniseCopy(sql, IDENTITY_TABLES)) await leap(sql, await highestStamp(sql))
+      })
       await makePartitions(db, clock)
       await makeEventPartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })

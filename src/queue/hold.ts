@@ -17,9 +17,12 @@ const identityBy = (tables: readonly string[]): Part => part`concat_ws('/',
   (select string_agg(name::regclass::oid::text, '/' order by ord)
    from unnest(${tables}::text[]) with ordinality as t (name, ord)))`
 
-/** Runs at every start: holds sending when the database is a restored copy. */
-export async function recogniseCopy(sql: Sql, tables: readonly string[]): Promise<void> {
-  await sql`
+/** The identity of no database. */
+const DECLARED = 'a copy'
+
+/** Runs at every start: holds sending when the database is a restored copy. True: it is one, and was not recognised before. */
+export async function recogniseCopy(sql: Sql, tables: readonly string[]): Promise<boolean> {
+  const [row] = await sql<{ copied: boolean }>`
     insert into sending (one, database)
     values (true, ${identityBy(tables)})
     on conflict (one) do update
@@ -27,7 +30,10 @@ export async function recogniseCopy(sql: Sql, tables: readonly string[]): Promis
         instance = gen_random_uuid(),
         held_since = coalesce(sending.held_since, clock_timestamp()),
         reason = coalesce(sending.reason, 'restored')
-    where sending.database <> excluded.database`
+    where sending.database <> excluded.database
+    -- Zero for a new row: the first start.
+    returning xmax <> 0 as copied`
+  return row?.copied ?? false
 }
 
 /** The id of this installation; null before its first start. */
@@ -41,13 +47,15 @@ export async function holdingOf(sql: Sql): Promise<Holding | null> {
   return found ?? null
 }
 
+/** A copy that the operator declares is recognised by the next start, whatever its object ids are. */
 export const holdSending = (sql: Sql, reason: Holding['reason'], tables: readonly string[]) => sql`
   with held as (
     insert into sending (one, database, held_since, reason)
     values (true, ${identityBy(tables)}, clock_timestamp(), ${reason})
     on conflict (one) do update
     set held_since = coalesce(sending.held_since, excluded.held_since),
-        reason = coalesce(sending.reason, excluded.reason)
+        reason = coalesce(sending.reason, excluded.reason),
+        database = case excluded.reason when 'restored' then ${DECLARED} else sending.database end
     returning one
   )
   select pg_notify(${HOLD_CHANNEL}, '') from held`
