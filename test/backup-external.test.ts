@@ -7,8 +7,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config/index.ts'
+import type { Id } from '../src/core/id.ts'
+import { BEGINNING, type Position, type Scope } from '../src/events/event.ts'
+import { endOfLog, readEvents } from '../src/feed/read.ts'
 import { start } from '../src/main.ts'
+import type { Parts } from '../src/parts.ts'
 import { makeSample } from '../src/sample.ts'
+import { logGroup, readable } from './support/events.ts'
 import { EMAIL } from './support/sends.ts'
 import { callerWith, OPERATOR } from './support/world.ts'
 
@@ -75,6 +80,8 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
   const data = join(own, 'data')
   let sockets = ''
   let sample: { key: string; template: string; ids: string[] }
+  /** The events of the original, and where its readers are. */
+  let log: { scope: Scope; subjects: Id[]; end: Position }
 
   beforeAll(async () => {
     execFileSync('chmod', ['711', home])
@@ -84,7 +91,7 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     sockets = launch(data, 's1')
     tool('createdb', '-h', sockets, '-U', 'herald', 'herald')
     const original = await start(readConfig(settings(urlOf(sockets, 'herald'))))
-    const { keys, templates } = await makeSample(original.parts, OPERATOR, 'all')
+    const { service, keys, templates } = await makeSample(original.parts, OPERATOR, 'all')
     const key = keys.live ?? ''
     const caller = callerWith(original.address, key)
     const template = templates.email.id
@@ -95,6 +102,16 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
       ids.push(reply.body.id)
     }
     sample = { key, template, ids }
+    const { sql } = original.parts.db
+    // More transactions than a new server has had.
+    await original.parts.db.script(
+      'do $$ begin for n in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$',
+    )
+    const scope: Scope = { service_id: service.id, key_type: 'team' }
+    const subjects = [original.parts.ids.next(), original.parts.ids.next()]
+    for (const id of subjects) await logGroup(sql, scope, [id])
+    await readable(sql)
+    log = { scope, subjects, end: await endOfLog(sql, scope) }
     await original.stop()
   }, 240_000)
 
@@ -109,6 +126,7 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     const copy = await start(readConfig(env))
     try {
       const caller = callerWith(copy.address, sample.key)
+      await continuesLog(copy.parts)
       for (const id of sample.ids) expect((await caller.get(`/v2/notifications/${id}`)).status).toBe(200)
       const { id } = (await caller.post(EMAIL, body(sample.template))).body
       const status = async () => (await caller.get(`/v2/notifications/${id}`)).body.status
@@ -121,11 +139,25 @@ describe.skipIf(!hasTools)('an external PostgreSQL', () => {
     }
   }
 
+  /** All events of the original can be read, and a reader of the original sees what is new, once. */
+  async function continuesLog({ db: { sql }, ids }: Parts) {
+    const fresh = ids.next()
+    await logGroup(sql, log.scope, [fresh])
+    await readable(sql)
+    const after = async (position: Position) =>
+      (await readEvents(sql, log.scope, position, { types: null, most: 100 })).events.map(event => event.subject)
+    expect(await after(BEGINNING)).toEqual([...log.subjects, fresh])
+    expect(await after(log.end)).toEqual([fresh])
+  }
+
   test('pg_dump and pg_restore: the copy is detected and starts held', async () => {
     tool('pg_dump', '--format=custom', `--file=${join(own, 'herald.dump')}`, urlOf(sockets, 'herald'))
-    tool('createdb', '-h', sockets, '-U', 'herald', 'herald_copy')
-    tool('pg_restore', '--no-owner', `--dbname=${urlOf(sockets, 'herald_copy')}`, join(own, 'herald.dump'))
-    await proves(settings(urlOf(sockets, 'herald_copy')))
+    const other = join(own, 'other')
+    tool('initdb', '-D', other, '-U', 'herald', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8')
+    const elsewhere = launch(other, 's3')
+    tool('createdb', '-h', elsewhere, '-U', 'herald', 'herald_copy')
+    tool('pg_restore', '--no-owner', `--dbname=${urlOf(elsewhere, 'herald_copy')}`, join(own, 'herald.dump'))
+    await proves(settings(urlOf(elsewhere, 'herald_copy')))
   }, 240_000)
 
   test('pg_basebackup: a copy declared by the operator', async () => {
