@@ -16,6 +16,7 @@ import { serviceCommands } from './service.ts'
 import { runCommands } from './start.ts'
 import { templateCommands } from './template.ts'
 import { userCommands } from './user.ts'
+import { webhookCommands } from './webhook.ts'
 
 export const commands: readonly Command[] = [
   ...runCommands,
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   ...jobCommands,
   errorsCommand,
   ...messageCommands,
+  ...webhookCommands,
   ...inboxCommands,
   ...auditCommands,
 ]

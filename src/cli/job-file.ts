@@ -1,5 +1,4 @@
 // Commands that read a CSV file of recipients: send it as a bulk job, or list its errors.
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { accept, type BulkApp, type BulkCaller, rulesFor } from '../bulk/accept.ts'
 import { checkRows } from '../bulk/check.ts'
@@ -25,6 +24,7 @@ import { createTemplates } from '../templates/cache.ts'
 import { find as findTemplate, serviceOfTemplate } from '../templates/sql.ts'
 import { agrees, isAtTerminal } from './ask.ts'
 import { type Command, type CommandInput, type CommandOutput, type Io, UsageError, withStore } from './command.ts'
+import { readGiven } from './given-file.ts'
 import { describeJob, jobById } from './job.ts'
 import { watchJob } from './job-watch.ts'
 import { facts, firstLine, minute, printable } from './print.ts'
@@ -77,7 +77,7 @@ export const errorsCommand: Command = {
   more: 'Row 1 is the first row after the header. Exit code 1 if there are errors.',
   examples: ['herald job errors --template 0190a1b2-… --csv people.csv > wrong.csv'],
   run: withStore(async (store, input) => {
-    const file = readCsv(input.text('csv'))
+    const file = readGiven(input.text('csv'))
     const { app, caller, template } = await callerFor(store, input)
     const head = await app.templates.head(caller.service.id, template)
     if (!head) throw refuseSend.templateNotFound()
@@ -90,7 +90,7 @@ async function send(io: Io, input: CommandInput): Promise<CommandOutput> {
   const mustAsk = !input.has('yes') && input.maybe('key-type') !== 'test'
   if (mustAsk && (!isAtTerminal() || input.text('csv') === '-'))
     throw new UsageError('This would send to real people, and there is no terminal to ask on. Add --yes to send.')
-  const csv = readCsv(input.text('csv'))
+  const csv = readGiven(input.text('csv'))
   const store = await openStore(io.config())
   const thread = createBulkThread()
   try {
@@ -161,16 +161,6 @@ async function previewOf(
 }
 
 const PREVIEW_LINES = 20
-
-function readCsv(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const why = { ENOENT: 'does not exist', EISDIR: 'is a folder', EACCES: 'may not be read by this user' }[code]
-    throw new UsageError(`The file ${file} ${why ?? `cannot be read (${code})`}.`)
-  }
-}
 
 /** Key types as they are stored (contract 15.3). */
 const STORED = { live: 'normal', team: 'team', test: 'test' } as const

@@ -9,7 +9,8 @@ import { facts, listing, minute, moment } from './print.ts'
 
 // Operators say live; the interface family calls the type normal (contract 15.3).
 const stored = { live: 'normal', team: 'team', test: 'test' } as const satisfies Record<string, KeyType>
-const publicName = (type: KeyType) => (type === 'normal' ? 'live' : type)
+export const KEY_TYPE_NAMES = Object.keys(stored)
+export const publicName = (type: KeyType) => (type === 'normal' ? 'live' : type)
 
 export const keyCommands: readonly Command[] = [
   {
@@ -122,7 +123,7 @@ export const keyCommands: readonly Command[] = [
   },
 ]
 
-function typeFrom(text: string): KeyType {
+export function typeFrom(text: string): KeyType {
   return stored[text as keyof typeof stored]
 }
 

@@ -151,3 +151,13 @@ export const resealWebhook = (sql: Sql, id: Id, before: Buffer, sealed: Buffer) 
   set sealed = ${sealed}
   where id = ${id}
     and sealed = ${before}`
+
+export type FoundWebhook = { id: Id; service_id: Id }
+
+/** Of any service: those whose id, written without hyphens, begins with `idStart`. */
+export const webhooksStartingWith = (sql: Sql, idStart: string) => sql<FoundWebhook>`
+  select id, service_id
+  from webhooks
+  where replace(id::text, '-', '') like ${idStart}::text || '%'
+  order by id
+  limit 20`
