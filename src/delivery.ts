@@ -22,11 +22,16 @@ import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import { createBudget } from './runtime/budget.ts'
 import { type Lifetime, stopTogether } from './runtime/lifetime.ts'
+import { LANES_APART } from './sending.ts'
 import type { Services } from './services/load.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
 import type { Templates } from './templates/cache.ts'
+import { createAddresses } from './webhooks/address.ts'
+import { createWebhookMeter, measureWebhooks } from './webhooks/measure.ts'
+import { createPoster } from './webhooks/post.ts'
+import { startWebhookWatch } from './webhooks/watch.ts'
 
 type Given = {
   services: Services
@@ -82,6 +87,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
   const owner = ids.next()
   const largeRoom = createBudget(LARGE_EMAILS)
+  const poster = createPoster({ addresses: createAddresses(config) })
   const group = <M>(channel: string, providers: readonly (Provider & { send(message: M): Promise<Outcome> })[]) =>
     counted(
       createProviderGroup<M>(
@@ -111,11 +117,14 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     owner,
     hints,
     random: Math.random,
+    poster,
+    webhookMeter: createWebhookMeter(metrics, log),
+    lookForWebhooks: (services, afterSeconds) => webhookWatch.look(services, afterSeconds),
     onMailLost: () => metrics.mailsLost.inc(),
     wake: lane => engine.wake(lane),
     onFault,
   }
-  const taker = heldBy(hold, createPostgresTaker(db.sql, owner, config.leaseSeconds))
+  const taker = heldBy(hold, createPostgresTaker(db.sql, owner, config.leaseSeconds, LANES_APART))
   const engine = createEngine({
     specs: lanesOf(parts),
     taker,
@@ -126,12 +135,15 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   lifetime.add(async () => {
     // Sends in progress may finish. A provider that hangs is stopped: after a last moment it answers that the outcome is
     // uncertain, which is recorded.
+    poster.stop()
     const drained = engine.stop()
     const patience = new Promise(resume => setTimeout(resume, SENDS_END_MS).unref())
     await Promise.race([drained.catch(() => {}), patience])
     // A probe in progress ends with its provider.
     await stopTogether([drained, registry.stop(), ...Object.values(groups).map(group => group.stop())])
   })
+  const webhookWatch = startWebhookWatch({ sql: db.sql, hints, wake: parts.wake, onFault })
+  lifetime.add(webhookWatch.stop)
   // Maintenance has a connection pool of its own: its statements may take longer than those of requests, and never make a request
   // wait for a connection.
   const maintenanceDb = db.separate({
@@ -152,6 +164,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   })
   lifetime.add(maintenance.stop)
   measureEngine(metrics, engine, groups)
+  measureWebhooks(metrics, db.sql)
   metrics.gauge('herald_leader', 'Whether this process leads: one process at a time runs maintenance.', () =>
     leader.isLeader() ? 1 : 0,
   )

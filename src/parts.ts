@@ -24,6 +24,8 @@ import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { About, Readiness } from './telemetry/routes.ts'
 import type { Templates } from './templates/cache.ts'
+import type { WebhookMeter } from './webhooks/measure.ts'
+import type { Poster } from './webhooks/post.ts'
 
 /** What a command or a service needs to work on the data. */
 export type Store = {
@@ -80,6 +82,10 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   owner: Id
   hints: EventHints
   random(): number
+  poster: Poster
+  webhookMeter: WebhookMeter
+  /** Endpoints of these services may have something to send, now or after some seconds. */
+  lookForWebhooks(services: readonly Id[], afterSeconds?: number): void
   /** Counts a mail of Herald itself that is given up. */
   onMailLost(): void
   /** Notifies a lane that a ticket is due. */

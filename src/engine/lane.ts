@@ -13,6 +13,7 @@ export type LaneOptions<Item, Result> = {
   name: string
   /** Items in flight at the same time. */
   slots: number
+  tickets?: number
   work: Work<Item, Result>
   taker: Taker
   leaseSeconds: number
@@ -52,6 +53,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     taker,
     leaseSeconds: options.leaseSeconds,
     enough: options.slots,
+    ...(options.tickets !== undefined && { mostTickets: options.tickets }),
     suspectSlot: options.suspectSlot,
     isPaused: schedule.isPaused,
     isStopping: () => isStopping,

@@ -25,6 +25,8 @@ export function lane<Item, Result>(spec: {
   name: string
   /** Items in flight at the same time. */
   slots: number
+  /** Tickets in memory at the same time. Absent: 16. More where a ticket has one item that takes long. */
+  tickets?: number
   /** Places of the process-wide limit that only this lane may use (runtime/admission.ts). Absent: the lane sends nothing. */
   reserved?: number
   work: Work<Item, Result>

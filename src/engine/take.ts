@@ -12,6 +12,8 @@ export type TakeOptions<Item> = LoadOptions<Item> & {
   leaseSeconds: number
   /** With at least this many items waiting, takes are TAKE_PAUSE_MS apart. */
   enough: number
+  /** Tickets in memory, loaded or loading. */
+  mostTickets?: number
   suspectSlot: SuspectSlot
   isPaused(): boolean
   onLoaded(leased: Leased<Item>, broken: readonly Id[]): void
@@ -37,13 +39,13 @@ export type Tickets<Item> = {
   giveBack(leased: readonly Leased<Item>[]): Promise<void>
 }
 
-/** Tickets of a lane in memory, loaded or loading. */
+/** Tickets in memory, where a lane says nothing else, and of one take. */
 const MOST_TICKETS = 16
 const TAKE_PAUSE_MS = 10
 const SUSPECT_PAUSE_MS = 500
 
 export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
-  const { lane, taker, suspectSlot, onFault, onChange } = options
+  const { lane, taker, suspectSlot, mostTickets = MOST_TICKETS, onFault, onChange } = options
   const leasedById = new Map<Id, Leased<Item>>()
   const loading = new Set<Ticket>()
   let isTaking = false
@@ -52,7 +54,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
   let nextTakeAt = 0
   let nextSuspectAt = 0
 
-  const room = () => MOST_TICKETS - leasedById.size - loading.size
+  const room = () => mostTickets - leasedById.size - loading.size
 
   async function take() {
     isTaking = true
@@ -62,7 +64,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
       if (options.isPaused()) return
       // Measured before the statement that leases: a process that was frozen in between must not trust an expired lease.
       const leasedUntil = performance.now() + options.leaseSeconds * 1000
-      const due = await taker.take(lane, room(), 'usual', countByService())
+      const due = await taker.take(lane, Math.min(room(), MOST_TICKETS), 'usual', countByService())
       // After an empty take the lane waits for the next expectMore(), which may have come during the statement.
       if (due.length > 0) mayHaveMore = true
       const taken = [...due, ...(await takeSuspect())]

@@ -207,6 +207,21 @@ export async function isAhead(sql: Sql, { stamp }: Position): Promise<boolean> {
   return row?.ahead === true
 }
 
+/**
+ * Selects the first group after the position of `reader`, a row with service_id, key_type, stamp, seq and n: `at`, and whether it is
+ * in the complete part of the log. `first`: the lowest id that is looked at.
+ */
+export const firstAfter = (reader: Part, first: Part): Part => part`
+      select e.at, e.stamp <= ${horizon} as is_complete
+      from events e
+      where e.service_id = ${reader}.service_id
+        and e.key_type = ${reader}.key_type
+        and (e.stamp, e.seq) >= (${reader}.stamp, ${reader}.seq)
+        and (e.stamp > ${reader}.stamp or e.seq > ${reader}.seq or e.size > ${reader}.n + 1)
+        and e.id >= ${first}
+      order by e.stamp, e.seq
+      limit 1`
+
 /** Groups by id. */
 export const byId = (sql: Sql, ids: readonly Id[]) => sql<EventGroup>`
   select ${columns}

@@ -14,7 +14,8 @@ const SMALL_BYTES = 100
 /** Small tickets merged in one statement: about as many messages as one take leases for one service. */
 const MOST_MERGED = PER_SERVICE * MOST_SUBJECTS
 
-export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): Taker {
+/** `apart`: lanes whose tickets are never merged. */
+export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, apart: readonly string[] = []): Taker {
   /** By lane: services with more small tickets due than one take leases. */
   const mergeable = new Map<string, Set<Id>>()
 
@@ -29,6 +30,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number): 
   }
 
   function noteSmall(lane: string, tickets: readonly Ticket[]) {
+    if (apart.includes(lane)) return
     const small = new Map<Id, number>()
     for (const { service_id, subjects } of tickets)
       if (subjects.length <= SMALL) small.set(service_id, (small.get(service_id) ?? 0) + 1)

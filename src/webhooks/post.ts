@@ -2,7 +2,6 @@
 // are not followed, and an answer is read only as far as it is kept. Failures are values.
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { isIP } from 'node:net'
 import { type Addresses, NOT_ALLOWED } from './address.ts'
 
 /**
@@ -33,7 +32,7 @@ export type Poster = {
 }
 
 export type PosterOptions = {
-  addresses: Pick<Addresses, 'mayConnect' | 'lookup'>
+  addresses: Pick<Addresses, 'checkUrl' | 'lookup'>
   timeoutMs?: number
   /** How long requests in flight may go on after a stop. */
   lastMomentMs?: number
@@ -53,7 +52,7 @@ const CONNECTIONS = 16
 const IDLE_MS = 15_000
 const LAST_MOMENT_MS = 2_000
 
-type Pool = { agent: HttpAgent | HttpsAgent; origin: string; inFlight: number; usedAt: number }
+type Pool = { agent: HttpAgent | HttpsAgent; origin: string; isAllowed: boolean; inFlight: number; usedAt: number }
 
 export function createPoster(options: PosterOptions): Poster {
   const { addresses, timeoutMs = TIMEOUT_MS, lastMomentMs = LAST_MOMENT_MS, ca } = options
@@ -75,7 +74,9 @@ export function createPoster(options: PosterOptions): Poster {
       protocol === 'https:'
         ? new HttpsAgent({ ...settings, rejectUnauthorized: true, ...(ca !== undefined && { ca }) })
         : new HttpAgent(settings)
-    const pool: Pool = { agent, origin, inFlight: 0, usedAt: performance.now() }
+    // Settings may have changed since the endpoint was created. A connection to a literal address does not use `lookup`.
+    const isAllowed = 'url' in addresses.checkUrl(origin)
+    const pool: Pool = { agent, origin, isAllowed, inFlight: 0, usedAt: performance.now() }
     pools.set(endpoint, pool)
     return pool
   }
@@ -90,10 +91,8 @@ export function createPoster(options: PosterOptions): Poster {
   }
 
   async function post(endpoint: string, request: PostRequest): Promise<Posted> {
-    const host = request.url.hostname.replace(/^\[(.*)\]$/, '$1')
-    // A connection to a literal address does not use `lookup`.
-    if (isIP(host) !== 0 && !addresses.mayConnect(host)) return unreached(NOT_ALLOWED, 0)
     const pool = poolOf(endpoint, request.url)
+    if (!pool.isAllowed) return unreached(NOT_ALLOWED)
     pool.inFlight++
     const since = performance.now()
     const leftMs = () => Math.max(1, timeoutMs - (performance.now() - since))
@@ -172,7 +171,7 @@ function attempt(
     // Also called for errors after the result is known: they change nothing.
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')
-      finish(unreached(error.code ?? '', 0), isStale)
+      finish(unreached(error.code ?? ''), isStale)
     })
     request.end(body)
   })
@@ -227,7 +226,7 @@ const SENTENCES: readonly [pattern: RegExp, kind: 'unanswered' | 'unreachable', 
   [/^(ECONNRESET|EPIPE)$/, 'unanswered', 'connection was closed before the answer'],
 ]
 
-function unreached(code: string, tookMs: number): Posted {
+function unreached(code: string): Posted {
   const [, kind = 'unanswered', error = 'connection failed'] = SENTENCES.find(([pattern]) => pattern.test(code)) ?? []
-  return { ...NOTHING, kind, error, tookMs }
+  return { ...NOTHING, kind, error }
 }
