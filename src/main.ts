@@ -11,6 +11,7 @@ import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
 import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
 import { createEventHints } from './events/hints.ts'
+import { measureHorizon } from './events/measure.ts'
 import { EVENTS_CHANNEL } from './events/sql.ts'
 import { createWaits } from './feed/waits.ts'
 import { measureQueue } from './figures.ts'
@@ -115,6 +116,7 @@ export async function start(
     lifetime.add(() => readiness.stop())
     metrics.gauge('herald_database_up', 'Whether the database answers.', () => (readiness.isReady() ? 1 : 0))
     measureQueue(metrics, db.sql)
+    measureHorizon(metrics, db.sql)
 
     const hold = await watchHold(db.sql, HELD_LANES, onFault)
     lifetime.add(() => hold.stop())

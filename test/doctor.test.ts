@@ -6,13 +6,17 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { checkEvents } from '../src/cli/event-checks.ts'
 import { checkDkim, dnsLookUp } from '../src/cli/mail-checks.ts'
 import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config/index.ts'
+import type { Id } from '../src/core/id.ts'
 import { LOCK } from '../src/engine/leader.ts'
+import type { Store } from '../src/parts.ts'
 import { instanceOf, recogniseCopy } from '../src/queue/hold.ts'
 import { releaseAll } from '../src/queue/release.ts'
 import { HELD_LANES, IDENTITY_TABLES } from '../src/sending.ts'
+import { sealTarget } from '../src/webhooks/webhook.ts'
 import { selfSigned } from './support/certificates.ts'
 import { realClamd } from './support/clamd.ts'
 import { dnsServer } from './support/dns-server.ts'
@@ -75,6 +79,8 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Partitions',
     'Leader',
     'Clock',
+    'Events',
+    'Webhooks',
     'Scanner',
     'File store',
     'Provider of e-mails',
@@ -92,6 +98,48 @@ test('sending is held', async () => {
   expect(await problems()).toEqual([expect.stringMatching(/^Sending: held since \S+Z: by herald hold/)])
   await hold('release', '--all')
   expect(await problems()).toEqual([])
+})
+
+test('webhooks that are disabled or fail are named by id and service, without their address', async () => {
+  const service = await here.service({ name: 'Permits' })
+  const [gone, failing, fresh] = [here.parts.ids.next(), here.parts.ids.next(), here.parts.ids.next()]
+  const target = { url: 'https://hooks.example.org/secret', secrets: [], token: 'secret' }
+  const put = (id: Id, state: string, reason: string | null, minutes: number) => sql`
+    insert into webhooks (id, service_id, key_type, format, sealed, stamp, seq, n, state, reason, failing_since)
+    values (${id}, ${service.id}, 'normal', 'standard', ${sealTarget(here.parts.seal, target)}, 0, 0, -1, ${state}, ${reason},
+            clock_timestamp() - make_interval(mins => ${minutes}))`
+  await put(fresh, 'active', null, 1)
+  expect(await found('Webhooks')).toEqual([{ ok: true, found: 'none is disabled, none fails' }])
+  await put(gone, 'disabled', 'gone', 300)
+  await put(failing, 'active', null, 60)
+  const [said = ''] = await problems()
+  expect(said).toMatch(
+    new RegExp(
+      `^Webhooks: ${gone} of Permits: disabled \\(gone\\) since \\S+Z; ${failing} of Permits: failing since \\S+Z$`,
+    ),
+  )
+  await sql`delete from webhooks`
+})
+
+test('a long transaction that readers of events wait for is named by process and application, without its statement', async () => {
+  const client = here.parts.db.client()
+  await client.connect()
+  await client.query("set application_name = 'nightly report'")
+  await client.query('begin')
+  const { rows } = await client.query(
+    "select pg_backend_pid() as pid, pg_current_xact_id(), 'ada@example.org' as statement",
+  )
+  const events = () => checkEvents(here.parts as unknown as Store, 0)
+  // Transactions of other tests may be older for a moment.
+  await expect
+    .poll(async () => (await events()).found, { timeout: 20_000 })
+    .toMatch(
+      new RegExp(
+        `wait for a transaction that has run for \\d+ s \\(process ${rows[0].pid}, nightly report, database t_`,
+      ),
+    )
+  expect(JSON.stringify(await events())).not.toContain('ada')
+  await client.end()
 })
 
 test('a backlog, tickets kept back, messages waiting for a scan, receipts of unknown messages', async () => {

@@ -86,7 +86,7 @@ export async function checkQueue({ db: { sql } }: Store): Promise<Check[]> {
   ]
 }
 
-const duration = (seconds: number) =>
+export const duration = (seconds: number) =>
   seconds < 120
     ? `${Math.round(seconds)} s`
     : seconds < 7_200

@@ -20,6 +20,7 @@ import {
   ok,
   problem,
 } from './checks.ts'
+import { checkEvents, checkWebhooks } from './event-checks.ts'
 import { explained } from './explain.ts'
 import type { HealthReply } from './mail-checks.ts'
 import { checkProviders } from './provider-checks.ts'
@@ -81,6 +82,8 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
     await checkPartitions(store),
     await checkLeader(store, isOurs(health, instance)),
     await checkClock(store),
+    await checkEvents(store),
+    await checkWebhooks(store),
     ...(await attempted('Files', () => checkFiles(store))),
     ...(await checkProviders(store)),
   ]
