@@ -1,85 +1,36 @@
 // The log is written by the statements that change messages and jobs: never a status without its event, never an event without its
 // status.
-import { beforeAll, expect, test } from 'vitest'
-import type { Id } from '../src/core/id.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { stop } from '../src/bulk/sql/cancel.ts'
+import { purgeChunks, stall } from '../src/bulk/sql/spread.ts'
+import { floorOf, type Id } from '../src/core/id.ts'
 import type { Sql } from '../src/db/connect.ts'
 import type { EventGroup } from '../src/events/event.ts'
-import { type DeliveryResult, writeResults } from '../src/notifications/deliver.ts'
+import { ofMessage } from '../src/events/sql.ts'
+import { writeResults } from '../src/notifications/deliver.ts'
+import { writeVerdicts } from '../src/notifications/scan.ts'
+import { cancel } from '../src/notifications/sql/cancel.ts'
+import { giveUp } from '../src/notifications/sql/expire.ts'
 import { markUncertain } from '../src/notifications/sql/record.ts'
-import { type World, world } from './support/world.ts'
+import { DELIVERED, logWriter, NOTHING } from './support/log-writer.ts'
+import { emailTemplate, inMinutes } from './support/sends.ts'
+import { OPERATOR, type World, world } from './support/world.ts'
 
 let here: World
+let writer: ReturnType<typeof logWriter>
 beforeAll(async () => {
   here = await world()
+  writer = logWriter(here)
 })
 
 const sql: Sql = (strings, ...values) => here.parts.db.sql(strings, ...values)
-const next = () => here.parts.ids.next()
-const hints = { announced: [] as Id[], announce: (services: Iterable<Id>) => void hints.announced.push(...services) }
-
-type Event = EventGroup & { reply: string | null }
-
-/** Everything that was logged about a service, in order. */
-async function eventsOf(service: Id): Promise<Event[]> {
-  const rows = await sql<EventGroup>`
-    select id, stamp::text, seq::text, service_id, key_type, channel, type, at, subjects, cause, provider, response, detail,
-           uncertain, took, delays, times, sealed
-    from events
-    where service_id = ${service}
-    order by stamp, seq`
-  return rows.map(row => ({ ...row, reply: row.sealed && here.parts.seal.open(row.sealed).toString('utf8') }))
-}
-
-type Making = { service?: Id; status?: string; channel?: 'email' | 'sms'; provider?: string | null }
-
-async function messages(
-  count: number,
-  { service = next(), status = 'created', channel = 'email', provider = null }: Making = {},
-) {
-  const ids = Array.from({ length: count }, next)
-  await sql`
-    insert into states (id, service_id, key_type, channel, in_job, status, provider, sent_at)
-    select id, ${service}::uuid, 'normal', ${channel}, false, ${status}, ${provider},
-           case when ${status} = 'sending' then now() - interval '73 hours' end
-    from unnest(${ids}::uuid[]) as m (id)`
-  return { service, ids }
-}
-
-/** A ticket leased to a process of its own. */
-async function lease(subjects: readonly Id[], service: Id, lane = 'email-low') {
-  const [id, owner] = [next(), next()]
-  await sql`
-    insert into tickets (id, lane, service_id, subjects, due_at, takes, owner, leased_until)
-    values (${id}, ${lane}, ${service}, ${subjects}::uuid[], now(), 1, ${owner}, now() + interval '1 minute')`
-  const ticket = { id, lane, service_id: service, subjects: [...subjects], attempts: 0, takes: 1 }
-  return { ticket, app: { ...here.parts, sql: here.parts.db.sql, owner, hints, wake() {}, random: () => 0.5 } }
-}
-
-const NOTHING: DeliveryResult = {
-  ...{ status: null, moves: [], provider: 'smtp', ref: null, uncertain: false },
-  ...{ response: null, detail: null, reply: null, took: null, delay: null },
-}
-const DELIVERED: DeliveryResult = { ...NOTHING, status: 'delivered', moves: ['sending', 'delivered'] }
-
-async function results(ids: readonly Id[], service: Id, of: (id: Id, at: number) => DeliveryResult) {
-  const { ticket, app } = await lease(ids, service)
-  await writeResults(app)(
-    ids.map((id, at) => ({ ticket, id, result: of(id, at), settle: at === ids.length - 1 ? [] : null })),
-  )
-}
-
-const statusOf = async (id: Id) =>
-  (
-    await sql<{ status: string; moves: string[]; logged: string[] }>`
-    select status, moves, logged from states where id = ${id}`
-  )[0]
-
+const at = (ms: number) => `1970-01-01 00:00:0${ms / 1000}+00`
 const inOrder = (ids: readonly Id[]) => [...ids].sort()
 
 test('500 messages of a service with the same result are one row; those of another service are another', async () => {
-  const [one, other] = [await messages(250), await messages(250)]
-  await results([...one.ids, ...other.ids], one.service, (_id, at) => ({ ...DELIVERED, took: at }))
-  const [mine, theirs] = [await eventsOf(one.service), await eventsOf(other.service)]
+  const [one, other] = [await writer.messages(250), await writer.messages(250)]
+  await writer.results([...one.ids, ...other.ids], one.service, (_id, at) => ({ ...DELIVERED, took: at }))
+  const [mine, theirs] = [await writer.eventsOf(one.service), await writer.eventsOf(other.service)]
   expect(mine).toMatchObject([
     { type: 'notification.delivered', cause: 'attempt', provider: 'smtp', channel: 'email', key_type: 'normal' },
   ])
@@ -93,15 +44,15 @@ test('500 messages of a service with the same result are one row; those of anoth
 })
 
 test('an attempt that is repeated is logged with the class of the reply, the sealed reply, and the delay', async () => {
-  const { service, ids } = await messages(4)
-  await results(ids, service, (_id, at) => ({
+  const { service, ids } = await writer.messages(4)
+  await writer.results(ids, service, (_id, at) => ({
     ...NOTHING,
     detail: '451 4.7.1',
     reply: at < 3 ? '451 4.7.1 try again <anna@example.org>' : '451 4.7.1 another <anna@example.org>',
     took: 10 + at,
     delay: 2.5 + at,
   }))
-  const logged = await eventsOf(service)
+  const logged = await writer.eventsOf(service)
   expect(logged.map(({ type, detail, reply }) => ({ type, detail, reply }))).toEqual(
     expect.arrayContaining([
       { type: 'notification.deferred', detail: '451 4.7.1', reply: '451 4.7.1 try again <anna@example.org>' },
@@ -111,7 +62,7 @@ test('an attempt that is repeated is logged with the class of the reply, the sea
   const three = logged.find(({ subjects }) => subjects.length === 3)
   expect(three?.delays).toEqual(three?.subjects.map(id => 2.5 + ids.indexOf(id)))
   expect(three?.took).toEqual(three?.subjects.map(id => 10 + ids.indexOf(id)))
-  for (const id of ids) expect(await statusOf(id)).toMatchObject({ status: 'created', moves: ['created'] })
+  for (const id of ids) expect(await writer.statusOf(id)).toMatchObject({ status: 'created', moves: ['created'] })
   const [row] = await sql<{
     text: string
   }>`select string_agg(events::text, ' ') as text from events where service_id = ${service}`
@@ -119,18 +70,18 @@ test('an attempt that is repeated is logged with the class of the reply, the sea
 })
 
 test('an attempt that may have been sent is uncertain, and so are the messages of a process that crashed', async () => {
-  const { service, ids } = await messages(3)
+  const { service, ids } = await writer.messages(3)
   const [tried, taken, sent] = ids as [Id, Id, Id]
-  await results([tried], service, () => ({
+  await writer.results([tried], service, () => ({
     ...NOTHING,
     detail: 'no answer in time',
     reply: 'No answer in time',
     uncertain: true,
     delay: 5,
   }))
-  await results([sent], service, () => DELIVERED)
+  await writer.results([sent], service, () => DELIVERED)
   await markUncertain(sql, [taken, sent])
-  expect(await eventsOf(service)).toMatchObject([
+  expect(await writer.eventsOf(service)).toMatchObject([
     {
       type: 'notification.uncertain',
       cause: 'attempt',
@@ -142,14 +93,300 @@ test('an attempt that may have been sent is uncertain, and so are the messages o
     { type: 'notification.delivered', cause: 'attempt', subjects: [sent], uncertain: false },
     { type: 'notification.uncertain', cause: 'crash', subjects: [taken], uncertain: true, delays: null },
   ])
-  expect(await statusOf(taken)).toMatchObject({ status: 'created', moves: ['created'] })
+  expect(await writer.statusOf(taken)).toMatchObject({ status: 'created', moves: ['created'] })
 })
 
 test('the results of a ticket that was lost are neither recorded nor logged', async () => {
-  const { service, ids } = await messages(2)
-  const { ticket, app } = await lease(ids, service)
+  const { service, ids } = await writer.messages(2)
+  const { ticket, app } = await writer.lease(ids, service)
   await sql`update tickets set takes = 2 where id = ${ticket.id}`
   await writeResults(app)(ids.map(id => ({ ticket, id, result: DELIVERED, settle: null })))
-  expect(await eventsOf(service)).toEqual([])
-  for (const id of ids) expect(await statusOf(id)).toMatchObject({ status: 'created', logged: [] })
+  expect(await writer.eventsOf(service)).toEqual([])
+  for (const id of ids) expect(await writer.statusOf(id)).toMatchObject({ status: 'created', logged: [] })
+})
+
+describe('receipts', () => {
+  test('a change of status is logged with the provider and its time; late and repeated receipts, too', async () => {
+    const { service, ids } = await writer.messages(1, { status: 'sending', provider: 'ses' })
+    const [id] = ids as [Id]
+    await writer.receipts(service, [writer.receipt(id, 'delivered', 5_000)])
+    await writer.receipts(service, [writer.receipt(id, 'delivered', 4_000), writer.receipt(id, 'complaint', 6_000)])
+    await writer.receipts(service, [writer.receipt(id, 'permanent-failure', 7_000, { provider: 'another' })])
+    const logged = await writer.eventsOf(service)
+    expect(logged.map(({ type, cause, provider, detail, times }) => [type, cause, provider, detail, times])).toEqual([
+      ['notification.delivered', 'receipt', 'ses', null, [at(5_000)]],
+      ...logged.slice(1, 3).map(() => expect.arrayContaining(['notification.receipt', 'receipt', 'ses'])),
+      ['notification.receipt', 'receipt', 'another', 'permanent-failure', [at(7_000)]],
+    ])
+    expect(new Map(logged.slice(1, 3).map(({ detail, times }) => [detail, times]))).toEqual(
+      new Map([
+        ['delivered', [at(4_000)]],
+        ['complaint', [at(6_000)]],
+      ]),
+    )
+    expect(await writer.statusOf(id)).toMatchObject({ status: 'delivered', moves: ['created', 'delivered'] })
+  })
+
+  test('of several receipts in one statement the last that counts is the change, the others are noted', async () => {
+    const { service, ids } = await writer.messages(1, { status: 'sending', provider: 'ses' })
+    const [id] = ids as [Id]
+    const [pending, failed] = [
+      writer.receipt(id, 'pending', 1_000),
+      writer.receipt(id, 'temporary-failure', 2_000, { detail: 'full', diagnosis: '452 full <anna@example.org>' }),
+    ]
+    await writer.receipts(service, [pending, failed])
+    const logged = await writer.eventsOf(service)
+    expect(logged).toHaveLength(2)
+    expect(logged).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'notification.receipt', detail: 'pending', times: [at(1_000)] }),
+        expect.objectContaining({
+          type: 'notification.temporary-failure',
+          detail: 'full',
+          reply: '452 full <anna@example.org>',
+          times: [at(2_000)],
+        }),
+      ]),
+    )
+    // An older receipt comes with the next one of its message: it is not noted again.
+    await writer.receipts(service, [failed, writer.receipt(id, 'delivered', 3_000)], 1)
+    expect((await writer.eventsOf(service)).map(({ type }) => type).slice(2)).toEqual(['notification.delivered'])
+    expect(await writer.statusOf(id)).toMatchObject({ moves: ['created', 'pending', 'temporary-failure', 'delivered'] })
+  })
+
+  test('receipts of 100 messages are one row', async () => {
+    const { service, ids } = await writer.messages(100, { status: 'sending', provider: 'ses' })
+    await writer.receipts(
+      service,
+      ids.map((id, n) => writer.receipt(id, 'delivered', 1_000 + n)),
+    )
+    const [group, ...others] = await writer.eventsOf(service)
+    expect(others).toEqual([])
+    expect(group?.times).toEqual(group?.subjects.map(id => at(1_000 + ids.indexOf(id))))
+  })
+
+  test('when a message changes meanwhile, each receipt is logged once', async () => {
+    const { service, ids } = await writer.messages(2, { status: 'sending', provider: 'ses' })
+    const [first, second] = ids as [Id, Id]
+    let isFirst = true
+    const interfering: Sql = async (strings, ...values) => {
+      const isMove = strings.join('').includes('outcome as materialized')
+      if (isMove && isFirst) {
+        isFirst = false
+        await sql`update states set status = 'pending' where id = ${second}`
+      }
+      return here.parts.db.sql(strings, ...values)
+    }
+    await writer.receipts(
+      service,
+      [writer.receipt(first, 'delivered', 1_000), writer.receipt(second, 'delivered', 2_000)],
+      0,
+      interfering,
+    )
+    expect(isFirst).toBe(false)
+    const logged = await writer.eventsOf(service)
+    expect(logged.map(({ type, subjects }) => [type, subjects])).toEqual([
+      ['notification.delivered', [first]],
+      ['notification.delivered', [second]],
+    ])
+  })
+})
+
+test('a scan that gives no result is a deferral; a verdict is the change of status', async () => {
+  const { service, ids } = await writer.messages(3, { status: 'pending-virus-check' })
+  const [clean, virus, waits] = ids as [Id, Id, Id]
+  const { ticket, app } = await writer.lease(ids, service, 'scan')
+  const none = { response: null, delay: null, clean: [], virus: [] }
+  await writeVerdicts(app)([
+    { ticket, id: clean, result: { ...none, status: 'created' }, settle: null },
+    { ticket, id: virus, result: { ...none, status: 'virus-scan-failed' }, settle: null },
+    { ticket, id: waits, result: { ...none, status: null, delay: 10 }, settle: [] },
+  ])
+  const logged = await writer.eventsOf(service)
+  expect(logged).toHaveLength(3)
+  expect(logged).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ type: 'notification.created', cause: 'scan', subjects: [clean] }),
+      expect.objectContaining({
+        type: 'notification.virus-scan-failed',
+        cause: 'scan',
+        subjects: [virus],
+        detail: null,
+      }),
+      expect.objectContaining({
+        type: 'notification.deferred',
+        cause: 'scan',
+        subjects: [waits],
+        detail: 'no scan result',
+        delays: [10],
+      }),
+    ]),
+  )
+  expect(await writer.statusOf(waits)).toMatchObject({ status: 'pending-virus-check', moves: ['created'] })
+})
+
+describe('the event and its status are one transaction', () => {
+  type Change = { service: Id; id: Id; type: string; status: string; run(sql: Sql): Promise<unknown> }
+
+  const CHANGES: Record<string, () => Promise<Change>> = {
+    async record() {
+      const { service, ids } = await writer.messages(1)
+      const { ticket, app } = await writer.lease(ids, service)
+      const entries = ids.map(id => ({ ticket, id, result: DELIVERED, settle: [] }))
+      return changeOf(service, ids, 'delivered', sql => writeResults({ ...app, sql })(entries))
+    },
+    async receipts() {
+      const { service, ids } = await writer.messages(1, { status: 'sending' })
+      return changeOf(service, ids, 'delivered', sql =>
+        writer.receipts(
+          service,
+          ids.map(id => writer.receipt(id, 'delivered', 1_000)),
+          0,
+          sql,
+        ),
+      )
+    },
+    async scan() {
+      const { service, ids } = await writer.messages(1, { status: 'pending-virus-check' })
+      const { ticket, app } = await writer.lease(ids, service, 'scan')
+      const result = { status: 'created' as const, response: null, delay: null, clean: [], virus: [] }
+      const entries = ids.map(id => ({ ticket, id, result, settle: [] }))
+      return changeOf(service, ids, 'created', sql => writeVerdicts({ ...app, sql })(entries))
+    },
+    async cancel() {
+      const { service, ids } = await writer.messages(1, { isScheduled: true })
+      return changeOf(service, ids, 'cancelled', sql => cancel(sql, service, ids[0] as Id, OPERATOR))
+    },
+    async expiry() {
+      const { service, ids } = await writer.messages(1, { status: 'sending' })
+      return changeOf(service, ids, 'temporary-failure', sql => giveUp(sql, 'sending', ids))
+    },
+    async crash() {
+      const { service, ids } = await writer.messages(1)
+      const change = changeOf(service, ids, 'created', sql => markUncertain(sql, ids))
+      return { ...change, type: 'notification.uncertain' }
+    },
+  }
+
+  const changeOf = (service: Id, ids: readonly Id[], status: string, run: Change['run']): Change => ({
+    ...{ service, id: ids[0] as Id, type: `notification.${status}`, status, run },
+  })
+  const stored = (id: Id) => sql`select * from states where id = ${id}`
+
+  test.each(Object.keys(CHANGES))('%s', async name => {
+    const { service, id, type, status, run } = await (CHANGES[name] as () => Promise<Change>)()
+    const before = await stored(id)
+
+    const rolledBack = here.parts.db.transaction(async sql => {
+      await run(sql)
+      throw new Error('rolled back')
+    })
+    await expect(rolledBack).rejects.toThrow('rolled back')
+    expect([await stored(id), await writer.eventsOf(service)]).toEqual([before, []])
+
+    // What the log refuses is not written anywhere.
+    await here.parts.db.script(`alter table events add constraint refused check (service_id <> '${service}')`)
+    await expect(run(sql)).rejects.toThrow('refused')
+    expect([await stored(id), await writer.eventsOf(service)]).toEqual([before, []])
+    await here.parts.db.script('alter table events drop constraint refused')
+
+    await run(sql)
+    const after = await writer.statusOf(id)
+    expect(after).toMatchObject({ status })
+    const logged = await writer.eventsOf(service)
+    expect(logged).toMatchObject([{ type, subjects: [id] }])
+    // The event is found by the mark of the message.
+    expect(await ofMessage(sql, id, (after?.logged ?? []) as never)).toMatchObject([{ id: logged[0]?.id, n: 0 }])
+  })
+})
+
+describe('jobs', () => {
+  test('accepted, started and finished in order, of one chunk too; the messages follow', async () => {
+    const sending = await world({}, { engine: true })
+    const service = await sending.service()
+    const key = await service.key()
+    const template_id = await emailTemplate(key, 'Hello', 'Hello')
+    const rows = [['email address'], ['a@example.org'], ['b@example.org']]
+    const hinted: Id[] = []
+    sending.parts.hints.subscribe(services => hinted.push(...(services ?? [])))
+    const sent = await key.post('/v2/notifications/bulk', { name: 'Job', template_id, rows })
+    const job = sent.body.data.id as Id
+    const logged = () => sending.parts.db.sql<EventGroup>`
+      select type, subjects, cause, channel, key_type from events where service_id = ${service.id} order by stamp, seq`
+    await expect.poll(async () => (await logged()).flatMap(one => one.subjects), { timeout: 10_000 }).toHaveLength(5)
+    expect((await logged()).slice(0, 3)).toEqual(
+      ['job.accepted', 'job.started', 'job.finished'].map(type => ({
+        ...{ type, subjects: [job], cause: 'job', channel: null, key_type: 'normal' },
+      })),
+    )
+    expect((await logged()).slice(3).map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['notification.delivered']),
+    )
+    expect(hinted).toContain(service.id)
+
+    const scheduled = await key.post('/v2/notifications/bulk', {
+      name: 'Job',
+      template_id,
+      rows,
+      scheduled_for: inMinutes(60),
+    })
+    hinted.length = 0
+    await key.delete(`/v2/notifications/bulk/${scheduled.body.data.id}`)
+    expect(hinted).toContain(service.id)
+    expect((await logged()).slice(-2)).toMatchObject(
+      ['job.accepted', 'job.cancelled'].map(type => ({ type, subjects: [scheduled.body.data.id] })),
+    )
+    const single = await key.post('/v2/notifications/email', {
+      ...{ email_address: 'a@example.org', template_id, scheduled_for: inMinutes(60) },
+    })
+    await key.delete(`/v2/notifications/${single.body.id}`)
+    expect((await logged()).slice(-1)).toMatchObject([
+      { type: 'notification.cancelled', cause: 'cancel', subjects: [single.body.id] },
+    ])
+  })
+
+  test('a job that exceeds the daily limit is not accepted, and not in the log', async () => {
+    const service = await here.service({ email_daily_limit: 1 })
+    const key = await service.key()
+    const template_id = await emailTemplate(key, 'Hello', 'Hello')
+    const rows = [['email address'], ['a@example.org'], ['b@example.org']]
+    expect((await key.post('/v2/notifications/bulk', { name: 'Job', template_id, rows })).status).toBe(400)
+    expect(await writer.eventsOf(service.id)).toEqual([])
+  })
+
+  test('stopped because its service is not active; failed because a chunk cannot become messages, or is too old', async () => {
+    const service = await here.service()
+    const key = await service.key()
+    const template_id = await emailTemplate(key, 'Hello', 'Hello')
+    const rows = [['email address'], ['a@example.org']]
+    const jobs: Id[] = []
+    for (const name of ['stopped', 'stalled', 'old'])
+      jobs.push(
+        (await key.post('/v2/notifications/bulk', { name, template_id, rows, scheduled_for: inMinutes(60) })).body.data
+          .id,
+      )
+    const [stopped, stalled, old] = jobs as [Id, Id, Id]
+    expect([await stop(sql, stopped), await stop(sql, stopped)]).toEqual([true, false])
+    const { ticket, app } = await writer.lease([stalled], service.id, 'spread')
+    const take = [{ id: ticket.id, takes: 1 }]
+    await stall(sql, app.owner, take, stalled, [])
+    await stall(sql, app.owner, take, stalled, [])
+    await purgeChunks(sql, writer.next(), old, 10)
+    const types = (await writer.eventsOf(service.id)).map(({ type, subjects: [job] }) => [type, job])
+    expect(types).toEqual([
+      ...jobs.map(job => ['job.accepted', job]),
+      ['job.cancelled', stopped],
+      ['job.failed', stalled],
+      ['job.failed', old],
+    ])
+  })
+})
+
+test('the ids of events begin with the time of their transaction, as those of messages do', async () => {
+  const micros = Array.from({ length: 500 }, () => Math.floor(Math.random() * 4e15))
+  const rows = await sql<{ floor: Id }>`
+    select event_floor(to_timestamp(0) + m * interval '1 microsecond') as floor
+    from unnest(${micros.map(String)}::bigint[]) with ordinality as t (m, n)
+    order by n`
+  expect(rows.map(row => row.floor)).toEqual(micros.map(floorOf))
 })

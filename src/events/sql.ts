@@ -41,7 +41,7 @@ export const jobLogged = (rows: Part): Part => part`job_logged as (
   )`
 
 const columns = part`id, stamp::text, seq::text, service_id, key_type, channel, type, at, subjects, cause, provider, response, detail,
-  uncertain, took, delays, times, sealed`
+  uncertain, took, delays, times::text[] as times, sealed`
 
 /** The stamp up to which the log is complete. Only valid in the statement that reads with it. */
 export const horizon: Part = part`(select shift + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock)`
