@@ -3,9 +3,12 @@
 // milliseconds: they are the same on any machine.
 import type pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createClock } from '../src/core/clock.ts'
-import { floorOf, type Id } from '../src/core/id.ts'
+import { createClock, fromMicros } from '../src/core/clock.ts'
+import { floorOf, type Id, microsOf } from '../src/core/id.ts'
 import type { Sql } from '../src/db/connect.ts'
+import { BEGINNING, type Position } from '../src/events/event.ts'
+import { makeEventPartitions } from '../src/events/partitions.ts'
+import { lastGroup, newGroups, placeAt, type Reading, read } from '../src/events/sql.ts'
 import { makePartitions } from '../src/notifications/partitions.ts'
 import { find, type Page, page } from '../src/notifications/sql/read.ts'
 import { pageOfTestMessages } from '../src/notifications/sql/simulated.ts'
@@ -18,9 +21,12 @@ const MANY = Number(process.env.HERALD_TEST_MESSAGES ?? 200_000)
 const DAYS = 7
 const DAY_MS = 86_400_000
 const SERVICE = '00000000-0000-4000-8000-000000000001' as Id
+const FIRST = '00000000-0000-0000-0000-000000000000' as Id
+const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as Id
 const OTHER = '00000000-0000-4000-8000-000000000002' as Id
 
-type Measured = { buffers: number; rows: number; scanned: string[] }
+/** `sorted`: the most rows that one node sorts. */
+type Measured = { buffers: number; rows: number; scanned: string[]; sorted: number }
 
 let here: World
 
@@ -151,13 +157,13 @@ async function cases(): Promise<[string, Run][]> {
 }
 
 /** Runs the statement under `explain`, with a custom and with a generic plan: the more expensive one counts. */
-async function measured(run: Run): Promise<Measured> {
+async function measured(run: Run, modes = ['force_custom_plan', 'force_generic_plan']): Promise<Measured> {
   const { text, values } = await captured(run)
   const client = here.parts.db.client()
   await client.connect()
   try {
     const results: Measured[] = []
-    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    for (const mode of modes) {
       await client.query(`set plan_cache_mode = ${mode}; deallocate all; prepare asked as ${text}`)
       const literals = values.map(value => literal(client, value)).join(', ')
       const answer = await client.query(
@@ -169,6 +175,7 @@ async function measured(run: Run): Promise<Measured> {
         buffers: pagesOf(plan),
         rows: plan['Actual Rows'],
         scanned: scannedBy(plan),
+        sorted: sortedBy(plan),
       })
     }
     return results.reduce((a, b) => (b.buffers > a.buffers ? b : a))
@@ -191,6 +198,9 @@ const scannedBy = (node: Node): string[] => [
   ...(/^(Seq|Bitmap Heap) Scan$/.test(node['Node Type']) && pagesOf(node) > 1 ? [node['Relation Name'] ?? ''] : []),
   ...(node.Plans ?? []).flatMap(scannedBy),
 ]
+
+const sortedBy = (node: Node): number =>
+  Math.max(node['Node Type'] === 'Sort' ? node['Actual Rows'] : 0, ...(node.Plans ?? []).map(sortedBy))
 
 const pagesOf = (node: Node) => node['Shared Hit Blocks'] + node['Shared Read Blocks']
 
@@ -253,6 +263,101 @@ describe.each(Object.entries(SCENES))(`a page costs the same with many messages 
   test('the same number of messages is returned', () => {
     for (const [name, { rows }] of many)
       if (!name.includes('deep')) expect([name, few.get(name)?.rows]).toEqual([name, rows])
+  })
+})
+
+/** Groups of events, oldest first; the service's own are one in two. Their stamps are below every horizon from now on. */
+async function fillLog(groups: number) {
+  const client = here.parts.db.client()
+  await client.connect()
+  await client.query(`
+    truncate events;
+    update event_clock set shift = 1000000000;
+    insert into events (id, stamp, service_id, key_type, channel, type, subjects, cause)
+    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 11) || '0000')::uuid, n,
+           case when n % 2 = 0 then '${OTHER}'::uuid else '${SERVICE}'::uuid end,
+           case when n % 20 = 3 then 'test' else 'normal' end, 'email',
+           case when n % 1000 = 501 then 'notification.technical-failure' else 'notification.delivered' end,
+           array(select (lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(m), 3, '0') || '8' || substr(hash, 4, 15))::uuid
+                 from generate_series(1, case when n % 10 = 5 then 50 else 1 end) m), 'attempt'
+    from (select n, md5(n::text) as hash,
+                 (extract(epoch from now()) * 1000)::bigint - 60000
+                   - ${Math.floor((LOG_DAYS - 1.1) * DAY_MS)} / ${groups} * (${groups} - n) as ms
+          from generate_series(1, ${groups}) n) made`)
+  await client.query('vacuum (analyze) events')
+  await client.end()
+}
+
+const LOG_DAYS = 10
+const LOGGED = { few: 20_000, many: 200_000 }
+
+describe(`a page of the log costs the same with ${LOGGED.many} groups as with ${LOGGED.few}, in ${LOG_DAYS} partitions`, () => {
+  const scope = { service_id: SERVICE, key_type: 'normal' } as const
+  const costs: Record<string, Record<keyof typeof LOGGED, Measured>> = {}
+
+  const logCases = (groups: number): [string, Run][] => {
+    const at = (stamp: number): Position => ({ stamp: String(Math.floor(stamp)), seq: '0', n: -1 })
+    const page =
+      (after: Position, changes: Partial<Reading> = {}): Run =>
+      sql =>
+        read(sql, scope, after, {
+          ...{ types: null, most: 1000, groups: 1002, until: null, from: FIRST, first: FIRST, last: LAST },
+          ...changes,
+        })
+    const week = floorOf(Math.floor(Date.now() / DAY_MS - 6) * DAY_MS * 1000)
+    return [
+      ['a page from the beginning', page(BEGINNING)],
+      ['a page far behind', page(at(groups / 3))],
+      ['a page at the end', page(at(groups - 2_500))],
+      ['a page of ten', page(at(groups / 3), { most: 10, groups: 12 })],
+      ['a page of a rare type', page(at(groups / 3), { types: ['notification.technical-failure'] })],
+      ['a page within the retention period', page(BEGINNING, { from: week })],
+      [
+        'the place of a time',
+        sql => placeAt(sql, scope, { at: fromMicros(microsOf(week)), before: floorOf(microsOf(week) - 120_000_000) }),
+      ],
+      ['the end', sql => lastGroup(sql, scope)],
+      ['what is new', sql => newGroups(sql, [{ ...scope, stamp: String(groups - 50), seq: '0' }])],
+    ]
+  }
+
+  beforeAll(async () => {
+    for (let day = LOG_DAYS; day >= 0; day--)
+      await makeEventPartitions(
+        here.parts.db,
+        createClock(() => Date.now() - day * DAY_MS),
+      )
+    for (const [size, groups] of Object.entries(LOGGED)) {
+      await fillLog(groups)
+      for (const [name, run] of logCases(groups))
+        costs[name] = { ...costs[name], [size]: await measured(run, ['force_generic_plan']) } as never
+    }
+    if (process.env.HERALD_TEST_PLANS)
+      console.table(
+        Object.entries(costs).map(([name, { few, many }]) => ({
+          name,
+          rows: many.rows,
+          few: few.buffers,
+          many: many.buffers,
+        })),
+      )
+  }, 240_000)
+
+  test('without a sequential scan and without sorting a partition', () => {
+    for (const [name, { many }] of Object.entries(costs)) {
+      expect([name, ...many.scanned]).toEqual([name])
+      expect([name, many.rows > 0]).toEqual([name, true])
+      expect([name, many.sorted <= 1_002]).toEqual([name, true])
+    }
+  })
+
+  test('with the same number of buffers, a few for each group', () => {
+    for (const [name, { few, many }] of Object.entries(costs)) {
+      expect([name, many.buffers <= few.buffers * 1.5 + 64 ? 'as before' : `${few.buffers} → ${many.buffers}`]).toEqual(
+        [name, 'as before'],
+      )
+      expect([name, many.buffers < 5_000]).toEqual([name, true])
+    }
   })
 })
 

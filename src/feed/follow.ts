@@ -1,12 +1,13 @@
 // One request for events: what comes after a place in the log, or, if there is nothing, what comes within some seconds.
 import type { Clock } from '../core/clock.ts'
+import { microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { BEGINNING, type EventType, type Position, type Scope } from '../events/event.ts'
+import type { EventType, Position, Scope } from '../events/event.ts'
 import { isAhead } from '../events/sql.ts'
 import type { Caller } from '../keys/key.ts'
 import type { Reads } from '../limits/reads.ts'
 import { readCursor, readTime } from './cursor.ts'
-import { type EventPage, endOfLog, oldestOf, positionAt, readEvents } from './read.ts'
+import { type EventPage, endOfLog, type Oldest, oldestOf, positionAt, readEvents } from './read.ts'
 import { refuse } from './refusals.ts'
 import type { Waits } from './waits.ts'
 
@@ -33,7 +34,8 @@ export async function follow(
   const next = (from: Position) =>
     readEvents(sql, scope, from, { types, most: limit, oldest: oldestOf(clock, service) })
   let page = await reads.run(service.id, true, async () => {
-    const from = await beginning(sql, scope, after)
+    const from =
+      after === undefined ? await whatIsKept(sql, scope, oldestOf(clock, service)) : await placeOf(sql, scope, after)
     const first = await next(from)
     if (first.position === from && after !== undefined && (await isAhead(sql, from))) throw refuse.aheadOfLog(after)
     return first
@@ -53,8 +55,11 @@ export async function follow(
   return { ...page, waitedMs }
 }
 
-async function beginning(sql: Sql, scope: Scope, after: string | undefined): Promise<Position> {
-  if (after === undefined) return BEGINNING
+/** The beginning of what may still be shown. */
+const whatIsKept = (sql: Sql, scope: Scope, oldest: Oldest) =>
+  positionAt(sql, scope, Math.min(...Object.values(oldest).map(microsOf)))
+
+async function placeOf(sql: Sql, scope: Scope, after: string): Promise<Position> {
   if (after === 'now') return endOfLog(sql, scope)
   const micros = readTime(after)
   if (micros !== null) return positionAt(sql, scope, micros)

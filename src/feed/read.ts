@@ -2,7 +2,7 @@
 import { type JobDetails, details as jobDetails } from '../bulk/sql/read.ts'
 import { type Channel, channelNames } from '../channels/index.ts'
 import { type Clock, fromMicros, type Timestamp, zulu } from '../core/clock.ts'
-import { floorOf, type Id } from '../core/id.ts'
+import { floorOf, type Id, microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import {
   BEGINNING,
@@ -82,8 +82,9 @@ export async function readEvents(
 ): Promise<EventPage> {
   // The group of the position may have been read to its end, and one more tells whether there is more.
   const groups = Math.max(most + 2, types ? LEAST_GROUPS : 0)
-  const first = maximum(range?.first ?? LOWEST, oldest ? minimum(...Object.values(oldest)) : LOWEST)
-  const found = await read(sql, scope, after, { types, most, groups, until, first, last: range?.last ?? HIGHEST })
+  const { first, last: end } = range ?? { first: LOWEST, last: HIGHEST }
+  const from = dayOf(maximum(first, oldest ? minimum(...Object.values(oldest)) : LOWEST))
+  const found = await read(sql, scope, after, { types, most, groups, until, from, first, last: end })
   const last = found.at(-1)
   if (!last) return { events: [], position: after, hasMore: false }
   const events = found.flatMap(group => (group.wanted ? eventsOf(group, oldest) : []))
@@ -135,6 +136,7 @@ export const comparePositions = (a: Position, b: Position): number =>
   compare(BigInt(a.stamp), BigInt(b.stamp)) || compare(BigInt(a.seq), BigInt(b.seq)) || a.n - b.n
 
 const compare = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0)
+const dayOf = (id: Id) => floorOf(Math.floor(microsOf(id) / DAY_MICROS) * DAY_MICROS)
 const minimum = (...ids: Id[]) => ids.reduce((low, id) => (id < low ? id : low))
 const maximum = (a: Id, b: Id) => (a > b ? a : b)
 const countOf = (list: string | null) => (list ? list.split(',').length : 0)
