@@ -46,6 +46,15 @@ const WANTED = {
   'the database clock was set (T1)': 'herald_clock_steps',
   'errors in the log': 'herald_faults_total',
   'callers refused at the limit of open files': 'herald_connections_refused_total',
+  'webhook requests': 'herald_webhook_posts_total',
+  'events that endpoints accepted': 'herald_webhook_events_total',
+  'webhook endpoints by state': 'herald_webhooks',
+  'webhook endpoints that fail': 'herald_webhooks_failing',
+  'webhook endpoints disabled': 'herald_webhooks_disabled_total',
+  'webhook endpoints behind': 'herald_webhook_behind_seconds',
+  'readers of events wait for a transaction': 'herald_events_horizon_seconds',
+  'requests waiting for events': 'herald_events_waiting',
+  'mails of Herald itself given up': 'herald_mails_lost_total',
 }
 
 const namesIn = (expr: string) => [...new Set(expr.match(/\bherald_[a-z0-9_]+/g))]
@@ -125,6 +134,17 @@ describe('a real scrape', async () => {
     expect(lanes('herald_oldest_waiting_seconds')).toEqual([...LANES].sort())
     expect(lanes('herald_in_flight')).toEqual([...LANES].sort())
   })
+})
+
+test('a transaction that readers of events wait for shows by its age', async () => {
+  const here = await world()
+  const client = here.parts.db.client()
+  await client.connect()
+  await client.query('begin')
+  await client.query('select pg_current_xact_id()')
+  const age = async () => numberAt(await scraped(here.address), 'herald_events_horizon_seconds')
+  await expect.poll(age, { timeout: 20_000, interval: 200 }).toBeGreaterThan(0.5)
+  await client.end()
 })
 
 test('the figures of the queue equal its contents', async () => {
