@@ -1,18 +1,20 @@
 // The cost of a page depends on what it shows, not on what is stored (issue 4): the statements of notifications/sql/read.ts are
 // explained with few and with many messages stored, and must read about the same number of buffers. Buffers are counted, not
 // milliseconds: they are the same on any machine.
-import type pg from 'pg'
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { channelNames } from '../src/channels/index.ts'
 import { createClock, fromMicros } from '../src/core/clock.ts'
 import { floorOf, type Id, microsOf } from '../src/core/id.ts'
-import type { Sql } from '../src/db/connect.ts'
 import { BEGINNING, type Position } from '../src/events/event.ts'
 import { makeEventPartitions } from '../src/events/partitions.ts'
 import { lastGroup, newGroups, placeAt, type Reading, read } from '../src/events/sql.ts'
 import { makePartitions } from '../src/notifications/partitions.ts'
-import { find, type Page, page } from '../src/notifications/sql/read.ts'
+import { type DigestedRecipient, toRecipient, withReference } from '../src/notifications/sql/find.ts'
+import { find, type Page, page, story } from '../src/notifications/sql/read.ts'
 import { pageOfTestMessages } from '../src/notifications/sql/simulated.ts'
 import { FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
+import { explained, type Measured, type Run } from './support/explain.ts'
 import { type World, world } from './support/world.ts'
 
 const FEW = 10_000
@@ -24,9 +26,6 @@ const SERVICE = '00000000-0000-4000-8000-000000000001' as Id
 const FIRST = '00000000-0000-0000-0000-000000000000' as Id
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as Id
 const OTHER = '00000000-0000-4000-8000-000000000002' as Id
-
-/** `sorted`: the most rows that one node sorts. */
-type Measured = { buffers: number; rows: number; scanned: string[]; sorted: number }
 
 let here: World
 
@@ -82,15 +81,16 @@ async function fill(from: number, to: number, { columns, analysed }: Scene) {
   await client.query(`
     drop table if exists filling;
     create table filling as
-    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id, ${columns}
+    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id, ${columns},
+           decode(substr(md5(case when n < 1000 and n % 100 = 41 then 'rare' when n % 3 = 0 then 'common' else n::text end), 1, 14), 'hex') as digest
     from (select n, md5(n::text) as hash,
                  (extract(epoch from now()) * 1000)::bigint - 60000
                    - (n::bigint * 7919 * 1013) % ${Math.floor((DAYS - 0.1) * DAY_MS)} as ms
           from generate_series(${from}, ${to - 1}) n) made;
     insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
-                               is_international, sealed)
+                               is_international, sealed, recipient_digest)
     select id, service_id, key_type, channel, in_job, '${SERVICE}', 1, 'email-medium', reference,
-           false, decode(repeat('ab', 200), 'hex')
+           false, decode(repeat('ab', 200), 'hex'), digest
     from filling;
     insert into states (id, service_id, key_type, channel, in_job, status, completed_at)
     select id, service_id, key_type, channel, in_job, status,
@@ -102,7 +102,17 @@ async function fill(from: number, to: number, { columns, analysed }: Scene) {
   await client.end()
 }
 
-type Run = (sql: Sql) => Promise<unknown>
+/** The digests that `fill` writes, as those of both channels and services. */
+const recipients = (name: string): DigestedRecipient[] =>
+  [SERVICE, OTHER].flatMap(service_id =>
+    channelNames.map(channel => ({
+      service_id,
+      channel,
+      digest: createHash('md5').update(name).digest().subarray(0, 7),
+    })),
+  )
+
+const measured = (run: Run, modes?: readonly string[]) => explained(here.parts.db, run, modes)
 
 async function cases(): Promise<[string, Run][]> {
   const floor = floorOf((Date.now() - DAYS * DAY_MS) * 1000)
@@ -150,86 +160,16 @@ async function cases(): Promise<[string, Run][]> {
     ['reference and status', ask({ reference: 'common', statuses: ['delivered'] as Status[] })],
     ...FILTERS.map((filter): [string, Run] => [`status ${filter}`, ask({ statuses: statusesOf([filter]), ...jobs })]),
     ['several statuses, deep', ask({ statuses: statusesOf(['failed', 'delivered']), olderThan: deep, ...jobs })],
+    ['messages to a recipient', sql => toRecipient(sql, recipients('common'), 50)],
+    ['messages to a rare recipient', sql => toRecipient(sql, recipients('rare'), 50)],
+    ['messages to nobody', sql => toRecipient(sql, recipients('nobody'), 50)],
+    ['messages with a reference, of all services', sql => withReference(sql, [SERVICE, OTHER], 'common', 50)],
+    ['messages with a rare reference', sql => withReference(sql, [SERVICE, OTHER], 'rare', 50)],
+    ['the timeline of a message', sql => story(sql, one?.id as Id, 200)],
     ['the inbox: messages of test keys', sql => pageOfTestMessages(sql, null, 50)],
     ['the inbox, deep', sql => pageOfTestMessages(sql, deep, 50)],
     ['one message', sql => find(sql, SERVICE, one?.id as Id)],
   ]
-}
-
-/** Runs the statement under `explain`, with a custom and with a generic plan: the more expensive one counts. */
-async function measured(run: Run, modes = ['force_custom_plan', 'force_generic_plan']): Promise<Measured> {
-  const { text, values } = await captured(run)
-  const client = here.parts.db.client()
-  await client.connect()
-  try {
-    const results: Measured[] = []
-    for (const mode of modes) {
-      await client.query(`set plan_cache_mode = ${mode}; deallocate all; prepare asked as ${text}`)
-      const literals = values.map(value => literal(client, value)).join(', ')
-      const answer = await client.query(
-        `explain (analyze, buffers, timing off, format json) execute asked(${literals})`,
-      )
-      const plan = answer.rows[0]['QUERY PLAN'][0].Plan as Node
-      if (process.env.HERALD_TEST_PLANS === 'all') console.log(mode, JSON.stringify(plan, null, 1))
-      results.push({
-        buffers: pagesOf(plan),
-        rows: plan['Actual Rows'],
-        scanned: scannedBy(plan),
-        sorted: sortedBy(plan),
-      })
-    }
-    return results.reduce((a, b) => (b.buffers > a.buffers ? b : a))
-  } finally {
-    await client.end()
-  }
-}
-
-type Node = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Node[]
-}
-
-/** Tables that were read without an index. An empty partition has no page to read and does not count. */
-const scannedBy = (node: Node): string[] => [
-  ...(/^(Seq|Bitmap Heap) Scan$/.test(node['Node Type']) && pagesOf(node) > 1 ? [node['Relation Name'] ?? ''] : []),
-  ...(node.Plans ?? []).flatMap(scannedBy),
-]
-
-const sortedBy = (node: Node): number =>
-  Math.max(node['Node Type'] === 'Sort' ? node['Actual Rows'] : 0, ...(node.Plans ?? []).map(sortedBy))
-
-const pagesOf = (node: Node) => node['Shared Hit Blocks'] + node['Shared Read Blocks']
-
-/** The text and the values that a function of sql.ts sends. */
-async function captured(run: Run): Promise<{ text: string; values: unknown[] }> {
-  const values: unknown[] = []
-  let text = ''
-  const capture = async (strings: readonly string[], ...given: unknown[]) => {
-    text = written(strings, given, values)
-    return []
-  }
-  await run(capture as Sql)
-  return { text, values }
-}
-
-function written(strings: readonly string[], given: readonly unknown[], values: unknown[]): string {
-  return given.reduce<string>((text, value, at) => {
-    const inner = value as { strings?: readonly string[]; values?: readonly unknown[] } | null
-    const piece = inner?.strings ? written(inner.strings, inner.values ?? [], values) : `$${values.push(value)}`
-    return text + piece + strings[at + 1]
-  }, strings[0] ?? '')
-}
-
-function literal(client: pg.Client, value: unknown): string {
-  if (value === null || value === undefined) return 'null'
-  if (typeof value === 'number') return String(value)
-  return client.escapeLiteral(
-    Array.isArray(value) ? `{${value.map(item => JSON.stringify(item)).join(',')}}` : String(value),
-  )
 }
 
 describe.each(Object.entries(SCENES))(`a page costs the same with many messages as with ${FEW}: %s`, (_name, scene) => {

@@ -165,15 +165,15 @@ function later(
   outcome: Extract<Outcome, { kind: 'deferred' }>,
 ): Handled<DeliveryResult> {
   const uncertain = outcome.uncertain === true
+  const reply = { detail: replyClass(outcome.detail), reply: cleanLine(outcome.detail) }
   const dueAt = item.scheduled_for === null ? microsOf(item.id) / 1000 : Date.parse(item.scheduled_for)
   if (app.clock.now() - dueAt > RETRY_PERIOD_MS) {
     // It may have been sent, so a receipt may still arrive.
-    if (uncertain) return done({ ...tried, status: 'sending', moves: ['sending'], uncertain })
+    if (uncertain) return done({ ...tried, ...reply, status: 'sending', moves: ['sending'], uncertain })
     return refused(tried, outcome.detail)
   }
   const cap = ticket.lane.endsWith('-high') ? MAX_DELAY_SECONDS.high : MAX_DELAY_SECONDS.other
   const delay = delaySeconds(ticket.attempts + 1, cap, app.random(), outcome.retryAfterSeconds)
-  const reply = { detail: replyClass(outcome.detail), reply: cleanLine(outcome.detail) }
   return { kind: 'again', result: { ...NOTHING, ...tried, ...reply, uncertain, delay }, delaySeconds: delay }
 }
 

@@ -151,6 +151,11 @@ function wordsFor(event: MessageEvent, status: Status | null, reason: string | n
   }
 }
 
+/** Whether nobody knows how this attempt ended. An event stays uncertain after an earlier one, but then it has no reply. */
+export const isLost = ({ type, uncertain, provider, detail }: MessageEvent) =>
+  type === 'notification.uncertain' ||
+  (type === 'notification.sending' && uncertain && (provider === null || detail !== null))
+
 function attempted(event: MessageEvent, status: Status | null, reason: string | null): [Kind, string] {
   const { provider, type, took, next_at, response } = event
   const because = [reason, event.detail].filter(one => one !== null).join(', ')
@@ -161,7 +166,7 @@ function attempted(event: MessageEvent, status: Status | null, reason: string | 
   if (type === 'notification.deferred') return ['attempt', `${named(provider)} did not take it${why}${next}.`]
   if (type === 'notification.uncertain')
     return ['uncertain', `${named(provider)} may have taken it, but its answer was lost${why}${next}.`]
-  if (event.uncertain && status === 'sending')
+  if (isLost(event))
     return ['uncertain', `${named(provider)} may have taken it, but its answer was lost${why}; it is not sent again.`]
   if (status !== null && ACCEPTED[status])
     return ['attempt', `${named(provider)} accepted it${took === null ? '' : ` in ${took} ms`}; ${ACCEPTED[status]}.`]

@@ -14,6 +14,7 @@ const common: Facts = {
   response: null,
   attempts: 0,
   uncertain: false,
+  isLastLost: false,
   createdAt: '2026-11-02 14:00:00.5+00',
   scheduledFor: null,
   lastAttemptAt: null,
@@ -175,7 +176,7 @@ const CASES: readonly (readonly [string, Partial<Facts>, string])[] = [
   ],
   [
     'uncertain, repeated',
-    { ...deferred, attempts: 1, uncertain: true, detail: 'connection lost' },
+    { ...deferred, attempts: 1, uncertain: true, isLastLost: true, detail: 'connection lost' },
     'It may have been sent: the answer of the provider relay was lost at 14:05 UTC; next try at 14:35 UTC; the recipient may get it twice.',
   ],
   [
@@ -184,8 +185,18 @@ const CASES: readonly (readonly [string, Partial<Facts>, string])[] = [
     'Accepted by the provider relay at 14:05 UTC; its receipt has not come yet (72 hours at most); nothing to do.',
   ],
   [
+    'sending, after an attempt whose answer was lost',
+    { ...four, status: 'sending', cause: 'attempt', uncertain: true },
+    'Accepted by the provider relay at 14:05 UTC; an earlier attempt may have arrived as well, so the recipient may have it twice; its receipt has not come yet (72 hours at most); nothing to do.',
+  ],
+  [
+    'deferred, after an attempt whose answer was lost',
+    { ...deferred, uncertain: true, detail: 'connection refused' },
+    'The provider refused the connection; tried 4 times until 14:05 UTC; next try at 14:35 UTC; the recipient may get it twice.',
+  ],
+  [
     'sending, uncertain',
-    { ...once, status: 'sending', cause: 'attempt', uncertain: true },
+    { ...once, status: 'sending', cause: 'attempt', uncertain: true, isLastLost: true },
     'It may have been sent: the answer of the provider relay was lost at 14:05 UTC; a receipt may still tell; ask the recipient before you send again.',
   ],
   [

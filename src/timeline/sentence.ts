@@ -19,8 +19,9 @@ export type Facts = {
   reply: string | null
   response: string | null
   attempts: number
-  /** An attempt may have succeeded although nobody knows. */
+  /** An attempt may have succeeded although nobody knows; `isLastLost`: the last one. */
   uncertain: boolean
+  isLastLost: boolean
   createdAt: Timestamp
   scheduledFor: Timestamp | null
   lastAttemptAt: Timestamp | null
@@ -79,9 +80,9 @@ const BY_STATUS: Readonly<Record<Status, (facts: Facts) => Said>> = {
     'send again if it is still needed',
   ],
   sending: facts =>
-    facts.uncertain
+    facts.isLastLost
       ? [maybeSent(facts), 'a receipt may still tell', 'ask the recipient before you send again']
-      : [handedOver(facts), 'its receipt has not come yet (72 hours at most)', NOTHING_TO_DO],
+      : [handedOver(facts), twice(facts), 'its receipt has not come yet (72 hours at most)', NOTHING_TO_DO],
   pending: facts => [
     handedOver(facts),
     meaning(facts) ? lower(meaning(facts)?.is ?? '') : 'not delivered yet',
@@ -96,7 +97,11 @@ const BY_STATUS: Readonly<Record<Status, (facts: Facts) => Said>> = {
   delivered: facts =>
     facts.cause === 'attempt'
       ? [handedOver(facts), 'that counts as delivered, but no receipt confirms it', IF_MISSING[facts.channel]]
-      : [`delivered${atTime(facts.completedAt, facts.now)}, as ${named(facts.provider)} reported`, NOTHING_TO_DO],
+      : [
+          `delivered${atTime(facts.completedAt, facts.now)}, as ${named(facts.provider)} reported`,
+          twice(facts),
+          NOTHING_TO_DO,
+        ],
   'permanent-failure': facts => failed(facts, REJECTED[facts.channel]),
   'temporary-failure': facts =>
     facts.cause === 'expiry'
@@ -127,7 +132,7 @@ const REJECTED: Readonly<Record<Channel, Meaning>> = {
 }
 
 function waiting(facts: Facts): Said {
-  const { scheduledFor, now, attempts, isHeld, createdAt, uncertain } = facts
+  const { scheduledFor, now, attempts, isHeld, createdAt, isLastLost } = facts
   if (scheduledFor !== null && isAfter(scheduledFor, now))
     return [`scheduled for ${clock(scheduledFor, now)}`, 'nothing was sent yet', 'it can be cancelled until then']
   const hold = isHeld ? 'sending is held by the operator, and goes on after the release' : null
@@ -139,10 +144,14 @@ function waiting(facts: Facts): Said {
     ]
   const known = meaning(facts)
   return [
-    uncertain ? maybeSent(facts) : (known?.is ?? 'The provider does not take it at the moment'),
-    uncertain ? null : tried(facts),
+    isLastLost ? maybeSent(facts) : (known?.is ?? 'The provider does not take it at the moment'),
+    isLastLost ? null : tried(facts),
     hold ?? nextTry(facts),
-    uncertain ? 'the recipient may get it twice' : known?.advice.includes('operator') ? IF_IT_LASTS : NOTHING_TO_DO,
+    facts.uncertain
+      ? 'the recipient may get it twice'
+      : known?.advice.includes('operator')
+        ? IF_IT_LASTS
+        : NOTHING_TO_DO,
   ]
 }
 
@@ -155,6 +164,9 @@ const meaning = ({ channel, reply, detail, response }: Facts) => meaningOf(chann
 
 const maybeSent = ({ provider, lastAttemptAt, now }: Facts) =>
   `it may have been sent: the answer of ${named(provider)} was lost${atTime(lastAttemptAt, now)}`
+
+const twice = ({ uncertain }: Facts) =>
+  uncertain ? 'an earlier attempt may have arrived as well, so the recipient may have it twice' : null
 
 const handedOver = ({ provider, lastAttemptAt, now }: Facts) =>
   `accepted by ${named(provider)}${atTime(lastAttemptAt, now)}`

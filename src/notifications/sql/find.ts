@@ -1,9 +1,10 @@
 // Messages of a recipient or with a reference, for an operator who searches. Nothing is opened.
 import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
-import { bytes, type Part, part, type Sql } from '../../db/connect.ts'
+import { type Part, part, type Sql } from '../../db/connect.ts'
 import { KEY_TYPES } from '../../keys/key.ts'
 import type { Status } from '../status.ts'
+import { LAST } from './bounds.ts'
 
 export type FoundMessage = {
   id: Id
@@ -18,23 +19,28 @@ export type FoundMessage = {
 /** Where a recipient may be stored: a digest of a service and channel. */
 export type DigestedRecipient = { service_id: Id; channel: Channel; digest: Buffer }
 
-/** Newest first. Each digest is one scan of the index `notifications_by_recipient` that reads at most `size` entries. */
+/**
+ * Newest first. Each digest is one scan of the index `notifications_by_recipient` that reads at most `size` entries: of an equality
+ * the planner expects a single message, and would read and sort all of a recipient who has many; so it is written as a range.
+ */
 export const toRecipient = (sql: Sql, wanted: readonly DigestedRecipient[], size: number) =>
   pageOf(
     sql,
     part`
     select n.id
     from unnest(${wanted.map(one => one.service_id)}::uuid[], ${wanted.map(one => one.channel)}::text[],
-                ${bytes(wanted.map(one => one.digest))}::bytea[]) as w (service_id, channel, digest)
+                ${wanted.map(one => `\\x${one.digest.toString('hex')}`)}::bytea[]) as w (service_id, channel, digest)
     cross join lateral (
-      select n.id
+      select n.id, n.service_id, n.channel
       from notifications n
-      where n.recipient_digest = w.digest
-        and n.service_id = w.service_id
-        and n.channel = w.channel
-      order by n.id desc nulls last
+      where n.recipient_digest >= w.digest
+        and (n.recipient_digest, n.id) <= (w.digest, ${LAST}::uuid)
+      order by n.recipient_digest desc nulls first, n.id desc nulls last
       limit ${size}
-    ) n`,
+    ) n
+    -- Only if two recipients had the same digest.
+    where n.service_id = w.service_id
+      and n.channel = w.channel`,
     size,
   )
 
