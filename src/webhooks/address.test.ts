@@ -71,18 +71,19 @@ describe('the address of an endpoint', () => {
     expect(checkUrl(text)).toHaveProperty('url')
   })
 
-  const INSIDE = 'must not be an address inside a network'
+  const INSIDE = 'must not be an address inside a network; the operator decides by HERALD_WEBHOOK_ALLOW'
+  const SCHEME = 'must begin with https://; the operator decides by HERALD_WEBHOOK_SCHEMES'
   const NO_ADDRESS = 'must be an address like https://example.org/events, in ASCII'
   test.each([
-    ['http://example.org/', 'must begin with https://'],
-    ['ftp://example.org/', 'must begin with https://'],
-    ['file:///etc/passwd', 'must begin with https://'],
+    ['http://example.org/', SCHEME],
+    ['ftp://example.org/', SCHEME],
+    ['file:///etc/passwd', SCHEME],
     ['https://me:secret@example.org/', 'must not contain a user name or a password'],
     ['https://me@example.org/', 'must not contain a user name or a password'],
     ['https://example.org/#part', 'must not contain a fragment (#)'],
     ['https://example.org/#', 'must not contain a fragment (#)'],
-    ['https://example.org:8443/', 'must not use port 8443; the operator decides which ports are allowed'],
-    ['https://example.org:22/', 'must not use port 22; the operator decides which ports are allowed'],
+    ['https://example.org:8443/', 'must not use port 8443; the operator decides by HERALD_WEBHOOK_PORTS'],
+    ['https://example.org:22/', 'must not use port 22; the operator decides by HERALD_WEBHOOK_PORTS'],
     ['https://127.0.0.1/', INSIDE],
     ['https://2130706433/', INSIDE],
     ['https://0x7f000001/', INSIDE],
@@ -124,7 +125,9 @@ describe('the address of an endpoint', () => {
     expect(wider.checkUrl('http://example.org/')).toHaveProperty('url')
     expect(wider.checkUrl('https://example.org:8443/')).toHaveProperty('url')
     expect(wider.checkUrl('https://example.org/')).toHaveProperty('problem')
-    expect(wider.checkUrl('ws://example.org/')).toEqual({ problem: 'must begin with https:// or http://' })
+    expect(wider.checkUrl('ws://example.org/')).toEqual({
+      problem: 'must begin with https:// or http://; the operator decides by HERALD_WEBHOOK_SCHEMES',
+    })
   })
 })
 

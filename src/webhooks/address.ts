@@ -102,14 +102,17 @@ function check(
   const url = new URL(text)
   const scheme = url.protocol.slice(0, -1)
   if (!webhookSchemes.some(known => known === scheme))
-    return problem(`must begin with ${webhookSchemes.map(known => `${known}://`).join(' or ')}`)
+    return problem(
+      `must begin with ${webhookSchemes.map(known => `${known}://`).join(' or ')}; the operator decides by HERALD_WEBHOOK_SCHEMES`,
+    )
   if (url.username !== '' || url.password !== '') return problem('must not contain a user name or a password')
   if (text.includes('#')) return problem('must not contain a fragment (#)')
   const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port)
   if (!webhookPorts.some(({ from, to }) => port >= from && port <= to))
-    return problem(`must not use port ${port}; the operator decides which ports are allowed`)
+    return problem(`must not use port ${port}; the operator decides by HERALD_WEBHOOK_PORTS`)
   const literal = literalIn(url)
-  if (literal !== null && !mayConnect(literal)) return problem('must not be an address inside a network')
+  if (literal !== null && !mayConnect(literal))
+    return problem('must not be an address inside a network; the operator decides by HERALD_WEBHOOK_ALLOW')
   return { url }
 }
 
