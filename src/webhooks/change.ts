@@ -11,6 +11,7 @@ import { refuse } from './refusals.ts'
 import { batchFrom, eventTypesFrom, momentFrom, recipientFrom, tokenFrom, urlFrom } from './rules.ts'
 import type { WebhookSettings } from './settings.ts'
 import { changeWebhook, lockWebhook, type Owner } from './sql/manage.ts'
+import { retryWaiting } from './sql/replay.ts'
 import { readWebhook, sealTarget, type Webhook } from './webhook.ts'
 
 export type WebhookChange = {
@@ -26,7 +27,10 @@ export type WebhookChange = {
 
 type App = { db: Database; clock: Clock; seal: Seal; config: WebhookSettings }
 
-/** What is not given stays. An endpoint that becomes active goes on where it was, unless `from` is given. */
+/**
+ * What is not given stays. An endpoint that becomes active goes on where it was, unless `from` is given. Then, and with another
+ * address, what it refused is tried again at once.
+ */
 export async function change(
   app: App,
   actor: Actor,
@@ -49,6 +53,7 @@ export async function change(
       position: from === null ? null : await positionAt(sql, before, from),
       anew: isResumed || from !== null || (url !== null && url !== before.url),
     }
+    if (wanted.anew) await retryWaiting(sql, id)
     const detail = { changed: Object.keys(input) }
     return changeWebhook(sql, id, wanted, actor, { action: isResumed ? 'webhook resumed' : 'webhook changed', detail })
   })

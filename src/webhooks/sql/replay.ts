@@ -77,6 +77,14 @@ export async function retryFailed(sql: Sql, webhook: Id, most: number, actor: Ac
   return row?.count ?? 0
 }
 
+/** Single events that wait become due. */
+export const retryWaiting = (sql: Sql, webhook: Id) => sql`
+  update webhook_retries
+  set next_at = clock_timestamp()
+  where webhook_id = ${webhook}
+    and state = 'waiting'
+    and next_at > clock_timestamp()`
+
 /** A failing endpoint is not tried before its next retry; this makes it due now. */
 export const tryNow = (sql: Sql, webhook: Id) => sql`
   update webhooks
