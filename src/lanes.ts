@@ -30,7 +30,7 @@ import { apply, writeMoves } from './receipts/apply.ts'
 import { RECEIPT_LANE } from './receipts/sql.ts'
 import type { Steps } from './runtime/steps.ts'
 import { deliverWebhooks, writeTurns } from './webhooks/deliver.ts'
-import { WEBHOOK_LANE } from './webhooks/lane.ts'
+import { WEBHOOK_LANE, WEBHOOK_TICKETS } from './webhooks/lane.ts'
 
 export function lanesOf(parts: EngineParts): LaneSpec[] {
   const sql = parts.db.sql
@@ -50,7 +50,13 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
     lane({ name: SPREAD_LANE, slots: 4, work: spread(app), write: writeChunks(app) }),
     lane({ name: RECEIPT_LANE, slots: 256, work: apply(app), write: writeMoves(app) }),
     lane({ name: MAIL_LANE, slots: 4, work: deliverMails(app), write: writeMails(app) }),
-    lane({ name: WEBHOOK_LANE, slots: 256, tickets: 256, work: deliverWebhooks(app), write: writeTurns(app) }),
+    lane({
+      name: WEBHOOK_LANE,
+      slots: 256,
+      tickets: WEBHOOK_TICKETS,
+      work: deliverWebhooks(app),
+      write: writeTurns(app),
+    }),
   ]
 }
 

@@ -6,14 +6,14 @@ import type { LaneShare } from '../runtime/admission.ts'
 import type { Recorder } from './record.ts'
 import { createSchedule, type Turn } from './schedule.ts'
 import * as suspects from './suspects.ts'
-import { createTickets } from './take.ts'
+import { createTickets, type TicketLimits } from './take.ts'
 import type { Entry, Handled, Leased, Work } from './work.ts'
 
 export type LaneOptions<Item, Result> = {
   name: string
   /** Items in flight at the same time. */
   slots: number
-  tickets?: number
+  tickets?: TicketLimits
   work: Work<Item, Result>
   taker: Taker
   leaseSeconds: number
@@ -53,7 +53,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     taker,
     leaseSeconds: options.leaseSeconds,
     enough: options.slots,
-    ...(options.tickets !== undefined && { mostTickets: options.tickets }),
+    ...(options.tickets && { limits: options.tickets }),
     suspectSlot: options.suspectSlot,
     isPaused: schedule.isPaused,
     isStopping: () => isStopping,

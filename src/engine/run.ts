@@ -6,6 +6,7 @@ import { startPeriodic } from '../runtime/periodic.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createRecorder } from './record.ts'
 import { createSuspectSlot, type SuspectSlot } from './suspects.ts'
+import type { TicketLimits } from './take.ts'
 import type { Entry, Work } from './work.ts'
 
 export type LaneContext = {
@@ -25,8 +26,8 @@ export function lane<Item, Result>(spec: {
   name: string
   /** Items in flight at the same time. */
   slots: number
-  /** Tickets in memory at the same time. Absent: 16. More where a ticket has one item that takes long. */
-  tickets?: number
+  /** Tickets in memory at the same time, of all services and of one. More than usual where a ticket has one item that takes long. */
+  tickets?: TicketLimits
   /** Places of the process-wide limit that only this lane may use (runtime/admission.ts). Absent: the lane sends nothing. */
   reserved?: number
   work: Work<Item, Result>

@@ -12,8 +12,7 @@ export type TakeOptions<Item> = LoadOptions<Item> & {
   leaseSeconds: number
   /** With at least this many items waiting, takes are TAKE_PAUSE_MS apart. */
   enough: number
-  /** Tickets in memory, loaded or loading. */
-  mostTickets?: number
+  limits?: TicketLimits
   suspectSlot: SuspectSlot
   isPaused(): boolean
   onLoaded(leased: Leased<Item>, broken: readonly Id[]): void
@@ -39,13 +38,17 @@ export type Tickets<Item> = {
   giveBack(leased: readonly Leased<Item>[]): Promise<void>
 }
 
-/** Tickets in memory, where a lane says nothing else, and of one take. */
+/** Tickets in memory, loaded or loading: of all services, and of one. */
+export type TicketLimits = { all: number; ofOne: number }
+
+/** Of one take, and in memory where a lane says nothing else. */
 const MOST_TICKETS = 16
+const USUAL: TicketLimits = { all: MOST_TICKETS, ofOne: MOST_OF_ONE }
 const TAKE_PAUSE_MS = 10
 const SUSPECT_PAUSE_MS = 500
 
 export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
-  const { lane, taker, suspectSlot, mostTickets = MOST_TICKETS, onFault, onChange } = options
+  const { lane, taker, suspectSlot, limits = USUAL, onFault, onChange } = options
   const leasedById = new Map<Id, Leased<Item>>()
   const loading = new Set<Ticket>()
   let isTaking = false
@@ -54,7 +57,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
   let nextTakeAt = 0
   let nextSuspectAt = 0
 
-  const room = () => mostTickets - leasedById.size - loading.size
+  const room = () => limits.all - leasedById.size - loading.size
 
   async function take() {
     isTaking = true
@@ -64,7 +67,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
       if (options.isPaused()) return
       // Measured before the statement that leases: a process that was frozen in between must not trust an expired lease.
       const leasedUntil = performance.now() + options.leaseSeconds * 1000
-      const due = await taker.take(lane, Math.min(room(), MOST_TICKETS), 'usual', countByService())
+      const due = await taker.take(lane, Math.min(room(), MOST_TICKETS), 'usual', countByService(), limits.ofOne)
       // After an empty take the lane waits for the next expectMore(), which may have come during the statement.
       if (due.length > 0) mayHaveMore = true
       const taken = [...due, ...(await takeSuspect())]
@@ -162,7 +165,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
       // The same ticket may have been taken a second time.
       if (leasedById.get(ticket.id) !== leased) return
       // A service at its limit may have one more now.
-      if ((countByService().get(ticket.service_id) ?? 0) >= MOST_OF_ONE) mayHaveMore = true
+      if ((countByService().get(ticket.service_id) ?? 0) >= limits.ofOne) mayHaveMore = true
       leasedById.delete(ticket.id)
       if (!isSuspect(ticket)) return
       suspectSlot.release()

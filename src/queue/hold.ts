@@ -85,6 +85,6 @@ export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (er
 /** A taker that finds no tickets in held lanes. */
 export const heldBy = (hold: Pick<Hold, 'isShut'>, taker: Taker): Taker => ({
   ...taker,
-  take: async (lane, most, which, leased) => (hold.isShut(lane) ? [] : taker.take(lane, most, which, leased)),
+  take: async (lane, ...rest) => (hold.isShut(lane) ? [] : taker.take(lane, ...rest)),
   nextDue: lanes => taker.nextDue(lanes.filter(lane => !hold.isShut(lane))),
 })

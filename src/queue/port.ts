@@ -23,9 +23,15 @@ export type Taker = {
   /**
    * Leases at most `most` due tickets of a lane, shared fairly between services. Suspects (SUSPECT_TAKES leases without a result)
    * are taken separately, so that no other ticket is lost with them. `leased` is how many tickets the caller already has of each
-   * service: the service with the fewest comes first, and none gets more than MOST_OF_ONE.
+   * service: the service with the fewest comes first, and none gets more than `mostOfOne`, usually MOST_OF_ONE.
    */
-  take(lane: string, most: number, which: 'usual' | 'suspects', leased?: ReadonlyMap<Id, number>): Promise<Ticket[]>
+  take(
+    lane: string,
+    most: number,
+    which: 'usual' | 'suspects',
+    leased?: ReadonlyMap<Id, number>,
+    mostOfOne?: number,
+  ): Promise<Ticket[]>
   /** Extends our leases; returns the tickets that are still ours. */
   renew(ids: readonly Id[]): Promise<Set<Id>>
   /** Frees tickets whose lease has expired. */

@@ -48,6 +48,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
     most: number,
     which: 'usual' | 'suspects',
     leased: ReadonlyMap<Id, number>,
+    mostOfOne: number,
   ) => sql<Ticket>`
     with recursive waiting as (
       (select service_id
@@ -83,7 +84,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
               order by due_at
               limit ${PER_SERVICE}) first
       ) due
-      where due.rank <= ${MOST_OF_ONE}
+      where due.rank <= ${mostOfOne}
       order by due.rank, due.due_at
       limit ${most}
     ),
@@ -104,10 +105,10 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
     returning t.id, t.lane, t.service_id, t.subjects, t.attempts, t.takes`
 
   return {
-    async take(lane, most, which, leased = new Map()) {
-      if (which === 'suspects') return take(lane, most, which, leased)
+    async take(lane, most, which, leased = new Map(), mostOfOne = MOST_OF_ONE) {
+      if (which === 'suspects') return take(lane, most, which, leased, mostOfOne)
       if (mergeable.size > 0) await mergeSmall(lane, leased)
-      const tickets = await take(lane, most, which, leased)
+      const tickets = await take(lane, most, which, leased, mostOfOne)
       noteSmall(lane, tickets)
       return tickets
     },

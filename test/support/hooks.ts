@@ -6,7 +6,7 @@ import { createPostgresTaker } from '../../src/queue/postgres.ts'
 import { startPeriodic } from '../../src/runtime/periodic.ts'
 import { createAddresses } from '../../src/webhooks/address.ts'
 import { type DeliverApp, deliverWebhooks, writeTurns } from '../../src/webhooks/deliver.ts'
-import { WEBHOOK_LANE } from '../../src/webhooks/lane.ts'
+import { WEBHOOK_LANE, WEBHOOK_TICKETS } from '../../src/webhooks/lane.ts'
 import { createPoster, type PosterOptions } from '../../src/webhooks/post.ts'
 import type { RetrySchedule } from '../../src/webhooks/schedule.ts'
 import { startWebhookWatch } from '../../src/webhooks/watch.ts'
@@ -124,7 +124,7 @@ export function startSending(
       lane({
         name: WEBHOOK_LANE,
         slots: 256,
-        tickets: 256,
+        tickets: WEBHOOK_TICKETS,
         work: deliverWebhooks(app, options.schedule),
         write: writeTurns(app),
       }),

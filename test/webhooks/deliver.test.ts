@@ -3,6 +3,7 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import type { EventType } from '../../src/events/event.ts'
+import { armCrashPoints } from '../../src/telemetry/crash.ts'
 import { newSecret } from '../../src/webhooks/webhook.ts'
 import { type Hooks, hooks, QUICK, startSending } from '../support/hooks.ts'
 import { type Hook, ok, type Receiver, startReceiver, status } from '../support/receiver.ts'
@@ -359,6 +360,50 @@ describe('a single event that an endpoint refuses', () => {
     sending({ schedule: { delays: [0.05], giveUpSeconds: 0.5 } })
     await place.log('notification.delivered', [bad, good])
     await until(row).toMatchObject({ retries: 0, failed: 1, state: 'active' })
+  })
+})
+
+describe('a process that ends between a request and its record', () => {
+  test('another one repeats the request with the same id, and a late record of the first changes nothing', async () => {
+    const held: (() => void)[] = []
+    const receiver = await receive((_hook, response) => {
+      held.push(() => response.writeHead(500).end())
+    })
+    const { id, row } = await place.endpoint({ url: receiver.url })
+    sending()
+    await place.log('notification.delivered', place.messages(1))
+    await until(() => receiver.hooks.length).toBe(1)
+    receiver.answer(ok)
+    // As after the end of the lease.
+    await place.sql`update tickets set owner = null, leased_until = null where lane = 'webhooks'`
+    sending()
+    await until(() => receiver.hooks.length).toBe(2)
+    await until(row).toMatchObject({ ticket: null, failures: 0 })
+    const done = await row()
+    for (const release of held) release()
+    await new Promise(resume => setTimeout(resume, 100))
+    expect(await row()).toEqual(done)
+    const [first, second] = receiver.hooks
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(second?.body).toBe(first?.body)
+    expect(await place.sql`select status from webhook_attempts where webhook_id = ${id}`).toEqual([{ status: 204 }])
+  })
+
+  test.each(['after-webhook-post', 'before-webhook-record'] as const)('%s is a crash point', async name => {
+    const receiver = await receive()
+    const { row } = await place.endpoint({ url: receiver.url })
+    const started = startSending(place, { schedule: QUICK })
+    stops.push(started.stop)
+    armCrashPoints([{ name, action: 'throw', when: { chance: 1 } }])
+    try {
+      await place.log('notification.delivered', place.messages(1))
+      await until(() => started.faults.length).toBeGreaterThan(0)
+      expect(String(started.faults[0])).toContain(name)
+      expect((await row()).ticket).not.toBeNull()
+    } finally {
+      armCrashPoints([])
+    }
+    expect(receiver.hooks.length).toBe(1)
   })
 })
 
