@@ -6,7 +6,7 @@ import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
 import { openStore } from '../store.ts'
 
-export type Argument = { name: string; sentence: string }
+export type Argument = { name: string; sentence: string; optional?: true }
 
 export type Option = {
   name: string

@@ -3,6 +3,7 @@ import { auditCommands } from './audit.ts'
 import { backupCommands } from './backup.ts'
 import type { Command } from './command.ts'
 import { doctorCommands } from './doctor.ts'
+import { eventsCommands } from './events.ts'
 import { holdCommands } from './hold.ts'
 import { inboxCommands } from './inbox.ts'
 import { jobCommands } from './job.ts'
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   ...jobCommands,
   errorsCommand,
   ...messageCommands,
+  ...eventsCommands,
   ...webhookCommands,
   ...inboxCommands,
   ...auditCommands,

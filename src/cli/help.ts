@@ -10,7 +10,13 @@ export function usageOf(command: Command): string {
     return option.required ? text : `[${text}]${option.many ? '…' : ''}`
   })
   const short = options.length > 6 ? ['[OPTIONS]'] : options
-  return ['herald', nameOf(command), ...(command.args ?? []).map(arg => arg.name), ...short, '[--json]'].join(' ')
+  return [
+    'herald',
+    nameOf(command),
+    ...(command.args ?? []).map(arg => (arg.optional ? `[${arg.name}]` : arg.name)),
+    ...short,
+    '[--json]',
+  ].join(' ')
 }
 
 export function help(commands: readonly Command[], all: readonly Command[]): string {

@@ -146,9 +146,10 @@ function readValue(command: Command, option: Option, { value, inlineValue }: Opt
 }
 
 function placeWords(command: Command, words: string[], values: Map<string, string[]>) {
-  for (const { name, sentence } of command.args ?? []) {
+  for (const { name, sentence, optional } of command.args ?? []) {
     if (values.has(name.toLowerCase())) continue
     const word = words.shift()
+    if (word === undefined && optional) continue
     if (word === undefined || word.trim() === '')
       throw new UsageError(`${name} is missing. ${sentence}`, usageOf(command))
     values.set(name.toLowerCase(), [word])
