@@ -2,6 +2,7 @@
 import type { Clock } from './core/clock.ts'
 import { followDatabase } from './db/clock.ts'
 import type { Database } from './db/connect.ts'
+import { makeEventPartitions } from './events/partitions.ts'
 import { dropFutureRequests } from './limits/sql/rates.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Log } from './telemetry/log.ts'
@@ -15,7 +16,11 @@ export function createFollower(db: Database, clock: Clock, log: Log, metrics: Me
   metrics.gauge('herald_clock_steps', 'How often the clock of the database was set by more than 2 s.', () => steps)
   return {
     async follow() {
-      const step = await followDatabase(db.sql, clock, there => makePartitions(db, { micros: () => there * 1000 }))
+      const step = await followDatabase(db.sql, clock, async there => {
+        const then = { micros: () => there * 1000 }
+        await makePartitions(db, then)
+        await makeEventPartitions(db, then)
+      })
       if (step !== 0) {
         steps++
         isSettled = false

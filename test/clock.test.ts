@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type DatabaseClock, fakeDatabaseClock } from '../faults/support/fake-database-clock.ts'
+import { logGroup } from './support/events.ts'
 import { EMAIL, emailTemplate, type Key, LIST } from './support/sends.ts'
 import { call, type World, world } from './support/world.ts'
 
@@ -88,6 +89,16 @@ describe('4.7 the database clock is set', () => {
     expect((await other.get(`${LIST}/${id}`)).status).toBe(200)
     const listed = (await other.get(LIST)).body.notifications as { id: string }[]
     expect(listed.some(one => one.id === id)).toBe(true)
+  })
+
+  test('back by three days: events are logged', async () => {
+    const scope = { service_id: (await here.service()).id, key_type: 'normal' } as const
+    await clock.set(-3 * 86_400)
+    await until(async () => (await logGroup(here.parts.db.sql, scope, [here.parts.ids.next()])).length > 0)
+    const [event] = await here.parts.db.sql<{ days: number }>`
+      select extract(epoch from clock_timestamp() - uuid_time(id))::float8 / 86400 as days from events
+      where service_id = ${scope.service_id}`
+    expect(Math.abs(event?.days ?? 9)).toBeLessThan(0.01)
   })
 
   test('back: earlier requests do not count against the rate limit for longer than a minute', async () => {
