@@ -43,7 +43,7 @@ export const messageCommands: readonly Command[] = [
           ['detail', found.detail],
           ['diagnosis', found.diagnosis],
         ]),
-        wrapped('', sentence),
+        wrapped('', printable(sentence)),
         ['Timeline (UTC)', ...entries.map(step)].join('\n'),
       ]
       return { text: text.join('\n\n'), data: { message: found, sentence, entries, omitted } }
