@@ -44,6 +44,9 @@ beforeAll(async () => {
       HERALD_HTTP_SMS_RECEIPT_SECRET: SECRET,
       HERALD_SCANNER: 'clamd',
       HERALD_CLAMD_URL: scanner.url,
+      HERALD_WEBHOOK_ALLOW: '127.0.0.1',
+      HERALD_WEBHOOK_SCHEMES: 'http',
+      HERALD_WEBHOOK_PORTS: '1024-65535',
     },
     { engine: true },
   )
@@ -311,6 +314,23 @@ describe('journeys', () => {
     expect(found.entries[3]).toMatchObject({ status_code: 204, latency_ms: 8 })
     await sql`delete from webhooks where id = any (${[webhook, other]}::uuid[])`
   })
+})
+
+test('what a webhook received is in the timeline, with the same ids', async () => {
+  const receiver = await startHttpPeer(() => ({ status: 202, body: 'thanks' }))
+  const manager = await service.key({ manageWebhooks: true })
+  const made = await manager.post('/herald/v1/webhooks', { url: receiver.url })
+  expect(made.status, made.text).toBe(201)
+  const id = await sendEmail()
+  const posted = async () => (await read(id)).entries.filter((entry: Json) => entry.kind === 'webhook')
+  await expect.poll(posted, { timeout: 15_000 }).toHaveLength(1)
+  const found = await read(id)
+  expect(last(found)).toMatchObject({ webhook_id: made.body.id, status_code: 202, latency_ms: expect.any(Number) })
+  const event = found.entries.find((entry: Json) => entry.event_id)?.event_id
+  expect(receiver.requests.map(request => JSON.parse(request.body).id)).toContain(event)
+  expect(last(found).text).toContain(`(${event})`)
+  await manager.delete(`/herald/v1/webhooks/${made.body.id}`)
+  await receiver.stop()
 })
 
 describe('who may read it', () => {
