@@ -19,8 +19,10 @@ import type { Cause, EventGroup, EventType, Position, Scope } from './event.ts'
 export const logged = (name: Part, cause: Cause, rows: Part): Part => part`${name} as (
     insert into events (id, stamp, service_id, key_type, channel, type, subjects, cause, provider, response, detail, uncertain,
                         took, delays, times, sealed)
-    select event_group(now()), event_stamp(), service_id, key_type, channel, type, subjects, ${cause}::text, provider, response,
-           detail, uncertain, took, delays, times, sealed
+    -- As event_group(now()). The subqueries run once, when all rows are there and hence locked.
+    select ((select left(event_floor(now())::text, 18)) || substr(gen_random_uuid()::text, 19, 14) || '0000')::uuid,
+           (select event_stamp()), service_id, key_type, channel, type, subjects, ${cause}::text, provider, response, detail,
+           uncertain, took, delays, times, sealed
     from (
       select service_id, key_type, channel, type, provider, response, detail, uncertain, sealed, array_agg(id) as subjects,
              case when bool_or(took is not null) then array_agg(took) end as took,

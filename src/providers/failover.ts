@@ -55,7 +55,7 @@ async function admitted({ capacity }: Provider, cost: number, urgent: boolean, s
   const began = performance.now()
   try {
     const outcome = await send()
-    return { outcome, took: performance.now() - began }
+    return { outcome, took: Math.round(performance.now() - began) }
   } finally {
     capacity.leave(urgent)
   }

@@ -179,6 +179,11 @@ export const record = (
   select (select count(*) from moved)::integer as moved`
 }
 
-/** The figure of the message `id`: they are in the order of the sorted ids, so that it is found by binary search. */
-const figureOf = (ids: string, figures: readonly (number | null)[]): Part =>
-  part`(${figures.some(one => one !== null) ? bare(figures) : '{}'}::real[])[width_bucket(id, ${ids}::uuid[])]`
+/**
+ * The figure of the message `id`: they are in the order of the sorted ids, so that it is found by binary search. Without any figure
+ * both lists are empty, because each is parsed.
+ */
+function figureOf(ids: string, figures: readonly (number | null)[]): Part {
+  const hasAny = figures.some(one => one !== null)
+  return part`(${hasAny ? bare(figures) : '{}'}::real[])[width_bucket(id, ${hasAny ? ids : '{}'}::uuid[])]`
+}
