@@ -111,6 +111,13 @@ describe('pages', () => {
     expect(await positionAt(sql, await aScope(), between)).toEqual(BEGINNING)
   })
 
+  test('a message whose files wait for the scanner is still pending', async () => {
+    const scope = await aScope()
+    await logGroup(here.parts.db.sql, scope, ids(1), { type: 'notification.deferred', cause: 'scan', delay: 30 })
+    const [event] = (await follow(scope, 10)).events
+    expect(presentEvent(event as LoggedEvent).data).toMatchObject({ status: 'pending-virus-check', cause: 'scan' })
+  })
+
   test('an event whose message was purged has no details', async () => {
     const scope = await aScope()
     const [one] = ids(1)

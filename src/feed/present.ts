@@ -1,12 +1,13 @@
 // An event as the feed and webhooks show it.
 import { zulu } from '../core/clock.ts'
-import type { EventType } from '../events/event.ts'
+import type { Cause, EventType } from '../events/event.ts'
 import { describe, type Status } from '../notifications/status.ts'
 import type { LoggedEvent } from './read.ts'
 
-/** The status of a message after an event; null: the event does not tell. An attempt is repeated while a message is `created`. */
-export function statusOf(type: EventType): Status | null {
-  if (type === 'notification.deferred' || type === 'notification.uncertain') return 'created'
+/** The status of a message after an event; null: the event does not tell. */
+export function statusOf({ type, cause }: { type: EventType; cause: Cause }): Status | null {
+  if (type === 'notification.deferred' || type === 'notification.uncertain')
+    return cause === 'scan' ? 'pending-virus-check' : 'created'
   if (type === 'notification.receipt' || type.startsWith('job.')) return null
   return type.slice('notification.'.length) as Status
 }
@@ -30,7 +31,7 @@ export function presentEvent(event: LoggedEvent, to: string | null = null) {
 }
 
 function messageData(event: LoggedEvent, channel: NonNullable<LoggedEvent['channel']>, to: string | null) {
-  const status = statusOf(event.type)
+  const status = statusOf(event)
   const { message } = event
   return {
     notification_id: event.subject,

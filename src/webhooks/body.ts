@@ -28,7 +28,7 @@ export function withRecipient(seal: Seal, event: LoggedEvent, isWanted: boolean)
 
 /** A message that was purged has no callback: nothing is known of it. */
 export const canBeSent = ({ format }: Pick<Webhook, 'format'>, event: LoggedEvent): boolean =>
-  format === 'standard' || (event.message !== null && statusOf(event.type) !== null)
+  format === 'standard' || (event.message !== null && statusOf(event) !== null)
 
 export function requestFor(webhook: Recipe, events: readonly EventToSend[], now: number): PostRequest {
   const [first] = events
@@ -61,7 +61,7 @@ const batchId = (events: readonly EventToSend[]) =>
 /** The keys that callers of this interface already parse, in their order. */
 function callbackOf(event: EventToSend) {
   const { message, channel, to } = event
-  const status = statusOf(event.type)
+  const status = statusOf(event)
   return {
     id: event.subject,
     reference: message?.reference ?? null,
