@@ -120,13 +120,7 @@ async function posts({ receiver }: Place, page: string) {
 
 /** Paused: what happens meanwhile waits behind its position. */
 async function createWebhook(place: Place, shape: { url: string; batch: number }): Promise<string> {
-  const made = await ask(
-    place.environment,
-    place.running,
-    'POST',
-    '/herald/v1/webhooks',
-    JSON.stringify({ ...shape, name: 'bench' }),
-  )
+  const made = await ask(place.environment, place.running, 'POST', '/herald/v1/webhooks', JSON.stringify(shape))
   const { id } = JSON.parse(made) as { id: string }
   await setState(place, id, 'paused')
   return id
@@ -136,7 +130,7 @@ const setState = ({ environment, running }: Place, id: string, state: 'active' |
   ask(environment, running, 'PATCH', `/herald/v1/webhooks/${id}`, JSON.stringify({ state }), 200)
 
 const remove = ({ environment, running }: Place, id: string) =>
-  ask(environment, running, 'DELETE', `/herald/v1/webhooks/${id}`, null, 204)
+  ask(environment, running, 'DELETE', `/herald/v1/webhooks/${id}`, null, 200)
 
 async function eventsBehind({ environment }: Place, webhook: string): Promise<number> {
   const [row] = await environment.store.db.sql<{ events: number }>`

@@ -44,7 +44,7 @@ async function follow({ address, key, page }: Extract<Job, { key: string }>): Pr
   const began = performance.now()
   for (;;) {
     const text = await get(`/herald/v1/events?limit=${page}${cursor && `&after=${cursor}`}`)
-    const { events, cursor: next } = JSON.parse(text) as { events: unknown[]; cursor: string }
+    const { events, next } = JSON.parse(text) as { events: unknown[]; next: string }
     count += events.length
     first ||= text
     if (events.length === 0) break

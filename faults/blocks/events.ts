@@ -281,7 +281,7 @@ async function change(client: Client, receiver: Receiver, changed: Changed) {
   await sleep(2_000)
   await on(changed.paused, 'PATCH', '', { state: 'paused' })
   await receiver.set(changed.gone.name, { manner: '410' })
-  await on(changed.rotated, 'POST', '/rotate', {})
+  await on(changed.rotated, 'POST', '/rotate-secret', {})
   await sleep(2_000)
   const { state, reason } = (await on(changed.gone, 'GET', '')) as { state: string; reason: string | null }
   await receiver.set(changed.gone.name, { manner: 'ok' })

@@ -53,7 +53,7 @@ export async function judgeLog(sql: Sql, services: readonly string[]): Promise<J
     [...byMessage.keys()].filter(id => !changed.has(id)),
   )
   violations.must('events with the same id', repeated(events.map(event => event.id)))
-  violations.must('events that cannot be found from their message', await unmarked(sql, events))
+  violations.must('events that cannot be found from their message', await unmarked(sql, services))
   violations.must('events of jobs', await judgeJobs(sql, services, events))
   return { violations: violations.all, changes: changes.reduce((sum, one) => sum + one.statuses.length, 0), events }
 }
@@ -70,17 +70,17 @@ async function readLog(sql: Sql, services: readonly string[]): Promise<Logged[]>
   )
 }
 
-/** `states.logged` has one moment for each event of a message. */
-async function unmarked(sql: Sql, events: readonly Logged[]) {
-  const counts = new Map<string, number>()
-  for (const { type, about } of events)
-    if (type.startsWith('notification.')) counts.set(about, (counts.get(about) ?? 0) + 1)
-  const rows = await sql<{ id: string; moments: number }>`
-    select id, cardinality(logged) as moments from states where id = any (${[...counts.keys()]}::uuid[])`
-  return rows
-    .filter(({ id, moments }) => moments !== counts.get(id))
-    .map(row => ({ ...row, events: counts.get(row.id) }))
-}
+/** Events are found by the moments in `states.logged`: the id of an event begins with one of them. */
+const unmarked = (sql: Sql, services: readonly string[]) => sql`
+  select e.id, m.id as about, s.logged
+  from events e
+  cross join unnest(e.subjects) as m (id)
+  join states s on s.id = m.id
+  where e.service_id = any (${services}::uuid[])
+    and e.channel is not null
+    and not exists (select
+                    from unnest(s.logged) as t (moment)
+                    where left(replace(e.id::text, '-', ''), 16) = left(replace(event_floor(t.moment)::text, '-', ''), 16))`
 
 async function judgeJobs(sql: Sql, services: readonly string[], events: readonly Logged[]) {
   const jobs = await sql<{ id: string; status: string }>`

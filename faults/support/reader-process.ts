@@ -32,7 +32,7 @@ async function read(address: string): Promise<Page | null> {
   const text = await reply.text().catch(() => null)
   if (text === null || reply.status >= 500) return null
   if (reply.status !== 200) throw new Error(`the feed answers ${reply.status} ${text.slice(0, 300)}`)
-  const { events, cursor } = JSON.parse(text) as { events: Sent[]; cursor: string }
+  const { events, next: cursor } = JSON.parse(text) as { events: Sent[]; next: string }
   return {
     cursor,
     at: Date.now(),

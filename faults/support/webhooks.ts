@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { create as createKey } from '../../src/keys/create.ts'
+import { CALLBACK_TYPES } from '../../src/webhooks/webhook.ts'
 import type { Client, Sender } from './client.ts'
 import { type Environment, OPERATOR } from './environment.ts'
 import { judgeEndpoint, judgeFeed, judgeLog, type Logged, watchChanges } from './event-checker.ts'
@@ -59,7 +60,7 @@ export async function createEndpoint(
   const made = await manage(client, sender, 'POST', '', { url: receiver.addressOf(name, host), ...shape, ...token })
   const { id, secret, types } = made as { id: string; secret?: string; types: string[] | null }
   await receiver.set(name, { secret: secret ?? token.token ?? '' })
-  return { id, name, sender, types }
+  return { id, name, sender, types: types ?? (token.token ? [...CALLBACK_TYPES] : null) }
 }
 
 /** A request about webhooks, repeated while nobody answers. */
