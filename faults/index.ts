@@ -1,9 +1,9 @@
 // npm run faults: injects every fault we know and counts lost and duplicate messages. -- --long: a longer run, half an hour. --
-// --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises; -- --report stores the figures and writes
-// docs/reliability.md.
+// --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises, -- --only E those of a letter; -- --report stores the
+// figures and writes docs/reliability.md.
 import { backedUp } from './blocks/backup.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
-import { events } from './blocks/events.ts'
+import { killedFollowers, sharedEndpoints } from './blocks/events.ts'
 import { inputs } from './blocks/inputs.ts'
 import { lifetimes } from './blocks/lifetimes.ts'
 import { races } from './blocks/limits.ts'
@@ -12,6 +12,7 @@ import { neighbours } from './blocks/neighbours.ts'
 import { crashPoints, deadWorker, frozen, killed, killedBulk, noFault, poison, purge } from './blocks/processes.ts'
 import { providerFaults, receiptFaults, slowProvider, smppFaults } from './blocks/providers.ts'
 import { purges } from './blocks/purges.ts'
+import { hostileReceivers } from './blocks/receivers.ts'
 import { brokenLines, frozenDatabase, fullDisk, slowCallers } from './blocks/resources.ts'
 import { migration, rollingRestart } from './blocks/restarts.ts'
 import { scannerFaults } from './blocks/scanner.ts'
@@ -39,7 +40,9 @@ const BLOCKS: Record<string, Block> = {
   F2: slowProvider,
   F8: smppFaults,
   F9: scannerFaults,
-  E: events,
+  E1: killedFollowers,
+  E4: sharedEndpoints,
+  E6: hostileReceivers,
   A1: races,
   L1: codesBesideBulk,
   L3: besideAnother,
@@ -71,13 +74,16 @@ const isLong = process.argv.includes('--long')
 const seed = Number(given('--seed') ?? Date.now() % 1_000_000_000)
 const only = given('--only')?.split(',')
 
+/** The letter, unless it is a block of its own. */
+const chapterOf = (name: string) => (BLOCKS[name.charAt(0)] ? name : name.charAt(0))
+
 console.log(`seed ${seed}${isLong ? ', long' : ''}`)
 const environment = await createEnvironment(createRandom(seed), isLong)
 const verdicts: Verdict[] = []
 const since = performance.now()
 try {
   for (const [name, block] of Object.entries(BLOCKS)) {
-    if (only && !only.includes(name)) continue
+    if (only && !only.includes(name) && !only.includes(chapterOf(name))) continue
     const begun = performance.now()
     try {
       for (const verdict of await block.run(environment)) {
