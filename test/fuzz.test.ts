@@ -9,7 +9,7 @@ const SEED = Number(process.env.HERALD_TEST_SEED ?? 20_260_615)
 const COUNT = Number(process.env.HERALD_TEST_FUZZ ?? 2_000)
 let here: World
 let key: Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>
-let known: { email: string; sms: string; message: string }
+let known: { email: string; sms: string; message: string; webhook: string }
 
 beforeAll(async () => {
   console.log(`seed ${SEED}`)
@@ -28,7 +28,13 @@ beforeAll(async () => {
     template_id: email,
     personalisation: { name: 'A', warning: 'no' },
   })
-  known = { email, sms: await template('sms', 'Hello ((name))'), message: message.body.id }
+  const webhook = await key.post('/herald/v1/webhooks', { url: 'https://fuzz.invalid/events' })
+  known = {
+    email,
+    sms: await template('sms', 'Hello ((name))'),
+    message: message.body.id,
+    webhook: webhook.body.id,
+  }
 })
 
 test(`${COUNT} malformed requests: no 5xx, always the envelope, alive afterwards`, async () => {

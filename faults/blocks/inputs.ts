@@ -57,7 +57,14 @@ async function malformed(environment: Environment, { apps, client, sender, sende
     key: caller.key,
     body: { email_address: 'a@example.org', template_id: templates.email, personalisation: { token: 'x' } },
   })
-  const known = { ...templates, message: JSON.parse(first.body).id as string, category: CATEGORY.general }
+  const endpoint = { key: caller.key, body: { url: 'https://fuzz.invalid/events' } }
+  const webhook = await client.ask('POST', '/herald/v1/webhooks', endpoint)
+  const known = {
+    ...templates,
+    message: JSON.parse(first.body).id as string,
+    webhook: JSON.parse(webhook.body).id as string,
+    category: CATEGORY.general,
+  }
   const { rawTable, generated } = createMalformed(environment.random.between(1, 1_000_000_000), caller.key, known)
   const all = [...rawTable(), ...Array.from({ length: environment.isLong ? 10_000 : 2_000 }, generated)]
   environment.totals.badInputs = (environment.totals.badInputs ?? 0) + all.length
@@ -127,7 +134,14 @@ async function tenants(environment: Environment, scenario: Scenario) {
         wrong.push(`${name}: ${one.status} ${one.text.slice(0, 200)}`)
     }
   }
-  for (const path of ['/v2/notifications', '/v2/notifications/bulk', '/v2/templates', '/herald/v1/webhooks']) {
+  const lists = [
+    '/v2/notifications',
+    '/v2/notifications/bulk',
+    '/v2/templates',
+    '/herald/v1/webhooks',
+    '/herald/v1/events',
+  ]
+  for (const path of lists) {
     const list = await ask(stranger.key, 'GET', path)
     asked++
     const seen = Object.values(owner.ids).find(id => list.text.includes(id))

@@ -10,7 +10,7 @@ export type Malformed = { what: string; bytes: Buffer }
 type Answer = { status: number; headers: string; body: string }
 
 /** Existing objects of the caller, so that not every path is unknown. */
-type Known = { email: string; sms: string; message: string; category: string }
+type Known = { email: string; sms: string; message: string; webhook: string; category: string }
 
 const api = openApi()
 const routes = Object.entries((api as Json).paths as Record<string, Record<string, Json>>).flatMap(([path, methods]) =>
@@ -163,6 +163,14 @@ export function createMalformed(seed: number, key: string, known: Known) {
       content: 'Hello ((name))',
       subject: 'Hello',
       template_category_id: known.category,
+      url: 'https://fuzz.invalid/events',
+      format: pick(['standard', 'callback']),
+      types: ['notification.delivered'],
+      batch: 10,
+      token: 'a token of the endpoint',
+      state: pick(['active', 'paused']),
+      from: '2026-11-02T08:00:00Z',
+      overlap_hours: 1,
     }
     const body: [string, unknown][] = properties.filter(name => name in right).map(name => [name, right[name]])
     const changes = 1 + Math.floor(random() * 3)
@@ -222,6 +230,11 @@ export function createMalformed(seed: number, key: string, known: Known) {
       'status[a][b]',
       '__proto__',
       'page',
+      'after',
+      'types',
+      'limit',
+      'wait',
+      'failed',
     ]
     const texts = [
       '',
@@ -239,6 +252,16 @@ export function createMalformed(seed: number, key: string, known: Known) {
       '%',
       known.message,
       '%ud800',
+      'now',
+      '2026-11-02T08:00:00Z',
+      '2026-13-99T99:99:99Z',
+      '0.0.0',
+      'k2f.9x.1',
+      `${'z'.repeat(40)}.z.1`,
+      'notification.delivered,job.finished',
+      'notification.unknown',
+      '-1',
+      '1001',
     ]
     return Array.from({ length: 1 + Math.floor(random() * 5) }, () =>
       chance(0.1)
@@ -257,7 +280,7 @@ export function createMalformed(seed: number, key: string, known: Known) {
 
   function pathOf(path: string): string {
     const filled = path.replace(/\{([^}]+)\}/g, (_all, name: string) => {
-      if (chance(0.3)) return name === 'version' ? '1' : pick([known.email, known.sms, known.message])
+      if (chance(0.3)) return name === 'version' ? '1' : pick([known.email, known.sms, known.message, known.webhook])
       return inPath(asText(pick(values)()))
     })
     if (!chance(0.08)) return filled
