@@ -7,8 +7,9 @@ import { createSeal } from '../src/core/seal.ts'
 import { connect } from '../src/db/connect.ts'
 import { migrate, migrations } from '../src/db/migrate.ts'
 import { recipientDigest } from '../src/notifications/notification.ts'
-import { makePartitions } from '../src/notifications/partitions.ts'
+import { buildIndexes, makePartitions } from '../src/notifications/partitions.ts'
 import { toRecipient } from '../src/notifications/sql/find.ts'
+import { runSteps } from '../src/runtime/steps.ts'
 import { messagesTo } from '../src/timeline/find.ts'
 import { databaseUrl, onServer, poolOptions } from './support/database.ts'
 import { CATEGORY, type Caller, type World, world } from './support/world.ts'
@@ -181,6 +182,12 @@ test('an installation with messages gets the index without reading them, and new
     await db.sql`
       insert into states (id, service_id, key_type, channel, in_job, status)
       values (${id}, ${service.id}, 'normal', 'email', false, 'created')`
+    expect(await toRecipient(db.sql, wanted, 10)).toMatchObject([{ id }])
+    // Maintenance builds the rest.
+    await runSteps(buildIndexes(db))
+    const [whole] = await db.sql<{ valid: boolean }>`
+      select indisvalid as valid from pg_index where indexrelid = 'notifications_by_recipient'::regclass`
+    expect(whole).toEqual({ valid: true })
     expect(await toRecipient(db.sql, wanted, 10)).toMatchObject([{ id }])
   } finally {
     await db.stop()
