@@ -3,9 +3,11 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
 import type { Sql } from '../src/db/connect.ts'
+import { type Move, move } from '../src/notifications/sql/apply.ts'
 import { cancel } from '../src/notifications/sql/cancel.ts'
 import { giveUp } from '../src/notifications/sql/expire.ts'
-import { markUncertain } from '../src/notifications/sql/record.ts'
+import { markUncertain, record } from '../src/notifications/sql/record.ts'
+import { captured, literal, type Run } from './support/explain.ts'
 import { DELIVERED, logWriter, NOTHING } from './support/log-writer.ts'
 import { RESULTS } from './support/status-model.ts'
 import { OPERATOR, type World, world } from './support/world.ts'
@@ -151,3 +153,78 @@ async function isWaiting(): Promise<boolean> {
     select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   return rows.length > 0
 }
+
+test('the statements that log read the messages of their day by index, and nothing else', async () => {
+  const { service, ids } = await writer.messages(200)
+  const { ticket, app } = await writer.lease(ids, service)
+  const take = [{ id: ticket.id, takes: 1 }]
+  const result = { ...NOTHING, ...{ ticket: ticket.id, takes: 1, diagnosis: null, took: 1 } }
+  const states = ids.map(id => ({ status: 'created' as const, receipt_at: null, id }))
+  const runs: Record<string, Run> = {
+    record: sql =>
+      record(
+        sql,
+        app.owner,
+        take,
+        ids.map(id => ({ ...result, id, delay: 1 })),
+        [],
+        [],
+      ),
+    receipts: sql =>
+      move(
+        sql,
+        app.owner,
+        take,
+        states.map(from => moveOf(from)),
+        [],
+        [],
+        [],
+      ),
+    crash: sql => markUncertain(sql, ids),
+    expiry: sql => giveUp(sql, 'sending', ids),
+  }
+  for (const [name, run] of Object.entries(runs)) {
+    const { text, values } = await captured(run)
+    const client = here.parts.db.client()
+    await client.connect()
+    await client.query(`prepare asked as ${text}`)
+    const bytes = (value: unknown) =>
+      Buffer.isBuffer(value) ? `'{${'null,'.repeat(ids.length - 1)}null}'` : literal(client, value)
+    const list = values.map(value => bytes(value)).join(', ')
+    await client.query('begin')
+    const answer = await client.query(`explain (analyze, timing off, format json) execute asked(${list})`)
+    await client.query('rollback')
+    await client.end()
+    const scans = scansOf(answer.rows[0]['QUERY PLAN'][0].Plan as PlanNode).filter(one =>
+      /^(states|events)/.test(one.table),
+    )
+    expect([name, ...scans]).toEqual([
+      name,
+      { kind: 'Index Scan', table: expect.stringMatching(/^states_\d{8}$/), loops: 1 },
+    ])
+  }
+})
+
+const moveOf = (from: { id: Id; status: 'created'; receipt_at: null }): Move => ({
+  ...{
+    id: from.id,
+    from,
+    status: 'delivered',
+    at: 1_000,
+    isFinal: true,
+    changes: true,
+    provider: 'ses',
+    decidedAt: 1_000,
+  },
+  ...{ response: null, detail: null, diagnosis: null, moves: ['delivered'] },
+})
+
+type PlanNode = { 'Node Type': string; 'Relation Name'?: string; 'Actual Loops': number; Plans?: PlanNode[] }
+
+/** What was read of tables. A partition that is planned and never read has no loops. */
+const scansOf = (node: PlanNode): { kind: string; table: string; loops: number }[] => [
+  ...(/Scan$/.test(node['Node Type']) && node['Relation Name'] && node['Actual Loops'] > 0
+    ? [{ kind: node['Node Type'], table: node['Relation Name'], loops: node['Actual Loops'] }]
+    : []),
+  ...(node.Plans ?? []).flatMap(scansOf),
+]

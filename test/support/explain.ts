@@ -59,7 +59,7 @@ const sortedBy = (node: Node): number =>
 const pagesOf = (node: Node) => node['Shared Hit Blocks'] + node['Shared Read Blocks']
 
 /** The text and the values that a function of sql.ts sends. */
-async function captured(run: Run): Promise<{ text: string; values: unknown[] }> {
+export async function captured(run: Run): Promise<{ text: string; values: unknown[] }> {
   const values: unknown[] = []
   let text = ''
   const capture = async (strings: readonly string[], ...given: unknown[]) => {
@@ -78,7 +78,7 @@ function written(strings: readonly string[], given: readonly unknown[], values: 
   }, strings[0] ?? '')
 }
 
-function literal(client: pg.Client, value: unknown): string {
+export function literal(client: pg.Client, value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'number') return String(value)
   return client.escapeLiteral(
