@@ -147,10 +147,10 @@ async function takeTurn(
   if (turn.halted() === null) await again.send(retries.flatMap(({ loaded }) => loaded ?? []))
 
   const now = app.clock.now()
-  const set = createAsides(app, schedule, turn, retries)
+  const retried = retriedIn(app, schedule, again, retries, now)
+  const set = createAsides(app, schedule, turn, retries, retried.delays)
   const logEnd = endOf(turn, log, webhook.position, set)
   const replayEnd = replay && endOf(turn, replay.page, positionOf(replay.stored), set)
-  const retried = retriedIn(app, schedule, again, retries, now)
   const health = healthOf(app, schedule, webhook, [turn, again], set, now)
   const record: TurnRecord = {
     ...{ position: logEnd.position, failures: health.failures, failingSince: health.failingSince },
@@ -190,9 +190,10 @@ function createAsides(
   schedule: RetrySchedule,
   turn: Turn,
   retries: TurnItem['retries'],
+  /** When earlier events of the same messages are due. */
+  waiting: ReadonlyMap<Id, number>,
 ): Asides {
-  const delays = new Map<Id, number>()
-  for (const { subject, due_in } of retries) delays.set(subject, Math.max(delays.get(subject) ?? 1, due_in))
+  const delays = new Map(waiting)
   const rows = new Map<Id, Aside>()
   let isFull = false
   return {
@@ -241,9 +242,14 @@ function retriedIn(
   const ended: Id[] = []
   const delays = new Map<Id, number>()
   let hasMore = false
-  for (const { event, subject, failures, since, isTaken, loaded } of retries) {
-    if (!isTaken) continue
+  for (const { event, subject, failures, since, due_in, isTaken, loaded } of retries) {
     const behind = delays.get(subject)
+    if (!isTaken) {
+      // An event is not due before the first one of its message: the endpoint would get a turn without work.
+      if (behind !== undefined && due_in < behind) rows.push({ event, failures, status: null, delaySeconds: behind })
+      else if (behind === undefined && due_in > 0) delays.set(subject, due_in)
+      continue
+    }
     if (!loaded || again.verdictOf(event) === 'sent') ended.push(event)
     else if (behind !== undefined) rows.push({ event, failures, status: null, delaySeconds: behind })
     else if (again.hasFailed(event)) {
@@ -253,7 +259,7 @@ function retriedIn(
       rows.push({ event, failures: failures + 1, status: again.statusOf(event), delaySeconds })
     } else hasMore = true
   }
-  return { rows, ended, hasMore }
+  return { rows, ended, delays, hasMore }
 }
 
 type Health = { failures: number; failingSince: number | null; reason: Reason | null; delaySeconds: number | null }

@@ -95,13 +95,13 @@ async function rowOf({ parts }: World, id: Id) {
   return row
 }
 
-export type Sending = ReturnType<typeof startSending>
+export type Sending = { faults: unknown[]; disabled: unknown[]; turns(): number; stop(): Promise<void> }
 
 /** Starts the lane and its watch. Faults are collected. */
 export function startSending(
   { parts }: Pick<World, 'parts'>,
   options: { schedule?: RetrySchedule; post?: Partial<PosterOptions> } = {},
-) {
+): Sending {
   const { sql } = parts.db
   const owner = parts.ids.next()
   const faults: unknown[] = []
@@ -119,13 +119,21 @@ export function startSending(
     wake,
     lookForWebhooks: (services, afterSeconds) => watch.look(services, afterSeconds),
   }
+  const work = deliverWebhooks(app, options.schedule)
+  let turns = 0
   const engine = createEngine({
     specs: [
       lane({
         name: WEBHOOK_LANE,
         slots: 256,
         tickets: WEBHOOK_TICKETS,
-        work: deliverWebhooks(app, options.schedule),
+        work: {
+          ...work,
+          async handle(...given) {
+            turns++
+            return work.handle(...given)
+          },
+        },
         write: writeTurns(app),
       }),
     ],
@@ -138,8 +146,8 @@ export function startSending(
   const watch = startWebhookWatch({ sql, hints: parts.hints, wake, onFault })
   return {
     faults,
+    turns: () => turns,
     disabled,
-    engine,
     async stop() {
       await Promise.all([watch.stop(), waking.stop()])
       poster.stop()

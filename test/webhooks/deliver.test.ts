@@ -5,7 +5,7 @@ import type { Id } from '../../src/core/id.ts'
 import type { EventType } from '../../src/events/event.ts'
 import { armCrashPoints } from '../../src/telemetry/crash.ts'
 import { newSecret } from '../../src/webhooks/webhook.ts'
-import { type Hooks, hooks, QUICK, startSending } from '../support/hooks.ts'
+import { type Hooks, hooks, QUICK, type Sending, startSending } from '../support/hooks.ts'
 import { type Hook, ok, type Receiver, startReceiver, status } from '../support/receiver.ts'
 
 let place: Hooks
@@ -26,7 +26,7 @@ async function receive(...given: Parameters<typeof startReceiver>): Promise<Rece
   return receiver
 }
 
-function sending(options: Parameters<typeof startSending>[1] = {}) {
+function sending(options: Parameters<typeof startSending>[1] = {}): Sending {
   const started = startSending(place, { schedule: QUICK, ...options })
   stops.push(async () => {
     await started.stop()
@@ -351,6 +351,24 @@ describe('a single event that an endpoint refuses', () => {
     await place.log('notification.delivered', [good])
     await until(() => receiver.hooks.length).toBe(2)
     await until(row).toMatchObject({ failures: 0, failing_since: null, retries: 1 })
+  })
+
+  test('and later ones of its message cost no turns until they are due', async () => {
+    const [bad, good] = place.messages(2) as [Id, Id]
+    const receiver = await receive(refusing(hook => eventIn(hook).data.notification_id === bad))
+    const { row } = await place.endpoint({ url: receiver.url })
+    const { turns } = sending({ schedule: { delays: [0.1, 60], giveUpSeconds: 3_600 } })
+    await place.log('notification.sending', [bad, good])
+    await until(async () => (await place.sql`select failures from webhook_retries`)[0]?.failures).toBe(2)
+    await place.log('notification.delivered', [bad])
+    await until(row).toMatchObject({ retries: 2, ticket: null })
+    await place.sql`update webhook_retries set next_at = clock_timestamp() where failures = 0`
+    place.parts.hints.announce([place.home.id])
+    await new Promise(resume => setTimeout(resume, 300))
+    const before = turns()
+    await new Promise(resume => setTimeout(resume, 500))
+    expect(turns()).toBe(before)
+    expect(before).toBeLessThan(8)
   })
 
   test('is given up after 72 hours', async () => {
