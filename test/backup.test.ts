@@ -24,6 +24,15 @@ async function statusOf(address: string, { key }: Sample, id: string): Promise<s
   return ((await reply.json()) as { status?: string }).status
 }
 
+/** A page of the log, and where the next one begins. */
+async function eventsOf(address: string, { key }: Sample, after = '') {
+  const path = `/herald/v1/events?limit=1000${after && `&after=${after}`}`
+  const reply = await fetch(address + path, { headers: { authorization: `ApiKey-v1 ${key}` } })
+  expect(reply.status).toBe(200)
+  const { events, next } = (await reply.json()) as { events: { data: { notification_id: string } }[]; next: string }
+  return { ids: events.map(event => event.data.notification_id), next }
+}
+
 test('a backup of a running service is restored elsewhere, opens, and sends nothing until it is released', async () => {
   const [data, elsewhere] = [newData(), newData()]
   const folder = join(dirname(data), 'backup')
@@ -48,6 +57,10 @@ test('a backup of a running service is restored elsewhere, opens, and sends noth
   const hasSecret = texts.filter(name => statSync(name).isFile() && readFileSync(name).includes(secret))
   expect(hasSecret).toEqual([])
   expect((await herald(['backup', folder], { HERALD_DATA: data })).err).toMatch(/is there already.*does not exist\.\n$/)
+  // A reader goes on with the original after the backup: it is ahead of the copy.
+  for (let n = 0; n < 20; n++) await send(service.address, sample)
+  await expect.poll(() => statusOf(service.address, sample, before[19] ?? ''), { timeout: 60_000 }).toBe('delivered')
+  const lost = (await eventsOf(service.address, sample)).next
   await service.end('SIGTERM')
 
   const over = await herald(['restore', folder], { HERALD_DATA: data })
@@ -74,6 +87,9 @@ test('a backup of a running service is restored elsewhere, opens, and sends noth
   expect(await statusOf(copy.address, sample, waiting)).toBe('created')
   expect((await herald(['release', '--all'], { HERALD_DATA: elsewhere })).code).toBe(0)
   await expect.poll(() => statusOf(copy.address, sample, waiting), { timeout: 60_000 }).toBe('delivered')
+  await expect
+    .poll(async () => (await eventsOf(copy.address, sample, lost)).ids, { timeout: 10_000 })
+    .toContain(waiting)
   await copy.end('SIGTERM')
 }, 300_000)
 

@@ -168,12 +168,12 @@ test('a backlog, tickets kept back, messages waiting for a scan, receipts of unk
   expect(await problems()).toEqual([])
 })
 
-test('tomorrow has no partitions', async () => {
+test.each(['states', 'events'])('tomorrow has no partitions of %s', async table => {
   const names = (
     await sql<{ name: string }>`
-      select relname as name from pg_class where relname ~ '^states_\\d{8}$' order by relname desc limit 3`
+      select relname as name from pg_class where relname ~ ${`^${table}_\\d{8}$`} order by relname desc limit 3`
   ).map(row => row.name)
-  for (const name of names) await here.parts.db.script(`alter table states detach partition ${name}`)
+  for (const name of names) await here.parts.db.script(`alter table ${table} detach partition ${name}`)
   expect(await problems()).toEqual(['Partitions: there are none for tomorrow'])
   for (const name of names) await here.parts.db.script(`drop table ${name}`)
   // As a start does it.
