@@ -81,6 +81,29 @@ describe('pages', () => {
     }
   })
 
+  test('of many small groups are as full as others', async () => {
+    const scope = await aScope()
+    const { sql } = here.parts.db
+    const subjects = ids(230)
+    for (const [at, subject] of subjects.entries())
+      await logGroup(sql, scope, [subject], { type: at % 3 === 0 ? 'notification.sending' : 'notification.delivered' })
+    const delivered = subjects.filter((_, at) => at % 3 !== 0)
+    for (const [most, pages] of [
+      [99, 2],
+      [100, 2],
+      [101, 2],
+      [150, 1],
+      [230, 0],
+      [1000, 0],
+    ] as const) {
+      const all = await follow(scope, most)
+      expect(all.events.map(event => event.subject)).toEqual(subjects)
+      expect(all.pages).toBe(pages)
+      const some = await follow(scope, most, { types: ['notification.delivered'] })
+      expect(some.events.map(event => event.subject)).toEqual(delivered)
+    }
+  })
+
   test('are of one service and one key type', async () => {
     const scope = await aScope()
     const { sql } = here.parts.db

@@ -49,7 +49,7 @@ const columns = part`id, stamp::text, seq::text, service_id, key_type, channel, 
 export const horizon: Part = part`(select shift + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock)`
 
 /** A part of a group: what a page needs of it. Lists are text with commas, which is parsed faster; `times` and others may be null. */
-export type ReadGroup = Omit<EventGroup, 'subjects' | 'took' | 'delays' | 'times'> & {
+export type ReadGroup = Omit<EventGroup, 'service_id' | 'key_type' | 'subjects' | 'took' | 'delays' | 'times'> & {
   size: number
   /** Whether its type is asked for. If not, it has no subjects here. */
   wanted: boolean
@@ -116,8 +116,7 @@ export const read = (
            max(place) over () as scanned
     from counted
   )
-  select id, stamp::text, seq::text, service_id, key_type, channel, type, at, cause, provider, response, detail, uncertain, sealed,
-         size, wanted, skipped, total, scanned,
+  select id, stamp::text, seq::text, channel, type, at, cause, provider, response, detail, uncertain, sealed, size, wanted, skipped, total, scanned,
          case when wanted then array_to_string(subjects[skipped + 1:(skipped + ${most}::integer - before)::integer], ',') end as subjects,
          array_to_string(took[skipped + 1:(skipped + ${most}::integer - before)::integer], ',', '') as took,
          array_to_string(delays[skipped + 1:(skipped + ${most}::integer - before)::integer], ',', '') as delays,

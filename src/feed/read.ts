@@ -73,29 +73,47 @@ const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as Id
 /** Groups of other types that one page looks at, at least. */
 const LEAST_GROUPS = 1_000
 
-/** A page of the log: one statement for the groups, one for their messages, one for their jobs. */
+/** Most pages are full after this many groups. */
+const FEW_GROUPS = 100
+
+/**
+ * A page of the log: one statement for its groups, or two if the groups are small; one for their messages, one for their jobs.
+ */
 export async function readEvents(
   sql: Sql,
   scope: Scope,
   after: Position,
   { types, most, until = null, range = null, oldest = null, whole = false }: ReadOptions,
 ): Promise<EventPage> {
-  // The group of the position may have been read to its end, and one more tells whether there is more.
-  const groups = Math.max(most + 2, types ? LEAST_GROUPS : 0)
   const { first, last: end } = range ?? { first: LOWEST, last: HIGHEST }
   const from = dayOf(maximum(first, oldest ? minimum(...Object.values(oldest)) : LOWEST))
-  const found = await read(sql, scope, after, { types, most, groups, until, from, first, last: end })
-  const last = found.at(-1)
+  const look = async (place: Position, most: number, groups: number) => {
+    const found = await read(sql, scope, place, { types, most, groups, until, from, first, last: end })
+    const last = found.at(-1)
+    const isWhole = last?.scanned === groups
+    return { found, last, isFull: (last?.total ?? 0) >= most, hasMore: isWhole || (last?.total ?? 0) > most, isWhole }
+  }
+  // The group of the position may have been read to its end, and one more tells whether there is more.
+  const all = Math.max(most + 2, types ? LEAST_GROUPS : 0)
+  let { found, last, isFull, hasMore, isWhole } = await look(after, most, Math.min(FEW_GROUPS, all))
+  if (last && isWhole && !isFull && all > FEW_GROUPS) {
+    const rest = await look(endOf(last), most - last.total, all)
+    found = [...found, ...rest.found]
+    last = rest.last ?? last
+    hasMore = rest.hasMore
+  }
   if (!last) return { events: [], position: after, hasMore: false }
   const events = found.flatMap(group => (group.wanted ? eventsOf(group, oldest) : []))
   await describe(sql, events, whole)
-  const taken = last.wanted ? last.skipped + countOf(last.subjects) : last.size
-  return {
-    events,
-    position: { stamp: last.stamp, seq: last.seq, n: taken - 1 },
-    hasMore: last.total > most || last.scanned === groups,
-  }
+  return { events, position: endOf(last), hasMore }
 }
+
+/** The place after what was read of a group. */
+const endOf = ({ stamp, seq, wanted, skipped, subjects, size }: ReadGroup): Position => ({
+  stamp,
+  seq,
+  n: (wanted ? skipped + countOf(subjects) : size) - 1,
+})
 
 /** Events that still exist, in the order of the log. */
 export async function eventsById(sql: Sql, ids: readonly Id[], whole = false): Promise<LoggedEvent[]> {
@@ -173,7 +191,7 @@ const numberOf = (text: string | undefined) => (text ? Number(text) : null)
 type Single = { took: number | null; delay: number | null; time: Timestamp | null }
 
 const made = (
-  group: Omit<EventGroup, 'subjects' | 'took' | 'delays' | 'times'>,
+  group: Omit<EventGroup, 'service_id' | 'key_type' | 'subjects' | 'took' | 'delays' | 'times'>,
   n: number,
   subject: Id,
   { took, delay, time }: Single,
