@@ -37,6 +37,7 @@ describe('by SMTP', async () => {
     },
     { engine: true },
   )
+  ends.push(here.running.stop) // the mail server waits for kept connections
   const service = await here.service()
 
   test('a mail is handed over as plain text from the address of the installation, and deleted', async () => {
