@@ -126,11 +126,13 @@ async function createWebhook(place: Place, shape: { url: string; batch: number }
   return id
 }
 
-const setState = ({ environment, running }: Place, id: string, state: 'active' | 'paused') =>
-  ask(environment, running, 'PATCH', `/herald/v1/webhooks/${id}`, JSON.stringify({ state }), 200)
+function setState({ environment, running }: Place, id: string, state: 'active' | 'paused'): Promise<string> {
+  return ask(environment, running, 'PATCH', `/herald/v1/webhooks/${id}`, JSON.stringify({ state }), 200)
+}
 
-const remove = ({ environment, running }: Place, id: string) =>
-  ask(environment, running, 'DELETE', `/herald/v1/webhooks/${id}`, null, 200)
+function remove({ environment, running }: Place, id: string): Promise<string> {
+  return ask(environment, running, 'DELETE', `/herald/v1/webhooks/${id}`, null, 200)
+}
 
 async function eventsBehind({ environment }: Place, webhook: string): Promise<number> {
   const [row] = await environment.store.db.sql<{ events: number }>`
@@ -189,7 +191,7 @@ async function fillLog({ store, service }: Environment, count: number) {
   await client.query(
     `with numbered as materialized (
        select id, row_number() over (order by id) as n
-       from (select id from states where service_id = $1 order by id limit 10000) some
+       from (select id from states where service_id = $1 order by id limit 10000) chosen
      ),
      groups as materialized (
        select n / 100 as g, array_agg(id) as subjects, array_agg(7) as took from numbered group by n / 100
@@ -259,12 +261,9 @@ function report(
   ])
 }
 
-const cells = (rounds: readonly Delivered[]) => [
-  of(rounds, 'accepted'),
-  of(rounds, 'delivered'),
-  of(rounds, 'nodeMicros'),
-  of(rounds, 'databaseMicros'),
-]
+function cells(rounds: readonly Delivered[]): number[] {
+  return [of(rounds, 'accepted'), of(rounds, 'delivered'), of(rounds, 'nodeMicros'), of(rounds, 'databaseMicros')]
+}
 
 /** The same environment, with a key that may manage webhooks. */
 async function managing(environment: Environment): Promise<Environment> {
