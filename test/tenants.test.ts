@@ -2,6 +2,7 @@
 // takes an id and has no case here fails.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { readable } from './support/events.ts'
 import { bulk, CASES, type Ids, idsOfRoutes, plain, unknownLike } from './support/tenants.ts'
 import { CATEGORY, type Reply, type World, world } from './support/world.ts'
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
   stranger = theirs.key
   strangers = theirs.ids
   for (const id of Object.values(owner)) expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  await readable(here.parts.db.sql) // a webhook also shows what is behind it
 }, 60_000)
 
 /** A service with one object of every kind that has an id. */

@@ -65,7 +65,7 @@ describe.each(['rsa', 'ed25519'] as const)('%s', kind => {
       const raw = await signed(kind, changes)
       expect(verified(raw, keys[kind].publicKey)).toBe(true)
       expect(verified(raw.replace('Subject: ', 'Subject: x'), keys[kind].publicKey)).toBe(false)
-      expect(verified(raw.replace(/--\r\n$/, '--x\r\n'), keys[kind].publicKey)).toBe(false)
+      expect(verified(`${raw}x\r\n`, keys[kind].publicKey)).toBe(false)
       expect(verified(raw.replace('\r\nFrom:', '\r\nFrom: evil@example.com\r\nFrom:'), keys[kind].publicKey)).toBe(
         false,
       )
