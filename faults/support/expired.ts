@@ -94,8 +94,9 @@ export const KINDS: readonly Kind[] = [
     name: 'events that a webhook refused',
     task: 'purge-webhook-retries',
     fill: count => `
-      insert into webhooks (id, service_id, key_type, format, sealed, stamp, seq, n)
-      values ('${BRIEF}', '${BRIEF}', 'normal', 'standard', '\\x00', 0, 0, -1)
+      -- Something that this installation can open, because a start opens what another secret has sealed.
+      insert into webhooks (id, service_id, key_type, format, state, sealed, stamp, seq, n)
+      select '${BRIEF}', '${BRIEF}', 'normal', 'standard', 'paused', coalesce((select sealed from seal_checks limit 1), '\\x00'), 0, 0, -1
       on conflict do nothing;
       insert into webhook_retries (webhook_id, event, stamp, seq, subject, state, next_at)
       select '${BRIEF}', ${idOf(DAYS_AGO.purged)}, n, n, gen_random_uuid(), case n % 2 when 0 then 'failed' else 'waiting' end, now()
