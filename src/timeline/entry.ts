@@ -45,7 +45,8 @@ export type Entry = {
   status_code: number | null
 }
 
-const NOTHING: Omit<Entry, 'at' | 'kind' | 'text'> = {
+/** An entry without details. */
+export const NOTHING: Omit<Entry, 'at' | 'kind' | 'text'> = {
   ...{
     event_id: null,
     event_type: null,

@@ -2,7 +2,7 @@ import { EVENT_TYPES } from '../events/event.ts'
 import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 import { status } from '../notifications/schemas.ts'
 import { STATUSES } from '../notifications/status.ts'
-import { KINDS } from './entry.ts'
+import { KINDS, NOTHING } from './entry.ts'
 
 const countOrNull = { type: ['integer', 'null'] } as const
 
@@ -63,19 +63,6 @@ export const timelineReply = complete(
   'Timeline',
 )
 
-const nothing = {
-  ...{
-    event_id: null,
-    event_type: null,
-    status: null,
-    provider: null,
-    latency_ms: null,
-    reply_class: null,
-    reply: null,
-  },
-  ...{ next_try_at: null, provider_time: null, webhook_id: null, status_code: null },
-}
-
 /** For openapi.json. */
 export const example = {
   reply: {
@@ -97,14 +84,14 @@ export const example = {
       "Mailbox full at the recipient's provider; tried once at 14:05 UTC; send again later or use another channel.",
     entries: [
       {
-        ...nothing,
+        ...NOTHING,
         at: '2026-11-02T14:05:00.123456Z',
         kind: 'accepted',
         status: 'created',
         text: 'Accepted from the key "website" (live key); template "Permit", version 3.',
       },
       {
-        ...nothing,
+        ...NOTHING,
         at: '2026-11-02T14:05:00.345678Z',
         kind: 'attempt',
         event_id: '01937e5a-9019-7a3b-8c5d-6e7f80910000',
@@ -115,7 +102,7 @@ export const example = {
         latency_ms: 121,
       },
       {
-        ...nothing,
+        ...NOTHING,
         at: '2026-11-02T14:05:09.456789Z',
         kind: 'receipt',
         event_id: '01937e5a-b3b0-7c1d-9e2f-3a4b5c6d0000',

@@ -1,7 +1,7 @@
 import type { Actor } from '../../audit/actor.ts'
 import { recorded } from '../../audit/sql.ts'
 import type { Id } from '../../core/id.ts'
-import { part, type Sql } from '../../db/connect.ts'
+import { type Part, part, type Sql } from '../../db/connect.ts'
 import type { JobEventType } from '../../events/event.ts'
 import { jobLogged } from '../../events/sql.ts'
 import { givenBack } from '../../limits/sql/usage.ts'
@@ -10,16 +10,7 @@ import { unqueued } from '../../queue/tickets.ts'
 /** Either the cancellation or the first chunk wins, never both. Returns the share of the daily limit and deletes the rows. */
 export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promise<boolean> {
   const rows = await sql`
-    with stopped as (
-      update jobs
-      set status = 'cancelled',
-          updated_at = clock_timestamp()
-      where id = ${id}
-        and service_id = ${service}
-        and status = 'pending'
-        and scheduled_for > clock_timestamp()
-      returning id, service_id, key_type, channel, day, counted
-    ),
+    with ${stopped(part`id = ${id} and service_id = ${service} and scheduled_for > clock_timestamp()`)},
     ${recorded('job cancelled', actor, part`stopped`)},
     ${forgetStopped}
     select id from stopped`
@@ -32,18 +23,20 @@ export async function cancel(sql: Sql, service: Id, id: Id, actor: Actor): Promi
  */
 export async function stop(sql: Sql, id: Id): Promise<boolean> {
   const rows = await sql`
-    with stopped as (
-      update jobs
-      set status = 'cancelled',
-          updated_at = clock_timestamp()
-      where id = ${id}
-        and status = 'pending'
-      returning id, service_id, key_type, channel, day, counted
-    ),
+    with ${stopped(part`id = ${id}`)},
     ${forgetStopped}
     select id from stopped`
   return rows.length > 0
 }
+
+const stopped = (which: Part) => part`stopped as (
+      update jobs
+      set status = 'cancelled',
+          updated_at = clock_timestamp()
+      where ${which}
+        and status = 'pending'
+      returning id, service_id, key_type, channel, day, counted
+    )`
 
 // The job is locked before its tickets, here as in `spread`, so the two cannot deadlock.
 const CANCELLED: JobEventType = 'job.cancelled'
