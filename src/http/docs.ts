@@ -67,8 +67,9 @@ function kind(field: JsonSchema): string {
 
 const STYLE = `:root{color-scheme:light dark;--line:#8884;--soft:#8881}
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}
-h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;overflow-wrap:anywhere}h2 b{color:#2a7}
+h1,h2,h3{line-height:1.2}h2,nav{overflow-wrap:anywhere}h2{margin-top:2.5rem}h2 b{color:#2a7}
 nav ul{list-style:none;padding:0}code,pre{font-family:ui-monospace,monospace;background:var(--soft);border-radius:4px;padding:.1em .3em}
-pre{padding:1rem;overflow:auto}table{border-collapse:collapse;width:100%}th,td{border-top:1px solid var(--line);padding:.4rem .6rem .4rem 0;text-align:left;vertical-align:top}th{font-weight:400;width:16rem}`
+pre{padding:1rem;overflow:auto}table{border-collapse:collapse;width:100%}th,td{border-top:1px solid var(--line);padding:.4rem .6rem .4rem 0;text-align:left;vertical-align:top}th{font-weight:400;width:16rem}
+@media(max-width:40rem){th,td{display:block;width:auto;overflow-wrap:anywhere}td{border:0;padding-top:0}}`
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
