@@ -3,7 +3,7 @@
 create table audit (
   id bigint not null,
   at timestamp with time zone not null default now(),
-  service_id uuid not null,
+  service_id uuid,
   key_id uuid,
   action text not null,
   subject_id uuid not null,
@@ -95,8 +95,10 @@ create table folders (
   service_id uuid not null,
   name text not null,
   created_at timestamp with time zone not null default now(),
+  parent_id uuid,
   constraint folders_id_service_id_key UNIQUE (id, service_id),
   constraint folders_pkey PRIMARY KEY (id),
+  constraint folders_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES folders(id),
   constraint folders_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 
@@ -108,11 +110,59 @@ create table handovers (
   constraint handovers_pkey PRIMARY KEY (provider, ref)
 );
 
+create table hourly_changes (
+  service_id uuid not null,
+  hour integer not null,
+  channel text not null,
+  key_type text not null,
+  template_id uuid not null,
+  status text not null,
+  took smallint not null,
+  messages integer not null
+);
+
+create table hourly_counts (
+  service_id uuid not null,
+  hour integer not null,
+  channel text not null,
+  key_type text not null,
+  template_id uuid not null,
+  status text not null,
+  took smallint not null,
+  messages integer not null,
+  constraint hourly_counts_pkey PRIMARY KEY (service_id, hour, channel, key_type, template_id, status, took)
+);
+
+create table identities (
+  issuer text not null,
+  subject text not null,
+  person_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint identities_pkey PRIMARY KEY (issuer, subject),
+  constraint identities_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
+);
+
 create table inbox (
   id uuid not null,
   channel text not null,
   sealed bytea not null,
   constraint inbox_pkey PRIMARY KEY (id)
+);
+
+create table invitations (
+  id uuid not null,
+  service_id uuid,
+  email_address text not null,
+  role text,
+  token_digest bytea not null,
+  invited_by uuid,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint invitations_token_digest_key UNIQUE (token_digest),
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES people(id) ON DELETE SET NULL,
+  constraint invitations_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
+  constraint invitations_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'author'::text, 'sender'::text, 'developer'::text, 'manager'::text])))
 );
 
 create table job_counts (
@@ -203,6 +253,35 @@ create table notifications (
   constraint notifications_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text]))),
   constraint notifications_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
 ) partition by RANGE (id);
+
+create table passkeys (
+  id uuid not null,
+  person_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  counter bigint not null default 0,
+  transports text[] not null default '{}'::text[],
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  constraint passkeys_credential_id_key UNIQUE (credential_id),
+  constraint passkeys_pkey PRIMARY KEY (id),
+  constraint passkeys_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
+);
+
+create table people (
+  id uuid not null,
+  email_address text not null,
+  name text not null,
+  is_operator boolean not null default false,
+  time_zone text,
+  theme text not null default 'auto'::text,
+  shortcuts boolean not null default true,
+  created_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone,
+  constraint people_pkey PRIMARY KEY (id),
+  constraint people_theme_check CHECK ((theme = ANY (ARRAY['auto'::text, 'light'::text, 'dark'::text])))
+);
 
 create table rate_hits (
   service_id uuid not null,
@@ -325,6 +404,53 @@ create table services (
   constraint services_state_check CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text, 'archived'::text])))
 );
 
+create table sessions (
+  id uuid not null,
+  person_id uuid not null,
+  token_digest bytea not null,
+  method text not null,
+  device text not null,
+  created_at timestamp with time zone not null default now(),
+  signed_in_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone not null default now(),
+  constraint sessions_token_digest_key UNIQUE (token_digest),
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint sessions_method_check CHECK ((method = ANY (ARRAY['link'::text, 'passkey'::text, 'single-sign-on'::text])))
+);
+
+create table sign_in_challenges (
+  id uuid not null,
+  kind text not null,
+  person_id uuid,
+  browser_digest bytea not null,
+  sealed bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_challenges_pkey PRIMARY KEY (id),
+  constraint sign_in_challenges_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint sign_in_challenges_kind_check CHECK ((kind = ANY (ARRAY['passkey-added'::text, 'passkey-used'::text, 'single-sign-on'::text])))
+);
+
+create table sign_in_links (
+  id uuid not null,
+  person_id uuid not null,
+  token_digest bytea not null,
+  browser_digest bytea,
+  return_to text,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint sign_in_links_token_digest_key UNIQUE (token_digest),
+  constraint sign_in_links_pkey PRIMARY KEY (id),
+  constraint sign_in_links_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
+);
+
+create table sign_in_tries (
+  subject bytea not null,
+  tries integer not null,
+  since timestamp with time zone not null,
+  constraint sign_in_tries_pkey PRIMARY KEY (subject)
+);
+
 create table states (
   id uuid not null,
   service_id uuid not null,
@@ -345,6 +471,7 @@ create table states (
   moves text[] not null default '{created}'::text[],
   diagnosis bytea,
   logged timestamp with time zone[] not null default '{}'::timestamp with time zone[],
+  template_id uuid,
   constraint states_pkey PRIMARY KEY (id),
   constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
   constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))
@@ -359,6 +486,14 @@ create table template_categories (
   constraint template_categories_position_key UNIQUE ("position"),
   constraint template_categories_pkey PRIMARY KEY (id),
   constraint template_categories_lane_check CHECK ((lane = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text])))
+);
+
+create table template_samples (
+  template_id uuid not null,
+  service_id uuid not null,
+  sealed bytea not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint template_samples_pkey PRIMARY KEY (template_id)
 );
 
 create table template_versions (
@@ -431,9 +566,13 @@ create table users (
   email_address text not null,
   phone_number text,
   created_at timestamp with time zone not null default now(),
+  person_id uuid,
+  role text not null default 'viewer'::text,
   constraint users_service_id_email_address_key UNIQUE (service_id, email_address),
   constraint users_pkey PRIMARY KEY (id),
-  constraint users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
+  constraint users_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id),
+  constraint users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
+  constraint users_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'author'::text, 'sender'::text, 'developer'::text, 'manager'::text])))
 );
 
 create table webhook_attempts (
@@ -526,6 +665,10 @@ CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
 
 CREATE INDEX handovers_by_age ON public.handovers USING btree (at);
 
+CREATE INDEX identities_of_person ON public.identities USING btree (person_id);
+
+CREATE INDEX invitations_by_age ON public.invitations USING btree (expires_at);
+
 CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
@@ -535,6 +678,8 @@ CREATE INDEX notifications_by_recipient ON ONLY public.notifications USING btree
 CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, md5(reference), id NULLS FIRST) WHERE (reference IS NOT NULL);
 
 CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id NULLS FIRST);
+
+CREATE INDEX passkeys_of_person ON public.passkeys USING btree (person_id);
 
 CREATE INDEX receipts_by_age ON public.receipts USING btree (received_at);
 
@@ -546,6 +691,14 @@ CREATE INDEX reply_tos_of_service ON public.reply_tos USING btree (service_id);
 
 CREATE INDEX senders_of_service ON public.senders USING btree (service_id);
 
+CREATE INDEX sessions_by_age ON public.sessions USING btree (created_at);
+
+CREATE INDEX sessions_of_person ON public.sessions USING btree (person_id);
+
+CREATE INDEX sign_in_challenges_by_age ON public.sign_in_challenges USING btree (expires_at);
+
+CREATE INDEX sign_in_links_by_age ON public.sign_in_links USING btree (expires_at);
+
 CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id NULLS FIRST);
 
 CREATE INDEX templates_of_service ON public.templates USING btree (service_id) WHERE (NOT archived);
@@ -555,6 +708,8 @@ CREATE INDEX tickets_by_service ON public.tickets USING btree (lane, service_id,
 CREATE INDEX tickets_leased ON public.tickets USING btree (leased_until) WHERE (owner IS NOT NULL);
 
 CREATE INDEX tickets_next ON public.tickets USING btree (lane, due_at) WHERE (owner IS NULL);
+
+CREATE INDEX users_of_person ON public.users USING btree (person_id);
 
 CREATE INDEX webhook_attempts_by_age ON public.webhook_attempts USING btree (at);
 
@@ -568,9 +723,13 @@ CREATE INDEX webhook_retries_due ON public.webhook_retries USING btree (webhook_
 
 CREATE INDEX webhooks_of_service ON public.webhooks USING btree (service_id, id);
 
+CREATE UNIQUE INDEX invitations_of_service ON public.invitations USING btree (service_id, lower(email_address));
+
 CREATE UNIQUE INDEX one_default_reply_to ON public.reply_tos USING btree (service_id) WHERE (is_default AND (NOT archived));
 
 CREATE UNIQUE INDEX one_default_sender ON public.senders USING btree (service_id) WHERE (is_default AND (NOT archived));
+
+CREATE UNIQUE INDEX people_by_address ON public.people USING btree (lower(email_address));
 
 CREATE OR REPLACE FUNCTION public.count_requests(of_service uuid, of_type text, asked integer, most integer)
  RETURNS TABLE(passed integer, remaining integer, free_in double precision)
@@ -653,6 +812,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.person_of_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.person_id is null then
+    insert into people (id, email_address, name) values (gen_random_uuid(), new.email_address, new.name)
+    on conflict (lower(email_address)) do nothing;
+    select id into new.person_id from people where lower(email_address) = lower(new.email_address);
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tell_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -690,5 +863,7 @@ CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.senders FO
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.services FOR EACH ROW EXECUTE FUNCTION tell_change();
 
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.templates FOR EACH ROW EXECUTE FUNCTION tell_change();
+
+CREATE TRIGGER person_of_user BEFORE INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION person_of_user();
 
 CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON public.users FOR EACH ROW EXECUTE FUNCTION tell_change();

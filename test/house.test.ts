@@ -20,11 +20,13 @@ const NOUNS = [
   'files',
   'templates',
   'events',
+  'statistics',
   'notifications',
   'bulk',
   'receipts',
   'inbox',
   'mails',
+  'people',
   'feed',
   'webhooks',
   'timeline',
@@ -44,13 +46,24 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   keys: ['keys'],
   replays: ['replays'],
   files: ['files', 'file_pieces', 'uploads'],
-  templates: ['templates', 'template_versions', 'template_categories', 'folders'],
+  templates: ['templates', 'template_versions', 'template_categories', 'template_samples', 'folders'],
   events: ['events', 'event_clock'],
+  statistics: ['hourly_counts', 'hourly_changes'],
   notifications: ['notifications', 'states', 'handovers', 'job_counts'],
   bulk: ['jobs', 'chunks'],
   receipts: ['receipts'],
   inbox: ['inbox'],
   mails: ['mails'],
+  people: [
+    'people',
+    'sessions',
+    'sign_in_links',
+    'sign_in_challenges',
+    'sign_in_tries',
+    'passkeys',
+    'identities',
+    'invitations',
+  ],
   webhooks: ['webhooks', 'webhook_attempts', 'webhook_retries', 'webhook_replays'],
 }
 const SQL_MACHINES = ['db', 'queue', 'engine']
@@ -59,7 +72,7 @@ const makesStatements = (file: string) => file.startsWith('queue/') || file === 
 const isSqlFile = (file: string) => /\/sql(\.ts|\/[^/]+\.ts)$/.test(file)
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .filter(file => /(?<!\.test)\.tsx?$/.test(file))
   .map(file => ({
     file,
     room: file.includes('/') ? (dirname(file).split('/')[0] ?? '') : '',
@@ -159,7 +172,8 @@ describe('walls', () => {
   })
 
   test('Fastify and http/ only at the edge of a room', () => {
-    const edge = /(^|\/)(routes|hook|schemas|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$/
+    const edge =
+      /(^|\/)(routes|hook|schemas|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$|^console\/serve\//
     const speaks = ({ file, text }: (typeof files)[number]) =>
       /from 'fastify'/.test(text) ||
       importsOf(file, text).some(target => roomOf(target) === 'http' && target !== 'http/settings.ts')

@@ -37,7 +37,7 @@ export async function ask(
   status = 201,
 ): Promise<string> {
   const headers = { authorization: `ApiKey-v1 ${environment.key}`, 'content-type': 'application/json' }
-  const reply = await fetch(address + path, { method, headers, body })
+  const reply = await fetch(address + path, { method, headers, body: body as BodyInit | null })
   const answer = await reply.text()
   if (reply.status !== status) throw new Error(`${method} ${path}: ${reply.status} ${answer.slice(0, 300)}`)
   return answer

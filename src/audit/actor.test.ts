@@ -21,6 +21,7 @@ const person: Actor = {
   id: ID,
   service_id: HOME,
   email_address: 'ada@example.org',
+  name: 'Ada Park',
   permissions: ['manage-templates', 'manage-service'],
 }
 const operator: Actor = { kind: 'operator', name: 'deploy' }

@@ -4,26 +4,36 @@ import type { Id } from '../core/id.ts'
 import { refuse } from './refusals.ts'
 
 export const PERMISSIONS = [
+  'see-service',
+  'see-messages',
+  'export-recipients',
+  'send-messages',
   'cancel-messages',
   'manage-templates',
   'manage-webhooks',
   'manage-keys',
+  'manage-people',
   'manage-service',
+  'manage-installation',
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** An actor of one service: it may do what its permissions say there, and nothing elsewhere. */
-type Member = { id: Id; service_id: Id; permissions: readonly Permission[] }
+/** It may do what its permissions say in its service, and nothing elsewhere. */
+type Limited = { id: Id; permissions: readonly Permission[] }
 
-export type KeyActor = Member & {
+export type KeyActor = Limited & {
   kind: 'key'
+  service_id: Id
   name: string
   /** E-mail address of the creator of the key, shown as the author of what the key creates. */
   created_by: string
 }
 
-/** Nobody signs in yet. Names and addresses of people are never written to the audit table, only their ids. */
-export type PersonActor = Member & { kind: 'person'; email_address: string }
+/**
+ * Somebody who is signed in to the console, on a page of a service or of the installation (`service_id` null). Names and addresses
+ * of people are never written to the audit table, only their ids.
+ */
+export type PersonActor = Limited & { kind: 'person'; service_id: Id | null; email_address: string; name: string }
 
 /** A person who can run commands on the machine may do everything. The name is that of the system account. */
 export type Operator = { kind: 'operator'; name: string }

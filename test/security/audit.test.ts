@@ -226,6 +226,7 @@ const actors: Record<Actor['kind'], (at: Id) => Actor> = {
     id: service.user.id,
     service_id: at,
     email_address: 'ada@example.org',
+    name: 'Ada Park',
     permissions: PERMISSIONS,
   }),
   operator: () => OPERATOR,

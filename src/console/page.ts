@@ -1,0 +1,71 @@
+// What a page of the console is given, and what it answers. Pages call the verbs of the nouns with the person as actor; they hold
+// no SQL and no rules, and know nothing of HTTP.
+import type { VNode } from 'preact'
+import type { Permission, PersonActor } from '../audit/actor.ts'
+import type { Role } from '../audit/role.ts'
+import type { Parts } from '../parts.ts'
+import type { SignedIn } from '../people/person.ts'
+import type { ShownService } from '../services/sql.ts'
+import type { Formats } from './formats.ts'
+
+/** A page that is open without signing in. */
+export type Visit = {
+  parts: Parts
+  params: Readonly<Record<string, string>>
+  query: URLSearchParams
+  /** The fields of a POST; empty for a GET. */
+  form: URLSearchParams
+  /** The address of a page: `url('/s/…')` adds the path of the console. */
+  url(path: string): string
+  /** The address of this page with its query, without the path of the console. */
+  here: string
+  /** The hidden field of every form (components/form.tsx writes it). */
+  formToken: string
+  /** Times and numbers as this person reads them. */
+  formats: Formats
+  signedIn: SignedIn | null
+  /** Names the browser: links and challenges are bound to it. */
+  browser: string
+  /** For throttling. */
+  network: string
+  /** Browser and system in words. */
+  device: string
+  signal: AbortSignal
+}
+
+export type SignedInVisit = Visit & { signedIn: SignedIn; actor: PersonActor }
+
+/** On a page of a service. `role` null: an operator who is not a member. */
+export type ServiceVisit = SignedInVisit & {
+  service: ShownService
+  role: Role | null
+  may(permission: Permission): boolean
+}
+
+export type PageAnswer = {
+  kind: 'page'
+  title: string
+  body: VNode
+  /** narrow: forms and settings; wide: editor and inbox; solo: without navigation, as on signing in. */
+  width?: 'narrow' | 'wide' | 'solo'
+  status?: number
+  /** The item of the navigation that is marked. */
+  nav?: string
+}
+
+export type Answer =
+  | PageAnswer
+  /** `session`: a new token for the cookie; null: the cookie is deleted. */
+  | { kind: 'redirect'; to: string; session?: string | null }
+  /** Elsewhere: the provider of single sign-on. */
+  | { kind: 'leave'; to: string }
+  /** A part of a page, for the script. */
+  | { kind: 'fragment'; body: VNode }
+  | { kind: 'json'; data: unknown; status?: number }
+  /** An e-mail: a document of its own without scripts, shown in a sandboxed frame. */
+  | { kind: 'frame'; html: string }
+  | { kind: 'download'; name: string; type: string; chunks: AsyncIterable<string> }
+  /** Server-sent events; each value is the data of one. */
+  | { kind: 'events'; values: AsyncIterable<unknown> }
+
+export type Handler<V extends Visit> = (visit: V) => Promise<Answer> | Answer
