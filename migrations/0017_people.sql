@@ -46,7 +46,9 @@ on conflict (lower(email_address)) do nothing
 -- next
 update users u set person_id = p.id from people p where u.person_id is null and lower(p.email_address) = lower(u.email_address)
 -- next
-create index if not exists users_of_person on users (person_id)
+drop index concurrently if exists users_of_person
+-- next
+create index concurrently users_of_person on users (person_id)
 -- next
 -- The token is in a cookie; here is its digest. `signed_in_at` is the last proof of who it is; sensitive acts want a recent one.
 create table if not exists sessions (
