@@ -17,6 +17,8 @@ export type Visit = {
   form: URLSearchParams
   /** The address of a page: `url('/s/…')` adds the path of the console. */
   url(path: string): string
+  /** Scheme, host and port that the browser uses: of HERALD_BASE_URL, else of the request. `origin + url('/…')` is a whole address. */
+  origin: string
   /** The address of this page with its query, without the path of the console. */
   here: string
   /** The hidden field of every form (components/form.tsx writes it). */
