@@ -4,6 +4,7 @@ export type Kind =
   | 'AuthError'
   | 'Unauthorized'
   | 'BadRequestError'
+  | 'ChangedMeanwhile'
   | 'ForbiddenError'
   | 'IdempotencyConflictError'
   | 'IdempotencyKeyReusedError'

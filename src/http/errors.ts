@@ -9,6 +9,7 @@ import { refuse } from './refusals.ts'
 const ANSWERS: Record<Kind, readonly [status: number, name: string]> = {
   AuthError: [403, 'AuthError'],
   BadRequestError: [400, 'BadRequestError'],
+  ChangedMeanwhile: [409, 'ChangedMeanwhile'],
   ForbiddenError: [403, 'ForbiddenError'],
   IdempotencyConflictError: [409, 'IdempotencyConflictError'],
   IdempotencyKeyReusedError: [422, 'IdempotencyKeyReusedError'],

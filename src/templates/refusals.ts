@@ -10,6 +10,10 @@ export const sentences = {
   contentTooLong: ['BadRequestError', 'Content has a character count greater than the limit of <limit>'],
   nameTooLong: ['BadRequestError', 'Template name must be less than <limit> characters'],
   alreadyArchived: ['BadRequestError', 'Template is already archived.'],
+  changedMeanwhile: [
+    'ChangedMeanwhile',
+    'Somebody saved version <version> of the template meanwhile. Compare it with yours, then save again.',
+  ],
   missingPersonalisation: ['BadRequestError', 'Missing personalisation: <names>'],
 } as const
 

@@ -9,6 +9,14 @@ import type { UpdateBody } from './schemas.ts'
 import { addVersion, lock, references, type TemplateRow } from './sql.ts'
 import { checkLengths } from './template.ts'
 
+/** What the interface has no field for. */
+export type UpdateOptions = {
+  /** Markdown in values is not formatted. */
+  literalValues?: boolean
+  /** The version that was edited: when somebody saved another meanwhile, this edit is refused (kind `ChangedMeanwhile`). */
+  expectedVersion?: number
+}
+
 /** Changes the fields that are given. Every edit is a new version, even one that changes nothing. */
 export async function update(
   app: Pick<AuthorApp, 'config'> & { db: Database; clock: Clock },
@@ -16,14 +24,15 @@ export async function update(
   service: Id,
   id: Id,
   input: UpdateBody,
-  /** For the command line: the interface has no field for it. */
-  { literalValues }: { literalValues?: boolean } = {},
+  { literalValues, expectedVersion }: UpdateOptions = {},
 ): Promise<TemplateRow> {
   requirePermission(actor, 'manage-templates', service)
   const created_by = await authorFor(app, actor, service)
   return app.db.transaction(async sql => {
     const before = await lock(sql, service, id)
     if (!before) throw refuse.notFound()
+    if (expectedVersion !== undefined && before.version !== expectedVersion)
+      throw refuse.changedMeanwhile(before.version)
     const category_id = readId(input.template_category_id) ?? before.category_id
     const folder_id = input.parent_folder_id === undefined ? before.folder_id : readId(input.parent_folder_id)
     const known = await references(sql, service, category_id, folder_id)
