@@ -20,6 +20,12 @@ export const ACTIONS = [
   'webhook disabled',
   'webhook resumed',
   'webhook replayed',
+  // Of people, for whom there is no service.
+  'signed in',
+  'signed out',
+  'session ended',
+  'passkey added',
+  'passkey removed',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
@@ -35,7 +41,8 @@ export const recorded = (action: Action, actor: Actor, done: Part, detail: objec
 export type AuditEntry = {
   id: number
   at: Timestamp
-  service_id: Id
+  /** Null: about the installation. */
+  service_id: Id | null
   /** The `actor_id` of a key, else null. Still written for the version before, which reads nothing else. */
   key_id: Id | null
   actor_kind: Actor['kind']

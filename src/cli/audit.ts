@@ -47,11 +47,11 @@ type NamedEntry = AuditEntry & { service: string | null }
 
 /** Entries hold the ids of services and keys; their names are looked up. */
 async function withNames(sql: Sql, found: readonly AuditEntry[]): Promise<NamedEntry[]> {
-  const services = await serviceNames(sql, unique(found.map(entry => entry.service_id)))
+  const services = await serviceNames(sql, unique(found.flatMap(entry => entry.service_id ?? [])))
   const keys = await keyNames(sql, unique(found.flatMap(entry => entry.key_id ?? [])))
   return found.map(entry => ({
     ...entry,
-    service: services.get(entry.service_id) ?? null,
+    service: entry.service_id && (services.get(entry.service_id) ?? null),
     actor_name: entry.key_id === null ? entry.actor_name : (keys.get(entry.key_id) ?? null),
   }))
 }

@@ -1,5 +1,6 @@
 // People, their sessions and their places in services.
-import type { Role } from '../audit/role.ts'
+import type { PersonActor } from '../audit/actor.ts'
+import { permissionsOf, type Role } from '../audit/role.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 
@@ -34,3 +35,26 @@ export type Session = {
 export type Membership = { service_id: Id; service_name: string; mode: 'trial' | 'live'; role: Role }
 
 export type SignedIn = { person: Person; session: Session; memberships: readonly Membership[] }
+
+/** On a page of this service, or of the installation (null). */
+export const actorOf = (
+  { person, memberships }: Pick<SignedIn, 'person' | 'memberships'>,
+  service: Id | null,
+): PersonActor => ({
+  kind: 'person',
+  id: person.id,
+  service_id: service,
+  email_address: person.email_address,
+  name: person.name,
+  permissions: permissionsOf(memberships.find(one => one.service_id === service)?.role ?? null, person.is_operator),
+})
+
+/** Somebody who signs in: may nothing yet, but is recorded. */
+export const actorWhoSignsIn = (person: Pick<Person, 'id' | 'email_address' | 'name'>): PersonActor => ({
+  kind: 'person',
+  id: person.id,
+  service_id: null,
+  email_address: person.email_address,
+  name: person.name,
+  permissions: [],
+})

@@ -164,6 +164,14 @@ export const keptDays = (sql: Sql) => sql<{ service_id: Id; days: number }>`
   from services
   order by id`
 
+/** The services that a person belongs to, as a JSON list; archived services are left out. */
+export const membershipsOf = (person: Part): Part => part`
+  (select coalesce(json_agg(json_build_object('service_id', s.id, 'service_name', s.name, 'mode', s.mode, 'role', u.role)
+                            order by lower(s.name), s.id), '[]')
+   from users u
+   join services s on s.id = u.service_id and s.state <> 'archived'
+   where u.person_id = ${person})`
+
 export type TeamMember = {
   id: Id
   service_id: Id

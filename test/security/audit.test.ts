@@ -158,8 +158,11 @@ const newHook = () => createWebhook(here.parts, OPERATOR, { service_id: service.
 const HOOK = 'https://permits.example.org/events'
 const owner = () => ({ service_id: service.id, key_type: null })
 
-/** Every action, by its verb; Herald itself disables a webhook. */
-const changes: Record<Exclude<Action, 'webhook disabled'>, Change> = {
+/** Of a person who signs in, whoever it is: test/people. */
+type OfPeople = 'signed in' | 'signed out' | 'session ended' | 'passkey added' | 'passkey removed'
+
+/** Every other action, by its verb; Herald itself disables a webhook. */
+const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople>, Change> = {
   'key created': async actor => ({ subject: (await createKey(here.parts, actor, service, newKey)).id }),
   'key revoked': async actor => {
     const { id } = await createKey(here.parts, OPERATOR, service, newKey)
