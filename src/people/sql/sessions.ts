@@ -137,7 +137,7 @@ export const renewSession = (
   ${recorded('signed in', actor, part`renewed`, { method: session.method, session: session.id, again: true })}
   select id from renewed`
 
-/** Sessions that have ended by themselves. */
+/** Sessions whose time is over. */
 export const purgeSessions = async (
   sql: Sql,
   { idleSince, begunSince }: Pick<Validity, 'idleSince' | 'begunSince'>,
