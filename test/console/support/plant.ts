@@ -1,0 +1,371 @@
+// An installation as after a week of use: a service with messages of every status, jobs, templates in folders with versions, people
+// of every role, and a second service with the same kinds of things. Used by tests and by scripts/shots.ts, so nothing of vitest.
+import type { Operator } from '../../../src/audit/actor.ts'
+import type { Role } from '../../../src/audit/role.ts'
+import type { Id } from '../../../src/core/id.ts'
+import { create as createKey } from '../../../src/keys/create.ts'
+import { move } from '../../../src/notifications/sql/apply.ts'
+import { type Result, record } from '../../../src/notifications/sql/record.ts'
+import type { Status } from '../../../src/notifications/status.ts'
+import type { Parts } from '../../../src/parts.ts'
+import { change } from '../../../src/services/change.ts'
+import { create as createService } from '../../../src/services/create.ts'
+import { addOrigin } from '../../../src/services/origins.ts'
+import { addUser } from '../../../src/services/people.ts'
+import { addFolder } from '../../../src/templates/folders.ts'
+
+/** The program that is planted in. It must not send: what is planted has its state from here. */
+export type Place = { parts: Parts; address: string }
+
+const OPERATOR: Operator = { kind: 'operator', name: 'tests' }
+
+const CATEGORY = {
+  general: '207b293c-2ae5-48e8-836d-fcabd60b2153',
+  confirmation: '977e2a00-f957-4ff0-92f2-ca3286b24786',
+  decision: 'e81678c0-4897-4111-b9d0-172f6b595f89',
+  authentication: 'b6c42a7e-2a26-4a07-802b-123a5c3198a9',
+  reminder: 'edb966f3-4a4c-47a4-96ab-05ff259b919c',
+}
+
+/** Everybody who signs in, by what they may do. `operator` is no member of a service, `newcomer` belongs to none. */
+export type Who = Role | 'operator' | 'stranger' | 'newcomer'
+export type PlantedPerson = { id: Id; name: string; email_address: string }
+
+export type PlantedService = {
+  id: Id
+  name: string
+  keys: { id: Id; key: string }[]
+  folders: { top: Id; nested: Id; empty: Id }
+  templates: { email: Id; sms: Id; archived: Id; unused: Id; rightToLeft: Id }
+  /** One message of each status, by its name in the plan below. */
+  messages: Record<string, Id>
+  jobs: { finished: Id; scheduled: Id; cancelled: Id }
+}
+
+export type Planted = {
+  service: PlantedService
+  other: PlantedService
+  /** It has no message and no template. */
+  empty: Id
+  people: Record<Who, PlantedPerson>
+}
+
+const NAMES: Record<Who, string> = {
+  viewer: 'Tomas Keel',
+  author: 'Sami Oduya',
+  sender: 'Jo Lind',
+  developer: 'Ada Brandt',
+  manager: 'Mira Holt',
+  operator: 'Noor Visser',
+  stranger: 'Kit Marlow',
+  newcomer: 'Lea Sand',
+}
+const addressOf = (name: string) => `${name.toLowerCase().replace(' ', '.')}@eastmere.example`
+
+export async function plant(place: Place): Promise<Planted> {
+  const { parts } = place
+  const service = await plantService(place, { name: 'Parking permits', boss: NAMES.manager })
+  const other = await plantService(place, { name: 'Council tax', boss: NAMES.stranger })
+  const { id: empty } = await createService(parts, OPERATOR, { name: 'Library reminders', mode: 'trial' })
+  const people = {} as Record<Who, PlantedPerson>
+  for (const who of ['manager', 'author', 'sender', 'developer', 'viewer'] as const)
+    people[who] = await member(parts, service.id, NAMES[who], who)
+  people.stranger = await member(parts, other.id, NAMES.stranger, 'manager')
+  await member(parts, empty, NAMES.manager, 'author')
+  people.operator = await person(parts, NAMES.operator, { isOperator: true })
+  people.newcomer = await person(parts, NAMES.newcomer, { isOperator: false })
+  return { service, other, empty, people }
+}
+
+/** A member with this role; somebody who belongs to other services already is the same person. */
+export async function member(parts: Parts, service: Id, name: string, role: Role): Promise<PlantedPerson> {
+  const email_address = addressOf(name)
+  const { sql } = parts.db
+  const [there] = await sql<{
+    id: Id
+  }>`select id from users where service_id = ${service} and email_address = ${email_address}`
+  const id = there?.id ?? (await addUser(parts, OPERATOR, service, { name, email_address })).id
+  const [row] = await sql<{ person_id: Id }>`update users set role = ${role} where id = ${id} returning person_id`
+  if (!row) throw new Error('the member has no person')
+  return { id: row.person_id, name, email_address }
+}
+
+async function person(parts: Parts, name: string, { isOperator }: { isOperator: boolean }): Promise<PlantedPerson> {
+  const planted = { id: parts.ids.next(), name, email_address: addressOf(name) }
+  await parts.db.sql`
+    insert into people (id, email_address, name, is_operator)
+    values (${planted.id}, ${planted.email_address}, ${name}, ${isOperator})`
+  return planted
+}
+
+type Send = [
+  name: string,
+  template: 'email' | 'sms' | 'rightToLeft',
+  to: string,
+  values: Record<string, string>,
+  outcome: (message: { id: Id; ticket: Id }) => Outcome,
+]
+/** What a provider answers to the attempt, and a receipt after it. */
+type Outcome = { result: Partial<Result> | null; receipt?: { status: Status; detail?: string; reply?: string } }
+
+const NOTHING: Omit<Result, 'id' | 'ticket' | 'takes' | 'status'> = {
+  ...{ moves: [], provider: null, ref: null, response: null, detail: null, diagnosis: null },
+  ...{ uncertain: false, took: null, delay: null },
+}
+const ended =
+  (status: Result['status'], more: Partial<Result> = {}) =>
+  (): Outcome => ({
+    result: {
+      status,
+      moves: status === 'delivered' ? ['sending', status] : [String(status)],
+      provider: 'relay',
+      took: 84,
+      ...more,
+    },
+  })
+const later = (status: Status, detail?: string, reply?: string) => (): Outcome => ({
+  ...ended('sending')(),
+  receipt: { status, ...(detail && { detail }), ...(reply && { reply }) },
+})
+
+const LONG = 'the.residents.association.of.upper.and.lower.harbour.street@a-very-long-subdomain.example.org'
+const KIM = {
+  'first name': 'Kim',
+  'permit number': 'ZC-20418',
+  zone: 'C',
+  'end date': '30 November 2026',
+  discount: 'yes',
+}
+const CODE = { code: '4471', start: 'today 18:00', end: 'tomorrow 08:00', zone: 'C' }
+
+/** The last is the newest. Nothing here is sent. */
+const MESSAGES: readonly Send[] = [
+  ['cancelled', 'email', 'h.tanaka@example.net', KIM, () => ({ result: null })],
+  ['technical-failure', 'email', 's.novak@example.org', KIM, ended('technical-failure', { response: '550 policy' })],
+  ['sent', 'sms', '+1 202 555 0143', CODE, ended('sent')],
+  [
+    'virus-scan-failed',
+    'email',
+    'd.moreau@example.com',
+    KIM,
+    () => ({ result: null, receipt: { status: 'virus-scan-failed' } }),
+  ],
+  [
+    'pending-virus-check',
+    'email',
+    'e.santos@example.com',
+    KIM,
+    () => ({ result: null, receipt: { status: 'pending-virus-check' } }),
+  ],
+  ['sending', 'email', LONG, KIM, ended('sending')],
+  ['right-to-left', 'rightToLeft', 'permits@example.com', { name: 'ليلى' }, ended('delivered')],
+  ['temporary-failure-sms', 'sms', '+44 7911 123118', CODE, later('temporary-failure', 'unreachable')],
+  ['permanent-failure-sms', 'sms', '+44 7911 123119', CODE, later('permanent-failure')],
+  [
+    'temporary-failure',
+    'email',
+    'm.ilves@example.org',
+    KIM,
+    later('temporary-failure', 'mailbox-full', '452 4.2.2 mailbox full'),
+  ],
+  [
+    'permanent-failure',
+    'email',
+    'k.lindgren@example.net',
+    KIM,
+    later('permanent-failure', 'no-email', '550 5.1.1 user unknown'),
+  ],
+  ['pending-sms', 'sms', '+44 7911 123461', CODE, later('pending')],
+  ['delivered-sms', 'sms', '+44 7911 123462', CODE, later('delivered')],
+  ['delivered', 'email', 'ana.petrov@example.org', KIM, later('delivered', undefined, '250 2.0.0 queued')],
+]
+
+async function plantService(place: Place, { name, boss }: { name: string; boss: string }): Promise<PlantedService> {
+  const { parts } = place
+  const { id } = await createService(parts, OPERATOR, { name, mode: 'live' })
+  const service = await change(parts, OPERATOR, id, {
+    name,
+    home_country: 'GB',
+    may_send_international: true,
+    may_send_files: true,
+    rate_limit: 10_000,
+    email_daily_limit: 10_000,
+    sms_daily_limit: 2_000,
+  })
+  await addUser(parts, OPERATOR, id, { name: boss, email_address: addressOf(boss) })
+  await addOrigin(parts, OPERATOR, 'reply-to', id, { value: 'permits@eastmere.example', makeDefault: true })
+  await addOrigin(parts, OPERATOR, 'sender', id, { value: 'EASTMERE', makeDefault: true })
+  const made = await createKey(parts, OPERATOR, service, {
+    name: 'Production',
+    key_type: 'normal',
+    manage_templates: true,
+  })
+  const test = await createKey(parts, OPERATOR, service, { name: 'Development', key_type: 'test' })
+  const call = caller(place.address, made.key)
+
+  const top = await addFolder(parts, OPERATOR, id, 'Permits')
+  const nested = await addFolder(parts, OPERATOR, id, 'Renewals')
+  const visitors = await addFolder(parts, OPERATOR, id, 'Visitors')
+  await parts.db.sql`update folders set parent_id = ${top.id} where id = ${nested.id}`
+  const templates = await plantTemplates(call, { top: top.id, nested: nested.id, visitors: visitors.id })
+
+  const messages: Record<string, Id> = {}
+  for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, send)
+  messages.scheduled = await sendOne(call, templates.email, 'j.osei@example.org', KIM, { scheduled_for: inHours(20) })
+  return {
+    ...{ id, name, messages },
+    keys: [made, test].map(({ id, key }) => ({ id, key })),
+    folders: { top: top.id, nested: nested.id, empty: visitors.id },
+    templates,
+    jobs: await plantJobs(call, templates),
+  }
+}
+
+type Call = ReturnType<typeof caller>
+
+const caller =
+  (address: string, key: string) =>
+  async (method: string, path: string, body?: unknown): Promise<{ id: Id; data: { id: Id } }> => {
+    const response = await fetch(address + path, {
+      method,
+      headers: { authorization: `ApiKey-v1 ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} is answered with ${response.status}: ${text}`)
+    return JSON.parse(text || '{}')
+  }
+
+const REMINDER = `# Your permit ends soon
+
+Dear ((first name)), your permit **((permit number))** for zone ((zone)) ends on **((end date))**.
+
+((discount??You pay half the price, because you renew online.))
+
+You need:
+
+- a proof of address, not older than three months
+- the registration of your vehicle
+
+[Renew your permit](https://permits.eastmere.example/renew)`
+
+async function plantTemplates(
+  call: Call,
+  folders: { top: Id; nested: Id; visitors: Id },
+): Promise<PlantedService['templates']> {
+  const make = async (fields: Record<string, unknown>): Promise<Id> =>
+    (await call('POST', '/v2/manage-template', { template_category_id: CATEGORY.general, ...fields })).id
+  const email = await make({
+    ...{ name: 'Permit renewal reminder', template_type: 'email', template_category_id: CATEGORY.reminder },
+    ...{
+      parent_folder_id: folders.nested,
+      subject: 'Your permit ends soon',
+      content: 'Dear ((first name)), your permit ends.',
+    },
+  })
+  await call('PATCH', `/v2/manage-template/${email}`, { subject: 'Your permit ((permit number)) ends on ((end date))' })
+  await call('PATCH', `/v2/manage-template/${email}`, { content: REMINDER })
+  const sms = await make({
+    ...{ name: 'Visitor code', template_type: 'sms', template_category_id: CATEGORY.authentication },
+    ...{ parent_folder_id: folders.visitors },
+    content:
+      'your visitor code is ((code)). It works from ((start)) until ((end)) in zone ((zone)). Lost it? Call 01632 960 204 – à bientôt!',
+  })
+  const rightToLeft = await make({
+    ...{ name: 'تجديد التصريح', template_type: 'email', template_category_id: CATEGORY.confirmation },
+    ...{ parent_folder_id: folders.top, subject: 'تم تجديد تصريح وقوف السيارات الخاص بك', content: 'مرحبا ((name))' },
+  })
+  const unused = await make({
+    ...{ name: 'Permit refused', template_type: 'email', template_category_id: CATEGORY.decision },
+    ...{
+      parent_folder_id: folders.top,
+      subject: 'Your permit could not be renewed',
+      content: 'Dear ((first name)), …',
+    },
+  })
+  const archived = await make({
+    name: 'Monthly list',
+    template_type: 'email',
+    subject: 'Monthly list',
+    content: 'The list.',
+  })
+  await call('DELETE', `/v2/manage-template/${archived}`)
+  return { email, sms, archived, unused, rightToLeft }
+}
+
+async function sendOne(
+  call: Call,
+  template_id: Id,
+  to: string,
+  personalisation: object,
+  more: object = {},
+): Promise<Id> {
+  const isEmail = to.includes('@')
+  const sent = await call('POST', `/v2/notifications/${isEmail ? 'email' : 'sms'}`, {
+    ...{ template_id, personalisation, ...more },
+    ...(isEmail ? { email_address: to } : { phone_number: to }),
+  })
+  return sent.id
+}
+
+/** Sends it and writes its outcome with the statements of the engine, so that events and counts are right. */
+async function plantMessage(
+  { parts }: Place,
+  call: Call,
+  templates: PlantedService['templates'],
+  [name, template, to, values, outcomeOf]: Send,
+): Promise<Id> {
+  const { sql } = parts.db
+  const isCancelled = name === 'cancelled'
+  const id = await sendOne(call, templates[template], to, values, {
+    reference: `${name}-2026`,
+    ...(isCancelled && { scheduled_for: inHours(1) }),
+  })
+  if (isCancelled) {
+    await call('DELETE', `/v2/notifications/${id}`)
+    return id
+  }
+  const owner = parts.ids.next()
+  const [ticket] = await sql<{ id: Id; takes: number }>`
+    update tickets set owner = ${owner}, takes = 1, leased_until = now() + interval '1 minute'
+    where ${id} = any (subjects) returning id, takes`
+  if (!ticket) throw new Error('the message has no ticket: is an engine running?')
+  const { result, receipt } = outcomeOf({ id, ticket: ticket.id })
+  const written: Result[] = result ? [{ ...NOTHING, status: null, ...result, id, ticket: ticket.id, takes: 1 }] : []
+  if (written.length > 0) await record(sql, owner, [ticket], written, [ticket.id], [])
+  else await sql`delete from tickets where id = ${ticket.id}`
+  if (!receipt) return id
+  const { status, detail = null, reply } = receipt
+  const at = parts.clock.now()
+  const decided = {
+    ...{ id, from: { status: result ? ('sending' as const) : ('created' as const), receipt_at: null }, status, at },
+    ...{
+      isFinal: !['pending', 'pending-virus-check'].includes(status),
+      changes: true,
+      provider: 'relay',
+      decidedAt: at,
+    },
+    ...{ response: null, detail, diagnosis: reply ? parts.seal.seal(reply) : null, moves: [status] },
+  }
+  const { allMoved } = await move(sql, owner, [], [decided], [], [], [])
+  if (!allMoved) throw new Error(`the message did not become ${status}`)
+  return id
+}
+
+async function plantJobs(call: Call, templates: PlantedService['templates']): Promise<PlantedService['jobs']> {
+  const job = async (name: string, more: object): Promise<Id> => {
+    const row = (at: number) => [
+      `resident.${at}@example.org`,
+      ...Object.values({ ...KIM, 'permit number': `ZC-${20_500 + at}` }),
+    ]
+    const rows = [['email address', ...Object.keys(KIM)], ...Array.from({ length: 60 }, (_, at) => row(at))]
+    return (await call('POST', '/v2/notifications/bulk', { template_id: templates.email, name, rows, ...more })).data.id
+  }
+  const finished = await job('renewals-november.csv', {})
+  const scheduled = await job('zone-c-notice.csv', { scheduled_for: inHours(4) })
+  const cancelled = await job('visitors-fair.csv', { scheduled_for: inHours(5) })
+  await call('DELETE', `/v2/notifications/bulk/${cancelled}`)
+  return { finished, scheduled, cancelled }
+}
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19)
