@@ -12,6 +12,8 @@ export const ACTIONS = [
   'template archived',
   'service changed',
   'message cancelled',
+  'message sent',
+  'message sent again',
   'job cancelled',
   'webhook created',
   'webhook changed',
@@ -37,6 +39,16 @@ export const recorded = (action: Action, actor: Actor, done: Part, detail: objec
            ${actor.kind === 'operator' ? null : actor.id}::uuid, ${actor.kind === 'operator' ? actor.name : null}::text,
            ${action}::text, done.id, ${detail && JSON.stringify(detail)}::jsonb
     from ${done} done)`
+
+/** What a person did, for a statement with the acts of several. */
+export type PersonAct = { person_id: Id; action: Action; detail: object | null }
+
+/** A step of a statement for acts of several people. `rows` selects service_id, person_id, action, subject_id, detail. */
+export const recordedActs = (rows: Part) => part`
+  recorded_acts as (
+    insert into audit (service_id, actor_kind, actor_id, action, subject_id, detail)
+    select service_id, 'person', person_id, action, subject_id, detail
+    from (${rows}) acts)`
 
 export type AuditEntry = {
   id: number

@@ -29,18 +29,29 @@ export type Personal = {
   values: Values
   /** The number in E.164, if it was written differently: its meaning would change with the home country. */
   e164?: string
+  /** The name of the person who sent it by hand, as it was then. */
+  by?: string
 }
 
-export const sealPersonal = (seal: Seal, { to, values, e164 }: Personal) =>
-  seal.seal(JSON.stringify(e164 === undefined ? [to, values] : [to, values, e164]))
+export const sealPersonal = (seal: Seal, { to, values, e164, by }: Personal) =>
+  seal.seal(
+    JSON.stringify(
+      by !== undefined ? [to, values, e164 ?? null, by] : e164 === undefined ? [to, values] : [to, values, e164],
+    ),
+  )
 
 /** `key` is the recipient in its normal form. */
 export const personalTo = (channel: Channel, key: string, to: string, values: Values): Personal =>
   !CHANNELS[channel].recipient.storesKey || key === to ? { to, values } : { to, values, e164: key }
 
 export function openPersonal(seal: Seal, sealed: Buffer): Personal {
-  const [to, values, e164] = JSON.parse(seal.open(sealed).toString('utf8')) as [string, Values, string?]
-  return e164 === undefined ? { to, values } : { to, values, e164 }
+  const [to, values, e164, by] = JSON.parse(seal.open(sealed).toString('utf8')) as [
+    string,
+    Values,
+    (string | null)?,
+    string?,
+  ]
+  return { to, values, ...(typeof e164 === 'string' && { e164 }), ...(by !== undefined && { by }) }
 }
 
 // Seven bytes: with the id an entry of the index has 32 bytes, with eight 40. A recipient that nobody wrote to is found by mistake in

@@ -57,7 +57,7 @@ const NO_RECIPIENT = { email_address: null, phone_number: null }
 /** A stored message; its text is rendered from the template version that was current when it was accepted. */
 export function presentNotification(seal: Seal, n: Notification, version: Compiled) {
   const { type } = version
-  const { to, values } = openPersonal(seal, n.sealed)
+  const { to, values, by } = openPersonal(seal, n.sealed)
   const answer: { body: string; subject?: string } = version.stored(values)
   return {
     id: n.id,
@@ -76,7 +76,7 @@ export function presentNotification(seal: Seal, n: Notification, version: Compil
     body: answer.body,
     subject: answer.subject ?? null,
     created_at: zulu(fromMicros(microsOf(n.id))),
-    created_by_name: null,
+    created_by_name: by ?? null,
     sent_at: n.sent_at && zulu(n.sent_at),
     completed_at: n.completed_at && zulu(n.completed_at),
     scheduled_for: n.scheduled_for && zulu(n.scheduled_for),

@@ -1,5 +1,6 @@
 // Sends one message. The checks have the order of the contract. Refusals that rank after the rate limit are found first but thrown
 // only after the request was counted; until then the draft carries them.
+import type { PersonAct } from '../audit/sql.ts'
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
@@ -12,7 +13,7 @@ import { refuse as refuseFile } from '../files/refusals.ts'
 import type { Scanning } from '../files/scanner.ts'
 import type { FileStore } from '../files/store.ts'
 import type { FileThread } from '../files/thread.ts'
-import type { Caller } from '../keys/key.ts'
+import type { Caller, KeyType } from '../keys/key.ts'
 import { dayOf, tooMany } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { homePlan } from '../recipients/plans.ts'
@@ -24,6 +25,7 @@ import { mayReceive } from '../services/allowed.ts'
 import { chooseOrigin } from '../services/senders.ts'
 import { dailyLimit, maySend, rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
+import type { LoadedService } from '../services/sql.ts'
 import type { Head, Templates } from '../templates/cache.ts'
 import type { Accept } from './accept.ts'
 import { laneOf } from './lane.ts'
@@ -45,21 +47,37 @@ export type SendApp = {
   files: { scanning: Scanning; store: FileStore; thread: FileThread }
 }
 
-export type Sent = { body: string; rate: RateAnswer }
+/** Who sends. A person has no key; `act` is recorded with the message, and `name` is kept with it. */
+export type MessageSender = {
+  service: LoadedService
+  key_id: Id | null
+  key_type: KeyType
+  person: { name: string; act: PersonAct } | null
+}
+
+export const byKey = ({ service, key }: Caller): MessageSender => ({
+  service,
+  key_id: key.id,
+  key_type: key.key_type,
+  person: null,
+})
+
+/** `isStored`: false for a smoke test. */
+export type Sent = { id: Id; isStored: boolean; body: string; rate: RateAnswer }
 
 /** Returns the body of the 201 response. `base` is the public URL, `replay` the caller's idempotency key, if any. */
 export async function send(
   app: SendApp,
-  caller: Caller,
+  sender: MessageSender,
   channel: Channel,
   input: SendInput,
   { base, replay }: { base: string; replay: Replay | null },
 ): Promise<Sent> {
-  const { service, key } = caller
+  const { service, key_type } = sender
   if (service.state === 'suspended') throw refuse.suspended()
   if (!maySend(service, channel)) throw refuse[CHANNELS[channel].refusals.send]()
 
-  const draft = await drafted(app, caller, channel, input, base)
+  const draft = await drafted(app, sender, channel, input, base)
   const body = draft.refusal ? '' : JSON.stringify(presentSent(draft.sent, base))
   const limit = rateLimit(service)
   const now = app.clock.now()
@@ -67,11 +85,12 @@ export async function send(
   const asked: AcceptRequest = {
     id: draft.refusal ? app.ids.next() : draft.sent.id,
     service_id: service.id,
-    key_id: key.id,
-    key_type: key.key_type,
+    key_id: sender.key_id,
+    key_type,
+    act: sender.person?.act ?? null,
     rate_limit: limit,
     channel,
-    daily: key.key_type === 'test' ? 'none' : draft.daily,
+    daily: key_type === 'test' ? 'none' : draft.daily,
     day: dayOf(due),
     daily_limit: dailyLimit(service, channel),
     message: draft.refusal ? null : draft.message,
@@ -85,12 +104,12 @@ export async function send(
     : app.accept.add(asked))
   const { verdict, remaining, free_in } = decision
   const rate = { limit, remaining, freeInSeconds: free_in }
-  if (verdict === 'too fast') throw tooFast(key.key_type, rate)
+  if (verdict === 'too fast') throw tooFast(key_type, rate)
   if (verdict === 'seen') throw new KeyTaken()
   if (draft.refusal && draft.daily === 'none') throw counted(draft.refusal, rate)
   if (verdict === 'too many') throw counted(tooMany(asked.daily_limit, now), rate)
   if (draft.refusal) throw counted(draft.refusal, rate)
-  return { body, rate }
+  return { id: asked.id, isStored: asked.message !== null, body, rate }
 }
 
 /** `daily: 'ask'`: the daily limit ranks before this refusal, so an exceeded limit is reported instead. */
@@ -98,8 +117,14 @@ type Draft =
   | { refusal: Refusal; daily: 'none' | 'ask' }
   | { refusal: null; daily: 'reserve' | 'none'; sent: SentMessage; message: NewMessage | null; files: Keeping | null }
 
-async function drafted(app: SendApp, caller: Caller, channel: Channel, input: SendInput, base: string): Promise<Draft> {
-  const { service, key } = caller
+async function drafted(
+  app: SendApp,
+  sender: MessageSender,
+  channel: Channel,
+  input: SendInput,
+  base: string,
+): Promise<Draft> {
+  const { service, key_type } = sender
   const { takesFiles } = CHANNELS[channel]
 
   const template = await app.templates.head(service.id, readId(input.template_id) as Id)
@@ -131,7 +156,7 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
   const lateRefusal = (refusal: Refusal): Draft => ({ refusal, daily: isSmokeTest ? 'none' : 'ask' })
   const origin = chooseOrigin(service, channel, input.sender_id)
   if (!origin.ok) return lateRefusal(unknownOrigin(channel, input.sender_id, service.id))
-  const verdict = isSmokeTest ? 'allowed' : mayReceive(service, key.key_type, recipient.key)
+  const verdict = isSmokeTest ? 'allowed' : mayReceive(service, key_type, recipient.key)
   if (verdict !== 'allowed') return lateRefusal(verdict === 'team-only' ? refuse.teamOnly() : refuse.trial())
   if (recipient.international && !service.may_send_international) return lateRefusal(refuse.international())
   const scanned = given.length > 0 ? await scannedFiles(app, service.may_send_files, given) : []
@@ -151,7 +176,7 @@ async function drafted(app: SendApp, caller: Caller, channel: Channel, input: Se
     daily: 'reserve',
     sent,
     message: {
-      ...message(app, caller, template, { ...input, personalisation: values }, recipient, origin.origin?.id ?? null),
+      ...message(app, sender, template, { ...input, personalisation: values }, recipient, origin.origin?.id ?? null),
       status: scanned.some(file => file.verdict === 'pending') ? 'pending-virus-check' : 'created',
     },
     files:
@@ -196,21 +221,24 @@ const unknownOrigin = (channel: Channel, id: string | undefined, service: Id) =>
 
 function message(
   app: SendApp,
-  { key, service }: Caller,
+  { service, key_type, person }: MessageSender,
   template: Head,
   input: SendInput,
   recipient: Recipient,
-  sender: Id | null,
+  origin: Id | null,
 ): NewMessage {
   const due = input.scheduled_for === null ? null : readMoment(input.scheduled_for)
-  const personal = personalTo(template.type, recipient.key, strip(input.to), input.personalisation)
+  const personal = {
+    ...personalTo(template.type, recipient.key, strip(input.to), input.personalisation),
+    ...(person && { by: person.name }),
+  }
   return {
     status: 'created',
     template_id: template.id,
     template_version: template.version,
-    lane: laneOf(template.type, template.pace, key.key_type),
+    lane: laneOf(template.type, template.pace, key_type),
     reference: input.reference,
-    sender_id: sender,
+    sender_id: origin,
     scheduled_for: due === null ? null : fromMicros(Math.round(due * 1000)),
     is_international: recipient.international,
     sealed: sealPersonal(app.seal, personal),

@@ -160,9 +160,11 @@ const owner = () => ({ service_id: service.id, key_type: null })
 
 /** Of a person who signs in, whoever it is: test/people. */
 type OfPeople = 'signed in' | 'signed out' | 'session ended' | 'passkey added' | 'passkey removed'
+/** Of a person who sends: test/send-as.test.ts. */
+type OfSenders = 'message sent' | 'message sent again'
 
 /** Every other action, by its verb; Herald itself disables a webhook. */
-const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople>, Change> = {
+const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>, Change> = {
   'key created': async actor => ({ subject: (await createKey(here.parts, actor, service, newKey)).id }),
   'key revoked': async actor => {
     const { id } = await createKey(here.parts, OPERATOR, service, newKey)

@@ -1,7 +1,8 @@
+import { type PersonAct, recordedActs } from '../../audit/sql.ts'
 import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, bytes, part, type Sql } from '../../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { rated } from '../../limits/sql/rates.ts'
 import { allowed } from '../../limits/sql/usage.ts'
@@ -15,7 +16,7 @@ import { created } from './moved.ts'
 export type AcceptRequest = {
   id: Id
   service_id: Id
-  key_id: Id
+  key_id: Id | null
   key_type: KeyType
   rate_limit: number
   channel: Channel
@@ -24,6 +25,8 @@ export type AcceptRequest = {
   day: string
   daily_limit: number
   message: NewMessage | null
+  /** Of a person, recorded with the message. */
+  act: PersonAct | null
   replay: { key: Buffer; request: Buffer; answer: Buffer } | null
 }
 
@@ -132,6 +135,7 @@ export async function accept(
              (${allBytes(a => a.replay?.answer)}::bytea[])[ord]
       from accepted
       where replay_key is not null`)},
+    ${actsOf(asked)}
     due as (
       -- A message that waits for the scanner first gets a ticket there; the one in its own lane comes with the verdict.
       select case when status = 'pending-virus-check' then gen_random_uuid() when scheduled_for is not null then id end as ticket,
@@ -154,6 +158,19 @@ export async function accept(
     const verdict = VERDICTS[verdicts.charAt(at) as keyof typeof VERDICTS]
     return { verdict, remaining: remaining[rate] ?? 0, free_in: free_in[rate] ?? 60 }
   })
+}
+
+/** Only where a person sends. It ends with a comma, because it may be empty. */
+function actsOf(asked: readonly AcceptRequest[]): Part {
+  if (!asked.some(one => one.act !== null)) return part``
+  const acts = asked.map(one => one.act)
+  return part`${recordedActs(part`
+      select service_id, (${bare(acts.map(act => act?.person_id))}::uuid[])[ord] as person_id,
+             (${acts.map(act => act?.action)}::text[])[ord] as action, id as subject_id,
+             (${acts.map(act => act?.detail && JSON.stringify(act.detail))}::jsonb[])[ord] as detail
+      from accepted
+      where status is not null
+        and (${bare(acts.map(act => act?.person_id))}::uuid[])[ord] is not null`)},`
 }
 
 const VERDICTS = { a: 'accepted', f: 'too fast', s: 'seen', m: 'too many' } as const

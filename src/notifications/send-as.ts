@@ -1,0 +1,71 @@
+// A person sends a message by hand: the same checks and limits as for a live key of the service. It is recorded with the person.
+import { type PersonActor, requirePermission } from '../audit/actor.ts'
+import type { PersonAct } from '../audit/sql.ts'
+import type { Channel } from '../channels/index.ts'
+import type { Id } from '../core/id.ts'
+import type { Contents } from '../files/file.ts'
+import type { KeyType } from '../keys/key.ts'
+import type { Services } from '../services/load.ts'
+import { readersOf } from './body.ts'
+import { refuse } from './refusals.ts'
+import { type SendApp, send } from './send.ts'
+
+export type SendAsApp = SendApp & { services: Services }
+
+export type HandSent = {
+  channel: Channel
+  to: string
+  template_id: Id
+  personalisation: Readonly<Record<string, unknown>>
+  reference?: string | null
+  /** ISO 8601. */
+  scheduled_for?: string | null
+  /** A reply-to address or a text sender of the service. */
+  sender_id?: Id | null
+  contents?: Contents
+}
+
+/** `base`: the public address, for links to files. A copy of a message of a test key is of a test key too. */
+type Manner = { base: string; act?: Pick<PersonAct, 'action' | 'detail'>; keyType?: KeyType }
+
+/** Returns the id of the message; null: the recipient is one for smoke tests, whose messages are not stored. */
+export async function sendAs(
+  app: SendAsApp,
+  actor: PersonActor,
+  serviceId: Id,
+  given: HandSent,
+  { base, act = { action: 'message sent', detail: null }, keyType = 'normal' }: Manner,
+): Promise<Id | null> {
+  requirePermission(actor, 'send-messages', serviceId)
+  const service = await app.services.get(serviceId)
+  if (!service) throw refuse.notFound()
+  const { channel, contents = new Map() } = given
+  const input = readersOf(app.clock)[channel](service.home_country)(bodyOf[channel](given), contents)
+  const person = { name: actor.name, act: { person_id: actor.id, ...act } }
+  const sent = await send(app, { service, key_id: null, key_type: keyType, person }, channel, input, {
+    base,
+    replay: null,
+  })
+  return sent.isStored ? sent.id : null
+}
+
+const common = ({ template_id, personalisation, reference, scheduled_for }: HandSent) => ({
+  template_id,
+  personalisation,
+  ...(reference != null && { reference }),
+  ...(scheduled_for != null && { scheduled_for }),
+})
+
+/** As a caller of the interface would write it, by channel. */
+const bodyOf: Readonly<Record<Channel, (given: HandSent) => object>> = {
+  email: given => ({
+    ...common(given),
+    email_address: given.to,
+    ...(given.sender_id != null && { email_reply_to_id: given.sender_id }),
+  }),
+  sms: given => ({
+    ...common(given),
+    phone_number: given.to,
+    ...(given.sender_id != null && { sms_sender_id: given.sender_id }),
+  }),
+}
