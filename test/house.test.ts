@@ -173,7 +173,7 @@ describe('walls', () => {
 
   test('Fastify and http/ only at the edge of a room', () => {
     const edge =
-      /(^|\/)(routes|hook|schemas|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$|^console\/serve\//
+      /(^|\/)(routes|hook|schemas|body|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$|^console\/serve\//
     const speaks = ({ file, text }: (typeof files)[number]) =>
       /from 'fastify'/.test(text) ||
       importsOf(file, text).some(target => roomOf(target) === 'http' && target !== 'http/settings.ts')
