@@ -420,7 +420,15 @@ describe('lists of a service', () => {
     expect((await json('folder', 'list', id)).folders).toMatchObject([{ name: 'First steps', templates: 2 }])
     expect(await said('folder', 'list', id)).toMatch(/First steps +2 /)
     expect(await json('folder', 'add', id, 'Empty')).toMatchObject({ name: 'Empty' })
-    expect(await failed(1, 'folder', 'add', id, 'Empty')).toMatch(/already has a folder named "Empty"/)
+    expect(await failed(1, 'folder', 'add', id, 'Empty')).toMatch(/already a folder named "Empty"/)
+    expect(await json('folder', 'add', id, 'Inner', '--in', 'Empty')).toMatchObject({ name: 'Inner' })
+    expect(await said('folder', 'list', id)).toMatch(/ Empty \/ Inner +0 /)
+    expect(await failed(1, 'folder', 'remove', id, 'Empty')).toMatch(/still holds templates or folders/)
+    expect(await said('folder', 'set', id, 'Empty / Inner', '--in', 'First steps', '--name', 'Inside')).toBe(
+      'The folder is now "First steps / Inside".',
+    )
+    expect(await json('folder', 'set', id, 'Inside', '--top')).toMatchObject({ path: ['Inside'], parent_id: null })
+    expect(await said('folder', 'remove', id, 'Inside')).toMatch(/^Removed the folder "Inside"/)
     expect(await said('folder', 'remove', id, 'Empty')).toMatch(/^Removed the folder "Empty"/)
     expect(await failed(1, 'folder', 'remove', id, 'First steps')).toMatch(
       /still holds templates.*--move-templates-out/,

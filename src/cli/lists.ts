@@ -3,8 +3,9 @@ import { find } from '../services/find.ts'
 import { addOrigin, dropOrigin } from '../services/origins.ts'
 import { addToSafelist, dropFromSafelist } from '../services/safelist.ts'
 import { listOrigins, listSafelist, type Origin, type OriginKind } from '../services/sql.ts'
-import { addFolder, dropFolder } from '../templates/folders.ts'
-import { listFolders } from '../templates/sql/folders.ts'
+import { flat, type PlacedFolder, pathText } from '../templates/folder.ts'
+import { addFolder, changeFolder, dropFolder, folderCalled, folderTree } from '../templates/folders.ts'
+import type { Folder } from '../templates/sql/folders.ts'
 import { type Command, SERVICE, withStore } from './command.ts'
 import { listing, minute, moment } from './print.ts'
 
@@ -136,19 +137,24 @@ const safelistCommands: readonly Command[] = [
   },
 ]
 
+const IN = { name: 'in', value: 'FOLDER', sentence: 'Folder around it: id, name, or path like "Permits / Renewals".' }
+
 const folderCommands: readonly Command[] = [
   {
     noun: 'folder',
     verb: 'add',
     args: [SERVICE, { name: 'NAME', sentence: 'Name of the folder.' }],
+    options: [IN],
     sentence: 'Create a folder for templates.',
     more: 'Its id is what the API calls `parent_folder_id`.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
-      const folder = await addFolder(store, operator, service.id, input.text('NAME'))
+      const all = flat(await folderTree(store.db.sql, service.id))
+      const around = input.has('in') ? folderCalled(all, input.text('in')).id : null
+      const folder = await addFolder(store, operator, service.id, input.text('NAME'), around)
       return {
         text: `Created the folder "${folder.name}" in "${service.name}", id ${folder.id}.`,
-        data: { ...folder, created_at: moment(folder.created_at) },
+        data: presentFolder(folder),
       }
     }),
   },
@@ -159,19 +165,47 @@ const folderCommands: readonly Command[] = [
     sentence: 'List the folders of a service and the number of templates in each.',
     run: withStore(async (store, input) => {
       const service = await find(store, input.text('SERVICE'))
-      const folders = await listFolders(store.db.sql, service.id)
-      const rows = folders.map(folder => [folder.id, folder.name, folder.templates, minute(folder.created_at)])
+      const folders = flat(await folderTree(store.db.sql, service.id))
+      const rows = folders.map(folder => [folder.id, pathText(folder), folder.templates, minute(folder.created_at)])
       return {
         text: listing(['ID', 'NAME', 'TEMPLATES', 'CREATED'], rows, `"${service.name}" has no folder yet.`),
-        data: { folders: folders.map(folder => ({ ...folder, created_at: moment(folder.created_at) })) },
+        data: { folders: folders.map(presentPlaced) },
       }
     }),
   },
   {
     noun: 'folder',
+    verb: 'set',
+    args: [SERVICE, { name: 'FOLDER', sentence: 'Name, path or id of the folder.' }],
+    options: [
+      { name: 'name', value: 'NAME', sentence: 'New name.' },
+      IN,
+      { name: 'top', sentence: 'Move it to the top, out of the folder around it.' },
+    ],
+    sentence: 'Rename a folder, or move it into another one.',
+    run: withStore(async (store, input, operator) => {
+      const service = await find(store, input.text('SERVICE'))
+      const all = flat(await folderTree(store.db.sql, service.id))
+      const { id } = folderCalled(all, input.text('FOLDER'))
+      await changeFolder(store, operator, service.id, id, {
+        ...(input.has('name') && { name: input.text('name') }),
+        ...(input.has('in') && { parent: folderCalled(all, input.text('in')).id }),
+        ...(input.has('top') && { parent: null }),
+      })
+      const folder = folderCalled(flat(await folderTree(store.db.sql, service.id)), id)
+      return { text: `The folder is now "${pathText(folder)}".`, data: presentPlaced(folder) }
+    }),
+  },
+  {
+    noun: 'folder',
     verb: 'remove',
-    args: [SERVICE, { name: 'FOLDER', sentence: 'Name or id of the folder.' }],
-    options: [{ name: 'move-templates-out', sentence: 'Move its templates out of it first. They stay usable.' }],
+    args: [SERVICE, { name: 'FOLDER', sentence: 'Name, path or id of the folder.' }],
+    options: [
+      {
+        name: 'move-templates-out',
+        sentence: 'Move its templates and folders to the folder around it first. They stay usable.',
+      },
+    ],
     sentence: 'Remove an empty folder.',
     run: withStore(async (store, input, operator) => {
       const service = await find(store, input.text('SERVICE'))
@@ -179,12 +213,26 @@ const folderCommands: readonly Command[] = [
         moveOut: input.has('move-templates-out'),
       })
       return {
-        text: `Removed the folder "${folder.name}" of "${service.name}".`,
-        data: { ...folder, created_at: moment(folder.created_at) },
+        text: `Removed the folder "${pathText(folder)}" of "${service.name}".`,
+        data: presentPlaced(folder),
       }
     }),
   },
 ]
+
+const presentFolder = ({ id, service_id, parent_id, name, created_at }: Folder) => ({
+  id,
+  service_id,
+  parent_id,
+  name,
+  created_at: moment(created_at),
+})
+
+const presentPlaced = (folder: PlacedFolder) => ({
+  ...presentFolder(folder),
+  path: folder.path,
+  templates: folder.templates,
+})
 
 export const listCommands: readonly Command[] = [
   ...originCommands(replyTo),

@@ -32,17 +32,11 @@ export const sentences = {
   replyToTaken: ['BadRequestError', '"<email>" is already a reply-to address of this service.'],
   senderTaken: ['BadRequestError', '"<sender>" is already a text sender of this service.'],
   safelistTaken: ['BadRequestError', '"<recipient>" is already on the safelist of this service.'],
-  folderTaken: ['BadRequestError', 'This service already has a folder named "<name>".'],
   unknownUser: ['NoResultFound', 'No team member of this service has the id or e-mail address "<text>".'],
   unknownReplyTo: ['NoResultFound', 'This service has no reply-to address "<text>".'],
   unknownSender: ['NoResultFound', 'This service has no text sender "<text>".'],
   unknownSafelist: ['NoResultFound', '"<text>" is not on the safelist of this service.'],
-  unknownFolder: ['NoResultFound', 'This service has no folder "<text>".'],
   severalEntries: ['BadRequestError', '"<text>" fits more than one entry. Give the whole id.'],
-  folderNotEmpty: [
-    'BadRequestError',
-    'The folder "<name>" still holds templates. Move them out first (on the command line: --move-templates-out).',
-  ],
 } as const
 
 export const refuse = refusals(sentences)

@@ -39,7 +39,7 @@ export async function create(
     created_by: await authorFor(app, actor, service.id),
     created_at: fromMicros(microsOf(id)),
   }
-  await add(sql, template, actor)
+  if ((await add(sql, template, actor)).length === 0) throw refuse.folderNotFound()
   return {
     ...template,
     literal_values: false,

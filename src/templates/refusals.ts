@@ -14,6 +14,15 @@ export const sentences = {
     'ChangedMeanwhile',
     'Somebody saved version <version> of the template meanwhile. Compare it with yours, then save again.',
   ],
+  folderTaken: ['BadRequestError', 'There is already a folder named "<name>" in this place.'],
+  unknownFolder: ['NoResultFound', 'This service has no folder "<text>".'],
+  folderNotEmpty: [
+    'BadRequestError',
+    'The folder "<name>" still holds templates or folders. Move them out first (on the command line: --move-templates-out).',
+  ],
+  folderTooDeep: ['BadRequestError', 'At most <most> folders can be inside each other.'],
+  folderInItself: ['BadRequestError', 'A folder cannot be moved into itself or into a folder that it contains.'],
+  tooManyFolders: ['BadRequestError', 'A service has at most <most> folders.'],
   missingPersonalisation: ['BadRequestError', 'Missing personalisation: <names>'],
 } as const
 

@@ -36,11 +36,11 @@ export const categories = (sql: Sql) => sql<Category>`
   where not hidden
   order by position`
 
-/** Names of the category and the folder; null for one that does not exist. */
+/** Names of the category and the folder; null for one that does not exist. In a transaction the folder stays until its end. */
 export async function references(sql: Sql, service: Id, category: Id | null, folder: Id | null) {
   const [found] = await sql<{ category: string | null; folder: string | null }>`
     select (select name from template_categories where id = ${category}) as category,
-           (select name from folders where id = ${folder} and service_id = ${service}) as folder`
+           (select name from folders where id = ${folder} and service_id = ${service} for key share) as folder`
   return { category: found?.category ?? null, folder: found?.folder ?? null }
 }
 
@@ -57,16 +57,21 @@ export type NewTemplate = {
   created_at: Timestamp
 }
 
+/** No row when the folder has been removed meanwhile. */
 export const add = (sql: Sql, t: NewTemplate, actor: Actor) => sql`
   with head as (
     insert into templates (id, service_id, type, version, folder_id, created_by, created_at)
-    values (${t.id}, ${t.service_id}, ${t.type}, 1, ${t.folder_id}, ${t.created_by}, ${t.created_at})
+    select ${t.id}::uuid, ${t.service_id}::uuid, ${t.type}::text, 1, ${t.folder_id}::uuid, ${t.created_by}::text,
+           ${t.created_at}::timestamptz
+    where ${t.folder_id}::uuid is null
+       or exists (select from folders where id = ${t.folder_id} and service_id = ${t.service_id} for key share)
     returning id, service_id
   ),
   ${recorded('template created', actor, part`head`)}
   insert into template_versions (template_id, version, name, content, subject, category_id, created_by, made_at)
   select id, 1, ${t.name}, ${t.content}, ${t.subject}, ${t.category_id}::uuid, ${t.created_by}, ${t.created_at}::timestamptz
-  from head`
+  from head
+  returning template_id`
 
 export async function find(sql: Sql, service: Id, id: Id): Promise<TemplateRow | null> {
   const [template] = await sql<TemplateRow>`
@@ -109,6 +114,41 @@ export const addVersion = (sql: Sql, v: NewVersion, actor: Actor) => sql`
   select id, ${v.version}, ${v.name}, ${v.content}, ${v.subject}, ${v.literal_values}, ${v.category_id}::uuid,
          ${v.created_by}, ${v.made_at}::timestamptz
   from head`
+
+/** Moves only what is elsewhere and not archived. `known`: how many of the ids are templates of the service. */
+export async function move(
+  sql: Sql,
+  service: Id,
+  ids: readonly Id[],
+  folder: Id | null,
+  at: Timestamp,
+  actor: Actor,
+): Promise<{ has_folder: boolean; known: number; moved: number }> {
+  const [done] = await sql<{ has_folder: boolean; known: number; moved: number }>`
+    with place as (
+      select ${folder}::uuid is null
+             or exists (select from folders where id = ${folder} and service_id = ${service} for key share) as is_there
+    ),
+    wanted as (
+      select id from templates where service_id = ${service} and id = any(${ids}::uuid[])
+    ),
+    head as (
+      update templates
+      set folder_id = ${folder},
+          updated_at = ${at}
+      where id in (select id from wanted)
+        and (select is_there from place)
+        and (select count(*) from wanted) = (select count(distinct id) from unnest(${ids}::uuid[]) as given (id))
+        and not archived
+        and folder_id is distinct from ${folder}::uuid
+      returning id, service_id
+    ),
+    ${recorded('template moved', actor, part`head`, { folder_id: folder })}
+    select (select is_there from place) as has_folder,
+           (select count(*)::integer from wanted) as known,
+           (select count(*)::integer from head) as moved`
+  return done ?? { has_folder: false, known: 0, moved: 0 }
+}
 
 /** False when it does not exist or is archived already. */
 export async function archive(sql: Sql, service: Id, id: Id, at: Timestamp, actor: Actor): Promise<boolean> {

@@ -17,7 +17,8 @@ import { addUser, dropUser } from '../../src/services/people.ts'
 import { addToSafelist, dropFromSafelist } from '../../src/services/safelist.ts'
 import { archive } from '../../src/templates/archive.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
-import { addFolder, dropFolder } from '../../src/templates/folders.ts'
+import { addFolder, changeFolder, dropFolder } from '../../src/templates/folders.ts'
+import { move } from '../../src/templates/move.ts'
 import { update } from '../../src/templates/update.ts'
 import { change as changeWebhook } from '../../src/webhooks/change.ts'
 import { create as createWebhook } from '../../src/webhooks/create.ts'
@@ -181,6 +182,18 @@ const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>
     const { id } = await createTemplate(here.parts, OPERATOR, service, newTemplate)
     return { subject: (await archive({ ...here.parts, sql: here.parts.db.sql }, actor, service.id, id)).id }
   },
+  'template moved': async actor => {
+    const { id } = await createTemplate(here.parts, OPERATOR, service, newTemplate)
+    const folder = await newFolder()
+    await move(here.parts, actor, service.id, [id], folder.id)
+    return { subject: id }
+  },
+  'folder created': async actor => ({ subject: (await newFolder(actor)).id }),
+  'folder renamed': onFolder((actor, id) => changeFolder(here.parts, actor, service.id, id, { name: `Other ${id}` })),
+  'folder moved': onFolder(async (actor, id) =>
+    changeFolder(here.parts, actor, service.id, id, { parent: (await newFolder()).id }),
+  ),
+  'folder removed': onFolder((actor, id) => dropFolder(here.parts, actor, service.id, id, { moveOut: false })),
   'service changed': async actor => ({
     subject: (await change(here.parts, actor, service.id, { email_daily_limit: 70 })).id,
   }),
@@ -205,6 +218,17 @@ const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>
   'webhook secret rotated': onWebhook((actor, id) => rotateSecret(here.parts, actor, owner(), id)),
   'webhook replayed': onWebhook((actor, id) => replay(here.parts, actor, owner(), id, { from: '2026-01-15' })),
   'webhook removed': onWebhook((actor, id) => removeWebhook(here.parts, actor, owner(), id)),
+}
+
+const newFolder = (actor: Actor = OPERATOR) =>
+  addFolder(here.parts, actor, service.id, `Folder ${here.parts.ids.next()}`)
+
+function onFolder(work: (actor: Actor, id: Id) => Promise<unknown>): Change {
+  return async actor => {
+    const { id } = await newFolder()
+    await work(actor, id)
+    return { subject: id }
+  }
 }
 
 /** On an endpoint that is removed afterwards: a service has at most 20. */
@@ -276,8 +300,6 @@ describe('an actor without the permission is refused and nothing is recorded', (
     'sender removed': actor => dropOrigin(here.parts, actor, 'sender', service.id, 'Herald'),
     'safelist entry added': actor => addToSafelist(here.parts, actor, service.id, 'bob@example.org'),
     'safelist entry removed': actor => dropFromSafelist(here.parts, actor, service.id, 'bob@example.org'),
-    'folder added': actor => addFolder(here.parts, actor, service.id, 'A folder'),
-    'folder removed': actor => dropFolder(here.parts, actor, service.id, 'A folder', { moveOut: true }),
   }
   const refused = {
     kind: 'ForbiddenError',
