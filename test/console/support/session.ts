@@ -1,0 +1,55 @@
+// People who are signed in, as browsers and as plain HTTP. Nothing of vitest, for scripts/shots.ts.
+import type { Parts } from '../../../src/parts.ts'
+import { startSession } from '../../../src/people/session.ts'
+import { formTokenOf } from '../../../src/people/token.ts'
+import type { Cookie } from './browser.ts'
+import type { PlantedPerson } from './plant.ts'
+
+/** The names on loopback without TLS. */
+export const SESSION_COOKIE = 'herald-console'
+export const BROWSER_COOKIE = 'herald-browser'
+export const CONSOLE = '/console'
+
+export type SignedInAs = { token: string; cookie: Cookie; formToken: string }
+
+export async function signIn(parts: Parts, person: PlantedPerson): Promise<SignedInAs> {
+  const { token } = await startSession(parts, person, { method: 'link', device: 'Chromium on Linux' })
+  return asSession(token)
+}
+
+export const asSession = (token: string): SignedInAs => ({
+  token,
+  cookie: { name: SESSION_COOKIE, value: token },
+  formToken: formTokenOf(token),
+})
+
+export type Page = { status: number; headers: Headers; text: string; location: string | null }
+type Options = { form?: Record<string, string> | undefined; headers?: Record<string, string>; method?: string }
+
+/** One request as a browser on the console would send it; `who` null: nobody is signed in. A form gets its token unless it has one. */
+export async function request(
+  address: string,
+  who: SignedInAs | null,
+  path: string,
+  options: Options = {},
+): Promise<Page> {
+  const { form, method = form ? 'POST' : 'GET' } = options
+  const fields = form && { ...(who && { form_token: who.formToken }), ...form }
+  const response = await fetch(address + CONSOLE + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      accept: 'text/html',
+      ...(who && { cookie: `${who.cookie.name}=${who.cookie.value}` }),
+      ...(fields && {
+        'content-type': 'application/x-www-form-urlencoded',
+        origin: address,
+        'sec-fetch-site': 'same-origin',
+      }),
+      ...options.headers,
+    },
+    ...(fields && { body: new URLSearchParams(fields).toString() }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, location: response.headers.get('location') }
+}
