@@ -1,9 +1,11 @@
 // A status is written in one of two ways: `moved` changes the status of messages that exist, `created` gives new messages their
-// first one. Both leave a CTE `moved` (id, service_id, key_type, channel, job_id, was, status) in the statement, and both end in
-// the same tail, which does what has to happen in the same commit as every change of status. `was` is null for a new message.
+// first one. Both leave a CTE `moved` (id, service_id, key_type, channel, job_id, template_id, scheduled_for, was, status) in the
+// statement, and both end in the same tail, which does what has to happen in the same commit as every change of status. `was` is
+// null for a new message.
 import { type Part, part } from '../../db/connect.ts'
 import type { Cause } from '../../events/event.ts'
 import { logged } from '../../events/sql.ts'
+import { counted, countedNew } from '../../statistics/sql/counted.ts'
 
 /** What the log says about a change beside the status: expressions over the rows of `moved`. Null where nothing is given. */
 export type ChangeLog = {
@@ -24,11 +26,15 @@ const nothing = part`null`
 
 /** `update` changes `states s`, and sets `was = s.status` and `marked` (events/sql.ts) beside the status. */
 export const moved = (update: Part, { cause, ...log }: ChangeLog): Part => part`moved as (${update}
-    returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.was, s.status, s.provider, s.uncertain${log.returning ?? part``}
-  )${tail(part`
+    returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.template_id, s.scheduled_for, s.completed_at, s.was, s.status,
+              s.provider, s.uncertain${log.returning ?? part``}
+  )${tail(
+    counted(part`moved`),
+    part`
     select job_id, was as status, -1 as change from moved where job_id is not null and was <> status
     union all
-    select job_id, status, 1 from moved where job_id is not null and was <> status`)},
+    select job_id, status, 1 from moved where job_id is not null and was <> status`,
+  )},
   ${logged(
     part`logged`,
     cause,
@@ -47,26 +53,31 @@ const typeOf = ({ unmoved }: Pick<ChangeLog, 'unmoved'>): Part =>
 const delayOf = ({ unmoved }: Pick<ChangeLog, 'unmoved'>): Part =>
   unmoved ? part`case when was = status then ${unmoved.delay} end` : nothing
 
-/** `rows` selects new messages: id, service_id, key_type, channel, job_id, status. Single messages are counted for no job. */
+/**
+ * `rows` selects new messages: id, service_id, key_type, channel, job_id, template_id, scheduled_for, status. Single messages are
+ * counted for no job.
+ */
 export const created = (rows: Part, scope: 'bulk' | 'single'): Part => part`moved as not materialized (
-    select id, service_id, key_type, channel, job_id, null::text as was, status
+    select id, service_id, key_type, channel, job_id, template_id, scheduled_for, null::text as was, status
     from (${rows}) new
   ),
   stated as (
-    insert into states (id, service_id, key_type, channel, in_job, job_id, status, moves)
-    select id, service_id, key_type, channel, job_id is not null, job_id, status, array[status]
+    insert into states (id, service_id, key_type, channel, in_job, job_id, template_id, scheduled_for, status, moves)
+    select id, service_id, key_type, channel, job_id is not null, job_id, template_id, scheduled_for, status, array[status]
     from moved
-  )${tail(scope === 'bulk' ? part`select job_id, status, 1 as change from moved` : null)}`
+  )${tail(countedNew(part`moved`), scope === 'bulk' ? part`select job_id, status, 1 as change from moved` : null)}`
 
 /**
- * It starts with a comma, because it may be empty. A further CTE for every change of status goes here. `changes` of the numbers
- * of jobs are job_id, status, change.
+ * It starts with a comma. A further CTE for every change of status goes here. `hourly` counts the messages of the hour; `changes` of
+ * the numbers of jobs are job_id, status, change.
  */
-const tail = (changes: Part | null): Part =>
+const tail = (hourly: Part, changes: Part | null): Part =>
   changes
     ? part`,
+  ${hourly},
   ${jobCounted(changes)}`
-    : part``
+    : part`,
+  ${hourly}`
 
 /** Keeps the number of messages of each job by status. Rows are locked in order, so that two statements cannot deadlock. */
 const jobCounted = (changes: Part) => part`job_counted as (
