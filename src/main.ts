@@ -24,6 +24,7 @@ import { createReads } from './limits/reads.ts'
 import { createAccept, type Dispatcher } from './notifications/accept.ts'
 import { currentOperator } from './operator.ts'
 import type { Parts } from './parts.ts'
+import { createOidcClient } from './people/oidc.ts'
 import { HOLD_CHANNEL, instanceOf, watchHold } from './queue/hold.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { createAcceptReceipts } from './receipts/accept.ts'
@@ -189,6 +190,7 @@ export async function start(
       }),
       links: createLinks(config.baseUrl),
       sendingDomain: config.sendingDomain,
+      oidc: createOidcClient(config, clock),
       readiness,
       about: aboutOf(config, await instanceOf(db.sql)),
       isDraining: () => draining,

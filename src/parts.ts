@@ -15,6 +15,7 @@ import type { Authenticate } from './keys/authenticate.ts'
 import type { Reads } from './limits/reads.ts'
 import type { Accept, Dispatcher } from './notifications/accept.ts'
 import type { ProviderGroups, RenderLarge } from './notifications/hand-over.ts'
+import type { OidcClient } from './people/oidc.ts'
 import type { AcceptReceipts, WebhookEndpoint } from './providers/port.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
@@ -65,6 +66,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   files: Files
   links: Links
   sendingDomain: string
+  /** Null: no single sign-on. */
+  oidc: OidcClient | null
   readiness: Readiness
   about: About
   isDraining(): boolean

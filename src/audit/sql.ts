@@ -32,7 +32,15 @@ export const ACTIONS = [
   'signed out',
   'session ended',
   'passkey added',
+  'passkey renamed',
   'passkey removed',
+  'identity linked',
+  'person added',
+  'operator added',
+  'operator removed',
+  'member added',
+  'member removed',
+  'role changed',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 

@@ -1,6 +1,7 @@
 // Reads the settings. Nothing else reads the environment. All problems are reported together, before anything starts.
 import type { Channel } from '../channels/index.ts'
 import { fileProblems } from '../files/settings.ts'
+import { signInProblems } from '../people/settings.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { readEnvFile } from './env-file.ts'
 import { captureProblems, type Part } from './in-use.ts'
@@ -64,7 +65,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, part?: Part, so
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
   const byVariables = chosenProviders(values, isSet, report)
   const config: Config = { ...values, providers: { ...byVariables, ...file?.chosen } }
-  problems.push(...fileProblems(values), ...providerProblems(values))
+  problems.push(...fileProblems(values), ...signInProblems(values), ...providerProblems(values))
   if (file) {
     reportDoubled(file, isSet, report)
     problems.push(...file.problems)

@@ -9,6 +9,7 @@ import { settings as files } from '../files/settings.ts'
 import { settings as http, loadSettings as httpLoad } from '../http/settings.ts'
 import { settings as keys } from '../keys/settings.ts'
 import { settings as limits } from '../limits/settings.ts'
+import { settings as people } from '../people/settings.ts'
 import { settings as httpSms } from '../providers/http/variables.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
@@ -95,6 +96,7 @@ export const settings = {
   ...files,
   ...limits,
   ...webhooks,
+  ...people,
   ...engine,
   ...telemetry,
   ...httpLoad,

@@ -55,7 +55,6 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
       secret === null ? client.None() : undefined,
       {
         timeout: TIMEOUT_SECONDS,
-        // biome-ignore lint/suspicious/noDeprecatedImports: the library marks what must not be used outside of this machine
         ...(isLoopback(server.hostname) && { execute: [client.allowInsecureRequests] }),
       },
     )

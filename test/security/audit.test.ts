@@ -159,8 +159,21 @@ const newHook = () => createWebhook(here.parts, OPERATOR, { service_id: service.
 const HOOK = 'https://permits.example.org/events'
 const owner = () => ({ service_id: service.id, key_type: null })
 
-/** Of a person who signs in, whoever it is: test/people. */
-type OfPeople = 'signed in' | 'signed out' | 'session ended' | 'passkey added' | 'passkey removed'
+/** Of a person who signs in, whoever it is, and of their groups: test/people. */
+type OfPeople =
+  | 'signed in'
+  | 'signed out'
+  | 'session ended'
+  | 'passkey added'
+  | 'passkey renamed'
+  | 'passkey removed'
+  | 'identity linked'
+  | 'person added'
+  | 'operator added'
+  | 'operator removed'
+  | 'member added'
+  | 'member removed'
+  | 'role changed'
 /** Of a person who sends: test/send-as.test.ts. */
 type OfSenders = 'message sent' | 'message sent again'
 

@@ -25,3 +25,32 @@ export const addIdentity = (sql: Sql, identity: { issuer: string; subject: strin
   ),
   ${recorded('identity linked', actor, part`added`, { issuer: identity.issuer })}
   select id from added`
+
+/** Nothing is returned when somebody has this address already. */
+export async function addPersonOfGroups(
+  sql: Sql,
+  person: Pick<Person, 'id' | 'email_address' | 'name'>,
+  actor: Actor,
+): Promise<Person | null> {
+  const [added] = await sql<Person>`
+    with p as (
+      insert into people (id, email_address, name)
+      values (${person.id}, ${person.email_address}, ${person.name})
+      on conflict do nothing
+      returning id, email_address, name, is_operator, time_zone, theme, shortcuts
+    ),
+    ${recorded('person added', actor, part`(select id, null::uuid as service_id from p)`, { by: 'groups' })}
+    select ${personColumns} from p`
+  return added ?? null
+}
+
+export const setOperatorByGroups = (sql: Sql, person: Id, isOperator: boolean, actor: Actor) => sql`
+  with changed as (
+    update people
+    set is_operator = ${isOperator}
+    where id = ${person}
+      and is_operator <> ${isOperator}
+    returning id, null::uuid as service_id
+  ),
+  ${recorded(isOperator ? 'operator added' : 'operator removed', actor, part`changed`, { by: 'groups' })}
+  select id from changed`
