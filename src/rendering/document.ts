@@ -5,6 +5,8 @@ export type Frame = {
   /** Language of the document: English unless the template says otherwise. */
   lang?: string
   isRightToLeft?: boolean
+  /** For a preview: as a mail client shows it that is set to light or dark. Without it the client decides. */
+  scheme?: 'light' | 'dark'
 }
 
 /** The fixed text before, between and after the three variable parts: title, preheader, body. */
@@ -12,21 +14,23 @@ export function documentAround(frame: Frame): readonly [string, string, string, 
   const lang = (frame.lang ?? 'en').replace(/[^A-Za-z0-9-]/g, '') || 'en'
   const dir = frame.isRightToLeft ? 'rtl' : 'ltr'
   const align = frame.isRightToLeft ? 'right' : 'left'
+  const scheme = frame.scheme ?? 'light dark'
+  const dark = frame.scheme ? (frame.scheme === 'dark' ? 'all' : 'not all') : '(prefers-color-scheme: dark)'
   return [
     `<!DOCTYPE html>
 <html lang="${lang}" dir="${dir}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
+<meta name="color-scheme" content="${scheme}">
+<meta name="supported-color-schemes" content="${scheme}">
 <meta name="format-detection" content="telephone=no, date=no, address=no">
 <title>`,
     `</title>
 <style>
-:root { color-scheme: light dark; supported-color-schemes: light dark; }
+:root { color-scheme: ${scheme}; supported-color-schemes: ${scheme}; }
 a { color: #0a4f9e; }
-@media (prefers-color-scheme: dark) {
+@media ${dark} {
 .page { background-color: #15181c !important; }
 .card { background-color: #1f2329 !important; color: #e8eaed !important; }
 .card a { color: #9cc4ff !important; }

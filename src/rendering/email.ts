@@ -2,9 +2,9 @@
 // values allow it.
 
 import { codePoints, collapse, dropInvisible, trim, trimStart } from './characters.ts'
-import { decodeReferences, referenceEnd } from './html.ts'
+import { decodeReferences, isRefusedTarget, referenceEnd } from './html.ts'
 import { protect, seal } from './literal.ts'
-import { dropTags, toHtml, toPreheader, toText } from './markdown.ts'
+import { dropTags, linkTargets, toHtml, toPreheader, toText } from './markdown.ts'
 import { type Filling, fill, type Keyed, type Parts } from './placeholders.ts'
 import { typographyOfHtml, typographyOfText } from './typography.ts'
 
@@ -52,6 +52,12 @@ export function bodyText(parts: Parts, values: Keyed, options: BodyOptions = {})
 export function bodyHtml(escaped: Parts, values: Keyed, options: BodyOptions = {}): string {
   const filled = fill(escaped, values, { ...filling('escape', options), block: conditionalBlock })
   return typographyOfHtml(toHtml(prepareBody(filled), options.literalValues))
+}
+
+/** Targets of links that lead nowhere, because their scheme is not allowed; from parts prepared by escaping. */
+export function refusedTargets(escaped: Parts, values: Keyed, options: BodyOptions = {}): string[] {
+  const filled = fill(escaped, values, { ...filling('escape', options), block: conditionalBlock })
+  return [...new Set(linkTargets(prepareBody(filled)).filter(isRefusedTarget))].map(decodeReferences)
 }
 
 /** The text of a preheader, before it is cut. */

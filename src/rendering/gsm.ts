@@ -129,3 +129,55 @@ export function fragments(units: number, encoding: Encoding): number {
   const [alone, joined] = encoding === 'GSM-7' ? [160, 153] : [70, 67]
   return units <= alone ? 1 : Math.ceil(units / joined)
 }
+
+/** A character that phones treat specially: `instead` is what is sent for it, or what could be written for it. */
+export type OddCharacter = { char: string; at: number; kind: 'needs UCS-2' | 'replaced'; instead: string | null }
+
+/** Every character of a text that needs the alphabet UCS-2 or is replaced, with its place. */
+export function oddCharacters(text: string): OddCharacter[] {
+  const odd: OddCharacter[] = []
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 256 && (latinKinds[code] === costsOne || latinKinds[code] === costsTwo)) continue
+    const char = String.fromCodePoint(text.codePointAt(at) ?? 0)
+    const kind = kindOf(char.codePointAt(0) ?? 0)
+    if (kind === needsUcs2) odd.push({ char, at, kind: 'needs UCS-2', instead: basicLetter(char) })
+    else if (kind === notAllowed) odd.push({ char, at, kind: 'replaced', instead: replacement(char) ?? '?' })
+    at += char.length - 1
+  }
+  return odd
+}
+
+/** The letter without its accents, if the GSM alphabet has it. */
+function basicLetter(char: string): string | null {
+  const base = baseLetter(char)
+  const kind = base === null ? notAllowed : kindOf(base.codePointAt(0) ?? 0)
+  return kind === costsOne || kind === costsTwo ? base : null
+}
+
+/** The text with letters of the GSM alphabet instead of those that need UCS-2, as far as there are such letters. */
+export function withBasicLetters(text: string): string {
+  let out = ''
+  let from = 0
+  for (const { char, at, kind, instead } of oddCharacters(text)) {
+    if (kind !== 'needs UCS-2' || instead === null) continue
+    out += text.slice(from, at) + instead
+    from = at + char.length
+  }
+  return out + text.slice(from)
+}
+
+/** The parts in which a sanitised text is sent. */
+export function partsOf(text: string): string[] {
+  const { units, encoding } = measure(text)
+  if (fragments(units, encoding) === 1) return [text]
+  const most = encoding === 'GSM-7' ? 153 : 67
+  const parts: string[] = []
+  let used = 0
+  for (const char of text) {
+    const at = Math.floor(used / most)
+    parts[at] = (parts[at] ?? '') + char
+    used += encoding === 'GSM-7' && kindOf(char.codePointAt(0) ?? 0) === costsTwo ? 2 : 1
+  }
+  return parts
+}

@@ -100,6 +100,9 @@ export function safeTarget(target: string): string {
   return target === '' ? '#' : attribute(target)
 }
 
+/** Whether a link with this escaped target leads nowhere, because its scheme is not allowed. */
+export const isRefusedTarget = (target: string): boolean => target !== '#' && safeTarget(target) === '#'
+
 /**
  * The `href` of a bare URL: characters outside the allowed set are percent-encoded. Existing percent escapes are kept, except
  * those of letters, digits and `-._~`, which are decoded because both forms are equivalent.

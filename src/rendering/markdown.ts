@@ -44,6 +44,24 @@ export function toPreheader(escaped: string, hasLiterals = false): string {
   return hasLiterals || hasMarks.test(escaped) ? restore(text) : text
 }
 
+/** The targets of all links of a filled and escaped body, as they are written. */
+export function linkTargets(escaped: string): string[] {
+  const found: string[] = []
+  const recording: Target = {
+    ...literalHtml,
+    link: (text, target) => {
+      found.push(restore(withoutMarks(target)))
+      return text
+    },
+  }
+  const definitions = createDefinitions()
+  const pieces = splitAtTags(prepareLines(escaped)).map(piece =>
+    piece.kind === 'text' ? parseBlocks(piece.text, definitions) : piece.html,
+  )
+  renderPage(pieces, recording, definitions)
+  return found
+}
+
 function renderAll(filled: string, to: Target): string {
   const definitions = createDefinitions()
   return renderPage([parseBlocks(prepareLines(filled), definitions)], to, definitions)

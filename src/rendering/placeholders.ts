@@ -29,9 +29,15 @@ export type Filling = {
   protect?: (value: string) => string
 }
 
+/** A piece of a template: text or a placeholder, and where it is written. */
+export type Piece = { readonly from: number; readonly end: number; readonly part: string | Slot }
+
 /** Finds the placeholders of a template. */
-export function parse(template: string): Parts {
-  const parts: (string | Slot)[] = []
+export const parse = (template: string): Parts => locate(template).map(piece => piece.part)
+
+/** The pieces of a template with their places; together they are the whole template. */
+export function locate(template: string): Piece[] {
+  const pieces: Piece[] = []
   let from = 0
   for (let i = template.indexOf('(('); i !== -1; i = template.indexOf('((', i)) {
     if (template[i + 2] === '(') {
@@ -45,18 +51,17 @@ export function parse(template: string): Parts {
       i++
       continue
     }
-    if (i > from) parts.push(template.slice(from, i))
+    if (i > from) pieces.push({ from, end: i, part: template.slice(from, i) })
     from = close + 2
-    if (slot.text !== null) {
-      // Closing brackets after the placeholder that match brackets opened in the conditional text belong to that text.
-      const end = closingBrackets(template, from, slot.text)
-      parts.push(end === from ? slot : { ...slot, text: slot.text + template.slice(from, end) })
-      from = end
-    } else parts.push(slot)
+    // Closing brackets after the placeholder that match brackets opened in the conditional text belong to that text.
+    const end = slot.text === null ? from : closingBrackets(template, from, slot.text)
+    const part = end === from ? slot : { ...slot, text: slot.text + template.slice(from, end) }
+    pieces.push({ from: i, end, part })
+    from = end
     i = from
   }
-  if (from < template.length) parts.push(template.slice(from))
-  return parts
+  if (from < template.length) pieces.push({ from, end: template.length, part: template.slice(from) })
+  return pieces
 }
 
 function slotOf(inside: string): Slot | null {
@@ -107,6 +112,26 @@ export function names(...templates: Parts[]): string[] {
 /** Names of a template, the subject's first. */
 export function namesOf(template: { subject?: string | null; content: string }): string[] {
   return names(parse(template.subject ?? ''), parse(template.content))
+}
+
+/**
+ * The placeholders that one version has and the other has not, in their original spelling: order, repeats, case and becoming
+ * conditional are no changes.
+ */
+export function changedNames(
+  before: { subject?: string | null; content: string },
+  after: { subject?: string | null; content: string },
+): { added: string[]; removed: string[] } {
+  return { added: without(namesOf(after), namesOf(before)), removed: without(namesOf(before), namesOf(after)) }
+}
+
+function without(wanted: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others.map(keyOf))
+  return wanted.filter(name => {
+    const isNew = !known.has(keyOf(name))
+    known.add(keyOf(name))
+    return isNew
+  })
 }
 
 /** Names whose value is absent or null. An empty list is present, although it shows as missing. */
