@@ -489,6 +489,16 @@ create table template_categories (
   constraint template_categories_lane_check CHECK ((lane = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text])))
 );
 
+create table template_drafts (
+  template_id uuid not null,
+  person_id uuid not null,
+  id uuid not null,
+  sealed bytea not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint template_drafts_pkey PRIMARY KEY (person_id, template_id),
+  constraint template_drafts_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
+);
+
 create table template_samples (
   template_id uuid not null,
   service_id uuid not null,

@@ -23,6 +23,7 @@ import { within } from './runtime/within.ts'
 import { IDENTITY_TABLES } from './sending.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log } from './telemetry/log.ts'
+import { resealSamples } from './templates/samples.ts'
 import { resealWebhooks } from './webhooks/reseal.ts'
 import { highestStamp } from './webhooks/sql/positions.ts'
 
@@ -119,6 +120,7 @@ export async function openStore(
       await makeEventPartitions(db, clock)
       await resealKeys({ sql: db.sql, seal })
       await resealWebhooks({ sql: db.sql, seal })
+      await resealSamples({ sql: db.sql, seal })
     }
     signal?.throwIfAborted()
     return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }

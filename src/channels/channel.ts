@@ -1,6 +1,7 @@
 // A channel is a value with everything that differs between channels. Other code looks it up by name (channels/index.ts) and never
 // compares names.
 import type { PhonePlan } from '../recipients/plans.ts'
+import type { EmailDraft, SmsDraft } from '../rendering/draft.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import type { RenderThread } from '../rendering/thread.ts'
 
@@ -41,6 +42,15 @@ export type CompiledTemplate = {
 
 export type Preview = { body: string; html: string | null; subject: string | null }
 
+/** What recipients would get of a template that is being written. Null: too large to render. */
+export type ShownDraft = ({ kind: 'email' } & EmailDraft) | ({ kind: 'sms' } & SmsDraft) | null
+
+export type DraftOptions = {
+  /** Comes before each message, if the channel has a prefix. */
+  prefix: string | null
+  scheme?: 'light' | 'dark'
+}
+
 /** A lane of the engine: how many messages are handed over at the same time, and how many of these only this lane may use. */
 export type ChannelLane = { pace: 'high' | 'medium' | 'low'; slots: number; reserved: number }
 
@@ -73,6 +83,12 @@ export type ChannelShape = {
     lengthOf(content: string): number
     compile(content: Content): CompiledTemplate
     preview(app: { renderThread: RenderThread }, content: Content, values: Values): Promise<Preview>
+    draft(
+      app: { renderThread: RenderThread },
+      content: Content,
+      values: Values,
+      options: DraftOptions,
+    ): Promise<ShownDraft>
   }
   /** Whether files can be attached or linked. */
   takesFiles: boolean

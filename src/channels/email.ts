@@ -1,11 +1,12 @@
 import { readEmail } from '../recipients/email.ts'
 import { codePoints } from '../rendering/characters.ts'
 import { compileEmail } from '../rendering/compile.ts'
+import { draftEmail } from '../rendering/draft.ts'
 import { bodyAnswer, bodyHtml, subjectAnswer } from '../rendering/email.ts'
 import { keyed, parse, prepare, type Values } from '../rendering/placeholders.ts'
-import { createMergedLength, unitsOf } from '../rendering/size.ts'
+import { createMergedLength, isOverLimit, unitsOf } from '../rendering/size.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
-import type { ChannelShape, Content, Preview } from './channel.ts'
+import type { ChannelShape, Content, DraftOptions, Preview, ShownDraft } from './channel.ts'
 
 export const email = {
   name: 'email',
@@ -34,6 +35,7 @@ export const email = {
     lengthOf: codePoints,
     compile,
     preview,
+    draft,
   },
   takesFiles: true,
   origins: 'reply_tos',
@@ -77,4 +79,21 @@ async function preview(app: { renderThread: RenderThread }, row: Content, values
       : bodyHtml(prepare(content), given, sourceOf(row)),
     subject: subjectAnswer(subject, given),
   }
+}
+
+async function draft(
+  app: { renderThread: RenderThread },
+  row: Content,
+  values: Values,
+  { scheme }: DraftOptions,
+): Promise<ShownDraft> {
+  const given = keyed(values)
+  const source = { ...sourceOf(row), ...(scheme && { scheme }) }
+  const lengths = [
+    createMergedLength(parse(source.subject), 'inline'),
+    createMergedLength(parse(row.content), 'markdown'),
+  ]
+  if (lengths.some(length => isOverLimit(length, given))) return null
+  const isLarge = lengths.some(length => length(given, unitsOf) > largeEmail)
+  return { kind: 'email', ...(isLarge ? await app.renderThread.draft(source, values) : draftEmail(source, values)) }
 }

@@ -1,5 +1,6 @@
 import { readPhone } from '../recipients/phone.ts'
 import { homePlan, type PhonePlan } from '../recipients/plans.ts'
+import { draftSms } from '../rendering/draft.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { compileSms, countTemplate, smsLimit } from '../rendering/sms.ts'
 import type { ChannelShape, Content } from './channel.ts'
@@ -35,6 +36,11 @@ export const sms = {
       html: null,
       subject: null,
     }),
+    draft: async (_app, { content }, values, { prefix }) =>
+      // Longer texts cannot be saved, and values of any length are counted without rendering.
+      compileSms(content).isTooLong(values, prefix) && longestShown < content.length + lengthOfValues(values)
+        ? null
+        : { kind: 'sms', ...draftSms(content, values, prefix) },
   },
   takesFiles: false,
   origins: 'senders',
@@ -43,6 +49,11 @@ export const sms = {
   isFirstFinal: true,
   mixesSimulated: false,
 } as const satisfies ChannelShape
+
+/** A draft may be too long; some thousand characters too long it is not shown. */
+const longestShown = 10_000
+
+const lengthOfValues = (values: Values) => JSON.stringify(values).length
 
 function compile({ content }: Content) {
   const compiled = compileSms(content)

@@ -2,6 +2,7 @@
 // which is a second for the largest e-mail that is accepted.
 import { serveCalls } from '../runtime/worker-thread.ts'
 import { compileEmail } from './compile.ts'
+import { draftEmail } from './draft.ts'
 import { bodyHtml } from './email.ts'
 import { keyed, parse, prepare } from './placeholders.ts'
 import type { RenderCalls } from './thread.ts'
@@ -9,4 +10,5 @@ import type { RenderCalls } from './thread.ts'
 serveCalls<RenderCalls>({
   email: ({ template, values }) => compileEmail(template).render(values),
   html: ({ template, values }) => bodyHtml(prepare(parse(template.content)), keyed(values), template),
+  draft: ({ template, values }) => draftEmail(template, values),
 })

@@ -1,5 +1,6 @@
 // Schemas of template requests and replies. Problems are reported in the order of the fields.
 import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
+import { LONGEST_SUBJECT } from './template.ts'
 
 export const createBody = {
   title: 'CreateTemplate',
@@ -8,7 +9,7 @@ export const createBody = {
     name: { type: 'string', description: 'Shorter than 255 characters.' },
     template_type: { enum: ['sms', 'email'] },
     content: { type: 'string', description: 'At most 612 characters for a text message, 50,000 for an e-mail.' },
-    subject: { type: 'string', maxLength: 2000, description: 'Required for e-mails.' },
+    subject: { type: 'string', maxLength: LONGEST_SUBJECT, description: 'Required for e-mails.' },
     template_category_id: id,
     parent_folder_id: id,
   },
@@ -34,7 +35,7 @@ export const updateBody = {
   properties: {
     name: text,
     content: text,
-    subject: { type: 'string', maxLength: 2000 },
+    subject: { type: 'string', maxLength: LONGEST_SUBJECT },
     template_category_id: id,
     parent_folder_id: {
       type: ['string', 'null'],

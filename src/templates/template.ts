@@ -4,6 +4,8 @@ import { codePoints } from '../rendering/characters.ts'
 import { refuse } from './refusals.ts'
 
 const NAME_BELOW = 255
+/** In characters. */
+export const LONGEST_SUBJECT = 2000
 
 /** Checks the content first, then the name: the interface reports them in this order. */
 export function checkLengths(type: Channel, { name, content }: { name: string; content: string }): void {

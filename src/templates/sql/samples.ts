@@ -1,0 +1,76 @@
+// Example values of templates, and drafts that a person is previewing. Both may be personal, so both are sealed.
+import type { Id } from '../../core/id.ts'
+import { part, type Sql } from '../../db/connect.ts'
+
+export async function findSamples(sql: Sql, service: Id, template: Id): Promise<Buffer | null> {
+  const [found] = await sql<{ sealed: Buffer }>`
+    select sealed
+    from template_samples
+    where template_id = ${template}
+      and service_id = ${service}`
+  return found?.sealed ?? null
+}
+
+const kept = (template: Id, service: Id, sealed: Buffer) => part`
+  insert into template_samples (template_id, service_id, sealed)
+  select id, service_id, ${sealed}::bytea
+  from templates
+  where id = ${template}
+    and service_id = ${service}
+  on conflict (template_id) do update
+  set sealed = excluded.sealed,
+      updated_at = now()`
+
+export const keepSamples = (sql: Sql, service: Id, template: Id, sealed: Buffer) =>
+  sql`${kept(template, service, sealed)}`
+
+export type NewDraft = { id: Id; template_id: Id; service_id: Id; person_id: Id; sealed: Buffer; samples: Buffer }
+
+/** A person has one draft of a template, and drafts of the last day only. */
+export const keepDraft = (sql: Sql, draft: NewDraft) => sql`
+  with kept as (${kept(draft.template_id, draft.service_id, draft.samples)}),
+  old as (
+    delete from template_drafts
+    where person_id = ${draft.person_id}
+      and template_id <> ${draft.template_id}
+      and updated_at < now() - interval '1 day'
+  )
+  insert into template_drafts (template_id, person_id, id, sealed)
+  select t.id, ${draft.person_id}::uuid, ${draft.id}::uuid, ${draft.sealed}::bytea
+  from templates t
+  where t.id = ${draft.template_id}
+    and t.service_id = ${draft.service_id}
+  on conflict (template_id, person_id) do update
+  set id = excluded.id,
+      sealed = excluded.sealed,
+      updated_at = now()`
+
+export async function findDraft(sql: Sql, service: Id, template: Id, person: Id, id: Id): Promise<Buffer | null> {
+  const [found] = await sql<{ sealed: Buffer }>`
+    select d.sealed
+    from template_drafts d
+    join templates t on t.id = d.template_id
+    where d.template_id = ${template}
+      and d.person_id = ${person}
+      and d.id = ${id}
+      and t.service_id = ${service}`
+  return found?.sealed ?? null
+}
+
+export const dropDraft = (sql: Sql, template: Id, person: Id) => sql`
+  delete from template_drafts
+  where template_id = ${template}
+    and person_id = ${person}`
+
+/** Example values that are sealed with an earlier secret. */
+export const samplesSealedBefore = (sql: Sql, secretId: Buffer) => sql<{ template_id: Id; sealed: Buffer }>`
+  select template_id, sealed
+  from template_samples
+  where substring(sealed from 1 for 4) <> ${secretId}`
+
+/** Unless somebody changed them meanwhile. */
+export const resealSamples = (sql: Sql, template: Id, before: Buffer, sealed: Buffer) => sql`
+  update template_samples
+  set sealed = ${sealed}
+  where template_id = ${template}
+    and sealed = ${before}`
