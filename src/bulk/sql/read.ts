@@ -1,3 +1,4 @@
+import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
 import type { Counter } from '../../limits/sql/usage.ts'
@@ -57,3 +58,17 @@ export const details = (sql: Sql, ids: readonly Id[]) => sql<JobDetails>`
   select id, name, channel, template_id, template_version, notification_count, scheduled_for
   from jobs
   where id = any (${bare(ids)}::uuid[])`
+
+export type ScheduledJob = Pick<Job, 'id' | 'name' | 'template_version' | 'notification_count'> & { scheduled_for: Timestamp }
+
+/** Jobs of a template that wait for their time, soonest first. They are made after `since`, because a job waits some days at most. */
+export const scheduledWith = (sql: Sql, service: Id, template: Id, since: Id) => sql<ScheduledJob>`
+  select id, name, template_version, notification_count, scheduled_for
+  from jobs
+  where service_id = ${service}
+    and id >= ${since}
+    and template_id = ${template}
+    and status = 'pending'
+    and scheduled_for > now()
+  order by scheduled_for, id
+  limit 100`
