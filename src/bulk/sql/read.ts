@@ -59,7 +59,9 @@ export const details = (sql: Sql, ids: readonly Id[]) => sql<JobDetails>`
   from jobs
   where id = any (${bare(ids)}::uuid[])`
 
-export type ScheduledJob = Pick<Job, 'id' | 'name' | 'template_version' | 'notification_count'> & { scheduled_for: Timestamp }
+export type ScheduledJob = Pick<Job, 'id' | 'name' | 'template_version' | 'notification_count'> & {
+  scheduled_for: Timestamp
+}
 
 /** Jobs of a template that wait for their time, soonest first. They are made after `since`, because a job waits some days at most. */
 export const scheduledWith = (sql: Sql, service: Id, template: Id, since: Id) => sql<ScheduledJob>`
