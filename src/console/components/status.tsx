@@ -1,0 +1,90 @@
+// Statuses of messages and jobs as an icon, a word and a colour. The words are those of the design.
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName, type Tone } from './basics.tsx'
+
+/** An icon and a word. */
+export const Badge = (props: { tone: Tone; icon: IconName; children: ComponentChildren }) => (
+  <span class={props.tone === 'idle' ? 'badge' : `badge ${props.tone}`}>
+    <Icon name={props.icon} />
+    {props.children}
+  </span>
+)
+
+type Sign = readonly [tone: Tone, icon: IconName, words: string]
+
+const IN_TRANSIT: Sign = ['info', 'transit', 'In transit']
+const SCHEDULED: Sign = ['plan', 'clock', 'Scheduled']
+
+/** Where the words differ between the channels, the second is that of text messages. */
+const MESSAGE: Readonly<Record<string, Sign | readonly [email: Sign, text: Sign]>> = {
+  created: IN_TRANSIT,
+  'pending-virus-check': IN_TRANSIT,
+  sending: IN_TRANSIT,
+  pending: IN_TRANSIT,
+  delivered: ['good', 'check', 'Delivered'],
+  sent: ['good', 'check', 'Sent'],
+  'permanent-failure': [
+    ['bad', 'cross', 'No such address'],
+    ['bad', 'cross', 'No such number'],
+  ],
+  'temporary-failure': [
+    ['warn', 'alert', 'Content or inbox issue'],
+    ['warn', 'alert', 'Carrier issue'],
+  ],
+  'technical-failure': ['bad', 'cross', 'Tech issue'],
+  'virus-scan-failed': ['bad', 'cross', 'Attachment has virus'],
+  cancelled: ['idle', 'blocked', 'Cancelled'],
+}
+
+const isSign = (entry: Sign | readonly [Sign, Sign]): entry is Sign => typeof entry[0] === 'string'
+
+function signOf({ status, isText, isScheduled }: { status: string; isText: boolean; isScheduled: boolean }): Sign {
+  if (status === 'created' && isScheduled) return SCHEDULED
+  const entry = MESSAGE[status]
+  if (!entry) return ['idle', 'dot', status]
+  return isSign(entry) ? entry : entry[isText ? 1 : 0]
+}
+
+/** The words of a status, for sentences and titles. */
+export const messageStatusWords = (status: string, channel: string, isScheduled = false): string =>
+  signOf({ status, isText: channel === 'sms', isScheduled })[2]
+
+/** `status` as the API names it; `channel`: `email` or `sms`. */
+export function MessageStatus(props: { status: string; channel: string; isScheduled?: boolean }) {
+  const [tone, icon, words] = signOf({
+    status: props.status,
+    isText: props.channel === 'sms',
+    isScheduled: props.isScheduled ?? false,
+  })
+  return (
+    <Badge tone={tone} icon={icon}>
+      {words}
+    </Badge>
+  )
+}
+
+const JOB: Readonly<Record<string, Sign>> = {
+  pending: ['idle', 'dot', 'Waiting'],
+  'in progress': ['info', 'transit', 'Sending'],
+  finished: ['good', 'check', 'Finished'],
+  cancelled: ['idle', 'blocked', 'Cancelled'],
+  'sending limits exceeded': ['bad', 'cross', 'Over the limit'],
+  error: ['bad', 'cross', 'Tech issue'],
+}
+
+export function JobStatus({ status, isScheduled = false }: { status: string; isScheduled?: boolean }) {
+  const [tone, icon, words] = (status === 'pending' && isScheduled ? SCHEDULED : JOB[status]) ?? ['idle', 'dot', status]
+  return (
+    <Badge tone={tone} icon={icon}>
+      {words}
+    </Badge>
+  )
+}
+
+/** The channel as an icon with its word for screen readers. */
+export const Channel = ({ channel }: { channel: string }) => (
+  <>
+    <Icon name={channel === 'sms' ? 'text' : 'email'} />
+    <span class="vh">{channel === 'sms' ? 'Text message' : 'E-mail'}</span>
+  </>
+)
