@@ -1,24 +1,4 @@
-// Table of contents of the console: every page, and who may open it.
-import type { Permission } from '../audit/actor.ts'
-import type { Handler, ServiceVisit, SignedInVisit, Visit } from './page.ts'
+// Table of contents of the console: every page, and who may open it (who.ts: anyone, signedIn, operator, may(permission), fresh(…)).
+import type { PageRow } from './who.ts'
 
-/** `isFresh`: a sensitive act, which wants a sign-in of the last ten minutes. */
-type Anyone = { kind: 'anyone' }
-type SignedInOnly = { kind: 'signed-in' | 'operator'; isFresh: boolean }
-type Permitted = { kind: 'permission'; permission: Permission; isFresh: boolean }
-export type Who = Anyone | SignedInOnly | Permitted
-
-const anyone: Anyone = { kind: 'anyone' }
-const signedIn: SignedInOnly = { kind: 'signed-in', isFresh: false }
-const operator: SignedInOnly = { kind: 'operator', isFresh: false }
-/** On pages of a service: the path begins with `/s/:service`. */
-const may = (permission: Permission): Permitted => ({ kind: 'permission', permission, isFresh: false })
-const fresh = <W extends SignedInOnly | Permitted>(who: W): W => ({ ...who, isFresh: true })
-
-export type PageRow =
-  | readonly [method: 'GET' | 'POST', path: string, who: Anyone, handler: Handler<Visit>]
-  | readonly [method: 'GET' | 'POST', path: string, who: SignedInOnly, handler: Handler<SignedInVisit>]
-  | readonly [method: 'GET' | 'POST', path: `/s/:service${string}`, who: Permitted, handler: Handler<ServiceVisit>]
-
-export const pages: readonly PageRow[] = [
-]
+export const pages: readonly PageRow[] = []

@@ -1,6 +1,6 @@
 // The smallest parts of a page.
 import type { ComponentChildren } from 'preact'
-import { zulu, type Timestamp } from '../../core/clock.ts'
+import { type Timestamp, zulu } from '../../core/clock.ts'
 import { usePage } from './context.ts'
 
 export type Tone = 'good' | 'info' | 'warn' | 'bad' | 'plan' | 'idle'

@@ -70,7 +70,8 @@ export const Field = (props: FieldProps & { children: ComponentChildren }) => (
 )
 
 type Width = 'sm' | 'md' | 'full'
-const widthClass = (width: Width | undefined) => (width === undefined || width === 'full' ? 'input' : `input w-${width}`)
+const widthClass = (width: Width | undefined) =>
+  width === undefined || width === 'full' ? 'input' : `input w-${width}`
 
 export const Input = (
   props: FieldProps & {
@@ -85,11 +86,20 @@ export const Input = (
     dir?: 'auto'
   },
 ) => {
-  const { label, name, hint, error, width, autocomplete = 'off', ...rest } = props
+  const { label, name, hint, error, width, autocomplete = 'off', type = 'text', ...rest } = props
   const field = { label, name, hint, error }
   return (
     <Field {...field}>
-      <input class={widthClass(width)} id={name} name={name} autocomplete={autocomplete} {...describedBy(field)} {...rest} />
+      <input
+        {...rest}
+        {...describedBy(field)}
+        class={widthClass(width)}
+        id={name}
+        name={name}
+        autocomplete={autocomplete}
+        // The types of preact allow a role for each type of field only.
+        {...({ type } as { type: 'text' })}
+      />
     </Field>
   )
 }
@@ -213,7 +223,13 @@ export const Segmented = (props: {
     <legend class="vh">{props.legend}</legend>
     {props.options.map(({ id, words, value, checked }) => (
       <label key={id}>
-        <input type="radio" name={props.name} id={id} {...(value !== undefined && { value })} checked={checked ?? false} />
+        <input
+          type="radio"
+          name={props.name}
+          id={id}
+          {...(value !== undefined && { value })}
+          checked={checked ?? false}
+        />
         {words}
       </label>
     ))}

@@ -25,7 +25,9 @@ export const Stats = ({ stats, id }: { stats: readonly Stat[]; id?: string }) =>
             {tone && <span class={`dot ${tone}`} />}
             {label}
           </span>
-          <span class="stat-value">{value === null ? '–' : typeof value === 'number' ? formats.number(value) : value}</span>
+          <span class="stat-value">
+            {value === null ? '–' : typeof value === 'number' ? formats.number(value) : value}
+          </span>
           {note && <span class="stat-note">{note}</span>}
         </a>
       ))}
@@ -52,7 +54,13 @@ export function Bar(props: { label: string; whole: number; parts: readonly { ton
 }
 
 /** How much of a limit is used: amber from nine tenths on, red when nothing is left. */
-export function Meter(props: { label: string; what: string; used: number; limit: number; children?: ComponentChildren }) {
+export function Meter(props: {
+  label: string
+  what: string
+  used: number
+  limit: number
+  children?: ComponentChildren
+}) {
   const { formats } = usePage()
   const { used, limit } = props
   const tone: Tone = used >= limit ? 'bad' : used >= limit * 0.9 ? 'warn' : 'info'

@@ -1,6 +1,6 @@
 // What happened to one message, oldest first.
 import type { ComponentChildren } from 'preact'
-import { zulu, type Timestamp } from '../../core/clock.ts'
+import { type Timestamp, zulu } from '../../core/clock.ts'
 import { Icon, type IconName, type Tone } from './basics.tsx'
 import { usePage } from './context.ts'
 
