@@ -68,7 +68,7 @@ const numbers = new Intl.NumberFormat('en-GB')
 
 export const millisOf = (at: Timestamp) => Date.parse(zulu(at))
 
-/** `now` in milliseconds since 1970. A person without a zone reads UTC, and is told so where a time is written in full. */
+/** `now` in milliseconds since 1970. A person without a zone reads UTC; a time in full then says so. */
 export function createFormats(timeZone: string | null, now: () => number): Formats {
   const { isKnown, format } = zoneOf(timeZone ?? 'UTC')
   const suffix = timeZone === null || !isKnown ? ' UTC' : ''
