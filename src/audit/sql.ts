@@ -31,6 +31,7 @@ export const ACTIONS = [
   'signed in',
   'signed out',
   'session ended',
+  'sign-in link made',
   'passkey added',
   'passkey renamed',
   'passkey removed',

@@ -2,6 +2,7 @@
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
+import type { Dispatcher } from '../notifications/accept.ts'
 import { listUsers } from '../services/sql.ts'
 import { MAIL_LANE, type Mail, sealMail } from './mail.ts'
 import { type QueuedMail, queue } from './sql.ts'
@@ -12,6 +13,20 @@ export async function sendMails(app: MailApp, service: Id, mails: readonly Mail[
   if (mails.length === 0) return
   await queue(app.sql, sealedMails(app, service, mails))
   app.wake(MAIL_LANE)
+}
+
+/** Whose matter a mail is that belongs to no service: one turn for all of them. */
+export const INSTALLATION = '00000000-0000-0000-0000-000000000000' as Id
+
+/** What sends queued mails without delay. A command has none: an engine finds them within a second. */
+export type Mailing = { dispatcher: Pick<Dispatcher, 'hand'> }
+
+/** After the commit that queued them. */
+export function wakeMails({ dispatcher }: Partial<Mailing>, mails: readonly QueuedMail[]): void {
+  const [first] = mails
+  if (!first) return
+  const { id, service_id } = first
+  dispatcher?.hand([{ id, lane: MAIL_LANE, service_id, subjects: [id], attempts: 0, takes: 0 }], null)
 }
 
 /** `service`: whose matter it is. Mails of different services have their turn fairly. */

@@ -164,6 +164,7 @@ type OfPeople =
   | 'signed in'
   | 'signed out'
   | 'session ended'
+  | 'sign-in link made'
   | 'passkey added'
   | 'passkey renamed'
   | 'passkey removed'

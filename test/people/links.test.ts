@@ -1,0 +1,255 @@
+// One-time links: who gets one, what it is worth, that it is spent once, and that nothing tells whether an address is known.
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { askForLink, isReturnPath, linkPath, printLink, readLink, spendLink } from '../../src/people/links.ts'
+import { readSession, startSession } from '../../src/people/session.ts'
+import { personBy } from '../../src/people/sql/people.ts'
+import { newToken } from '../../src/people/token.ts'
+import { countTry, MOST_TRIES } from '../../src/people/tries.ts'
+import { addUser, dropUser } from '../../src/services/people.ts'
+import { OPERATOR, type World, world } from '../support/world.ts'
+
+const CONSOLE = 'https://herald.example.org/console'
+let here: World
+let service: Awaited<ReturnType<World['service']>>
+beforeAll(async () => {
+  here = await world({ HERALD_BASE_URL: 'https://herald.example.org' }, { engine: true })
+  service = await here.service()
+})
+// The tries of one test do not count for the next.
+beforeEach(async () => {
+  await here.parts.db.sql`delete from sign_in_tries`
+})
+
+async function member(): Promise<string> {
+  const email_address = `${randomUUID()}@example.org`
+  await addUser(here.parts, OPERATOR, service.id, { name: 'Ada Park', email_address })
+  return email_address
+}
+
+const asking = (address: string, more: object = {}) => ({
+  address,
+  browser: newToken(),
+  network: '192.0.2.7',
+  device: 'Firefox on Linux',
+  console: CONSOLE,
+  ...more,
+})
+
+type Message = { to: string; subject: string; text: string; html: string | null; from: string }
+const mailsTo = async (address: string): Promise<Message[]> =>
+  (await here.inbox()).body.messages.filter(({ to }: Message) => to === address)
+
+/** Asks, and takes the token from the mail in the inbox. */
+async function asked(address: string, more: object = {}) {
+  const request = asking(address, more)
+  const before = (await mailsTo(address)).length
+  await askForLink(here.parts, request)
+  await expect.poll(async () => (await mailsTo(address)).length, { interval: 20, timeout: 10_000 }).toBe(before + 1)
+  const token = /\/sign-in\/link\/([\w-]+)$/m.exec((await mailsTo(address))[0]?.text ?? '')?.[1] ?? ''
+  return { token, browser: request.browser }
+}
+
+const MINUTE = 60_000
+
+describe('a link by mail', () => {
+  test('is in a plain mail that says who asked with what', async () => {
+    const address = await member()
+    const { token } = await asked(address)
+    const [mail] = await mailsTo(address)
+    expect(mail).toMatchObject({ subject: 'Sign in to Herald', html: null, from: 'Herald <herald@herald.example>' })
+    expect(mail?.text).toContain(`\n${CONSOLE}${linkPath(token)}\n`)
+    expect(mail?.text).toContain('Firefox on Linux')
+    expect(mail?.text).toContain('If you did not ask for it, ignore this mail')
+  })
+
+  test('signs in once, in the browser that asked, and looking at it spends nothing', async () => {
+    const address = await member()
+    const { token, browser } = await asked(address, { returnTo: '/s/x?y=1' })
+    for (const _ of [1, 2, 3])
+      expect(await readLink(here.parts, token, browser)).toMatchObject({ state: 'valid', returnTo: '/s/x?y=1' })
+    const other = newToken()
+    expect(await readLink(here.parts, token, other)).toEqual({ state: 'other-browser' })
+    expect(await spendLink(here.parts, token, other)).toEqual({ state: 'other-browser' })
+    const spent = await spendLink(here.parts, token, browser)
+    expect(spent).toMatchObject({ state: 'valid', person: { email_address: address }, returnTo: '/s/x?y=1' })
+    expect(await spendLink(here.parts, token, browser)).toEqual({ state: 'used' })
+    expect(await readLink(here.parts, token, browser)).toEqual({ state: 'used' })
+    if (spent.state !== 'valid') throw new Error('not spent')
+    const session = await startSession(here.parts, spent.person, { method: 'link', device: 'Firefox on Linux' })
+    expect((await readSession(here.parts, session.token))?.person.email_address).toBe(address)
+  })
+
+  test('is spent by one of many at the same moment', async () => {
+    const { token, browser } = await asked(await member())
+    const results = await Promise.all(Array.from({ length: 20 }, () => spendLink(here.parts, token, browser)))
+    expect(results.filter(({ state }) => state === 'valid')).toHaveLength(1)
+    expect(results.filter(({ state }) => state === 'used')).toHaveLength(19)
+  })
+
+  test('is over after 15 minutes', async () => {
+    const { token, browser } = await asked(await member())
+    here.moveClock(14.9 * MINUTE)
+    expect(await readLink(here.parts, token, browser)).toMatchObject({ state: 'valid' })
+    here.moveClock(0.2 * MINUTE)
+    expect(await readLink(here.parts, token, browser)).toEqual({ state: 'over' })
+    expect(await spendLink(here.parts, token, browser)).toEqual({ state: 'over' })
+  })
+
+  test('goes to the stored address, not to what was typed', async () => {
+    const address = await member()
+    const typed = address.replace('@example.org', '@EXAMPLE.org')
+    await askForLink(here.parts, asking(typed))
+    await expect.poll(async () => (await mailsTo(address)).length, { timeout: 10_000 }).toBe(1)
+    expect(await mailsTo(typed)).toEqual([])
+  })
+
+  test('is stored as digests only, and the browser too', async () => {
+    const { token, browser } = await asked(await member())
+    const stored = await here.parts.db.sql<{ row: string }>`select l::text as row from sign_in_links l`
+    for (const { row } of stored) for (const secret of [token, browser]) expect(row).not.toContain(secret)
+  })
+
+  test.each(['//evil.example', '/\\evil.example', 'https://evil.example', 'x', '', '/a\nb', `/${'x'.repeat(2_001)}`])(
+    'does not lead to %j',
+    async returnTo => {
+      expect(isReturnPath(returnTo)).toBe(false)
+      const { token, browser } = await asked(await member(), { returnTo })
+      expect(await readLink(here.parts, token, browser)).toMatchObject({ state: 'valid', returnTo: null })
+    },
+  )
+
+  test.each([null, undefined, '', 'x', '\0', newToken(), ['x']])('is over for the token %j', async token => {
+    expect(await readLink(here.parts, token, newToken())).toEqual({ state: 'over' })
+    expect(await spendLink(here.parts, token, newToken())).toEqual({ state: 'over' })
+  })
+
+  test('never begins with the address of the request, unless it is this machine', async () => {
+    const address = await member()
+    const evil = asking(address, { console: 'https://evil.example/console' })
+    await expect(askForLink(here.parts, evil)).rejects.toThrow('Set HERALD_BASE_URL')
+    const local = { ...here.parts, config: { ...here.parts.config, baseUrl: null } }
+    await expect(askForLink(local, evil)).rejects.toThrow('Set HERALD_BASE_URL')
+    await askForLink(local, asking(address, { console: 'http://127.0.0.1:6012/console' }))
+    await expect.poll(async () => (await mailsTo(address)).length, { timeout: 10_000 }).toBe(1)
+  })
+})
+
+describe('nothing tells whether an address is known', () => {
+  const unknown = () => `${randomUUID()}@example.org`
+  const outcome = (address: string) =>
+    askForLink(here.parts, asking(address)).then(
+      () => 'done',
+      error => String(error),
+    )
+
+  test('the same outcome, also of a seventh try, and nothing is sent to an unknown address', async () => {
+    const [known, stranger] = [await member(), unknown()]
+    const former = await member()
+    await dropUser(here.parts, OPERATOR, service.id, former)
+    const results = []
+    for (const address of [known, stranger, former]) {
+      const tries = []
+      for (let n = 0; n < MOST_TRIES.address + 2; n++) tries.push(await outcome(address))
+      results.push(tries)
+      // The network's own limit is another matter.
+      await here.parts.db.sql`delete from sign_in_tries where tries > ${MOST_TRIES.address + 2}`
+    }
+    expect(results[1]).toEqual(results[0])
+    expect(results[2]).toEqual(results[0])
+    expect(results[0]?.slice(-3)).toEqual([
+      'done',
+      'Refusal: Too many tries. Try again in 15 minutes.',
+      'Refusal: Too many tries. Try again in 15 minutes.',
+    ])
+    await expect
+      .poll(async () => (await mailsTo(known)).length, { timeout: 10_000, interval: 50 })
+      .toBe(MOST_TRIES.address)
+    for (const address of [stranger, former]) expect(await mailsTo(address)).toEqual([])
+  })
+
+  test('about the same time', async () => {
+    const idle = await world({ HERALD_BASE_URL: 'https://herald.example.org' })
+    const team = await idle.service()
+    const known = Array.from({ length: 60 }, () => unknown())
+    for (const email_address of known) await addUser(idle.parts, OPERATOR, team.id, { name: 'Ada', email_address })
+    const times = { known: [] as number[], unknown: [] as number[] }
+    const clear = () => idle.parts.db.sql`delete from sign_in_tries`
+    for (const [n, address] of known.entries()) {
+      if (n % 10 === 0) await clear()
+      for (const [kind, to] of [['known', address] as const, ['unknown', unknown()] as const]) {
+        const since = performance.now()
+        await askForLink(idle.parts, asking(to))
+        times[kind].push(performance.now() - since)
+      }
+    }
+    const median = (list: number[]) => list.sort((a, b) => a - b)[list.length >> 1] ?? 0
+    // A few statements' worth at most: far less than what a network adds.
+    expect(Math.abs(median(times.known) - median(times.unknown))).toBeLessThan(10)
+  })
+
+  test('something that is not an address is refused as such', async () => {
+    for (const text of ['', 'x', 'a@b', 'a@b.c, d@e.f', `${'x'.repeat(10_000)}@example.org`, 'a\0@example.org'])
+      await expect(askForLink(here.parts, asking(text))).rejects.toThrow('is not a valid e-mail address')
+  })
+})
+
+describe('tries', () => {
+  test('are counted per address, in any spelling, and end after 15 minutes', async () => {
+    const address = await member()
+    for (let n = 0; n < MOST_TRIES.address; n++)
+      await askForLink(here.parts, asking(n % 2 ? address : ` ${address.toUpperCase()} `))
+    here.moveClock(4.5 * MINUTE)
+    await expect(askForLink(here.parts, asking(address))).rejects.toThrow('Too many tries. Try again in 11 minutes.')
+    await askForLink(here.parts, asking(await member()))
+    here.moveClock(10 * MINUTE)
+    await expect(askForLink(here.parts, asking(address))).rejects.toThrow('Try again in 1 minute.')
+    here.moveClock(MINUTE)
+    await askForLink(here.parts, asking(address))
+  })
+
+  test('are counted per network, but not on this machine', async () => {
+    const tries = async (network: string) => {
+      for (let n = 0; n < MOST_TRIES.network; n++) await countTry(here.parts, 'passkey', { network })
+      return countTry(here.parts, 'passkey', { network })
+    }
+    await expect(tries('192.0.2.8')).rejects.toThrow('Too many tries')
+    await countTry(here.parts, 'passkey', { network: '192.0.2.9' })
+    await countTry(here.parts, 'link', { network: '192.0.2.8' })
+    await tries('127.0.0.1')
+  })
+
+  test('are exact when they come at the same moment, and the table names nobody', async () => {
+    const address = await member()
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => askForLink(here.parts, asking(address))))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(MOST_TRIES.address)
+    const rows = await here.parts.db.sql<{ row: string }>`select t::text as row from sign_in_tries t`
+    expect(rows.length).toBeGreaterThan(0)
+    for (const { row } of rows) expect(row).not.toMatch(/example|192\.0/)
+  })
+})
+
+describe('a link that is printed', () => {
+  test('works once in any browser for an hour, and is recorded', async () => {
+    const address = await member()
+    const { path, person } = await printLink(here.parts, OPERATOR, ` ${address.toUpperCase()} `)
+    const token = path.split('/').at(-1)
+    here.moveClock(59 * MINUTE)
+    expect(await spendLink(here.parts, token, newToken())).toMatchObject({ state: 'valid', person })
+    expect(await spendLink(here.parts, token, newToken())).toEqual({ state: 'used' })
+    const late = (await printLink(here.parts, OPERATOR, address)).path.split('/').at(-1)
+    here.moveClock(61 * MINUTE)
+    expect(await spendLink(here.parts, late, newToken())).toEqual({ state: 'over' })
+    const rows = await here.parts.db.sql`
+      select actor_name, service_id from audit where action = 'sign-in link made' and subject_id = ${person.id}`
+    expect(rows).toEqual(Array(2).fill({ actor_name: 'tests', service_id: null }))
+  })
+
+  test('is not made for strangers and former members', async () => {
+    await expect(printLink(here.parts, OPERATOR, 'nobody@example.org')).rejects.toThrow('Nobody has the e-mail address')
+    const address = await member()
+    await dropUser(here.parts, OPERATOR, service.id, address)
+    expect(await personBy(here.parts.db.sql, address)).not.toBe(null)
+    await expect(printLink(here.parts, OPERATOR, address)).rejects.toThrow('belongs to no service')
+  })
+})
