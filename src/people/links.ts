@@ -26,7 +26,7 @@ import { refuseBeyond, tried } from './tries.ts'
 type App = { db: { sql: Sql }; clock: Clock; ids: { next(): Id }; seal: Seal; config: { baseUrl: string | null } }
 
 export const LINK_MINUTES = 15
-/** Longer, because nobody waits for a mail: it is on the screen of whoever runs Herald. */
+/** Longer, because nobody waits for a mail: it is on the screen of the operator. */
 export const PRINTED_LINK_MINUTES = 60
 
 /** The page of a link, below the address of the console. */
@@ -104,7 +104,7 @@ export async function readLink(app: Pick<App, 'db' | 'clock'>, token: unknown, b
   return { state: 'valid', person, returnTo: return_to }
 }
 
-/** Spends it: once, whoever comes second finds it used. The caller starts a session for the person. */
+/** Spends it once: a second caller finds it used. The caller starts a session for the person. */
 export async function spendLink(app: Pick<App, 'db' | 'clock'>, token: unknown, browser: string): Promise<LinkState> {
   if (!isToken(token)) return { state: 'over' }
   const now = fromMicros(app.clock.micros())

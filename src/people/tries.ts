@@ -1,10 +1,10 @@
 // Throttling of everything that is open without signing in: so many tries per address, per network and for the installation. What is
 // counted does not depend on whether an address is known, so a refusal does not tell it either.
-import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
+import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { refuse } from './refusals.ts'
-import { count } from './sql/tries.ts'
+import { count, type Subject, type Tried } from './sql/tries.ts'
 
 export type TryApp = { db: { sql: Sql }; clock: Clock; seal: Pick<Seal, 'digest'> }
 
@@ -12,11 +12,6 @@ export const WINDOW_MINUTES = 15
 
 /** Tries in 15 minutes. */
 export const MOST_TRIES = { address: 5, network: 30, installation: 600 } as const
-
-/** Something that tries are counted for: a keyed digest, so that the table names nobody. */
-export type Subject = { digest: Buffer; most: number }
-
-export type Tried = { now: Timestamp; windowStart: Timestamp; subjects: readonly Subject[] }
 
 /** What one try is counted for. `what`: the act, each counted separately. */
 export function tried(

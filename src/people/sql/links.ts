@@ -6,9 +6,8 @@ import { part, type Sql } from '../../db/connect.ts'
 import { mailsQueued, type QueuedMail } from '../../mails/sql.ts'
 import { belongsSomewhere } from '../../services/sql.ts'
 import type { Person } from '../person.ts'
-import type { Tried } from '../tries.ts'
 import { personColumns } from './people.ts'
-import { triesCounted } from './tries.ts'
+import { type Tried, triesCounted } from './tries.ts'
 
 export type NewLink = {
   id: Id

@@ -1,6 +1,10 @@
 import type { Timestamp } from '../../core/clock.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
-import type { Tried } from '../tries.ts'
+
+/** Something that tries are counted for: a keyed digest, so that the table names nobody. */
+export type Subject = { digest: Buffer; most: number }
+
+export type Tried = { now: Timestamp; windowStart: Timestamp; subjects: readonly Subject[] }
 
 /** CTEs that count a try for each subject, `tries`, and choose the one with too many that ends last, `over` (since). */
 export const triesCounted = ({ now, windowStart, subjects }: Tried): Part => part`
