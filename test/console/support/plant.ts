@@ -72,6 +72,7 @@ export async function plant(place: Place): Promise<Planted> {
     people[who] = await member(parts, service.id, NAMES[who], who)
   people.stranger = await member(parts, other.id, NAMES.stranger, 'manager')
   await member(parts, empty, NAMES.manager, 'author')
+  await plantHistory(parts, service)
   people.operator = await person(parts, NAMES.operator, { isOperator: true })
   people.newcomer = await person(parts, NAMES.newcomer, { isOperator: false })
   return { service, other, empty, people }
@@ -180,9 +181,14 @@ const MESSAGES: readonly Send[] = [
   ['delivered', 'email', 'ana.petrov@example.org', KIM, later('delivered', undefined, '250 2.0.0 queued')],
 ]
 
-async function plantService(place: Place, { name, boss }: { name: string; boss: string }): Promise<PlantedService> {
+/** `mark` is added to every text that somebody enters. */
+export async function plantService(
+  place: Place,
+  { name: plain, boss, mark = '' }: { name: string; boss: string; mark?: string },
+): Promise<PlantedService> {
   const { parts } = place
-  const { id } = await createService(parts, OPERATOR, { name, mode: 'live' })
+  const name = plain + mark
+  const { id } = await createService(parts, OPERATOR, { name, mode: 'live', mailbox: 'permits' })
   const service = await change(parts, OPERATOR, id, {
     name,
     home_country: 'GB',
@@ -192,32 +198,32 @@ async function plantService(place: Place, { name, boss }: { name: string; boss: 
     email_daily_limit: 10_000,
     sms_daily_limit: 2_000,
   })
-  await addUser(parts, OPERATOR, id, { name: boss, email_address: addressOf(boss) })
+  await addUser(parts, OPERATOR, id, { name: boss + mark, email_address: addressOf(boss) })
   await addOrigin(parts, OPERATOR, 'reply-to', id, { value: 'permits@eastmere.example', makeDefault: true })
   await addOrigin(parts, OPERATOR, 'sender', id, { value: 'EASTMERE', makeDefault: true })
   const made = await createKey(parts, OPERATOR, service, {
-    name: 'Production',
+    name: `Production${mark}`,
     key_type: 'normal',
     manage_templates: true,
   })
   const test = await createKey(parts, OPERATOR, service, { name: 'Development', key_type: 'test' })
   const call = caller(place.address, made.key)
 
-  const top = await addFolder(parts, OPERATOR, id, 'Permits')
-  const nested = await addFolder(parts, OPERATOR, id, 'Renewals')
-  const visitors = await addFolder(parts, OPERATOR, id, 'Visitors')
+  const top = await addFolder(parts, OPERATOR, id, `Permits${mark}`)
+  const nested = await addFolder(parts, OPERATOR, id, `Renewals${mark}`)
+  const visitors = await addFolder(parts, OPERATOR, id, `Visitors${mark}`)
   await parts.db.sql`update folders set parent_id = ${top.id} where id = ${nested.id}`
-  const templates = await plantTemplates(call, { top: top.id, nested: nested.id, visitors: visitors.id })
+  const templates = await plantTemplates(call, mark, { top: top.id, nested: nested.id, visitors: visitors.id })
 
   const messages: Record<string, Id> = {}
-  for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, send)
+  for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, mark, send)
   messages.scheduled = await sendOne(call, templates.email, 'j.osei@example.org', KIM, { scheduled_for: inHours(20) })
   return {
     ...{ id, name, messages },
     keys: [made, test].map(({ id, key }) => ({ id, key })),
     folders: { top: top.id, nested: nested.id, empty: visitors.id },
     templates,
-    jobs: await plantJobs(call, templates),
+    jobs: await plantJobs(call, templates, mark),
   }
 }
 
@@ -251,10 +257,16 @@ You need:
 
 async function plantTemplates(
   call: Call,
+  mark: string,
   folders: { top: Id; nested: Id; visitors: Id },
 ): Promise<PlantedService['templates']> {
-  const make = async (fields: Record<string, unknown>): Promise<Id> =>
-    (await call('POST', '/v2/manage-template', { template_category_id: CATEGORY.general, ...fields })).id
+  type Fields = { name: string; subject?: string; content: string } & Record<string, unknown>
+  const make = async (fields: Fields): Promise<Id> => {
+    const { name, subject, content } = fields
+    const marked = { name: name + mark, content: content + mark, ...(subject && { subject: subject + mark }) }
+    const body = { template_category_id: CATEGORY.general, ...fields, ...marked }
+    return (await call('POST', '/v2/manage-template', body)).id
+  }
   const email = await make({
     ...{ name: 'Permit renewal reminder', template_type: 'email', template_category_id: CATEGORY.reminder },
     ...{
@@ -263,8 +275,10 @@ async function plantTemplates(
       content: 'Dear ((first name)), your permit ends.',
     },
   })
-  await call('PATCH', `/v2/manage-template/${email}`, { subject: 'Your permit ((permit number)) ends on ((end date))' })
-  await call('PATCH', `/v2/manage-template/${email}`, { content: REMINDER })
+  await call('PATCH', `/v2/manage-template/${email}`, {
+    subject: `Your permit ((permit number)) ends on ((end date))${mark}`,
+  })
+  await call('PATCH', `/v2/manage-template/${email}`, { content: REMINDER + mark })
   const sms = await make({
     ...{ name: 'Visitor code', template_type: 'sms', template_category_id: CATEGORY.authentication },
     ...{ parent_folder_id: folders.visitors },
@@ -313,12 +327,16 @@ async function plantMessage(
   { parts }: Place,
   call: Call,
   templates: PlantedService['templates'],
-  [name, template, to, values, outcomeOf]: Send,
+  mark: string,
+  [name, template, to, plain, outcomeOf]: Send,
 ): Promise<Id> {
   const { sql } = parts.db
   const isCancelled = name === 'cancelled'
+  const values = Object.fromEntries(
+    Object.entries(plain).map(([key, value]) => [key, value === 'yes' ? value : value + mark]),
+  )
   const id = await sendOne(call, templates[template], to, values, {
-    reference: `${name}-2026`,
+    reference: `${name}-2026${mark}`,
     ...(isCancelled && { scheduled_for: inHours(1) }),
   })
   if (isCancelled) {
@@ -352,8 +370,13 @@ async function plantMessage(
   return id
 }
 
-async function plantJobs(call: Call, templates: PlantedService['templates']): Promise<PlantedService['jobs']> {
-  const job = async (name: string, more: object): Promise<Id> => {
+async function plantJobs(
+  call: Call,
+  templates: PlantedService['templates'],
+  mark: string,
+): Promise<PlantedService['jobs']> {
+  const job = async (plain: string, more: object): Promise<Id> => {
+    const name = plain + mark
     const row = (at: number) => [
       `resident.${at}@example.org`,
       ...Object.values({ ...KIM, 'permit number': `ZC-${20_500 + at}` }),
@@ -366,6 +389,30 @@ async function plantJobs(call: Call, templates: PlantedService['templates']): Pr
   const cancelled = await job('visitors-fair.csv', { scheduled_for: inHours(5) })
   await call('DELETE', `/v2/notifications/bulk/${cancelled}`)
   return { finished, scheduled, cancelled }
+}
+
+/** Counts of the six days before today, whose messages are gone. */
+async function plantHistory({ db, clock }: Parts, { id, templates }: PlantedService): Promise<void> {
+  const midnight = Math.floor(clock.now() / 86_400_000) * 24
+  const rows = [6, 5, 4, 3, 2, 1].flatMap(day =>
+    Array.from({ length: 12 }, (_, at) => midnight - day * 24 + 7 + at).flatMap(hour => {
+      const many = 60 + ((hour * 37) % 41) + (day % 3) * 30
+      return [
+        ...[6, 9, 12, 18].map(
+          (took, at) => ['email', templates.email, 'delivered', took, Math.round(many / (at + 1))] as const,
+        ),
+        ['sms', templates.sms, 'delivered', 11, Math.round(many / 3)] as const,
+        ['email', templates.email, 'permanent-failure', -1, (hour % 5) + 1] as const,
+        ['sms', templates.sms, 'temporary-failure', -1, hour % 3] as const,
+      ].map(([channel, template, status, took, messages]) => ({ hour, channel, template, status, took, messages }))
+    }),
+  )
+  await db.sql`
+    insert into hourly_counts (service_id, hour, channel, key_type, template_id, status, took, messages)
+    select ${id}::uuid, r.hour, r.channel, 'normal', r.template, r.status, r.took, r.messages
+    from unnest(${rows.map(r => r.hour)}::integer[], ${rows.map(r => r.channel)}::text[], ${rows.map(r => r.template)}::uuid[],
+                ${rows.map(r => r.status)}::text[], ${rows.map(r => r.took)}::smallint[], ${rows.map(r => r.messages)}::integer[])
+         as r (hour, channel, template, status, took, messages)`
 }
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19)
