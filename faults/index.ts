@@ -2,6 +2,7 @@
 // --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises, -- --only E those of a letter; -- --report stores the
 // figures and writes docs/reliability.md.
 import { backedUp } from './blocks/backup.ts'
+import { hourlyCounts } from './blocks/counts.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
 import { killedFollowers, sharedEndpoints } from './blocks/events.ts'
 import { inputs } from './blocks/inputs.ts'
@@ -43,6 +44,7 @@ const BLOCKS: Record<string, Block> = {
   E1: killedFollowers,
   E4: sharedEndpoints,
   E6: hostileReceivers,
+  H1: hourlyCounts,
   A1: races,
   L1: codesBesideBulk,
   L3: besideAnother,

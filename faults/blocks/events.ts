@@ -180,7 +180,7 @@ async function ending(environment: Environment, followers: Followers, receiver: 
 }
 
 /** Messages of all kinds and ends at a steady rate: delivered, refused, deferred, cancelled, of test keys and of jobs. */
-function startLoad(environment: Environment, client: Client, senders: readonly Sender[], perSecond: number) {
+export function startLoad(environment: Environment, client: Client, senders: readonly Sender[], perSecond: number) {
   const { random } = environment
   let isOver = false
   const under = new Set<Promise<unknown>>()

@@ -1,6 +1,7 @@
 // The invariants of reliability 6.2 over what callers were answered (A), what the database contains (N) and what arrived (K).
 import type { Sql } from '../../src/db/connect.ts'
 import type { Answer, Job, Reply } from './client.ts'
+import { wrongCounts } from './count-checker.ts'
 import type { Death } from './herald.ts'
 import type { Arrival } from './sink.ts'
 
@@ -197,6 +198,7 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
       .filter(log => /unhandled|UnhandledPromise|uncaught/i.test(log))
       .map(log => /.*unhandled.*|.*uncaught.*/i.exec(log)?.[0]),
   )
+  must('H1 hourly counts that differ from the messages', await wrongCounts(sql, scope.services))
   must(
     'O4 provider_response outside technical-failure',
     rows.filter(row => row.provider_response !== null && row.status !== 'technical-failure'),

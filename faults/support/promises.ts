@@ -115,6 +115,16 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     ],
   },
   {
+    title: 'Counts are exact',
+    promises: [
+      of(
+        'H1',
+        'hourly counts while processes and the database are killed, receipts arrive and counts are added up',
+        'every count = its messages, at any moment',
+      ),
+    ],
+  },
+  {
     title: 'Isolation: one load does not delay another',
     promises: [
       of(
