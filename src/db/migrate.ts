@@ -125,6 +125,12 @@ export async function unsafeSettings(sql: Sql): Promise<string[]> {
   return rows.map(row => row.name)
 }
 
+/** When this database got a migration; null: not yet. */
+export async function appliedAt(sql: Sql, name: string): Promise<string | null> {
+  const [row] = await sql<{ applied_at: string }>`select applied_at from migrations where name = ${name}`
+  return row?.applied_at ?? null
+}
+
 export async function serverVersion(sql: Sql): Promise<number> {
   const [row] = await sql<{ version: number }>`select current_setting('server_version_num')::integer / 10000 as version`
   return row?.version ?? 0

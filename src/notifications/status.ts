@@ -40,6 +40,26 @@ export const statusesOf = (filters: readonly Filter[]): Status[] => [
   ...new Set(filters.flatMap((filter): readonly Status[] => (filter === 'failed' ? FAILED : [filter]))),
 ]
 
+export type Group = 'in-transit' | 'delivered' | 'failed' | 'cancelled'
+
+const GROUPS: Record<Status, Group> = {
+  created: 'in-transit',
+  sending: 'in-transit',
+  pending: 'in-transit',
+  'pending-virus-check': 'in-transit',
+  delivered: 'delivered',
+  sent: 'delivered',
+  'permanent-failure': 'failed',
+  'temporary-failure': 'failed',
+  'technical-failure': 'failed',
+  'virus-scan-failed': 'failed',
+  cancelled: 'cancelled',
+}
+
+/** How far a message has come, for numbers of many messages; null: not a status of a message. */
+export const groupOf = (status: string): Group | null =>
+  Object.hasOwn(GROUPS, status) ? GROUPS[status as Status] : null
+
 const LABELS: Record<Status, string> = {
   created: 'In transit',
   sending: 'In transit',

@@ -2,16 +2,18 @@
 // are stored.
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Channel } from '../channels/index.ts'
-import { fromMicros, type Timestamp } from '../core/clock.ts'
+import { fromMicros, type Timestamp, zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import { appliedAt } from '../db/migrate.ts'
 import { startsOfDays } from './days.ts'
 import { type CountRow, countsSince, hasAny } from './sql/read.ts'
 import { NOT_DELIVERED, percentile } from './took.ts'
 
 export type StatusCount = { channel: Channel; status: string; messages: number }
 
-export type DayCounts = { start: Timestamp; counts: readonly StatusCount[] }
+/** `noon` names the day: in some zones it begins a little before its midnight (days.ts). */
+export type DayCounts = { start: Timestamp; noon: Timestamp; counts: readonly StatusCount[] }
 
 /** About how many seconds it took half of the messages, and 95 % of them. */
 export type Took = { p50: number; p95: number }
@@ -51,7 +53,11 @@ export async function overview(
   const starts = startsOfDays(app.clock.now(), timeZone, DAYS)
   const rows = await countsSince(app.sql, service, starts)
   return {
-    days: starts.map((hour, day) => ({ start: fromMicros(hour * HOUR_MICROS), counts: countsOfDay(rows, day) })),
+    days: starts.map((hour, day) => ({
+      start: fromMicros(hour * HOUR_MICROS),
+      noon: fromMicros((hour + 12) * HOUR_MICROS),
+      counts: countsOfDay(rows, day),
+    })),
     took: {
       today: tookOf(rows.filter(row => row.day === DAYS - 1)),
       days: tookOf(rows.filter(row => row.day !== null)),
@@ -65,6 +71,19 @@ export function hasSent(app: Pick<App, 'sql'>, actor: Actor, service: Id): Promi
   requirePermission(actor, 'see-service', service)
   return hasAny(app.sql, service)
 }
+
+/** From when on messages are counted, if the service is older than that: messages accepted before are not in the counts. */
+export async function countedSince(
+  app: Pick<App, 'sql'>,
+  actor: Actor,
+  service: { id: Id; created_at: Timestamp },
+): Promise<Timestamp | null> {
+  requirePermission(actor, 'see-service', service.id)
+  const since = (await appliedAt(app.sql, COUNTED_FROM)) as Timestamp | null
+  return since !== null && zulu(service.created_at) < zulu(since) ? since : null
+}
+
+const COUNTED_FROM = '0018_statistics.sql'
 
 const countsOfDay = (rows: readonly CountRow[], wanted: number): StatusCount[] =>
   rows.flatMap(({ day, channel, status, messages }) =>

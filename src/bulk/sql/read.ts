@@ -27,6 +27,16 @@ export const page = (sql: Sql, service: Id, olderThan: Id | null, size: number) 
   order by id desc
   limit ${size}`
 
+/** Jobs since an id that have not ended, newest first. */
+export const unfinished = (sql: Sql, service: Id, since: Id, most: number) => sql<ShownJob>`
+  select ${shown}
+  from jobs
+  where service_id = ${service}
+    and id >= ${since}
+    and status in ('pending', 'in progress', 'error')
+  order by id desc
+  limit ${most}`
+
 /** For the operator: jobs of all services whose ids are in a range. */
 export const between = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_id: Id; name: string }>`
   select id, service_id, name

@@ -1,0 +1,26 @@
+import type { Channel } from '../../channels/index.ts'
+import type { Id } from '../../core/id.ts'
+import type { Sql } from '../../db/connect.ts'
+
+export type TemplateName = { id: Id; name: string; type: Channel }
+
+/** The current names of these templates, archived ones too. */
+export const currentNames = (sql: Sql, service: Id, ids: readonly Id[]) => sql<TemplateName>`
+  select t.id, v.name, t.type
+  from templates t
+  join template_versions v on v.template_id = t.id and v.version = t.version
+  where t.service_id = ${service}
+    and t.id = any (${ids}::uuid[])`
+
+/** A template that can be used; null when there is none. */
+export async function newestLive(sql: Sql, service: Id): Promise<TemplateName | null> {
+  const [found] = await sql<TemplateName>`
+    select t.id, v.name, t.type
+    from templates t
+    join template_versions v on v.template_id = t.id and v.version = t.version
+    where t.service_id = ${service}
+      and not t.archived
+    order by t.id desc
+    limit 1`
+  return found ?? null
+}
