@@ -1,0 +1,65 @@
+// The overview of a service: what happened today and in the last days. Every number comes from the hourly counts and links to its
+// list.
+import { fromMicros, zulu } from '../../core/clock.ts'
+import { Callout, PageHead } from '../components/basics.tsx'
+import type { Handler, ServiceVisit } from '../page.ts'
+import { FailingTemplates, Jobs, Limits } from './cards.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { Reasons, TimeToDelivery, Today, Week } from './numbers.tsx'
+import { readCounts, readFirstTemplate, readOverview, type Shown } from './read.ts'
+
+export const overviewPage: Handler<ServiceVisit> = async visit => {
+  const shown = await readOverview(visit)
+  if (!shown) {
+    const template = await readFirstTemplate(visit)
+    return {
+      kind: 'page',
+      title: 'Overview',
+      nav: 'overview',
+      width: 'narrow',
+      body: <FirstSteps visit={visit} template={template} />,
+    }
+  }
+  return { kind: 'page', title: 'Overview', nav: 'overview', body: <Numbers visit={visit} shown={shown} /> }
+}
+
+/** The strip of today, for the script. */
+export const overviewCounts: Handler<ServiceVisit> = async visit => ({
+  kind: 'fragment',
+  body: <Today visit={visit} counts={await readCounts(visit)} />,
+})
+
+function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
+  const { formats, parts, service, url } = visit
+  const today = formats.full(fromMicros(parts.clock.micros())).split(',')[0]
+  const first = shown.overview.days[0]
+  return (
+    <>
+      <PageHead title="Overview" lede={`${today}, since midnight`} />
+      {shown.since && first && zulu(first.start) < zulu(shown.since) && (
+        <Callout tone="info">
+          <p>
+            Counts begin {formats.full(shown.since)}, with an upgrade of Herald. Messages that were accepted before are
+            in the list of messages, and not in these numbers.
+          </p>
+        </Callout>
+      )}
+      <div data-refresh={url(`/s/${service.id}/counts`)}>
+        <Today visit={visit} counts={shown} />
+      </div>
+      <div class="cols-main">
+        <div class="stack">
+          <Week counts={shown} />
+          <Jobs visit={visit} shown={shown} />
+        </div>
+        <div class="stack">
+          <Limits shown={shown} />
+          <TimeToDelivery counts={shown} />
+          <Reasons visit={visit} counts={shown} />
+          <FailingTemplates visit={visit} shown={shown} />
+        </div>
+      </div>
+      <p class="hint">Messages of test keys are not counted. Days are those of {formats.timeZone}, to the full hour.</p>
+    </>
+  )
+}

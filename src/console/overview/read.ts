@@ -1,0 +1,81 @@
+// What the overview shows, collected from the nouns.
+import { openJobs } from '../../bulk/read.ts'
+import type { ShownJob } from '../../bulk/sql/read.ts'
+import type { Timestamp } from '../../core/clock.ts'
+import type { Id } from '../../core/id.ts'
+import { type UsedToday, usedToday } from '../../limits/used.ts'
+import { type Group, groupOf, statusesOf } from '../../notifications/status.ts'
+import { countedSince, hasSent, type Overview, overview, type StatusCount } from '../../statistics/overview.ts'
+import { namesOfTemplates, newestTemplate } from '../../templates/names.ts'
+import type { TemplateName } from '../../templates/sql/names.ts'
+import type { ServiceVisit } from '../page.ts'
+
+export type Totals = Record<Group | 'scheduled' | 'accepted', number>
+
+export type Counts = {
+  overview: Overview
+  today: readonly StatusCount[]
+  /** Rows of jobs that are scheduled: they are not messages yet. */
+  scheduledRows: number
+  jobs: readonly ShownJob[]
+}
+
+export type Shown = Counts & {
+  since: Timestamp | null
+  limits: readonly UsedToday[]
+  templates: ReadonlyMap<Id, TemplateName>
+}
+
+/** Null: nothing was sent yet. */
+export async function readOverview(visit: ServiceVisit): Promise<Shown | null> {
+  const { actor, service } = visit
+  const app = appOf(visit)
+  const [counts, limits, since] = await Promise.all([
+    readCounts(visit),
+    usedToday(app, actor, service),
+    countedSince(app, actor, service),
+  ])
+  const isEmpty = counts.jobs.length === 0 && counts.overview.days.every(day => day.counts.length === 0)
+  if (isEmpty && !(await hasSent(app, actor, service.id))) return null
+  const ids = [...counts.overview.failing.map(one => one.template_id), ...counts.jobs.map(job => job.template_id)]
+  return { ...counts, limits, since, templates: await namesOfTemplates(app.sql, actor, service.id, ids) }
+}
+
+/** What is refreshed every ten seconds. */
+export async function readCounts(visit: ServiceVisit): Promise<Counts> {
+  const { actor, service, formats } = visit
+  const app = appOf(visit)
+  const [counts, jobs] = await Promise.all([
+    overview(app, actor, service.id, formats.timeZone, statusesOf(['failed'])),
+    // Names of files and jobs are for members.
+    visit.may('see-messages') ? openJobs(app, actor, service.id) : [],
+  ])
+  return {
+    overview: counts,
+    today: counts.days.at(-1)?.counts ?? [],
+    scheduledRows: jobs
+      .filter(job => job.status === 'pending' && job.scheduled_for !== null)
+      .reduce((sum, job) => sum + job.notification_count, 0),
+    jobs,
+  }
+}
+
+export const readFirstTemplate = (visit: ServiceVisit) =>
+  newestTemplate(visit.parts.db.sql, visit.actor, visit.service.id)
+
+const appOf = ({ parts }: ServiceVisit) => ({ sql: parts.db.sql, clock: parts.clock })
+
+/** Messages by how far they have come; `accepted` is all of them. */
+export function totalsOf(counts: readonly StatusCount[]): Totals {
+  const totals: Totals = { accepted: 0, 'in-transit': 0, delivered: 0, failed: 0, cancelled: 0, scheduled: 0 }
+  for (const { status, messages } of counts) {
+    const group = status === 'scheduled' ? 'scheduled' : groupOf(status)
+    totals.accepted += messages
+    if (group) totals[group] += messages
+  }
+  return totals
+}
+
+/** Failures by status and channel, the most first. */
+export const failuresOf = (counts: readonly StatusCount[]): StatusCount[] =>
+  counts.filter(({ status }) => groupOf(status) === 'failed').sort((a, b) => b.messages - a.messages)
