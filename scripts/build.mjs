@@ -1,7 +1,7 @@
 // Builds dist/ from src/. In an install without development tools (npm ci --omit=dev) there is no compiler: then npm's own
 // calls (--if-possible) leave dist/ as it is, because an image is often built in one place and installed in another.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,12 +13,20 @@ if (compiler) {
   const tsc = join(dirname(compiler), 'bin', 'tsc')
   const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
   process.exitCode = status ?? 1
+  copyAssets()
 } else if (process.argv.includes('--if-possible')) {
   const rest = existsSync(join(root, 'dist')) ? 'dist/ stays as it is' : 'copy dist/ from a place that has it'
   console.log(`Herald is not built here: TypeScript is not installed; ${rest}.`)
 } else {
   console.error('TypeScript is not installed, so nothing can be built. Run: npm ci')
   process.exitCode = 1
+}
+
+/** Stylesheet, script and icons of the console. */
+function copyAssets() {
+  const to = join(root, 'dist', 'console', 'assets')
+  rmSync(to, { recursive: true, force: true })
+  cpSync(join(root, 'src', 'console', 'assets'), to, { recursive: true })
 }
 
 function find(name) {

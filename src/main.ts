@@ -1,11 +1,13 @@
 // Builds every part once, in order, passes it down, and stops in reverse.
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { addressOf } from './address.ts'
 import { createBulkThread } from './bulk/thread.ts'
 import { channelNames } from './channels/index.ts'
 import { captureProblems, channelsOff, providersInUse } from './config/in-use.ts'
 import { type Config, ConfigProblems } from './config/index.ts'
+import { addConsole } from './console/serve/index.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
@@ -32,8 +34,8 @@ import { homePlan } from './recipients/plans.ts'
 import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { answeredBy } from './request-log.ts'
-import { addRoutes } from './routes.ts'
-import { createLifetime } from './runtime/lifetime.ts'
+import { addPlain, addRoutes } from './routes.ts'
+import { createLifetime, stopTogether } from './runtime/lifetime.ts'
 import { makeFirstSample, type Sample, type SampleKeys } from './sample.ts'
 import { HELD_LANES } from './sending.ts'
 import { createServices } from './services/load.ts'
@@ -48,8 +50,19 @@ import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 
-/** `address` is the public one; `port` is where it listens; `sample` is the sample service that this start created. */
-export type Running = { address: string; port: number; parts: Parts; sample: Sample | null; stop(): Promise<void> }
+/**
+ * `address` is the public one; `port` is where it listens; `console` is the address of the console, null when it is switched off;
+ * `sample` is the sample service that this start created.
+ */
+export type Running = {
+  address: string
+  port: number
+  console: string | null
+  consolePort: number
+  parts: Parts
+  sample: Sample | null
+  stop(): Promise<void>
+}
 
 /**
  * Runs the service: HTTP and the engine in one process, or one of them. A failed start has run every stop step. When the signal
@@ -73,6 +86,7 @@ export async function start(
   // Before the database: a start that cannot listen changes nothing.
   const port = only === 'engine' ? config.metricsPort : config.port
   if (port) await checkPort(config.host, port)
+  if (only !== 'engine' && config.console && config.consolePort) await checkPort(config.host, config.consolePort)
   const lifetime = createLifetime(signal)
   const { stop } = lifetime
   const store = await openStore(config, { say, clock, log, make: true, signal: lifetime.signal })
@@ -200,32 +214,41 @@ export async function start(
         const watch = await createWatch({ host: config.host, port: config.metricsPort }, parts)
         lifetime.add(() => watch.stop())
       }
-      return { address: '', port: 0, parts, sample: null, stop }
+      return { address: '', port: 0, console: null, consolePort: 0, parts, sample: null, stop }
     }
 
-    const server = createServer({
-      ...config,
-      log,
-      answered: answeredBy(parts),
-      ownerOf: serviceOf,
-    })
-    boundConnections(server.app.server, parts)
+    const serverOptions = { ...config, log, answered: answeredBy(parts), ownerOf: serviceOf }
+    const server = createServer(serverOptions)
+    // The console is on the same port, unless it has one of its own.
+    const consoleServer = config.console && config.consolePort !== null ? createServer(serverOptions) : null
+    const pages = config.console ? addConsole((consoleServer ?? server).app, parts) : null
     addRoutes(server.app, parts)
+    addPlain(server.app, parts, pages && !consoleServer ? pages.path : '/docs')
+    if (consoleServer && pages) addPlain(consoleServer.app, parts, pages.path)
+    for (const { app } of [server, ...(consoleServer ? [consoleServer] : [])]) boundConnections(app.server, parts)
     lifetime.add(async () => {
       draining = true
       waits.stop()
-      await server.drain()
+      pages?.endStreams()
+      await stopTogether([server.drain(), ...(consoleServer ? [consoleServer.drain()] : [])])
     })
-    await server.app.listen({ host: config.host, port: config.port })
-    const { port } = server.app.server.address() as AddressInfo
+    const port = await listen(server.app, config.host, config.port)
+    const consolePort = consoleServer ? await listen(consoleServer.app, config.host, config.consolePort ?? 0) : port
     const address = addressOf({ ...config, port })
+    const consoleAddress = pages ? addressOf({ ...config, port: consolePort }) + config.consolePath : null
     // An external database gets no sample service.
     const sample = config.databaseUrl ? null : await makeFirstSample(store, currentOperator(), sampleKeys)
     signal?.throwIfAborted()
-    return { address, port, parts, sample, stop }
+    return { address, port, console: consoleAddress, consolePort, parts, sample, stop }
   } catch (error) {
     return await lifetime.fail(error)
   }
+}
+
+/** Returns the port; of 0, the one that was free. */
+async function listen(app: FastifyInstance, host: string, port: number): Promise<number> {
+  await app.listen({ host, port })
+  return (app.server.address() as AddressInfo).port
 }
 
 /** Rejects when the service cannot listen on the port. */

@@ -23,7 +23,7 @@ export function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
       route,
       status,
       ms: Math.round(elapsedTime * 10) / 10,
-      service: serviceOf(request),
+      service: serviceOf(request) ?? request.pageOf ?? undefined,
       made: request.made,
       error: refusal && answerOf(refusal.kind)[1],
       reason: refusal ? loggable(refusal.messages) : null,

@@ -72,8 +72,6 @@ function contents(parts: Parts): readonly RouteRow[] {
 }
 
 export function addRoutes(app: FastifyInstance, parts: Parts): void {
-  app.decorateRequest('caller', null)
-  app.decorateRequest('waitedMs', 0)
   for (const line of contents(parts)) addRoute(app, line, parts.reads)
   // Reading and cancelling accept any id here, but a send names its channel: anything else is an unknown path, not a wrong
   // method.
@@ -93,10 +91,16 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   const api = openApi()
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(api))
   app.get('/docs', async (_request, reply) => apiReference(api, reply))
+  app.get('/metrics', metricsPage(parts.metrics))
+}
+
+/** What every server has, also one with only the console. `home`: where `/` leads. */
+export function addPlain(app: FastifyInstance, parts: Parts, home: string): void {
+  app.decorateRequest('caller', null)
+  app.decorateRequest('waitedMs', 0)
   app.get('/health/live', live)
   app.get('/health/ready', ready(parts))
-  app.get('/metrics', metricsPage(parts.metrics))
-  app.get('/', async (_request, reply) => reply.redirect('/docs'))
+  app.get('/', async (_request, reply) => reply.redirect(home))
 }
 
 /** Describes every route of the table without calling any, so no part needs to exist. */

@@ -26,6 +26,8 @@ export type Visit = {
   /** Times and numbers as this person reads them. */
   formats: Formats
   signedIn: SignedIn | null
+  /** Of the session's cookie, valid or not; a new session replaces it. */
+  sessionToken: string | null
   /** Names the browser: links and challenges are bound to it. */
   browser: string
   /** For throttling. */

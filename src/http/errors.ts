@@ -45,13 +45,14 @@ function worded(refusal: Refusal): { status: number; body: string } {
 
 // The kind of a refusal, for metrics and the request log.
 const refused = new WeakMap<FastifyReply, Refusal>()
+export const noteRefusal = (reply: FastifyReply, refusal: Refusal) => void refused.set(reply, refusal)
 export const refusalOf = (reply: FastifyReply): Refusal | undefined => refused.get(reply)
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = error instanceof Refusal ? error : frameworkRefusal(error)
+  const refusal = error instanceof Refusal ? error : refusalFrom(error)
   if (refusal) {
     const { status, body } = worded(refusal)
-    refused.set(reply, refusal)
+    noteRefusal(reply, refusal)
     return reply.code(status).headers(refusal.headers).type('application/json').send(body)
   }
   request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')
@@ -77,8 +78,8 @@ export function answerOnSocket(error: { code?: string }, socket: Socket) {
   )
 }
 
-// Errors of Fastify about a request, as refusals of the interface.
-function frameworkRefusal(error: unknown): Refusal | null {
+/** Errors of Fastify about a request, as refusals of the interface. */
+export function refusalFrom(error: unknown): Refusal | null {
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refuse.notJson()
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT' || statusCode === 414)

@@ -1,6 +1,18 @@
 // Where the interface listens, how much it holds in memory and how long it waits.
-import { list, text, webAddress, whole } from '../core/readers.ts'
+import { flag, list, reader, text, webAddress, whole } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
+
+/** The first parts of paths that are not the console's. */
+const OTHERS = ['v2', 'herald', 'receipts', 'download', 'inbox', 'openapi.json', 'docs', 'health', 'metrics']
+
+const consolePath = reader<string>(given => {
+  const wrong = (why: string) => ({ problem: `is "${given}"; ${why}` })
+  if (!/^(?:\/[A-Za-z0-9_-]+)+$/.test(given))
+    return wrong(
+      'it must begin with / and not end with it, like /console; letters, digits, hyphens and underscores only',
+    )
+  return OTHERS.includes(given.split('/')[1] ?? '') ? wrong('Herald itself uses this path') : given
+})
 
 export const settings = {
   host: setting('HERALD_HOST', text, '127.0.0.1', 'Address to listen on; `0.0.0.0` for every network of the machine.'),
@@ -12,11 +24,22 @@ export const settings = {
     'Port for /metrics and /health of a process with only the engine (`start --only engine`); other processes serve them on HERALD_PORT.',
     { shown: 'none' },
   ),
+  console: setting('HERALD_CONSOLE', flag, true, 'Whether people can use the console; `off` switches it off.', {
+    shown: 'on',
+  }),
+  consolePath: setting('HERALD_CONSOLE_PATH', consolePath, '/console', 'Path under which the console is.'),
+  consolePort: setting<number | null>(
+    'HERALD_CONSOLE_PORT',
+    whole(0, 65_535),
+    null,
+    'A port of its own for the console, which then is not on HERALD_PORT; 0 chooses any free one.',
+    { shown: 'HERALD_PORT' },
+  ),
   baseUrl: setting<string | null>(
     'HERALD_BASE_URL',
     webAddress,
     null,
-    'Public address of the service, used in links. Without it, scheme and host of each request are used.',
+    'Public address of the service, used in links. Without it, scheme and host of each request are used. The console needs it, with https, except on the machine itself.',
     { shown: 'from the request' },
   ),
   trustedProxies: setting(

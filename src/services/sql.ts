@@ -74,6 +74,14 @@ export async function add(
   return added ?? null
 }
 
+export async function shownService(sql: Sql, id: Id): Promise<ShownService | null> {
+  const [service] = await sql<ShownService>`
+    select ${shown}
+    from services
+    where id = ${id}`
+  return service ?? null
+}
+
 export const list = (sql: Sql) => sql<ShownService>`
   select ${shown}
   from services
@@ -206,6 +214,15 @@ export const listUsers = (sql: Sql, service: Id) => sql<TeamMember>`
   from users
   where service_id = ${service}
   order by created_at, id`
+
+/** Who can change the roles of others. */
+export const managersOf = (sql: Sql, service: Id) => sql<{ name: string; email_address: string }>`
+  select name, email_address
+  from users
+  where service_id = ${service}
+    and role = 'manager'
+  order by lower(name), id
+  limit 5`
 
 export const removeUser = (sql: Sql, service: Id, id: Id) => sql`
   delete from users

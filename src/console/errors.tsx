@@ -1,0 +1,300 @@
+// Pages that say why there is no other: what happened, what happens next, what to do.
+import type { ComponentChildren } from 'preact'
+import type { Permission } from '../audit/actor.ts'
+import { MAY, ROLES, type Role } from '../audit/role.ts'
+import { usePage } from './components/context.ts'
+import { FORM_TOKEN, FormToken } from './components/form.tsx'
+import { SoloCard } from './components/solo.tsx'
+import type { PageAnswer } from './page.ts'
+
+const page = (status: number, title: string, body: ComponentChildren): PageAnswer => ({
+  kind: 'page',
+  status,
+  title,
+  width: 'solo',
+  body: (
+    <SoloCard tag={String(status)} title={title}>
+      {body}
+    </SoloCard>
+  ),
+})
+
+type Way = { words: string; path: string }
+/** Where the person goes from here: the service of the page, or their services. */
+const Ways = ({ ways }: { ways: readonly Way[] }) => {
+  const { url } = usePage()
+  return (
+    <div class="row">
+      {ways.map(({ words, path }, at) => (
+        <a key={path} class={at === 0 ? 'btn btn-primary' : 'btn'} href={url(path)}>
+          <bdi>{words}</bdi>
+        </a>
+      ))}
+    </div>
+  )
+}
+
+const HOME: Way = { words: 'Go to my services', path: '/' }
+const wayTo = (service: { id: string; name: string } | null): Way =>
+  service ? { words: `Go to ${service.name}`, path: `/s/${service.id}` } : HOME
+
+export const notFound = (service: { id: string; name: string } | null = null): PageAnswer =>
+  page(
+    404,
+    'There is nothing here',
+    <>
+      <p>The address may be mistyped, or what it named is gone. Contents of messages are kept for some days only.</p>
+      <Ways ways={[wayTo(service)]} />
+    </>,
+  )
+
+export const wrongMethod = (): PageAnswer =>
+  page(
+    405,
+    'This address does not work that way',
+    <>
+      <p>It takes a form that was sent, or it only shows a page. Nothing was changed.</p>
+      <Ways ways={[HOME]} />
+    </>,
+  )
+
+const listed = (words: readonly string[]) =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+const PLURALS: Readonly<Record<Role, string>> = {
+  viewer: 'viewers',
+  author: 'authors',
+  sender: 'senders',
+  developer: 'developers',
+  manager: 'managers',
+}
+
+export type Manager = { name: string; email_address: string }
+
+/** Names the roles that may, and who can change the person's role. */
+export function notPermitted(
+  permission: Permission,
+  service: { id: string; name: string },
+  role: Role | null,
+  managers: readonly Manager[],
+): PageAnswer {
+  const roles = ROLES.filter(one => MAY[one].includes(permission)).map(one => PLURALS[one])
+  return page(
+    403,
+    'You may not see this page',
+    <>
+      <p>
+        This page of <bdi>{service.name}</bdi> is for {listed(roles)}.{' '}
+        {role ? (
+          <>
+            You are {/^[aeiou]/.test(role) ? 'an' : 'a'} <strong>{role}</strong> there.
+          </>
+        ) : (
+          'As an operator you see its settings and counts. To see its messages and templates, join its team.'
+        )}
+      </p>
+      {role && managers.length > 0 && (
+        <p>
+          Ask a manager to change your role:{' '}
+          {managers.map(({ name, email_address }, at) => (
+            <>
+              {at > 0 && '; '}
+              <strong>
+                <bdi>{name}</bdi>
+              </strong>
+              , <a href={`mailto:${email_address}`}>{email_address}</a>
+            </>
+          ))}
+          .
+        </p>
+      )}
+      <Ways ways={[wayTo(service), ...(role ? [] : [{ words: 'Open the team', path: `/s/${service.id}/team` }])]} />
+    </>,
+  )
+}
+
+export const operatorsOnly = (): PageAnswer =>
+  page(
+    403,
+    'You may not see this page',
+    <>
+      <p>It is for operators of this installation.</p>
+      <Ways ways={[HOME]} />
+    </>,
+  )
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'That did not work',
+  403: 'That is not allowed',
+  404: 'There is nothing here',
+  409: 'That was changed meanwhile',
+  413: 'That is too large',
+  415: 'This address takes forms only',
+  422: 'That did not work',
+  429: 'Too much at once',
+}
+
+/** A verb said no; its sentences say why. */
+export const refused = (
+  status: number,
+  sentences: readonly string[],
+  service: { id: string; name: string } | null,
+): PageAnswer =>
+  page(
+    status,
+    TITLES[status] ?? 'That did not work',
+    <>
+      {sentences.map(sentence => (
+        <p key={sentence} dir="auto">
+          {sentence}
+        </p>
+      ))}
+      <Ways ways={[wayTo(service)]} />
+    </>,
+  )
+
+export const broken = (requestId: string, here: string): PageAnswer =>
+  page(
+    500,
+    'Something broke on our side',
+    <>
+      <p>Nothing you entered was sent. Messages accepted before are safe and go on being sent.</p>
+      <p>Try again in a minute. If it stays, give your operator this number:</p>
+      <p class="secret">
+        <code>{requestId}</code>
+      </p>
+      <Ways ways={[{ words: 'Try again', path: here }, HOME]} />
+    </>,
+  )
+
+/** A form that another site, or nobody known, has sent. */
+export const foreignForm = (): PageAnswer =>
+  page(
+    403,
+    'This form did not come from Herald',
+    <>
+      <p>
+        Another page sent it, so nothing was changed. If you did send it from Herald, your operator has to check{' '}
+        <code>HERALD_BASE_URL</code>: it must be the address that you see in the browser.
+      </p>
+      <Ways ways={[HOME]} />
+    </>,
+  )
+
+export const needsHttps = (): PageAnswer =>
+  page(
+    403,
+    'The console needs https',
+    <p>
+      Without it, everybody on the way could read your session. Put a proxy with a certificate in front of Herald and
+      set <code>HERALD_BASE_URL</code> to its https address, or open the console on the machine itself, as localhost.
+    </p>,
+  )
+
+export const needsAddress = (): PageAnswer =>
+  page(
+    403,
+    'The console does not know its address',
+    <p>
+      Links in mails would lead wherever a request says. Set <code>HERALD_BASE_URL</code> to the address that people
+      use, such as https://notify.example.org, and start Herald again.
+    </p>,
+  )
+
+/** What was entered, as fields that nobody sees, to be sent again. */
+const Kept = ({ form, here }: { form: URLSearchParams; here: string }) => {
+  const { url } = usePage()
+  return (
+    <form method="post" action={url(here)} class="row">
+      <FormToken />
+      {[...form].map(
+        ([name, value], at) => name !== FORM_TOKEN && <input key={at} type="hidden" name={name} value={value} />,
+      )}
+      <button class="btn" type="submit">
+        Send again
+      </button>
+    </form>
+  )
+}
+
+/** A form came when nobody was signed in, or from a page of an earlier session: nothing is lost. */
+export const signInToSend = (form: URLSearchParams, here: string): PageAnswer =>
+  keeping(
+    403,
+    'Your session has ended',
+    <p>
+      Nothing was changed yet, and nothing you entered is lost. Sign in in another tab, then come back and send it
+      again.
+    </p>,
+    { words: 'Sign in in another tab', path: '/sign-in' },
+    form,
+    here,
+  )
+
+/** The token does not fit although somebody is signed in: the page is from before. */
+export const oldForm = (form: URLSearchParams, here: string): PageAnswer =>
+  page(
+    403,
+    'This page was from an earlier session',
+    <>
+      <p>Nothing was changed yet, and nothing you entered is lost. Send it again if you still want it.</p>
+      <Kept form={form} here={here} />
+    </>,
+  )
+
+/** A sensitive act, and the last sign-in is some time ago. */
+export const confirmToSend = (form: URLSearchParams, here: string): PageAnswer =>
+  keeping(
+    403,
+    'Confirm that it is you',
+    <p>
+      This needs a sign-in of the last ten minutes. Nothing was changed yet, and nothing you entered is lost. Confirm in
+      another tab, then come back and send it again.
+    </p>,
+    { words: 'Confirm in another tab', path: '/sign-in/confirm?return=%2Faccount' },
+    form,
+    here,
+  )
+
+function keeping(
+  status: number,
+  title: string,
+  text: ComponentChildren,
+  way: Way,
+  form: URLSearchParams,
+  here: string,
+) {
+  return page(
+    status,
+    title,
+    <>
+      {text}
+      <OtherTab way={way} />
+      <Kept form={form} here={here} />
+    </>,
+  )
+}
+
+const OtherTab = ({ way: { words, path } }: { way: Way }) => (
+  <p>
+    <a class="btn btn-primary" href={usePage().url(path)} target="_blank" rel="noopener">
+      {words}
+    </a>
+  </p>
+)
+
+/** On the way to the provider of single sign-on, when a form began it: a form may not be redirected to another site. */
+export const leaving = (to: string): PageAnswer => ({
+  kind: 'page',
+  title: 'Leaving Herald',
+  width: 'solo',
+  body: (
+    <SoloCard title="You go on elsewhere">
+      <p>
+        <a class="btn btn-primary" href={to}>
+          Continue
+        </a>
+      </p>
+    </SoloCard>
+  ),
+})

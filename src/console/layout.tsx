@@ -1,0 +1,350 @@
+// The frame of every page: navigation, search, account, footer. Navigation shows the pages that exist in the table of contents and
+// that the person may open.
+import type { ComponentChildren, VNode } from 'preact'
+import { render } from 'preact-render-to-string'
+import type { Permission } from '../audit/actor.ts'
+import type { Id } from '../core/id.ts'
+import type { Person } from '../people/person.ts'
+import { Avatar, Hidden, Icon, type IconName } from './components/basics.tsx'
+import { Page, type PageContext } from './components/context.ts'
+import { FormToken } from './components/form.tsx'
+import { SearchField } from './components/list.tsx'
+import { Dialog } from './components/overlays.tsx'
+
+export type Frame = {
+  context: PageContext
+  assets: { style: string; script: string; favicon: string }
+  version: string
+  /** Where the reference of the API is. */
+  docs: string
+  /** Whether the page exists. */
+  has(method: 'GET' | 'POST', path: string): boolean
+  person: Person | null
+  /** Services of the switcher. */
+  services: readonly { id: Id; name: string }[]
+  /** The service of the page. */
+  service: { id: Id; name: string; mode: 'trial' | 'live'; may(permission: Permission): boolean } | null
+}
+
+export type Shown = { title: string; body: VNode; width?: 'narrow' | 'wide' | 'solo'; nav?: string }
+
+type NavItem = {
+  key: string
+  words: string
+  /** Under `/s/:service`. */
+  path: string
+  icon: IconName
+  permission: Permission
+  /** After `g`. */
+  letter?: string
+}
+
+const GROUPS: readonly { title?: string; items: readonly NavItem[] }[] = [
+  {
+    items: [
+      { key: 'overview', words: 'Overview', path: '', icon: 'overview', permission: 'see-service', letter: 'o' },
+      {
+        key: 'messages',
+        words: 'Messages',
+        path: '/messages',
+        icon: 'messages',
+        permission: 'see-messages',
+        letter: 'm',
+      },
+      {
+        key: 'templates',
+        words: 'Templates',
+        path: '/templates',
+        icon: 'template',
+        permission: 'see-messages',
+        letter: 't',
+      },
+      { key: 'send', words: 'Send', path: '/send', icon: 'send', permission: 'send-messages', letter: 's' },
+      { key: 'jobs', words: 'Jobs', path: '/jobs', icon: 'job', permission: 'see-messages', letter: 'j' },
+    ],
+  },
+  {
+    title: 'Developers',
+    items: [
+      { key: 'keys', words: 'API keys', path: '/keys', icon: 'key', permission: 'manage-keys', letter: 'k' },
+      {
+        key: 'webhooks',
+        words: 'Webhooks',
+        path: '/webhooks',
+        icon: 'webhook',
+        permission: 'manage-webhooks',
+        letter: 'w',
+      },
+      { key: 'inbox', words: 'Captured inbox', path: '/inbox', icon: 'inbox', permission: 'manage-keys', letter: 'i' },
+    ],
+  },
+  {
+    title: 'Service',
+    items: [
+      { key: 'team', words: 'Team', path: '/team', icon: 'team', permission: 'see-service' },
+      { key: 'settings', words: 'Settings', path: '/settings', icon: 'settings', permission: 'see-service' },
+      { key: 'changes', words: 'Changes', path: '/changes', icon: 'log', permission: 'manage-service' },
+    ],
+  },
+]
+
+/** Pages of no service. */
+const OWN: readonly { key: string; words: string; path: string; icon: IconName }[] = [
+  { key: 'services', words: 'My services', path: '/', icon: 'services' },
+  { key: 'account', words: 'My account', path: '/account', icon: 'settings' },
+]
+
+const INSTALLATION: typeof OWN = [
+  { key: 'all-services', words: 'All services', path: '/operator/services', icon: 'services' },
+  { key: 'system', words: 'System', path: '/operator/system', icon: 'system' },
+  { key: 'people', words: 'People', path: '/operator/people', icon: 'team' },
+  { key: 'audit', words: 'Audit log', path: '/operator/audit', icon: 'log' },
+  { key: 'all-inbox', words: 'Captured inbox', path: '/operator/inbox', icon: 'inbox' },
+]
+
+/** A whole document. */
+export function renderPage(shown: Shown, frame: Frame): string {
+  const page = shown.width === 'solo' || !frame.person ? <Solo>{shown.body}</Solo> : <App {...{ shown, frame }} />
+  const names = [shown.title, ...(shown.width !== 'solo' && frame.service ? [frame.service.name] : []), 'Herald']
+  const { url } = frame.context
+  return `<!doctype html>${render(
+    <Page.Provider value={frame.context}>
+      <html lang="en" {...(frame.person && frame.person.theme !== 'auto' && { 'data-theme': frame.person.theme })}>
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="robots" content="noindex" />
+          <title>{names.join(' – ')}</title>
+          <link rel="stylesheet" href={url(frame.assets.style)} />
+          <link rel="icon" href={url(frame.assets.favicon)} type="image/svg+xml" />
+          <script type="module" src={url(frame.assets.script)} />
+        </head>
+        {page}
+      </html>
+    </Page.Provider>,
+  )}`
+}
+
+/** A part of a page, for the script. */
+export const renderFragment = (body: VNode, context: PageContext): string =>
+  render(<Page.Provider value={context}>{body}</Page.Provider>)
+
+/** Pages without navigation bring `main` with them (components/solo.tsx). */
+const Solo = ({ children }: { children: ComponentChildren }) => <body class="solo">{children}</body>
+
+function App({ shown, frame }: { shown: Shown; frame: Frame }) {
+  const { context, person } = frame
+  const isOnService = frame.service !== null
+  return (
+    <body data-shortcuts={person?.shortcuts ? 'on' : 'off'}>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="app">
+        <nav class="sidebar" id="menu" popover="auto" aria-label="Main">
+          <div class="sidebar-in">
+            <a class="brand" href={context.url('/')}>
+              <Icon name="herald" />
+              Herald
+            </a>
+            <Switcher frame={frame} />
+            {isOnService ? <ServiceNav frame={frame} nav={shown.nav} /> : <OwnNav frame={frame} nav={shown.nav} />}
+          </div>
+        </nav>
+        <div class="main">
+          <Topbar frame={frame} />
+          <main class={shown.width ? `page page-${shown.width}` : 'page'} id="main" tabIndex={-1}>
+            {shown.body}
+          </main>
+          <footer class="footer">
+            <span>Herald {frame.version}</span>
+            <a href={frame.docs}>Documentation</a>
+            <button class="link-btn" type="button" popovertarget="shortcuts">
+              Keyboard shortcuts
+            </button>
+          </footer>
+        </div>
+      </div>
+      <Shortcuts frame={frame} />
+    </body>
+  )
+}
+
+function Switcher({ frame: { context, services, service, person, has } }: { frame: Frame }) {
+  const { url } = context
+  return (
+    <>
+      <button class="btn switcher" type="button" popovertarget="services">
+        <Avatar name={service?.name ?? 'All services'} square />
+        <span class="switcher-name">
+          <b>
+            <bdi>{service?.name ?? 'All services'}</bdi>
+          </b>
+          <small>{service ? MODES[service.mode] : 'Herald'}</small>
+        </span>
+        <Icon name="updown" />
+        <Hidden>Change service</Hidden>
+      </button>
+      <div class="menu" id="services" popover="auto">
+        {services.slice(0, MOST_SWITCHED).map(({ id, name }) => (
+          <a key={id} href={url(`/s/${id}`)}>
+            <Avatar name={name} square />
+            <bdi>{name}</bdi>
+          </a>
+        ))}
+        {services.length > 0 && <hr />}
+        <a href={url('/')}>
+          <Icon name="services" />
+          All my services
+        </a>
+        {person?.is_operator && has('GET', '/operator/system') && (
+          <a href={url('/operator/system')}>
+            <Icon name="system" />
+            Installation
+          </a>
+        )}
+      </div>
+    </>
+  )
+}
+
+const MODES = { live: 'Live', trial: 'Trial' } as const
+/** The menu stays short; the page of all services has a search. */
+const MOST_SWITCHED = 12
+
+const current = (isCurrent: boolean) => isCurrent && { 'aria-current': 'page' as const }
+
+function ServiceNav({ frame: { context, service, has }, nav }: { frame: Frame; nav: string | undefined }) {
+  if (!service) return null
+  return (
+    <>
+      {GROUPS.map(({ title, items }) => {
+        const open = items.filter(item => has('GET', `/s/:service${item.path}`) && service.may(item.permission))
+        return (
+          open.length > 0 && (
+            <div class="nav" key={title ?? ''}>
+              {title && <h2 class="nav-title">{title}</h2>}
+              {open.map(({ key, words, path, icon, letter }) => (
+                <a
+                  key={key}
+                  href={context.url(`/s/${service.id}${path}`)}
+                  {...current(key === nav)}
+                  {...(letter && { 'data-go': letter })}
+                >
+                  <Icon name={icon} />
+                  {words}
+                </a>
+              ))}
+            </div>
+          )
+        )
+      })}
+    </>
+  )
+}
+
+function OwnNav({ frame: { context, person, has }, nav }: { frame: Frame; nav: string | undefined }) {
+  const group = (items: typeof OWN) =>
+    items
+      .filter(({ path }) => has('GET', path))
+      .map(({ key, words, path, icon }) => (
+        <a key={key} href={context.url(path)} {...current(key === nav)}>
+          <Icon name={icon} />
+          {words}
+        </a>
+      ))
+  const installation = person?.is_operator ? group(INSTALLATION) : []
+  return (
+    <>
+      <div class="nav">{group(OWN)}</div>
+      {installation.length > 0 && (
+        <div class="nav">
+          <h2 class="nav-title">Installation</h2>
+          {installation}
+        </div>
+      )}
+    </>
+  )
+}
+
+function Topbar({ frame: { context, service, person, has } }: { frame: Frame }) {
+  const { url } = context
+  if (!person) return null
+  const canSearch = service?.may('see-messages') && has('POST', '/s/:service/messages/search')
+  return (
+    <header class="topbar">
+      <button class="btn btn-quiet btn-icon menu-btn" type="button" popovertarget="menu">
+        <Icon name="menu" />
+        <Hidden>Menu</Hidden>
+      </button>
+      {/* A POST: what is searched for may be an address, which must not stand in the address of a page. */}
+      {service && canSearch && (
+        <form class="search" role="search" method="post" action={url(`/s/${service.id}/messages/search`)}>
+          <FormToken />
+          <SearchField name="q" label="Recipient, reference or id" hasKey />
+        </form>
+      )}
+      <div class="topbar-end">
+        <button class="btn btn-quiet btn-icon" type="button" popovertarget="account">
+          <Avatar name={person.name || person.email_address} />
+          <Hidden>
+            Account of <bdi>{person.name || person.email_address}</bdi>
+          </Hidden>
+        </button>
+        <div class="menu menu-end" id="account" popover="auto">
+          <a href={url('/account')}>My account</a>
+          <a href={url('/account#look')}>Light or dark</a>
+          <button type="button" popovertarget="shortcuts">
+            Keyboard shortcuts
+          </button>
+          <hr />
+          <form method="post" action={url('/sign-out')}>
+            <FormToken />
+            <button type="submit">Sign out</button>
+          </form>
+        </div>
+      </div>
+    </header>
+  )
+}
+
+const Keys = ({ keys }: { keys: readonly string[] }) => (
+  <dt>
+    {keys.map((key, at) => (
+      <>
+        {at > 0 && ' '}
+        <kbd>{key}</kbd>
+      </>
+    ))}
+  </dt>
+)
+
+function Shortcuts({ frame: { service, has, person } }: { frame: Frame }) {
+  const pages = GROUPS.flatMap(({ items }) => items).filter(
+    ({ path, permission, letter }) => letter && has('GET', `/s/:service${path}`) && service?.may(permission),
+  )
+  const rows: readonly (readonly [keys: readonly string[], words: string])[] = [
+    ...(service ? [[['/'], 'Search messages'] as const] : []),
+    ...pages.map(({ letter = '', words }) => [['g', letter], words] as const),
+    [['j', 'k'], 'Next and previous row'],
+    [['[', ']'], 'Newer and older page'],
+    ...(service ? [[['e'], 'Edit the template'] as const] : []),
+    [['Ctrl', 'S'], 'Save the template'],
+    [['Ctrl', 'Enter'], 'Submit the form'],
+    [['?'], 'This list'],
+    [['Esc'], 'Close what is open'],
+  ]
+  return (
+    <Dialog id="shortcuts" title="Keyboard shortcuts">
+      {!person?.shortcuts && <p>Single letters are turned off in your account.</p>}
+      <dl class="facts">
+        {rows.map(([keys, words]) => (
+          <>
+            <Keys keys={keys} />
+            <dd>{words}</dd>
+          </>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
