@@ -193,7 +193,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     return status === 404 ? say.notFound(on?.service) : say.refused(status, refusal.messages, on?.service ?? null)
   }
 
-  app.register(async scope => {
+  app.register((scope, _options, done) => {
     scope.decorateRequest('pageOf', null)
     scope.setErrorHandler((error, request, reply) => {
       const arrival = arrive(request, reply)
@@ -231,6 +231,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         onRequest: async (request, reply) => unknown(request, reply),
         handler: unknown,
       })
+    done()
   })
   // Outside the scope: assets are the same for all.
   app.get(`${consolePath}/assets/:name`, (request, reply) => {
