@@ -43,7 +43,7 @@ export function sendAnswer(answer: Answer, sending: Sending): FastifyReply {
     case 'fragment':
       return html(reply, POLICY, renderFragment(answer.body, context))
     case 'frame':
-      return html(reply, FRAME_POLICY, answer.html).header('referrer-policy', 'no-referrer')
+      return html(reply, FRAME_POLICY, answer.html, 'no-referrer')
     case 'redirect':
       if (answer.session !== undefined) writeSession(reply, names, answer.session)
       return reply
@@ -69,8 +69,11 @@ export function sendAnswer(answer: Answer, sending: Sending): FastifyReply {
   }
 }
 
-const html = (reply: FastifyReply, policy: string, text: string) =>
-  reply.headers(common(policy)).type('text/html; charset=utf-8').send(text)
+const html = (reply: FastifyReply, policy: string, text: string, referrer = 'same-origin') =>
+  reply
+    .headers({ ...common(policy), 'referrer-policy': referrer })
+    .type('text/html; charset=utf-8')
+    .send(text)
 
 /** To the provider of single sign-on. A browser does not let the answer to a form lead to another site, so a page does. */
 function leave(to: string, { request, reply, frame }: Sending): FastifyReply {

@@ -34,8 +34,7 @@ export function isFromUs({ headers }: FastifyRequest, { origins }: Place): boole
 }
 
 /** A request of the script or of an event stream, not of somebody who opens a page. */
-export const isScripted = ({ headers }: FastifyRequest) =>
-  headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-mode'] !== 'navigate'
+export const isScripted = ({ headers }: FastifyRequest) => headers['sec-fetch-dest'] === 'empty'
 
 const BROWSERS = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],

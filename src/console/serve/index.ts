@@ -216,7 +216,10 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
       })
     }
     const unknown = (request: FastifyRequest, reply: FastifyReply) => {
-      const methods = methodsOf(rows, request.url.slice(consolePath.length).split('?', 1)[0] ?? '')
+      const path = request.url.slice(consolePath.length).split('?', 1)[0] ?? ''
+      if (path === '/' && request.method === 'GET')
+        return sendPlain({ kind: 'redirect', to: '/' }, arrive(request, reply))
+      const methods = methodsOf(rows, path)
       if (methods.length === 0) return sendPlain(say.notFound(), arrive(request, reply))
       reply.header('allow', methods.join(', '))
       return sendPlain(say.wrongMethod(), arrive(request, reply))

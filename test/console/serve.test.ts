@@ -1,0 +1,696 @@
+// The console over HTTP, without a browser: headers, cookies, forms and who may open what. The pages of the table below stand for
+// all; each answers in another way.
+import { setTimeout as wait } from 'node:timers/promises'
+import { h } from 'preact'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MOST_SCRIPT_BYTES, readAssets } from '../../src/console/assets.ts'
+import { FORM_TOKEN, Form, Input, Textarea } from '../../src/console/components/form.tsx'
+import type { Visit } from '../../src/console/page.ts'
+import { addConsole, type Console } from '../../src/console/serve/index.ts'
+import { anyone, fresh, may, operator, type PageRow, signedIn } from '../../src/console/who.ts'
+import type { Id } from '../../src/core/id.ts'
+import { createServer, type HttpServer } from '../../src/http/server.ts'
+import { startSession } from '../../src/people/session.ts'
+import { personBy } from '../../src/people/sql/people.ts'
+import { formTokenOf, newToken } from '../../src/people/token.ts'
+import { answeredBy } from '../../src/request-log.ts'
+import { addPlain } from '../../src/routes.ts'
+import { refuse } from '../../src/services/refusals.ts'
+import { type World, world } from '../support/world.ts'
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** What the forms of the table have done. */
+const done: string[] = []
+let streams = 0
+let lastVisit: Visit | null = null
+
+const page = (title: string) => () => ({ kind: 'page' as const, title, body: h('p', null, title) })
+async function* forever(signal: AbortSignal) {
+  streams++
+  try {
+    yield { first: '<b>' }
+    await new Promise(resume => signal.addEventListener('abort', resume, { once: true }))
+  } finally {
+    streams--
+  }
+}
+function acted(what: string, to: string) {
+  done.push(what)
+  return { kind: 'redirect' as const, to }
+}
+const ROWS: readonly PageRow[] = [
+  ['GET', '/', signedIn, page('Services')],
+  ['GET', '/account', signedIn, page('Account')],
+  ['GET', '/open', anyone, page('Open')],
+  ['GET', '/sign-in', anyone, page('Sign in')],
+  [
+    'POST',
+    '/echo',
+    anyone,
+    visit => {
+      done.push('echo')
+      lastVisit = visit
+      const value = visit.form.get('value') ?? ''
+      const fields = [
+        h(Input, { label: 'Short', name: 'short', value }),
+        h(Textarea, { label: 'Long', name: 'long', value }),
+      ]
+      return { kind: 'page', status: 422, title: 'Error: echo', body: h(Form, { children: fields }) }
+    },
+  ],
+  ['POST', '/act', signedIn, () => acted('act', '/account?done=acted')],
+  ['POST', '/sensitive', fresh(signedIn), () => acted('sensitive', '/')],
+  ['GET', '/sensitive', fresh(signedIn), page('Sensitive')],
+  ['GET', '/operator', operator, page('Operators')],
+  ['GET', '/s/:service', may('see-service'), visit => page(`Overview of ${visit.service.name}`)()],
+  ['GET', '/s/:service/messages', may('see-messages'), page('Messages')],
+  ['POST', '/s/:service/messages/search', may('see-messages'), () => ({ kind: 'redirect', to: '/' })],
+  ['GET', '/s/:service/keys', may('manage-keys'), page('Keys')],
+  ['GET', '/s/:service/team', may('see-service'), page('Team')],
+  ['GET', '/go', anyone, visit => ({ kind: 'redirect', to: visit.query.get('to') ?? '' })],
+  ['GET', '/begin', anyone, () => ({ kind: 'redirect', to: '/', session: newToken() })],
+  ['GET', '/end', anyone, () => ({ kind: 'redirect', to: '/', session: null })],
+  ['GET', '/leave', anyone, () => ({ kind: 'leave', to: 'https://login.example.org/?a=1' })],
+  ['POST', '/leave', anyone, () => ({ kind: 'leave', to: 'https://login.example.org/?a=1' })],
+  ['GET', '/fragment', anyone, () => ({ kind: 'fragment', body: h('p', null, '<script>') })],
+  ['GET', '/json', anyone, () => ({ kind: 'json', data: { a: '<' } })],
+  ['GET', '/frame', anyone, () => ({ kind: 'frame', html: '<!doctype html><p>Mail' })],
+  [
+    'GET',
+    '/file',
+    anyone,
+    () => ({ kind: 'download', name: 'Größe "1".csv', type: 'text/csv; charset=utf-8', chunks: chunks() }),
+  ],
+  ['GET', '/events', anyone, ({ signal }) => ({ kind: 'events', values: forever(signal) })],
+  [
+    'GET',
+    '/broken',
+    anyone,
+    () => {
+      throw new Error('ada@example.org')
+    },
+  ],
+  [
+    'GET',
+    '/refused',
+    anyone,
+    () => {
+      throw refuse.unknownService('<x>')
+    },
+  ],
+]
+
+async function* chunks() {
+  yield 'id\n'
+  yield '1\n'
+}
+
+let here: World
+let server: HttpServer
+let pages: Console
+let address = ''
+let service: Awaited<ReturnType<World['service']>>
+let maria: { token: string; cookie: string }
+
+async function serveRows(parts: World['parts'], config: Partial<World['config']> = {}) {
+  const all = { ...parts, config: { ...parts.config, ...config } }
+  const server = createServer({ ...all.config, log: parts.log, answered: answeredBy(parts), ownerOf: () => undefined })
+  const pages = addConsole(server.app, all, ROWS)
+  addPlain(server.app, all, pages.path)
+  await server.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.app.server.address() as { port: number }
+  return { server, pages, address: `http://127.0.0.1:${port}` }
+}
+
+async function signIn(email: string) {
+  const person = await personBy(here.parts.db.sql, email)
+  if (!person) throw new Error(`nobody is ${email}`)
+  const { token } = await startSession(here.parts, person, { method: 'link', device: 'Tests' })
+  return { token, cookie: `herald-console=${token}` }
+}
+
+beforeAll(async () => {
+  here = await world()
+  service = await here.service({ name: 'Parking permits' })
+  ;({ server, pages, address } = await serveRows(here.parts))
+  maria = await signIn('maria@example.org')
+})
+afterAll(async () => {
+  pages.endStreams()
+  await server.drain()
+})
+
+type Options = {
+  method?: string
+  headers?: Record<string, string>
+  form?: Record<string, string> | string
+  body?: string
+}
+
+async function ask(path: string, { method, headers = {}, form, body }: Options = {}, at = address) {
+  const payload = body ?? (form === undefined ? undefined : new URLSearchParams(form).toString())
+  const response = await fetch(at + path, {
+    method: method ?? (payload === undefined ? 'GET' : 'POST'),
+    redirect: 'manual',
+    headers: {
+      ...(payload !== undefined && { 'content-type': 'application/x-www-form-urlencoded', origin: at }),
+      ...headers,
+    },
+    ...(payload !== undefined && { body: payload }),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+const asMaria = () => ({ cookie: maria.cookie })
+const mariasForm = (fields: Record<string, string> = {}) => ({ [FORM_TOKEN]: formTokenOf(maria.token), ...fields })
+
+describe('headers', () => {
+  test('a page', async () => {
+    const { status, headers, text } = await ask('/console/open')
+    expect(status).toBe(200)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    expect(text).toMatch(/^<!doctype html><html lang="en">/)
+    expect(text).toContain('<title>Open – Herald</title>')
+  })
+
+  test('an e-mail in a frame has a policy of its own', async () => {
+    const { headers, text } = await ask('/console/frame')
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(
+      /^sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'/,
+    )
+    expect(policy).not.toContain('script')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(text).toBe('<!doctype html><p>Mail')
+  })
+
+  test('a part of a page is escaped', async () => {
+    const { headers, text } = await ask('/console/fragment')
+    expect(headers.get('content-security-policy')).toBe(POLICY)
+    expect(text).toBe('<p>&lt;script></p>')
+  })
+
+  test('JSON', async () => {
+    const { headers, text } = await ask('/console/json')
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(text).toBe('{"a":"<"}')
+  })
+
+  test('a download has its name in any script', async () => {
+    const { headers, text } = await ask('/console/file')
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(headers.get('content-disposition')).toBe(
+      `attachment; filename="Gr__e _1_.csv"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%221%22.csv`,
+    )
+    expect(text).toBe('id\n1\n')
+  })
+
+  test('HEAD answers like GET without the body, and starts no stream', async () => {
+    expect(await ask('/console/open', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
+    expect(await ask('/console/events', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
+    expect(streams).toBe(0)
+  })
+})
+
+describe('redirects', () => {
+  const location = async (path: string) => {
+    const { status, headers } = await ask(path)
+    return [status, headers.get('location')]
+  }
+
+  test.each([
+    ['/s/1?a=b', '/console/s/1?a=b'],
+    ['/', '/console'],
+    ['https://evil.example', '/console'],
+    ['//evil.example', '/console'],
+    ['/\\evil.example', '/console'],
+    ['/%0d%0ax: y', '/console/%0d%0ax:%20y'],
+    ['/..//evil.example', '/console'],
+    ['javascript:alert(1)', '/console'],
+    ['', '/console'],
+  ])('to %s', async (to, expected) => {
+    expect(await location(`/console/go?to=${encodeURIComponent(to)}`)).toEqual([303, expected])
+  })
+
+  test('to the provider of single sign-on; from a form by a page, because the policy of forms forbids it', async () => {
+    expect(await location('/console/leave')).toEqual([303, 'https://login.example.org/?a=1'])
+    const browser = newToken()
+    const { status, headers, text } = await ask('/console/leave', {
+      form: { [FORM_TOKEN]: formTokenOf(browser) },
+      headers: { cookie: `herald-browser=${browser}` },
+    })
+    expect([status, headers.get('refresh')]).toEqual([200, '0; url=https://login.example.org/?a=1'])
+    expect(text).toContain('href="https://login.example.org/?a=1"')
+  })
+})
+
+describe('cookies', () => {
+  const cookies = async (path: string, headers: Record<string, string> = {}, at = address) =>
+    (await ask(path, { headers }, at)).headers.getSetCookie()
+
+  test('on the machine itself without TLS they have plain names', async () => {
+    const [browser, session] = await cookies('/console/begin')
+    expect(browser).toMatch(/^herald-browser=[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/)
+    expect(session).toMatch(/^herald-console=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/)
+    expect(await cookies('/console/end', { cookie: `herald-browser=${newToken()}` })).toEqual([
+      'herald-console=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    ])
+  })
+
+  test('a browser keeps its cookie; one that we did not make is replaced', async () => {
+    expect(await cookies('/console/open', { cookie: `a=b; herald-browser=${newToken()}` })).toEqual([])
+    expect(await cookies('/console/open', { cookie: 'herald-browser=mine' })).toHaveLength(1)
+  })
+
+  test('https by a trusted proxy: only this host can set them', async () => {
+    const proxied = await serveRows(here.parts, { trustedProxies: ['127.0.0.1'] })
+    try {
+      const headers = { 'x-forwarded-proto': 'https' }
+      const [browser, session] = await cookies('/console/begin', headers, proxied.address)
+      expect(browser).toMatch(
+        /^__Host-herald-browser=[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax; Secure$/,
+      )
+      expect(session).toMatch(/^__Host-herald=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/)
+      // The cookie of plain http is worth nothing here.
+      const { status } = await ask('/console/account', { headers: { ...headers, ...asMaria() } }, proxied.address)
+      expect(status).toBe(303)
+      const secure = { ...headers, cookie: `__Host-herald=${maria.token}` }
+      expect((await ask('/console/account', { headers: secure }, proxied.address)).status).toBe(200)
+    } finally {
+      await proxied.server.drain()
+    }
+  })
+
+  test('https by the public address, whatever the proxy forwards', async () => {
+    const based = await serveRows(here.parts, { baseUrl: 'https://notify.example.org' })
+    try {
+      const [browser] = await cookies('/console/open', {}, based.address)
+      expect(browser).toMatch(/^__Host-herald-browser=.*; Secure$/)
+      const form = { [FORM_TOKEN]: formTokenOf('x') }
+      const posted = (origin: string) => ask('/console/echo', { form, headers: { origin } }, based.address)
+      expect((await posted('https://evil.example')).text).toContain('This form did not come from Herald')
+      // The token is wrong, but the origin is right: what was entered is kept.
+      expect((await posted('https://notify.example.org')).text).toContain('Send again')
+    } finally {
+      await based.server.drain()
+    }
+  })
+
+  test('a forwarded scheme of a proxy that is not trusted counts nothing', async () => {
+    const [browser] = await cookies('/console/open', { 'x-forwarded-proto': 'https' })
+    expect(browser).toMatch(/^herald-browser=/)
+  })
+
+  test('http on another host: a page says what is missing, and no session is read', async () => {
+    const plain = await serveRows(here.parts, { baseUrl: 'http://notify.example.org' })
+    try {
+      const { status, text } = await ask('/console/account', { headers: asMaria() }, plain.address)
+      expect(status).toBe(403)
+      expect(text).toContain('The console needs https')
+    } finally {
+      await plain.server.drain()
+    }
+  })
+})
+
+describe('forms', () => {
+  const count = () => done.length
+
+  test('of the session and of the browser are accepted', async () => {
+    const before = count()
+    const acted = await ask('/console/act', { form: mariasForm(), headers: asMaria() })
+    expect([acted.status, acted.headers.get('location')]).toEqual([303, '/console/account?done=acted'])
+    const browser = newToken()
+    const cookie = `${maria.cookie}; herald-browser=${browser}`
+    const form = { [FORM_TOKEN]: formTokenOf(browser) }
+    expect((await ask('/console/act', { form, headers: { cookie } })).status).toBe(303)
+    expect(count()).toBe(before + 2)
+  })
+
+  test.each([
+    ['a missing token', {}, {}],
+    ['a foreign token', { [FORM_TOKEN]: formTokenOf(newToken()) }, {}],
+    ['a foreign Origin', mariasForm, { origin: 'https://evil.example' }],
+    ['an opaque Origin', mariasForm, { origin: 'null' }],
+    ['another port', mariasForm, { origin: 'http://127.0.0.1:1' }],
+    ['Sec-Fetch-Site cross-site', mariasForm, { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site same-site', mariasForm, { 'sec-fetch-site': 'same-site' }],
+    ['Sec-Fetch-Site none', mariasForm, { 'sec-fetch-site': 'none' }],
+  ] as const)('%s: 403, and nothing happens', async (_name, form, headers) => {
+    const before = count()
+    const given = typeof form === 'function' ? form() : (form as Record<string, string>)
+    const { status } = await ask('/console/act', { form: given, headers: { ...asMaria(), ...headers } })
+    expect(status).toBe(403)
+    expect(count()).toBe(before)
+  })
+
+  test('neither Origin nor Sec-Fetch-Site: 403', async () => {
+    const before = count()
+    const response = await fetch(`${address}/console/act`, {
+      method: 'POST',
+      headers: { ...asMaria(), 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(mariasForm()).toString(),
+      redirect: 'manual',
+    })
+    expect(response.status).toBe(403)
+    expect(count()).toBe(before)
+  })
+
+  test('what was entered is kept when the session has ended, and can be sent after signing in again', async () => {
+    const value = 'Zwei\nZeilen "und" <b>\u{1f468}‍\u{1f469}‍\u{1f467}</b> שלום'
+    const browser = newToken()
+    const first = await ask('/console/act', {
+      form: { [FORM_TOKEN]: formTokenOf(newToken()), value, other: '1' },
+      headers: { cookie: `herald-console=${newToken()}; herald-browser=${browser}` },
+    })
+    expect(first.status).toBe(403)
+    expect(first.text).toContain('Your session has ended')
+    expect(first.text).toContain('target="_blank"')
+    const kept = fieldsOf(first.text)
+    expect(kept).toEqual({ [FORM_TOKEN]: formTokenOf(browser), value, other: '1' })
+    const again = await signIn('maria@example.org')
+    const cookie = `${again.cookie}; herald-browser=${browser}`
+    expect((await ask('/console/act', { form: kept, headers: { cookie } })).status).toBe(303)
+  })
+
+  test('a sensitive act wants a recent sign-in; the fields are kept', async () => {
+    const old = await signIn('maria@example.org')
+    const headers = { cookie: old.cookie }
+    const form = { [FORM_TOKEN]: formTokenOf(old.token), name: 'Key' }
+    expect((await ask('/console/sensitive', { form, headers })).status).toBe(303)
+    here.moveClock(11 * 60_000)
+    try {
+      const before = count()
+      const kept = await ask('/console/sensitive', { form, headers })
+      expect(kept.status).toBe(403)
+      expect(fieldsOf(kept.text)).toEqual(form)
+      expect(kept.text).toContain('/console/sign-in/confirm')
+      expect(count()).toBe(before)
+      const opened = await ask('/console/sensitive?a=1', { headers })
+      expect(opened.headers.get('location')).toBe('/console/sign-in/confirm?return=%2Fsensitive%3Fa%3D1')
+    } finally {
+      here.moveClock(-11 * 60_000)
+    }
+  })
+
+  test.each([
+    ['10,000 characters', 'x'.repeat(10_000)],
+    ['10,000 emoji', '\u{1f600}'.repeat(10_000)],
+    ['right to left', 'שלום עולם — مرحبا \u202eabc\u202c'],
+    ['markup', `"><script>alert('1')</script>&amp;<!-- </textarea>`],
+    ['line breaks, also at the start', '\n\n one\n two \n'],
+  ])('a value comes back as it was: %s', async (_name, value) => {
+    const browser = newToken()
+    const { status, text } = await ask('/console/echo', {
+      form: { [FORM_TOKEN]: formTokenOf(browser), value },
+      headers: { cookie: `herald-browser=${browser}` },
+    })
+    expect(status).toBe(422)
+    expect(lastVisit?.form.get('value')).toBe(value)
+    expect(decoded(/name="short"[^>]*/.exec(text)?.[0].match(/value="([^"]*)"/)?.[1] ?? textOfInput(text))).toBe(value)
+    // A browser drops the first line break of a textarea.
+    expect(decoded(/<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(text)?.[1] ?? '')).toBe(value)
+  })
+
+  test('line breaks of browsers become \\n; a NUL is replaced', async () => {
+    const browser = newToken()
+    const body = `${FORM_TOKEN}=${formTokenOf(browser)}&value=a%0D%0Ab%00c&bad=%ff%zz`
+    await ask('/console/echo', { body, headers: { cookie: `herald-browser=${browser}` } })
+    expect(lastVisit?.form.get('value')).toBe('a\nb\ufffdc')
+    expect(lastVisit?.form.get('bad')).toBe('\ufffd%zz')
+  })
+
+  test('other types: 415; more than a MiB: 413', async () => {
+    for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain', '']) {
+      const { status, text } = await ask('/console/echo', { body: '{}', headers: { 'content-type': type } })
+      expect([type, status]).toEqual([type, 415])
+      expect(text).toContain('This address takes forms only')
+    }
+    const large = await ask('/console/echo', { body: `value=${'x'.repeat(1024 * 1024)}` })
+    expect(large.status).toBe(413)
+    expect(large.text).toContain('That is too large')
+  })
+
+  test('the browser is told from others by its cookie, the network by its address, the device in words', async () => {
+    const browser = newToken()
+    await ask('/console/echo', {
+      form: { [FORM_TOKEN]: formTokenOf(browser) },
+      headers: {
+        cookie: `herald-browser=${browser}`,
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      },
+    })
+    expect(lastVisit).toMatchObject({ browser, network: '127.0.0.1', device: 'Firefox on Linux', here: '/echo' })
+  })
+})
+
+describe('who may open a page', () => {
+  test('somebody who is not signed in goes there after signing in', async () => {
+    const at = async (path: string, headers: Record<string, string> = {}) =>
+      (await ask(path, { headers })).headers.get('location')
+    expect(await at('/console')).toBe('/console/sign-in')
+    expect(await at('/console/')).toBe('/console')
+    expect(await at(`/console/s/${service.id}/messages?status=failed`)).toBe(
+      `/console/sign-in?return=${encodeURIComponent(`/s/${service.id}/messages?status=failed`)}`,
+    )
+    expect(await at('/console/account', { cookie: `herald-console=${newToken()}` })).toMatch(/sign-in/)
+    expect(await at('/console/account', { cookie: 'herald-console=%00%00' })).toMatch(/sign-in/)
+  })
+
+  test('a script reads the status instead', async () => {
+    const headers = { 'sec-fetch-dest': 'empty' }
+    expect((await ask('/console/account', { headers })).status).toBe(401)
+  })
+
+  test('pages of a service: by role, with the roles that may and the managers', async () => {
+    const open = await ask(`/console/s/${service.id}`, { headers: asMaria() })
+    expect(open.status).toBe(200)
+    expect(open.text).toContain('<title>Overview of Parking permits – Parking permits – Herald</title>')
+    const closed = await ask(`/console/s/${service.id}/keys`, { headers: asMaria() })
+    expect(closed.status).toBe(403)
+    expect(closed.text).toContain('is for developers and managers')
+    expect(closed.text).toContain('You are a <strong>viewer</strong> there')
+  })
+
+  test('navigation has what exists and may be opened', async () => {
+    const { text } = await ask(`/console/s/${service.id}`, { headers: asMaria() })
+    const sidebar = text.slice(text.indexOf('<nav class="sidebar"'), text.indexOf('<header'))
+    expect([...sidebar.matchAll(/href="\/console\/s\/[^/"]+([^"]*)"/g)].map(([, path]) => path)).toEqual([
+      '',
+      '',
+      '/messages',
+      '/team',
+    ])
+  })
+
+  test('a service of others, an unknown one and what is no id look the same', async () => {
+    const other = await here.service()
+    await here.parts.db.sql`delete from users where service_id = ${other.id}`
+    const body = async (id: string) => {
+      const { status, text } = await ask(`/console/s/${id}`, { headers: asMaria() })
+      return { status, text }
+    }
+    const unknown = await body('5c0a0b8e-7a0f-4a43-9b1e-1a2b3c4d5e6f')
+    expect(unknown.status).toBe(404)
+    expect(await body(other.id)).toEqual(unknown)
+    expect(await body('nothing')).toEqual(unknown)
+    expect(await body('%00')).toEqual(unknown)
+  })
+
+  test('operators open every service, but not its messages', async () => {
+    const other = await here.service()
+    const sql = here.parts.db.sql
+    await sql`insert into people (id, email_address, name, is_operator)
+              values (${here.parts.ids.next() as Id}, 'op@example.org', 'Op', true)`
+    const { cookie } = await signIn('op@example.org')
+    expect((await ask(`/console/s/${other.id}`, { headers: { cookie } })).status).toBe(200)
+    const messages = await ask(`/console/s/${other.id}/messages`, { headers: { cookie } })
+    expect(messages.status).toBe(403)
+    expect(messages.text).toContain('join its team')
+    expect((await ask('/console/operator', { headers: { cookie } })).status).toBe(200)
+    expect((await ask('/console/operator', { headers: asMaria() })).status).toBe(403)
+  })
+})
+
+describe('errors are pages', () => {
+  test('an unknown path', async () => {
+    for (const path of ['/console/nothing', '/console//', '/console/s', `/console/s/${service.id}/nothing`]) {
+      const { status, text, headers } = await ask(path, { headers: asMaria() })
+      expect([path, status]).toEqual([path, 404])
+      expect(text).toContain('There is nothing here')
+      expect(headers.get('content-security-policy')).toBe(POLICY)
+    }
+  })
+
+  test('a wrong method, before the body is read', async () => {
+    const get = await ask('/console/act')
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST'])
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      const { status, headers, text } = await ask('/console/open', { method, body: 'x'.repeat(2_000_000) })
+      expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+      expect(text).toContain('This address does not work that way')
+    }
+  })
+
+  test('a refusal says its sentence', async () => {
+    const { status, text } = await ask('/console/refused')
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(500)
+    expect(text).not.toContain('<x>')
+  })
+
+  test('anything else: the number of the request, and no word of the error', async () => {
+    const { status, text, headers } = await ask('/console/broken')
+    expect(status).toBe(500)
+    expect(text).toContain(headers.get('x-request-id'))
+    expect(text).not.toContain('ada@example.org')
+  })
+})
+
+describe('event streams', () => {
+  const open = async () => {
+    const controller = new AbortController()
+    const response = await fetch(`${address}/console/events`, { signal: controller.signal })
+    const reader = response.body?.getReader()
+    let text = ''
+    while (!text.includes('data:')) text += new TextDecoder().decode((await reader?.read())?.value)
+    return { controller, response, reader, text }
+  }
+  const settled = async () => {
+    for (let waited = 0; streams > 0 && waited < 5_000; waited += 20) await wait(20)
+    return streams
+  }
+
+  test('each value is the data of an event; it ends with the connection', async () => {
+    const { controller, response, text } = await open()
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(text).toContain('data: {"first":"<b>"}\n\n')
+    expect(streams).toBe(1)
+    controller.abort()
+    expect(await settled()).toBe(0)
+  })
+
+  test('a stop ends them', async () => {
+    const other = await serveRows(here.parts)
+    const response = await fetch(`${other.address}/console/events`)
+    const text = response.text()
+    other.pages.endStreams()
+    await other.server.drain()
+    expect(await text).toContain('data:')
+    expect(await settled()).toBe(0)
+  })
+})
+
+describe('assets', () => {
+  const assets = readAssets()
+
+  test('have hashes in their names and may be kept for ever', async () => {
+    for (const path of [assets.style, assets.script, assets.sprite, assets.favicon]) {
+      expect(path).toMatch(/^\/assets\/[a-z]+-[0-9a-f]{12}\.(css|js|svg)$/)
+      const { status, headers, text } = await ask(`/console${path}`)
+      expect(status).toBe(200)
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.getSetCookie()).toEqual([])
+      expect(text).toBe(assets.byName.get(path.slice('/assets/'.length))?.text.toString())
+    }
+    expect((await ask('/console/assets/console-000000000000.css')).status).toBe(404)
+    expect((await ask('/console/assets/..%2f..%2fpackage.json')).status).toBe(404)
+  })
+
+  test('the script is one small module', () => {
+    const { text } = [...assets.byName.values()].find(({ type }) => type.startsWith('text/javascript')) ?? {}
+    expect(text?.length).toBeLessThanOrEqual(MOST_SCRIPT_BYTES)
+    expect(() => new Function(String(text))).not.toThrow()
+  })
+
+  test('name no address of others, and pages use no inline script or style', async () => {
+    const isForeign = (text: string) =>
+      [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+/gi)]
+        .map(([found]) => found)
+        .filter(found => !found.endsWith('www.w3.org') && !found.includes('127.0.0.1'))
+    for (const [name, { text }] of assets.byName) expect([name, isForeign(String(text))]).toEqual([name, []])
+    for (const path of ['/open', '/account', `/s/${service.id}`, '/nothing']) {
+      const { text } = await ask(`/console${path}`, { headers: asMaria() })
+      expect(isForeign(text)).toEqual([])
+      expect(text).not.toMatch(/\sstyle=|<style|<script(?! type="module" src=)|\son[a-z]+=/)
+    }
+  })
+})
+
+describe('where the console is', () => {
+  test('another path is in every address', async () => {
+    const moved = await serveRows(here.parts, { consolePath: '/people/desk' })
+    try {
+      const { text } = await ask(`/people/desk/s/${service.id}`, { headers: asMaria() }, moved.address)
+      const addresses = [...text.matchAll(/\s(?:href|src|action)="([^"#][^"]*)"/g)].map(([, found]) => found)
+      expect(addresses.length).toBeGreaterThan(8)
+      expect(addresses.filter(found => !found?.startsWith('/people/desk') && found !== '/docs')).toEqual([])
+      expect((await ask('/console', {}, moved.address)).status).toBe(404)
+      expect((await ask('/', {}, moved.address)).headers.get('location')).toBe('/people/desk')
+    } finally {
+      await moved.server.drain()
+    }
+  })
+
+  test('the program leads / there', async () => {
+    expect((await here.call('GET', '/')).headers.get('location')).toBe('/console')
+    expect(here.running.console).toBe(`${here.address}/console`)
+  })
+
+  test('switched off', async () => {
+    const off = await world({ HERALD_CONSOLE: 'off' })
+    expect((await off.call('GET', '/')).headers.get('location')).toBe('/docs')
+    expect((await off.call('GET', '/console')).body).toMatchObject({ status_code: 404 })
+    expect(off.running.console).toBe(null)
+  })
+
+  test('on a port of its own', async () => {
+    const apart = await world({ HERALD_CONSOLE_PORT: '0' })
+    const { consolePort } = apart.running
+    expect(consolePort).not.toBe(apart.port)
+    expect((await apart.call('GET', '/console')).body).toMatchObject({ status_code: 404 })
+    expect((await apart.call('GET', '/')).headers.get('location')).toBe('/docs')
+    const at = `http://127.0.0.1:${consolePort}`
+    expect((await ask('/', {}, at)).headers.get('location')).toBe('/console')
+    expect((await ask('/console/nothing', {}, at)).text).toContain('There is nothing here')
+    expect((await ask('/health/ready', {}, at)).status).toBe(200)
+    expect((await ask('/v2/notifications', {}, at)).status).toBe(404)
+    expect((await ask('/metrics', {}, at)).status).toBe(404)
+  })
+
+  test('a path that Herald itself uses, or no path, is a wrong setting', async () => {
+    for (const path of ['/v2', '/docs', '/inbox/x', 'console', '/console/', '/', '/a b', '//x'])
+      await expect(world({ HERALD_CONSOLE_PATH: path }), path).rejects.toThrow(/HERALD_CONSOLE_PATH/)
+  })
+})
+
+/** The fields that nobody sees. */
+const fieldsOf = (text: string) =>
+  Object.fromEntries(
+    [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      decoded(value),
+    ]),
+  )
+
+const textOfInput = (text: string) => /<input[^>]*\bvalue="([^"]*)"[^>]*name="short"/s.exec(text)?.[1] ?? ''
+
+const decoded = (text: string) =>
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
