@@ -5,7 +5,7 @@ import { h } from 'preact'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MOST_SCRIPT_BYTES, readAssets } from '../../src/console/assets.ts'
 import { FORM_TOKEN, Form, Input, Textarea } from '../../src/console/components/form.tsx'
-import type { Visit } from '../../src/console/page.ts'
+import type { Handler, ServiceVisit, Visit } from '../../src/console/page.ts'
 import { addConsole, type Console } from '../../src/console/serve/index.ts'
 import { anyone, fresh, may, operator, type PageRow, signedIn } from '../../src/console/who.ts'
 import type { Id } from '../../src/core/id.ts'
@@ -40,6 +40,8 @@ function acted(what: string, to: string) {
   done.push(what)
   return { kind: 'redirect' as const, to }
 }
+const open = (handler: Handler<Visit>) => handler
+const overview: Handler<ServiceVisit> = visit => page(`Overview of ${visit.service.name}`)()
 const ROWS: readonly PageRow[] = [
   ['GET', '/', signedIn, page('Services')],
   ['GET', '/account', signedIn, page('Account')],
@@ -49,7 +51,7 @@ const ROWS: readonly PageRow[] = [
     'POST',
     '/echo',
     anyone,
-    visit => {
+    open(visit => {
       done.push('echo')
       lastVisit = visit
       const value = visit.form.get('value') ?? ''
@@ -57,33 +59,33 @@ const ROWS: readonly PageRow[] = [
         h(Input, { label: 'Short', name: 'short', value }),
         h(Textarea, { label: 'Long', name: 'long', value }),
       ]
-      return { kind: 'page', status: 422, title: 'Error: echo', body: h(Form, { children: fields }) }
-    },
+      return { kind: 'page', status: 422, title: 'Error: echo', body: h('div', null, h(Form, { children: fields })) }
+    }),
   ],
   ['POST', '/act', signedIn, () => acted('act', '/account?done=acted')],
   ['POST', '/sensitive', fresh(signedIn), () => acted('sensitive', '/')],
   ['GET', '/sensitive', fresh(signedIn), page('Sensitive')],
   ['GET', '/operator', operator, page('Operators')],
-  ['GET', '/s/:service', may('see-service'), visit => page(`Overview of ${visit.service.name}`)()],
+  ['GET', '/s/:service', may('see-service'), overview],
   ['GET', '/s/:service/messages', may('see-messages'), page('Messages')],
-  ['POST', '/s/:service/messages/search', may('see-messages'), () => ({ kind: 'redirect', to: '/' })],
+  ['POST', '/s/:service/messages/search', may('see-messages'), open(() => ({ kind: 'redirect', to: '/' }))],
   ['GET', '/s/:service/keys', may('manage-keys'), page('Keys')],
   ['GET', '/s/:service/team', may('see-service'), page('Team')],
-  ['GET', '/go', anyone, visit => ({ kind: 'redirect', to: visit.query.get('to') ?? '' })],
-  ['GET', '/begin', anyone, () => ({ kind: 'redirect', to: '/', session: newToken() })],
-  ['GET', '/end', anyone, () => ({ kind: 'redirect', to: '/', session: null })],
-  ['GET', '/leave', anyone, () => ({ kind: 'leave', to: 'https://login.example.org/?a=1' })],
-  ['POST', '/leave', anyone, () => ({ kind: 'leave', to: 'https://login.example.org/?a=1' })],
-  ['GET', '/fragment', anyone, () => ({ kind: 'fragment', body: h('p', null, '<script>') })],
-  ['GET', '/json', anyone, () => ({ kind: 'json', data: { a: '<' } })],
-  ['GET', '/frame', anyone, () => ({ kind: 'frame', html: '<!doctype html><p>Mail' })],
+  ['GET', '/go', anyone, open(visit => ({ kind: 'redirect', to: visit.query.get('to') ?? '' }))],
+  ['GET', '/begin', anyone, open(() => ({ kind: 'redirect', to: '/', session: newToken() }))],
+  ['GET', '/end', anyone, open(() => ({ kind: 'redirect', to: '/', session: null }))],
+  ['GET', '/leave', anyone, open(() => ({ kind: 'leave', to: 'https://login.example.org/?a=1' }))],
+  ['POST', '/leave', anyone, open(() => ({ kind: 'leave', to: 'https://login.example.org/?a=1' }))],
+  ['GET', '/fragment', anyone, open(() => ({ kind: 'fragment', body: h('p', null, '<script>') }))],
+  ['GET', '/json', anyone, open(() => ({ kind: 'json', data: { a: '<' } }))],
+  ['GET', '/frame', anyone, open(() => ({ kind: 'frame', html: '<!doctype html><p>Mail' }))],
   [
     'GET',
     '/file',
     anyone,
-    () => ({ kind: 'download', name: 'Größe "1".csv', type: 'text/csv; charset=utf-8', chunks: chunks() }),
+    open(() => ({ kind: 'download', name: 'Größe "1".csv', type: 'text/csv; charset=utf-8', chunks: chunks() })),
   ],
-  ['GET', '/events', anyone, ({ signal }) => ({ kind: 'events', values: forever(signal) })],
+  ['GET', '/events', anyone, open(({ signal }) => ({ kind: 'events', values: forever(signal) }))],
   [
     'GET',
     '/broken',
@@ -559,7 +561,7 @@ describe('errors are pages', () => {
 })
 
 describe('event streams', () => {
-  const open = async () => {
+  const listen = async () => {
     const controller = new AbortController()
     const response = await fetch(`${address}/console/events`, { signal: controller.signal })
     const reader = response.body?.getReader()
@@ -573,7 +575,7 @@ describe('event streams', () => {
   }
 
   test('each value is the data of an event; it ends with the connection', async () => {
-    const { controller, response, text } = await open()
+    const { controller, response, text } = await listen()
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     expect(text).toContain('data: {"first":"<b>"}\n\n')
     expect(streams).toBe(1)
