@@ -1,7 +1,7 @@
 // What is probably not meant in a template, and where: found with the same parsers that send it.
 import { keyOf, locate, type Piece, type Slot } from './placeholders.ts'
 
-/** `bad`: saving or sending is refused. `warn`: it is sent otherwise than it looks. `info`: good to know. */
+/** `bad`: it cannot be saved. `warn`: it is sent otherwise than it looks, or refused. `info`: good to know. */
 export type Problem = { tone: 'bad' | 'warn' | 'info'; text: string; line: number | null }
 
 /** The most problems of one kind; after that a list helps nobody. */

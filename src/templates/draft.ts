@@ -80,12 +80,14 @@ export function placeholdersOf(draft: Draft): Placeholder[] {
   return [...found.values()]
 }
 
-/** The values of placeholders that the draft has, by their first spelling. */
-export const valuesFor = (placeholders: readonly Placeholder[], values: Values): Values => {
+/** The example values of placeholders that the draft has, by their first spelling. A condition without one holds. */
+export function samplesFor(draft: Draft, values: Values): Values {
   const given = keyed(values)
-  return Object.fromEntries(
-    placeholders.flatMap(({ name }) => (given.get(keyOf(name)) == null ? [] : [[name, given.get(keyOf(name))]])),
-  )
+  const entries = placeholdersOf(draft).map(({ name, isCondition }): [string, unknown] => [
+    name,
+    given.get(keyOf(name)) ?? (isCondition ? 'yes' : null),
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value != null))
 }
 
 function subjectProblems({ type }: DraftOf, { subject }: Draft): DraftProblem[] {
@@ -111,11 +113,14 @@ function bodyProblems(
   const found: Problem[] = []
   const bad = (text: string) => found.push({ tone: 'bad', text, line: null })
   const hasNothing = locate(content).every(({ part }) => typeof part === 'string' && isBlank(part))
-  if (hasNothing) bad('The message is empty. Every send would be refused.')
+  if (hasNothing) bad('Enter a message: an empty one is never sent.')
   if (used > longest) bad(`The message has ${used} characters. At most ${longest} are possible.`)
-  else if (shown === null) bad('With the example values the message is too large to send.')
+  const warn = (text: string) => found.push({ tone: 'warn', text, line: null })
+  if (shown === null) warn('With the example values the message is too large to send.')
   if (shown?.kind === 'sms' && shown.tooLong && used <= longest)
-    bad(`With the example values the message has ${shown.units} characters. Sends of more than ${longest} are refused.`)
+    warn(
+      `With the example values the message has ${shown.units} characters. Sends of more than ${longest} are refused.`,
+    )
   found.push(...placeholderProblems(content), ...spellingProblems(subject ?? '', content))
   if (shown?.kind === 'email') found.push(...linkProblems(shown.refusedTargets))
   return found.map(problem => ({ ...problem, field: 'body' }))

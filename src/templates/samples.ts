@@ -7,6 +7,13 @@ import type { Values } from '../rendering/placeholders.ts'
 import type { Draft } from './draft.ts'
 import * as store from './sql/samples.ts'
 
+/** The most characters of all values, as for a message. */
+const MOST = 51_200
+
+/** Whether the values are few enough to be kept. */
+export const areKeepable = (values: Values): boolean =>
+  Object.entries(values).reduce((sum, [name, value]) => sum + name.length + JSON.stringify(value).length, 0) <= MOST
+
 type App = { db: { sql: Sql }; seal: Seal }
 
 export async function readSamples(app: App, service: Id, template: Id): Promise<Values> {
@@ -26,7 +33,8 @@ export async function keepSamples(
   await store.dropDraft(app.db.sql, template, actor.id)
 }
 
-export type PreviewedDraft = { draft: Draft; values: Values }
+/** `version`: the one that was edited. */
+export type PreviewedDraft = { draft: Draft; values: Values; version: number }
 
 /** Keeps what is being written until it is saved, so that a frame can show it, and the example values. */
 export async function keepDraft(

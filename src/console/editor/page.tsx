@@ -1,0 +1,327 @@
+// The page of a template: authors write it, everybody else reads it.
+import type { ComponentChildren } from 'preact'
+import { CHANNELS } from '../../channels/index.ts'
+import type { Values } from '../../rendering/placeholders.ts'
+import { type Draft, type Examined, examine, samplesFor } from '../../templates/draft.ts'
+import { folderTree } from '../../templates/folders.ts'
+import type { TemplateRow } from '../../templates/sql.ts'
+import { Callout, Card, Done, Icon, PageHead, Tabs, Time } from '../components/basics.tsx'
+import { AsCurl } from '../components/behind.tsx'
+import { ErrorSummary, type FieldErrors, FormToken } from '../components/form.tsx'
+import { Badge } from '../components/status.tsx'
+import type { PageAnswer, ServiceVisit } from '../page.ts'
+import { Placeholders } from './placeholders.tsx'
+import { EmailPreview, PreviewNote, TextPreview, VIEWS, type View, Views } from './preview.tsx'
+import { Alphabet, Counter, Problems } from './problems.tsx'
+import { SourceField, SourceText } from './source.tsx'
+
+const DONE = {
+  saved: 'The new version is in use. Messages that were accepted before keep theirs.',
+  samples: 'The example values are saved. The template itself is unchanged.',
+  restored: 'The old content is in use again, as a new version.',
+  created: 'The template is there. Write its text, then save it.',
+} as const
+
+/** What the page shows: the saved version, or what somebody is writing. */
+export type Shown = {
+  template: TemplateRow
+  draft: Draft
+  values: Values
+  /** The version that is being edited. */
+  version: number
+  /** The kept draft that the frames show; null: the saved version. */
+  draftId: string | null
+}
+
+export type PageOptions = {
+  status?: number
+  errors?: FieldErrors
+  /** On top, below the heading. */
+  notice?: ComponentChildren
+}
+
+export const pathOf = (visit: ServiceVisit, template: Pick<TemplateRow, 'id'>) =>
+  `/s/${visit.service.id}/templates/${template.id}`
+
+export const prefixOf = ({ service }: ServiceVisit) => (service.sms_prefix ? service.name : null)
+
+/** Everything about a draft that the page and the script show. */
+export async function preparePage(visit: ServiceVisit, shown: Shown): Promise<Prepared> {
+  const { template, draft } = shown
+  const values = samplesFor(draft, shown.values)
+  const [examined, loaded] = await Promise.all([
+    examine(visit.parts, template, draft, values, { prefix: prefixOf(visit) }),
+    visit.parts.services.get(visit.service.id),
+  ])
+  const sender = loaded?.senders.find(one => one.is_default)?.sender ?? loaded?.default_sender ?? visit.service.name
+  const isEmail = CHANNELS[template.type].template.hasSubject
+  const frame = (scheme: string) => {
+    const query = new URLSearchParams({
+      scheme,
+      ...(shown.draftId ? { draft: shown.draftId } : { version: `${template.version}` }),
+    })
+    return visit.url(`${pathOf(visit, template)}/rendered?${query}`)
+  }
+  return {
+    ...shown,
+    values,
+    examined,
+    canEdit: visit.may('manage-templates') && !template.archived,
+    isEmail,
+    frames: { light: frame('light'), dark: frame('dark') },
+    sender: {
+      name: visit.service.name,
+      detail: isEmail ? `${visit.service.mailbox}@${visit.parts.sendingDomain}` : sender,
+    },
+  }
+}
+
+export type Prepared = Shown & {
+  examined: Examined
+  canEdit: boolean
+  isEmail: boolean
+  frames: { light: string; dark: string }
+  sender: { name: string; detail: string }
+}
+
+export async function editorPage(visit: ServiceVisit, shown: Shown, options: PageOptions = {}): Promise<PageAnswer> {
+  const prepared = await preparePage(visit, shown)
+  const { template, canEdit } = prepared
+  const mayTry = visit.may('manage-templates') || visit.may('send-messages')
+  const isWrong = options.errors !== undefined
+  const folders = template.folder_id ? await folderTree(visit.parts.db.sql, visit.service.id) : []
+  const folder = folders.find(one => one.id === template.folder_id)
+  const templates = `/s/${visit.service.id}/templates`
+  return {
+    kind: 'page',
+    title: `${isWrong ? 'Error: ' : ''}${template.name}`,
+    nav: 'templates',
+    width: 'wide',
+    ...(options.status !== undefined && { status: options.status }),
+    body: (
+      <>
+        <PageHead
+          title={<bdi>{template.name}</bdi>}
+          crumbs={[
+            ['Templates', templates],
+            ...(folder ? [[folder.name, `${templates}?folder=${folder.id}`] as const] : []),
+          ]}
+          lede={
+            <>
+              {template.archived ? (
+                <Badge tone="idle" icon="inbox">
+                  Archived
+                </Badge>
+              ) : (
+                <Badge tone="good" icon="check">
+                  Version {template.version} in use
+                </Badge>
+              )}{' '}
+              <span class="muted">
+                {template.category_name}, {CHANNELS[template.type].words.one}, changed{' '}
+                <Time at={template.updated_at ?? template.created_at} />
+              </span>
+            </>
+          }
+        >
+          {/* Enter on a radio button presses the first button of its form. */}
+          {canEdit && <button form="edit" formaction={visit.url(`${pathOf(visit, template)}/preview`)} hidden />}
+          {mayTry && !template.archived && <TryButton visit={visit} template={template} inForm={canEdit} />}
+          {canEdit && (
+            <button class="btn btn-primary" form="edit" name="act" value="save" data-save="">
+              Save as version {template.version + 1}
+            </button>
+          )}
+        </PageHead>
+        <TemplateTabs visit={visit} template={template} current="content" />
+        <Done done={visit.query.get('done')} sentences={DONE} />
+        {options.errors && <ErrorSummary errors={options.errors} />}
+        {options.notice}
+        {canEdit ? (
+          <Editor visit={visit} prepared={prepared} errors={options.errors ?? {}} />
+        ) : (
+          <Reader prepared={prepared} />
+        )}
+        <AsCurl
+          method="PATCH"
+          path={`/v2/manage-template/${template.id}`}
+          body={prepared.isEmail ? { subject: '…', content: '…' } : { content: '…' }}
+        />
+      </>
+    ),
+  }
+}
+
+/** Also on the other pages of a template. */
+export const TemplateTabs = (props: {
+  visit: ServiceVisit
+  template: Pick<TemplateRow, 'id' | 'version'>
+  current: 'content' | 'versions' | 'settings'
+}) => {
+  const path = props.visit.url(pathOf(props.visit, props.template))
+  return (
+    <Tabs
+      label="Template"
+      tabs={[
+        { words: 'Content', href: path, current: props.current === 'content' },
+        {
+          words: 'Versions',
+          href: `${path}/versions`,
+          count: props.template.version,
+          current: props.current === 'versions',
+        },
+        ...(props.visit.may('manage-templates')
+          ? [{ words: 'Settings', href: `${path}/settings`, current: props.current === 'settings' }]
+          : []),
+      ]}
+    />
+  )
+}
+
+/** Inside the form of the editor it keeps what is written when the test cannot be sent. */
+const TryButton = ({ visit, template, inForm }: { visit: ServiceVisit; template: TemplateRow; inForm: boolean }) => {
+  const action = visit.url(`${pathOf(visit, template)}/test`)
+  const words = (
+    <>
+      <Icon name="send" />
+      Send to myself
+    </>
+  )
+  return inForm ? (
+    <button class="btn" form="edit" formaction={action}>
+      {words}
+    </button>
+  ) : (
+    <form method="post" action={action}>
+      <FormToken />
+      <button class="btn">{words}</button>
+    </form>
+  )
+}
+
+function Editor({ visit, prepared, errors }: { visit: ServiceVisit; prepared: Prepared; errors: FieldErrors }) {
+  const { template, draft, isEmail, examined } = prepared
+  const action = visit.url(pathOf(visit, template))
+  const view = VIEWS.find(([value]) => value === visit.form.get('view'))?.[0] ?? 'wide'
+  return (
+    <form class="editor" id="edit" method="post" action={action} noValidate data-editor={`${action}/live`}>
+      <FormToken />
+      <input type="hidden" name="version" value={prepared.version} />
+      <div class="form">
+        {isEmail && (
+          <div class={errors.subject ? 'field field-bad' : 'field'}>
+            <label class="label" for="subject">
+              Subject
+            </label>
+            <SourceField
+              name="subject"
+              value={draft.subject ?? ''}
+              rows={1}
+              line
+              invalid={errors.subject !== undefined}
+            />
+          </div>
+        )}
+        <div class={errors.body ? 'field field-bad' : 'field'}>
+          <label class="label" for="body">
+            Message
+          </label>
+          <p class="hint" id="body-hint">
+            {isEmail ? 'Markdown. ' : ''}
+            {!isEmail && visit.service.sms_prefix && (
+              <>
+                “<bdi>{visit.service.name}</bdi>: ” comes first, because the settings of the service say so.{' '}
+              </>
+            )}
+            Write placeholders in double round brackets: <code>((name))</code>, <code>((late??text))</code>.
+          </p>
+          <SourceField
+            name="body"
+            value={draft.content}
+            rows={isEmail ? 16 : 6}
+            odd={oddPlaces(examined)}
+            describedBy="body-hint body-count"
+            invalid={errors.body !== undefined}
+          />
+          <Counter examined={examined} />
+        </div>
+        <Alphabet shown={examined.shown} canEdit />
+        <Problems problems={examined.problems} />
+        <Placeholders
+          placeholders={examined.placeholders}
+          values={prepared.values}
+          literalValues={template.literal_values}
+          canEdit
+        />
+      </div>
+      <Preview prepared={prepared} view={view} action={action} />
+    </form>
+  )
+}
+
+function Preview({ prepared, view, action }: { prepared: Prepared; view: View; action: string | null }) {
+  const { isEmail, examined, frames, sender } = prepared
+  const update = action !== null && (
+    <button class="btn btn-sm" formaction={`${action}/preview`} data-update="">
+      <Icon name="repeat" />
+      Update preview
+    </button>
+  )
+  return (
+    <div class={isEmail ? 'preview-pane stack' : 'stack'}>
+      <div class="row row-between">
+        <h2>Preview</h2>
+        {isEmail && <Views view={view} />}
+      </div>
+      {isEmail ? (
+        <EmailPreview shown={examined.shown} frames={frames} sender={sender} />
+      ) : (
+        <TextPreview shown={examined.shown} sender={sender} />
+      )}
+      <p class="row row-tight sm">
+        {update}
+        <PreviewNote shown={examined.shown} />
+      </p>
+    </div>
+  )
+}
+
+function Reader({ prepared }: { prepared: Prepared }) {
+  const { template, draft, isEmail, examined } = prepared
+  return (
+    <div class="editor">
+      <div class="form">
+        {isEmail && (
+          <Card title="Subject">
+            <SourceText text={draft.subject ?? ''} />
+          </Card>
+        )}
+        <Card title="Message">
+          <SourceText text={draft.content} />
+        </Card>
+        <Counter examined={examined} />
+        <Alphabet shown={examined.shown} canEdit={false} />
+        <Placeholders
+          placeholders={examined.placeholders}
+          values={prepared.values}
+          literalValues={template.literal_values}
+          canEdit={false}
+        />
+        {!template.archived && (
+          <Callout tone="idle">
+            <p>Authors and managers of this service can change the template.</p>
+          </Callout>
+        )}
+      </div>
+      <Preview prepared={prepared} view="wide" action={null} />
+    </div>
+  )
+}
+
+/** Places in the body of characters that force the expensive alphabet. */
+export const oddPlaces = ({ shown }: Examined): number[] =>
+  shown?.kind === 'sms'
+    ? shown.odd.flatMap(({ kind, origin }) =>
+        kind === 'needs UCS-2' && typeof origin !== 'string' && 'at' in origin ? [origin.at] : [],
+      )
+    : []

@@ -1,0 +1,94 @@
+// The placeholders of a template with their example values.
+import { keyed, keyOf, shows, type Values } from '../../rendering/placeholders.ts'
+import type { Placeholder } from '../../templates/draft.ts'
+import { Card } from '../components/basics.tsx'
+import { Table } from '../components/list.tsx'
+import { SAMPLE_NAME, SAMPLE_VALUE, textOf } from './given.ts'
+
+/** The script replaces it only when the names change, because somebody may be typing in it. */
+export function Placeholders(props: {
+  placeholders: readonly Placeholder[]
+  values: Values
+  literalValues: boolean
+  canEdit: boolean
+}) {
+  const { placeholders, literalValues, canEdit } = props
+  const values = keyed(props.values)
+  const valueFor = ({ name }: Placeholder) => values.get(keyOf(name))
+  return (
+    <div data-part="placeholders" data-names={JSON.stringify(placeholders)}>
+      <Card
+        title="Placeholders"
+        body={placeholders.length === 0}
+        foot={
+          placeholders.length > 0 && (
+            <>
+              {literalValues
+                ? 'Values are plain text: they cannot make links or formatting.'
+                : 'Markdown in values is formatted, and addresses in them become links.'}
+              {canEdit && ' Several lines make a list.'}
+            </>
+          )
+        }
+      >
+        {placeholders.length === 0 ? (
+          <p class="muted">
+            None yet. <code>((name))</code> in the text becomes a value of each recipient, and{' '}
+            <code>((late??text))</code> a text that only some get.
+          </p>
+        ) : (
+          <Table
+            caption="Placeholders of this template"
+            rows={placeholders}
+            columns={[
+              {
+                head: 'Placeholder',
+                cell: one => (
+                  <>
+                    <code>
+                      <bdi>{one.name}</bdi>
+                    </code>
+                    {one.isCondition && <span class="sub">yes or no</span>}
+                  </>
+                ),
+              },
+              {
+                head: 'Example value',
+                cell: one =>
+                  canEdit ? (
+                    <SampleField placeholder={one} value={valueFor(one)} />
+                  ) : (
+                    <bdi>{textOf(valueFor(one)) || '–'}</bdi>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Card>
+    </div>
+  )
+}
+
+function SampleField({ placeholder, value }: { placeholder: Placeholder; value: unknown }) {
+  const { name, isCondition } = placeholder
+  const label = `Example for ${name}`
+  return (
+    <>
+      <input type="hidden" name={SAMPLE_NAME} value={name} />
+      {isCondition ? (
+        <select class="input" name={SAMPLE_VALUE} aria-label={label}>
+          <option value="yes" selected={value == null || shows(value)}>
+            yes
+          </option>
+          <option value="no" selected={value != null && !shows(value)}>
+            no
+          </option>
+        </select>
+      ) : (
+        <textarea class="input input-value" name={SAMPLE_VALUE} aria-label={label} rows={1} dir="auto">
+          {`\n${textOf(value)}`}
+        </textarea>
+      )}
+    </>
+  )
+}
