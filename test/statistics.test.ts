@@ -193,6 +193,14 @@ describe('through the whole program', () => {
     expect(await wrong(here)).toHaveLength(2)
     expect(await runSteps(recountHours(here.parts))).toBe(2)
     expect(await wrong(here)).toEqual([])
+
+    // Counts of an hour whose messages are gone stay.
+    const lost = { service: ids.next(), hour: hourNow() - 50 }
+    await db.sql`
+      insert into hourly_counts (service_id, hour, channel, key_type, template_id, status, took, messages)
+      values (${lost.service}, ${lost.hour}, 'email', 'normal', ${lost.service}, 'delivered', 3, 5)`
+    expect(await runSteps(recountHours(here.parts))).toBe(0)
+    await db.sql`delete from hourly_counts where service_id = ${lost.service}`
   })
 
   test('counts are deleted after 13 months', async () => {

@@ -25,7 +25,10 @@ export type Difference = {
 
 /** By how much the counts of these hours are too low. */
 export const miscounted = (sql: Sql, firstHour: number, lastHour: number) =>
-  sql<Difference>`${differences(messagesOf(firstHour, lastHour), firstHour, lastHour)}`
+  sql<Difference>`
+  select service_id, hour, channel, key_type, template_id, status, took, messages
+  from (${differences(messagesOf(firstHour, lastHour), firstHour, lastHour)}) found
+  where messages <> 0`
 
 /** Corrects the counts of an hour; returns how many were wrong. One statement, hence one snapshot: what changes meanwhile is not lost. */
 export async function recountHour(sql: Sql, hour: number): Promise<number> {

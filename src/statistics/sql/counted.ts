@@ -56,31 +56,37 @@ export const counted = (rows: Part): Part => part`hourly as (
 /**
  * Selects by how much the counts of these hours are too low, compared with the messages themselves: rows of states with id,
  * service_id, key_type, channel, template_id, scheduled_for, completed_at, status. A change of status and its count are one commit,
- * so there is a difference only when something else than Herald, or the version before, changed a message.
+ * so there is a difference only when something else than Herald, or the version before, changed a message. `is_stored`: the service
+ * has messages of that hour.
  */
 export const differences = (rows: Part, firstHour: number, lastHour: number): Part => part`
-    select service_id, hour, channel, key_type, template_id, status, took, sum(messages)::integer as messages
+    select service_id, hour, channel, key_type, template_id, status, took, sum(messages)::integer as messages,
+           bool_or(bool_or(is_stored)) over (partition by service_id, hour) as is_stored
     from (
       select service_id, ${hour} as hour, channel, key_type, template_id, ${counting(part`status`)} as status,
-             case when status = 'delivered' then ${took} else ${none} end as took, count(*) as messages
+             case when status = 'delivered' then ${took} else ${none} end as took, count(*) as messages, true as is_stored
       from ${rows}
       where template_id is not null
       group by 1, 2, 3, 4, 5, 6, 7
       union all
-      select service_id, hour, channel, key_type, template_id, status, took, -messages
+      select service_id, hour, channel, key_type, template_id, status, took, -messages, false
       from hourly_counts
       where hour between ${firstHour} and ${lastHour}
       union all
-      select service_id, hour, channel, key_type, template_id, status, took, -messages
+      select service_id, hour, channel, key_type, template_id, status, took, -messages, false
       from hourly_changes
       where hour between ${firstHour} and ${lastHour}
     ) both_ways
-    group by service_id, hour, channel, key_type, template_id, status, took
-    having sum(messages) <> 0`
+    group by service_id, hour, channel, key_type, template_id, status, took`
 
-/** A CTE `corrected` that counts what `differences` selects. */
-export const corrected = (missing: Part): Part => part`corrected as (
+/**
+ * A CTE `corrected` that counts what `differences` selects. Where no message is stored, they are gone and the counts stay.
+ */
+export const corrected = (found: Part): Part => part`corrected as (
     insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
-    ${missing}
+    select service_id, hour, channel, key_type, template_id, status, took, messages
+    from (${found}) found
+    where messages <> 0
+      and is_stored
     returning 1
   )`

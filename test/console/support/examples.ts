@@ -17,7 +17,10 @@ export type Example = {
   form?: (of: PlantedService, planted: Planted) => Readonly<Record<string, string>>
 }
 
-export const EXAMPLES: Readonly<Record<string, Example>> = {}
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  'GET /s/:service': { kind: 'page' },
+  'GET /s/:service/counts': { kind: 'file' },
+}
 
 /** Example pages by file name: each view of each page. */
 export function viewsOf(
