@@ -51,11 +51,11 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
         <div class="stack">
           <Week counts={shown} />
           <Jobs visit={visit} shown={shown} />
+          <Reasons visit={visit} counts={shown} />
         </div>
         <div class="stack">
           <Limits shown={shown} />
           <TimeToDelivery counts={shown} />
-          <Reasons visit={visit} counts={shown} />
           <FailingTemplates visit={visit} shown={shown} />
         </div>
       </div>

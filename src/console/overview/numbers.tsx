@@ -1,7 +1,7 @@
 // The numbers of today and of the last seven days.
 import { channelNames } from '../../channels/index.ts'
 import type { Took } from '../../statistics/overview.ts'
-import { Card, Facts, More } from '../components/basics.tsx'
+import { Card, More } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { Table } from '../components/list.tsx'
 import { Chart, Legend, type Stat, Stats } from '../components/numbers.tsx'
@@ -35,7 +35,7 @@ export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }
       label: 'In transit',
       tone: 'info',
       value: totals['in-transit'],
-      note: earlier > 0 ? `and ${number(earlier)} of earlier days` : 'waiting or with the provider',
+      note: earlier > 0 ? `and ${number(earlier)} of earlier days` : 'on their way',
       href: list('in-transit'),
     },
     {
@@ -123,17 +123,23 @@ export function Week({ counts }: { counts: Counts }) {
 /** Time from accepted, or from the scheduled time, to delivered. */
 export function TimeToDelivery({ counts }: { counts: Counts }) {
   const { today, days } = counts.overview.took
-  const words = (took: Took | null) => (took ? `${duration(took.p50)}; 95 % within ${duration(took.p95)}` : '–')
+  const rows: readonly (readonly [words: string, took: Took | null])[] = [
+    ['Today', today],
+    ['Last 7 days', days],
+  ]
   return (
     <Card
       title="Time to delivery"
-      foot="From accepted, or from the scheduled time, until the provider reports it as delivered."
+      body={false}
+      foot="About how long half of the messages, and 95 % of them, took from accepted or from their scheduled time."
     >
-      <Facts
-        top
-        rows={[
-          ['Half of today’s within about', words(today)],
-          ['Half of the last 7 days within about', words(days)],
+      <Table
+        caption="Time to delivery"
+        rows={rows}
+        columns={[
+          { head: 'Accepted', cell: ([words]) => words },
+          { head: 'Half', kind: 'num', cell: ([, took]) => (took ? duration(took.p50) : '–') },
+          { head: '95 %', kind: 'num', cell: ([, took]) => (took ? duration(took.p95) : '–') },
         ]}
       />
     </Card>
@@ -142,7 +148,8 @@ export function TimeToDelivery({ counts }: { counts: Counts }) {
 
 /** "0.4 s", "12 s", "4 min", "3 h". */
 export function duration(seconds: number): string {
-  if (seconds < 10) return `${Math.max(0.1, Math.round(seconds * 10) / 10)} s`
+  if (seconds < 0.1) return '< 0.1 s'
+  if (seconds < 9.95) return `${Math.round(seconds * 10) / 10} s`
   if (seconds < 99.5) return `${Math.round(seconds)} s`
   if (seconds < 5_970) return `${Math.round(seconds / 60)} min`
   return `${Math.round(seconds / 3_600)} h`
