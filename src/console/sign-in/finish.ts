@@ -1,0 +1,34 @@
+// The end of every way to sign in: a new session, and back to where the person was.
+import { noteTimeZone } from '../../people/account.ts'
+import { isReturnPath } from '../../people/links.ts'
+import type { Person, SignInMethod } from '../../people/person.ts'
+import { confirmAgain, endSession, startSession } from '../../people/session.ts'
+import type { Answer, SignedInVisit, Visit } from '../page.ts'
+
+/** A path of the console; anything else leads to its first page. */
+export const returnPath = (given: string | null | undefined): string => (isReturnPath(given) ? given : '/')
+
+/** As a query for a page of signing in; nothing for the first page. */
+export const withReturn = (path: string, to: string): string =>
+  to === '/' ? path : `${path}?return=${encodeURIComponent(to)}`
+
+/** The session that the browser had ends: its token, which somebody else may have placed there, is worth nothing any more. */
+export async function signIn(
+  visit: Visit,
+  person: Person,
+  method: SignInMethod,
+  returnTo: string | null,
+): Promise<Answer> {
+  const { token } = await startSession(visit.parts, person, { method, device: visit.device })
+  if (visit.signedIn) await endSession(visit.parts, visit.signedIn, visit.signedIn.session.id)
+  await noteTimeZone(visit.parts, person, visit.form.get('time_zone'))
+  return { kind: 'redirect', to: visit.url(returnPath(returnTo)), session: token }
+}
+
+/** The same session goes on with a new token. It may have ended meanwhile: then the person signs in. */
+export async function confirm(visit: SignedInVisit, method: SignInMethod, returnTo: string | null): Promise<Answer> {
+  const token = await confirmAgain(visit.parts, visit.signedIn, method)
+  const to = returnPath(returnTo)
+  if (token === null) return { kind: 'redirect', to: visit.url(withReturn('/sign-in', to)), session: null }
+  return { kind: 'redirect', to: visit.url(to), session: token }
+}

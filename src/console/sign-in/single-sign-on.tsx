@@ -1,0 +1,102 @@
+// To the provider of single sign-on and back. Whatever it answers is a page with a sentence.
+import { beginSingleSignOn, endSingleSignOn, type SignOnFault } from '../../people/single-sign-on.ts'
+import { countTry } from '../../people/tries.ts'
+import { Callout } from '../components/basics.tsx'
+import { usePage } from '../components/context.ts'
+import type { Answer, SignedInVisit, Visit } from '../page.ts'
+import { confirm, returnPath, signIn } from './finish.ts'
+import { Solo } from './solo.tsx'
+
+const RETURN = '/sign-in/single-sign-on/return'
+
+// A GET, because the policy of the page lets no form lead elsewhere.
+export const toProvider = (visit: Visit): Promise<Answer> => leave(visit, null)
+
+/** To confirm that it is still the same person: the provider asks for a fresh proof. */
+export const toProviderAgain = (visit: SignedInVisit): Promise<Answer> => leave(visit, visit)
+
+async function leave(visit: Visit, confirming: SignedInVisit | null): Promise<Answer> {
+  const begun = await beginSingleSignOn(visit.parts, confirming?.signedIn.person.id ?? null, {
+    browser: visit.browser,
+    redirectUri: visit.origin + visit.url(RETURN),
+    returnTo: returnPath(visit.query.get('return')),
+  })
+  return 'fault' in begun ? failed(visit, begun) : { kind: 'leave', to: begun.to }
+}
+
+export async function fromProvider(visit: Visit): Promise<Answer> {
+  const ended = await endSingleSignOn(visit.parts, { browser: visit.browser, returned: visit.query })
+  if ('fault' in ended) return failed(visit, ended)
+  const { signedIn } = visit
+  if (ended.confirms !== null && signedIn?.person.id === ended.confirms)
+    return confirm({ ...visit, signedIn }, 'single-sign-on', ended.returnTo)
+  return signIn(visit, ended.person, 'single-sign-on', ended.returnTo)
+}
+
+const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: string; why: string; next: string }>> = {
+  down: {
+    status: 503,
+    title: 'Single sign-on does not answer',
+    why: 'The sign-in service of your organisation could not be reached, or answered with something else.',
+    next: 'Try again in a minute. If it stays like this, tell the people who run it.',
+  },
+  denied: {
+    status: 403,
+    title: 'Single sign-on refused',
+    why: 'The sign-in service of your organisation did not let you through.',
+    next: 'Try again. If you think you should have access, ask the people who run it.',
+  },
+  wrong: {
+    status: 400,
+    title: 'Single sign-on failed',
+    why: 'The answer of the sign-in service does not belong to this sign-in. Nobody was signed in.',
+    next: 'Start again from here, not from an old tab or a bookmark.',
+  },
+  over: {
+    status: 400,
+    title: 'Start again',
+    why: 'This sign-in was ended already, began in another browser, or took longer than five minutes.',
+    next: 'Start again from here.',
+  },
+  unverified: {
+    status: 403,
+    title: 'Your address is not confirmed',
+    why: 'The sign-in service did not say that your e-mail address is yours, so Herald cannot tell who you are.',
+    next: 'Ask the people who run the sign-in service to confirm your address.',
+  },
+  unknown: {
+    status: 403,
+    title: 'You are in no team yet',
+    why: 'You signed in, but nobody has added you to a service, and none of your groups has a role here.',
+    next: 'Ask a manager of the service to invite you.',
+  },
+  another: {
+    status: 403,
+    title: 'That was somebody else',
+    why: 'You confirmed with another account than the one that is signed in here.',
+    next: 'Confirm with your own account, or sign out first.',
+  },
+}
+
+async function failed(visit: Visit, { fault, code }: SignOnFault): Promise<Answer> {
+  visit.parts.log.warn({ fault, code }, 'single sign-on failed')
+  await countTry(visit.parts, 'single-sign-on', { network: visit.network })
+  const { status, title } = SENTENCES[fault]
+  return { kind: 'page', title, status, width: 'solo', body: <Failed fault={fault} /> }
+}
+
+function Failed({ fault }: { fault: SignOnFault['fault'] }) {
+  const { url } = usePage()
+  const { title, why, next } = SENTENCES[fault]
+  return (
+    <Solo title={title}>
+      <Callout tone="bad">
+        <p>{why}</p>
+      </Callout>
+      <p class="muted">{next}</p>
+      <a class="btn btn-primary full" href={url('/sign-in')}>
+        Back to signing in
+      </a>
+    </Solo>
+  )
+}
