@@ -64,7 +64,7 @@ const MINUTES = 60
 type Move = { person: Id; from: string; to: string; until: number }
 
 /** The page of the link, below the address of the console. */
-const movePath = (token: string) => `/account/address/${token}`
+const movePath = (token: string) => `/account/address?move=${token}`
 
 /**
  * Sends a link to the new address, if nobody has it. Nothing says whether somebody has. `console`: the address of the console.

@@ -27,7 +27,7 @@ export async function confirmByLink(visit: SignedInVisit): Promise<Answer> {
     if (!(error instanceof Refusal)) throw error
     return confirmForm(visit, { to, problem: error.messages.join(' '), status: 429 })
   }
-  return { kind: 'redirect', to: visit.url('/sign-in/sent') }
+  return { kind: 'redirect', to: '/sign-in/sent' }
 }
 
 export const confirmOptions = async (visit: SignedInVisit): Promise<Answer> => ({

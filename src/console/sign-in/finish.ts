@@ -2,7 +2,7 @@
 import { noteTimeZone } from '../../people/account.ts'
 import { isReturnPath } from '../../people/links.ts'
 import type { Person, SignInMethod } from '../../people/person.ts'
-import { confirmAgain, endSession, startSession } from '../../people/session.ts'
+import { confirmAgain, startSession } from '../../people/session.ts'
 import type { Answer, SignedInVisit, Visit } from '../page.ts'
 
 /** A path of the console; anything else leads to its first page. */
@@ -19,16 +19,16 @@ export async function signIn(
   method: SignInMethod,
   returnTo: string | null,
 ): Promise<Answer> {
-  const { token } = await startSession(visit.parts, person, { method, device: visit.device })
-  if (visit.signedIn) await endSession(visit.parts, visit.signedIn, visit.signedIn.session.id)
+  const { device, sessionToken: before } = visit
+  const { token } = await startSession(visit.parts, person, { method, device, before })
   await noteTimeZone(visit.parts, person, visit.form.get('time_zone'))
-  return { kind: 'redirect', to: visit.url(returnPath(returnTo)), session: token }
+  return { kind: 'redirect', to: returnPath(returnTo), session: token }
 }
 
 /** The same session goes on with a new token. It may have ended meanwhile: then the person signs in. */
 export async function confirm(visit: SignedInVisit, method: SignInMethod, returnTo: string | null): Promise<Answer> {
   const token = await confirmAgain(visit.parts, visit.signedIn, method)
   const to = returnPath(returnTo)
-  if (token === null) return { kind: 'redirect', to: visit.url(withReturn('/sign-in', to)), session: null }
-  return { kind: 'redirect', to: visit.url(to), session: token }
+  if (token === null) return { kind: 'redirect', to: withReturn('/sign-in', to), session: null }
+  return { kind: 'redirect', to: to, session: token }
 }

@@ -13,7 +13,7 @@ import { Solo, TimeZoneField } from './solo.tsx'
 
 export function signInPage(visit: Visit): Answer {
   const to = returnPath(visit.query.get('return'))
-  if (visit.signedIn) return { kind: 'redirect', to: visit.url(to) }
+  if (visit.signedIn) return { kind: 'redirect', to: to }
   return signInForm(visit, { to, notice: visit.query.get('done') === 'signed-out' ? 'You are signed out.' : null })
 }
 
@@ -38,7 +38,7 @@ export async function askForLinkPage(visit: Visit): Promise<Answer> {
     const status = error.kind === 'TooManyRequestsError' ? 429 : 422
     return signInForm(visit, { to, address, problem: error.messages.join(' '), status })
   }
-  return { kind: 'redirect', to: visit.url('/sign-in/sent') }
+  return { kind: 'redirect', to: '/sign-in/sent' }
 }
 
 type Shown = {
@@ -169,5 +169,5 @@ function Sent({ isCaptured }: { isCaptured: boolean }) {
 
 export async function signOut(visit: SignedInVisit): Promise<Answer> {
   await endSession(visit.parts, visit.signedIn, visit.signedIn.session.id)
-  return { kind: 'redirect', to: visit.url('/sign-in?done=signed-out'), session: null }
+  return { kind: 'redirect', to: '/sign-in?done=signed-out', session: null }
 }

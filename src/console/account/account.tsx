@@ -1,0 +1,422 @@
+// A person's own account: name, time zone, look, ways to sign in, sessions, services.
+import type { ComponentChildren } from 'preact'
+import { type Id, readId } from '../../core/id.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { changeAccount, isTimeZone, THEMES, timeZones } from '../../people/account.ts'
+import { listPasskeys, type Passkey } from '../../people/passkeys.ts'
+import type { Membership, Session, SignedIn, SignInMethod } from '../../people/person.ts'
+import { endOtherSessions, endSession, listSessions } from '../../people/session.ts'
+import { Callout, Card, Done, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
+import { usePage } from '../components/context.ts'
+import { Choice, Choices, ErrorSummary, type FieldErrors, Form, Input, Select } from '../components/form.tsx'
+import { Table, Title } from '../components/list.tsx'
+import { Dialog } from '../components/overlays.tsx'
+import type { Answer, SignedInVisit } from '../page.ts'
+
+export const DONE = {
+  saved: 'Your account is saved.',
+  'passkey-added': 'The passkey is added. From now on you can sign in with it.',
+  'passkey-renamed': 'The passkey has its new name.',
+  'passkey-removed': 'The passkey is removed here. Delete it on your device, too.',
+  'session-ended': 'That browser is signed out.',
+  'sessions-ended': 'Every other browser is signed out.',
+  'address-asked': 'If nobody has the new address, a link is on its way to it. Open it in this browser.',
+  'address-changed': 'Your e-mail address is changed. From now on links go to the new one.',
+} as const
+
+export const accountPage = (visit: SignedInVisit): Promise<Answer> => accountForm(visit, {})
+
+type Wrong = { errors?: FieldErrors; values?: URLSearchParams; status?: number }
+
+export async function accountForm(visit: SignedInVisit, { errors = {}, values, status }: Wrong): Promise<Answer> {
+  const { parts, signedIn } = visit
+  const [passkeys, sessions] = await Promise.all([
+    listPasskeys(parts, signedIn.person.id),
+    listSessions(parts, signedIn.person.id),
+  ])
+  return {
+    kind: 'page',
+    title: Object.keys(errors).length > 0 ? 'Error: My account' : 'My account',
+    width: 'narrow',
+    nav: 'account',
+    ...(status !== undefined && { status }),
+    body: (
+      <Account
+        signedIn={signedIn}
+        done={visit.query.get('done')}
+        passkeys={passkeys}
+        sessions={sessions}
+        errors={errors}
+        values={values ?? new URLSearchParams()}
+        hasLocal={parts.config.localSignIn}
+        hasSingleSignOn={parts.oidc !== null}
+      />
+    ),
+  }
+}
+
+export async function saveAccount(visit: SignedInVisit): Promise<Answer> {
+  const { form: values } = visit
+  const zone = values.get('time_zone_name') ?? ''
+  const theme = THEMES.find(one => one === values.get('theme'))
+  const errors: Record<string, string> = {}
+  if (!isTimeZone(zone)) errors.time_zone_name = 'Choose a time zone of the list.'
+  if (!theme) errors.theme = 'Choose one of the three.'
+  const name = values.get('name') ?? ''
+  if (name.trim() === '') errors.name = 'Enter your name.'
+  if (Object.keys(errors).length > 0 || !theme) return accountForm(visit, { errors, values, status: 422 })
+  const shortcuts = values.has('shortcuts')
+  try {
+    await changeAccount(visit.parts, visit.actor, { name, time_zone: zone, theme, shortcuts })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return accountForm(visit, { errors: { name: error.messages.join(' ') }, values, status: 422 })
+  }
+  return { kind: 'redirect', to: '/account?done=saved' }
+}
+
+export async function endOneSession(visit: SignedInVisit): Promise<Answer> {
+  const id = readId(visit.params.id)
+  const { session } = visit.signedIn
+  if (id) await endSession(visit.parts, visit.signedIn, id)
+  // Ended already: that is what was wanted.
+  return id === session.id
+    ? { kind: 'redirect', to: '/sign-in?done=signed-out', session: null }
+    : { kind: 'redirect', to: '/account?done=session-ended' }
+}
+
+export async function endAllOthers(visit: SignedInVisit): Promise<Answer> {
+  await endOtherSessions(visit.parts, visit.signedIn)
+  return { kind: 'redirect', to: '/account?done=sessions-ended' }
+}
+
+type Props = {
+  signedIn: SignedIn
+  done: string | null
+  passkeys: readonly Passkey[]
+  sessions: readonly Session[]
+  errors: FieldErrors
+  values: URLSearchParams
+  hasLocal: boolean
+  hasSingleSignOn: boolean
+}
+
+function Account(props: Props) {
+  const { person } = props.signedIn
+  return (
+    <>
+      <PageHead
+        title="My account"
+        lede={
+          <>
+            <bdi>{person.name}</bdi>, <bdi>{person.email_address}</bdi>
+          </>
+        }
+      >
+        <Form action="/sign-out" class="row">
+          <button class="btn" type="submit">
+            Sign out
+          </button>
+        </Form>
+      </PageHead>
+      <Done done={props.done} sentences={DONE} />
+      <ErrorSummary errors={props.errors} />
+      <You {...props} />
+      <WaysToSignIn {...props} />
+      <Sessions {...props} />
+      <Services memberships={props.signedIn.memberships} isOperator={person.is_operator} />
+      <Address {...props} />
+    </>
+  )
+}
+
+const THEME_WORDS = { auto: 'Like my device', light: 'Light', dark: 'Dark' } as const
+
+function You({ signedIn: { person }, values, errors }: Props) {
+  const zone = values.get('time_zone_name') ?? person.time_zone ?? 'UTC'
+  const theme = values.get('theme') ?? person.theme
+  const hasShortcuts = values.has('name') ? values.has('shortcuts') : person.shortcuts
+  const zones = timeZones()
+  return (
+    <Card title="You and your view" id="you">
+      <Form action="/account">
+        <Input
+          label="Name"
+          name="name"
+          value={values.get('name') ?? person.name}
+          error={errors.name}
+          hint="Your team sees it beside what you do."
+          autocomplete="name"
+          dir="auto"
+          required
+        />
+        <Select
+          label="Time zone"
+          name="time_zone_name"
+          value={zone}
+          error={errors.time_zone_name}
+          width="md"
+          options={[...(zones.includes(zone) ? [] : [zone]), ...zones].map(
+            one => [one, one.replaceAll('_', ' ')] as const,
+          )}
+        />
+        <Choices
+          legend="Light or dark"
+          name="theme"
+          type="radio"
+          error={errors.theme}
+          options={THEMES.map(value => ({ value, words: THEME_WORDS[value], checked: value === theme }))}
+        />
+        <Choice
+          type="checkbox"
+          name="shortcuts"
+          value="on"
+          checked={hasShortcuts}
+          words="Single-letter keyboard shortcuts"
+          hint="Turn off if you use speech input."
+        />
+        <div class="row">
+          <button class="btn btn-primary" type="submit">
+            Save
+          </button>
+        </div>
+      </Form>
+    </Card>
+  )
+}
+
+type Way = { key: string; name: ComponentChildren; sub: ComponentChildren; actions: ComponentChildren }
+
+function WaysToSignIn({ passkeys, hasLocal, hasSingleSignOn }: Props) {
+  const { url } = usePage()
+  const ways: Way[] = [
+    ...passkeys.map(passkey => ({
+      key: passkey.id as string,
+      name: (
+        <>
+          Passkey “<bdi>{passkey.name}</bdi>”
+        </>
+      ),
+      sub: (
+        <>
+          added <Time at={passkey.created_at} />,{' '}
+          {passkey.last_used_at ? (
+            <>
+              last used <Time at={passkey.last_used_at} />
+            </>
+          ) : (
+            'not used yet'
+          )}
+        </>
+      ),
+      actions: <PasskeyActions passkey={passkey} />,
+    })),
+    ...(hasLocal ? [{ key: 'link', name: 'E-mail link', sub: 'always possible', actions: null }] : []),
+    ...(hasSingleSignOn
+      ? [{ key: 'single-sign-on', name: 'Single sign-on', sub: 'with your organisation', actions: null }]
+      : []),
+  ]
+  return (
+    <>
+      <Card
+        title="Signing in"
+        id="signin"
+        body={false}
+        foot={
+          hasLocal && (
+            <a class="btn btn-sm" href={url('/account/passkeys/new')}>
+              <Icon name="plus" />
+              Add a passkey
+            </a>
+          )
+        }
+      >
+        <Table
+          caption="Ways to sign in"
+          rows={ways}
+          keyOf={way => way.key}
+          columns={[
+            {
+              head: 'Way',
+              cell: way => (
+                <>
+                  <strong>{way.name}</strong>
+                  <span class="sub">{way.sub}</span>
+                </>
+              ),
+            },
+            { head: 'Actions', hidden: true, kind: 'num', cell: way => way.actions },
+          ]}
+        />
+      </Card>
+      {passkeys.map(passkey => (
+        <PasskeyDialogs key={passkey.id} passkey={passkey} />
+      ))}
+    </>
+  )
+}
+
+const PasskeyActions = ({ passkey: { id, name } }: { passkey: Passkey }) => (
+  <span class="row row-end">
+    <button class="btn btn-sm" type="button" popovertarget={`rename-${id}`}>
+      Rename<Hidden> passkey {name}</Hidden>
+    </button>
+    <button class="btn btn-sm" type="button" popovertarget={`remove-${id}`}>
+      Remove<Hidden> passkey {name}</Hidden>
+    </button>
+  </span>
+)
+
+const PasskeyDialogs = ({ passkey: { id, name } }: { passkey: Passkey }) => (
+  <>
+    <Dialog id={`rename-${id}`} title="Rename the passkey">
+      <Form action={`/account/passkeys/${id}`}>
+        <div class="field">
+          <label class="label" for={`name-${id}`}>
+            Name
+          </label>
+          <input class="input" id={`name-${id}`} name="name" value={name} maxLength={60} dir="auto" autocomplete="off" />
+        </div>
+        <div class="row">
+          <button class="btn" type="button" popovertarget={`rename-${id}`} popovertargetaction="hide">
+            Keep the name
+          </button>
+          <button class="btn btn-primary" type="submit">
+            Rename
+          </button>
+        </div>
+      </Form>
+    </Dialog>
+    <Dialog id={`remove-${id}`} title="Remove the passkey">
+      <p>
+        You can no longer sign in with “<bdi>{name}</bdi>”. A link by e-mail stays possible.
+      </p>
+      <Form action={`/account/passkeys/${id}/remove`} class="row">
+        <button class="btn" type="button" popovertarget={`remove-${id}`} popovertargetaction="hide">
+          Keep it
+        </button>
+        <button class="btn btn-danger" type="submit">
+          Remove the passkey
+        </button>
+      </Form>
+    </Dialog>
+  </>
+)
+
+const METHODS: Readonly<Record<SignInMethod, string>> = {
+  link: 'by e-mail link',
+  passkey: 'by passkey',
+  'single-sign-on': 'by single sign-on',
+}
+
+function Sessions({ sessions, signedIn: { session: current } }: Props) {
+  const isCurrent = (id: Id) => id === current.id
+  return (
+    <Card
+      title="Where you are signed in"
+      id="sessions"
+      body={false}
+      foot={
+        sessions.length > 1 && (
+          <Form action="/account/sessions/end-others" class="row">
+            <button class="btn btn-sm" type="submit">
+              Sign out everywhere else
+            </button>
+          </Form>
+        )
+      }
+    >
+      <Table
+        caption="Sessions"
+        rows={sessions}
+        keyOf={session => session.id}
+        columns={[
+          {
+            head: 'Browser',
+            cell: ({ id, device, signed_in_at, method }) => (
+              <>
+                <strong>{isCurrent(id) ? 'This browser' : <bdi>{device}</bdi>}</strong>
+                <span class="sub">
+                  signed in <Time at={signed_in_at} /> {METHODS[method]}
+                </span>
+              </>
+            ),
+          },
+          {
+            head: 'Last used',
+            kind: 'num',
+            cell: ({ id, last_seen_at }) => (isCurrent(id) ? 'now' : <Time at={last_seen_at} />),
+          },
+          {
+            head: 'Actions',
+            hidden: true,
+            kind: 'num',
+            cell: ({ id, device }) =>
+              isCurrent(id) ? null : (
+                <Form action={`/account/sessions/${id}/end`} class="row row-end">
+                  <button class="btn btn-sm" type="submit">
+                    Sign out<Hidden> {device}</Hidden>
+                  </button>
+                </Form>
+              ),
+          },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Services({ memberships, isOperator }: { memberships: readonly Membership[]; isOperator: boolean }) {
+  const { url } = usePage()
+  return (
+    <Card title="Your services" id="services-of-mine" body={memberships.length === 0}>
+      {memberships.length === 0 ? (
+        <p>You belong to no service yet. A manager of a service can invite you.</p>
+      ) : (
+        <Table
+          caption="Your services"
+          rows={memberships}
+          keyOf={one => one.service_id}
+          columns={[
+            {
+              head: 'Service',
+              cell: one => <Title href={url(`/s/${one.service_id}`)}>{one.service_name}</Title>,
+            },
+            { head: 'Role', cell: one => <span class="tag">{one.role}</span> },
+          ]}
+        />
+      )}
+      {isOperator && (
+        <Callout tone="info">
+          <p>You are an operator of this installation.</p>
+        </Callout>
+      )}
+    </Card>
+  )
+}
+
+const Address = ({ signedIn: { person }, values, errors }: Props) => (
+  <Card title="E-mail address" id="address-card">
+    <Form action="/account/address">
+      <Input
+        label="New e-mail address"
+        name="address"
+        type="email"
+        value={values.get('address') ?? ''}
+        error={errors.address}
+        hint={
+          <>
+            Now <bdi>{person.email_address}</bdi>. Herald sends a link to the new address; it changes when you open the
+            link.
+          </>
+        }
+        autocomplete="email"
+      />
+      <div class="row">
+        <button class="btn" type="submit">
+          Send the link
+        </button>
+      </div>
+    </Form>
+  </Card>
+)

@@ -1,0 +1,75 @@
+// Changing one's own e-mail address: by a link that is sent to the new one.
+import { Refusal } from '../../core/refusal.ts'
+import { askForAddress, changeAddress, readAddressLink } from '../../people/account.ts'
+import { countTry } from '../../people/tries.ts'
+import { usePage } from '../components/context.ts'
+import { Form } from '../components/form.tsx'
+import type { Answer, SignedInVisit } from '../page.ts'
+import { Solo } from '../sign-in/solo.tsx'
+import { accountForm } from './account.tsx'
+
+export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
+  const { form: values, parts } = visit
+  const address = values.get('address') ?? ''
+  try {
+    await countTry(parts, 'link', { address: visit.actor.id, network: visit.network })
+    await askForAddress(parts, visit.actor, { address, console: visit.origin + visit.url('') })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const isWrong = error.kind === 'ValidationError'
+    const sentence = isWrong ? 'Enter the whole new address, like name@example.org.' : error.messages.join(' ')
+    return accountForm(visit, { errors: { address: sentence }, values, status: isWrong ? 422 : 429 })
+  }
+  return { kind: 'redirect', to: '/account?done=address-asked' }
+}
+
+/** Opening the link changes nothing; its button does. */
+export function newAddressPage(visit: SignedInVisit): Answer {
+  const token = visit.query.get('move') ?? ''
+  const address = readAddressLink(visit.parts, visit.actor, token)
+  if (address === null) return OVER
+  return {
+    kind: 'page',
+    title: 'Change your e-mail address',
+    width: 'solo',
+    body: (
+      <Solo title="Change your e-mail address">
+        <p>
+          From now on links go to <strong dir="auto">{address}</strong> instead of{' '}
+          <bdi>{visit.signedIn.person.email_address}</bdi>.
+        </p>
+        <Form action="/account/address/change">
+          <input type="hidden" name="move" value={token} />
+          <button class="btn btn-primary full" type="submit">
+            Change the address
+          </button>
+        </Form>
+        <Back words="Keep the old one" />
+      </Solo>
+    ),
+  }
+}
+
+export async function changeToNewAddress(visit: SignedInVisit): Promise<Answer> {
+  const isChanged = await changeAddress(visit.parts, visit.actor, visit.form.get('move') ?? '')
+  return isChanged ? { kind: 'redirect', to: '/account?done=address-changed' } : OVER
+}
+
+const Back = ({ words }: { words: string }) => (
+  <a class="btn full" href={usePage().url('/account')}>
+    {words}
+  </a>
+)
+
+const OVER: Answer = {
+  kind: 'page',
+  title: 'This link is over',
+  width: 'solo',
+  status: 410,
+  body: (
+    <Solo title="This link is over">
+      <p>It was used, is older than an hour, belongs to another account, or somebody has the address meanwhile.</p>
+      <Back words="Back to my account" />
+    </Solo>
+  ),
+}
