@@ -35,6 +35,8 @@ export const ACTIONS = [
   'passkey added',
   'passkey renamed',
   'passkey removed',
+  'account changed',
+  'address changed',
   'identity linked',
   'person added',
   'operator added',

@@ -1,4 +1,13 @@
 // Table of contents of the console: every page, and who may open it (who.ts: anyone, signedIn, operator, may(permission), fresh(…)).
+import { accountPage, endAllOthers, endOneSession, saveAccount } from './account/account.tsx'
+import { askForNewAddress, changeToNewAddress, newAddressPage } from './account/address.tsx'
+import {
+  addNewPasskey,
+  newPasskeyOptions,
+  newPasskeyPage,
+  removeOnePasskey,
+  renameOnePasskey,
+} from './account/passkeys.tsx'
 import {
   confirmTemplate,
   liveTemplate,
@@ -10,9 +19,43 @@ import {
   testTemplate,
 } from './editor/handlers.tsx'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
-import { may, type PageRow } from './who.ts'
+import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
+import { linkPage, spendLinkPage } from './sign-in/link.tsx'
+import { passkeyAnswer, passkeyOptions } from './sign-in/passkey.ts'
+import { askForLinkPage, sentPage, signInPage, signOut } from './sign-in/sign-in.tsx'
+import { fromProvider, toProvider, toProviderAgain } from './sign-in/single-sign-on.tsx'
+import { anyone, fresh, may, type PageRow, signedIn } from './who.ts'
 
 export const pages: readonly PageRow[] = [
+  ['GET', '/sign-in', anyone, signInPage],
+  ['POST', '/sign-in', anyone, askForLinkPage],
+  ['GET', '/sign-in/sent', anyone, sentPage],
+  ['GET', '/sign-in/link/:token', anyone, linkPage],
+  ['POST', '/sign-in/link/:token', anyone, spendLinkPage],
+  ['POST', '/sign-in/passkey/options', anyone, passkeyOptions],
+  ['POST', '/sign-in/passkey', anyone, passkeyAnswer],
+  ['GET', '/sign-in/single-sign-on', anyone, toProvider],
+  ['GET', '/sign-in/single-sign-on/return', anyone, fromProvider],
+  ['GET', '/sign-in/confirm', signedIn, confirmPage],
+  ['POST', '/sign-in/confirm', signedIn, confirmByLink],
+  ['POST', '/sign-in/confirm/passkey/options', signedIn, confirmOptions],
+  ['POST', '/sign-in/confirm/passkey', signedIn, confirmByPasskey],
+  ['GET', '/sign-in/confirm/single-sign-on', signedIn, toProviderAgain],
+  ['POST', '/sign-out', signedIn, signOut],
+
+  ['GET', '/account', signedIn, accountPage],
+  ['POST', '/account', signedIn, saveAccount],
+  ['GET', '/account/passkeys/new', fresh(signedIn), newPasskeyPage],
+  ['POST', '/account/passkeys/new/options', fresh(signedIn), newPasskeyOptions],
+  ['POST', '/account/passkeys/new', fresh(signedIn), addNewPasskey],
+  ['POST', '/account/passkeys/:id', signedIn, renameOnePasskey],
+  ['POST', '/account/passkeys/:id/remove', fresh(signedIn), removeOnePasskey],
+  ['POST', '/account/sessions/end-others', signedIn, endAllOthers],
+  ['POST', '/account/sessions/:id/end', signedIn, endOneSession],
+  ['POST', '/account/address', fresh(signedIn), askForNewAddress],
+  ['GET', '/account/address', signedIn, newAddressPage],
+  ['POST', '/account/address/change', signedIn, changeToNewAddress],
+
   ['GET', '/s/:service', may('see-service'), overviewPage],
   ['GET', '/s/:service/counts', may('see-service'), overviewCounts],
 

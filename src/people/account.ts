@@ -51,12 +51,13 @@ export async function noteTimeZone(app: { db: { sql: Sql } }, person: Person, zo
   if (zone !== null && person.time_zone === null && isTimeZone(zone)) await note(app.db.sql, person.id, zone)
 }
 
-type AddressApp = App & Partial<Mailing> & {
-  clock: Clock
-  seal: Seal
-  ids: { next(): Id }
-  config: { baseUrl: string | null }
-}
+type AddressApp = App &
+  Partial<Mailing> & {
+    clock: Clock
+    seal: Seal
+    ids: { next(): Id }
+    config: { baseUrl: string | null }
+  }
 
 const MINUTES = 60
 
@@ -87,7 +88,11 @@ export async function askForAddress(
 }
 
 /** The new address; null: the link is not this person's, is over, or was used. */
-export function readAddressLink(app: Pick<AddressApp, 'seal' | 'clock'>, actor: PersonActor, token: string): string | null {
+export function readAddressLink(
+  app: Pick<AddressApp, 'seal' | 'clock'>,
+  actor: PersonActor,
+  token: string,
+): string | null {
   const move = moveFrom(app.seal, token)
   const isValid = move?.person === actor.id && move.from === actor.email_address && move.until > app.clock.now()
   return isValid && readEmail(move.to).ok ? move.to : null

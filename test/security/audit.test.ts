@@ -168,6 +168,8 @@ type OfPeople =
   | 'passkey added'
   | 'passkey renamed'
   | 'passkey removed'
+  | 'account changed'
+  | 'address changed'
   | 'identity linked'
   | 'person added'
   | 'operator added'

@@ -275,7 +275,15 @@ const PasskeyDialogs = ({ passkey: { id, name } }: { passkey: Passkey }) => (
           <label class="label" for={`name-${id}`}>
             Name
           </label>
-          <input class="input" id={`name-${id}`} name="name" value={name} maxLength={60} dir="auto" autocomplete="off" />
+          <input
+            class="input"
+            id={`name-${id}`}
+            name="name"
+            value={name}
+            maxLength={60}
+            dir="auto"
+            autocomplete="off"
+          />
         </div>
         <div class="row">
           <button class="btn" type="button" popovertarget={`rename-${id}`} popovertargetaction="hide">

@@ -1,9 +1,9 @@
 // The end of every way to sign in: a new session, and back to where the person was.
 import { noteTimeZone } from '../../people/account.ts'
 import { isReturnPath } from '../../people/links.ts'
-import type { Person, SignInMethod } from '../../people/person.ts'
+import type { Person, SignedIn, SignInMethod } from '../../people/person.ts'
 import { confirmAgain, startSession } from '../../people/session.ts'
-import type { Answer, SignedInVisit, Visit } from '../page.ts'
+import type { Answer, Visit } from '../page.ts'
 
 /** A path of the console; anything else leads to its first page. */
 export const returnPath = (given: string | null | undefined): string => (isReturnPath(given) ? given : '/')
@@ -26,7 +26,11 @@ export async function signIn(
 }
 
 /** The same session goes on with a new token. It may have ended meanwhile: then the person signs in. */
-export async function confirm(visit: SignedInVisit, method: SignInMethod, returnTo: string | null): Promise<Answer> {
+export async function confirm(
+  visit: Visit & { signedIn: SignedIn },
+  method: SignInMethod,
+  returnTo: string | null,
+): Promise<Answer> {
   const token = await confirmAgain(visit.parts, visit.signedIn, method)
   const to = returnPath(returnTo)
   if (token === null) return { kind: 'redirect', to: withReturn('/sign-in', to), session: null }

@@ -88,9 +88,7 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
           )
         )
       }
-      hint={
-        props.hasLocal && `The link works once and for ${LINK_MINUTES} minutes. Herald has no passwords.`
-      }
+      hint={props.hasLocal && `The link works once and for ${LINK_MINUTES} minutes. Herald has no passwords.`}
     >
       {props.hasLocal && (
         <>
@@ -149,7 +147,8 @@ function Sent({ isCaptured }: { isCaptured: boolean }) {
   return (
     <Solo title="Check your e-mail">
       <p>
-        If the address belongs to somebody in a team, a link is on its way. It works once and for {LINK_MINUTES} minutes.
+        If the address belongs to somebody in a team, a link is on its way. It works once and for {LINK_MINUTES}{' '}
+        minutes.
       </p>
       <p class="muted">
         Open it in this browser. Nothing there after two minutes? Look in your spam folder, then{' '}
@@ -158,8 +157,8 @@ function Sent({ isCaptured }: { isCaptured: boolean }) {
       {isCaptured && (
         <Callout tone="info">
           <p>
-            This installation sends no e-mails: it captures them. The link is in its inbox, which <code>herald inbox</code>{' '}
-            opens.
+            This installation sends no e-mails: it captures them. The link is in its inbox, which{' '}
+            <code>herald inbox</code> opens.
           </p>
         </Callout>
       )}

@@ -33,50 +33,51 @@ export async function fromProvider(visit: Visit): Promise<Answer> {
   return signIn(visit, ended.person, 'single-sign-on', ended.returnTo)
 }
 
-const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: string; why: string; next: string }>> = {
-  down: {
-    status: 503,
-    title: 'Single sign-on does not answer',
-    why: 'The sign-in service of your organisation could not be reached, or answered with something else.',
-    next: 'Try again in a minute. If it stays like this, tell the people who run it.',
-  },
-  denied: {
-    status: 403,
-    title: 'Single sign-on refused',
-    why: 'The sign-in service of your organisation did not let you through.',
-    next: 'Try again. If you think you should have access, ask the people who run it.',
-  },
-  wrong: {
-    status: 400,
-    title: 'Single sign-on failed',
-    why: 'The answer of the sign-in service does not belong to this sign-in. Nobody was signed in.',
-    next: 'Start again from here, not from an old tab or a bookmark.',
-  },
-  over: {
-    status: 400,
-    title: 'Start again',
-    why: 'This sign-in was ended already, began in another browser, or took longer than five minutes.',
-    next: 'Start again from here.',
-  },
-  unverified: {
-    status: 403,
-    title: 'Your address is not confirmed',
-    why: 'The sign-in service did not say that your e-mail address is yours, so Herald cannot tell who you are.',
-    next: 'Ask the people who run the sign-in service to confirm your address.',
-  },
-  unknown: {
-    status: 403,
-    title: 'You are in no team yet',
-    why: 'You signed in, but nobody has added you to a service, and none of your groups has a role here.',
-    next: 'Ask a manager of the service to invite you.',
-  },
-  another: {
-    status: 403,
-    title: 'That was somebody else',
-    why: 'You confirmed with another account than the one that is signed in here.',
-    next: 'Confirm with your own account, or sign out first.',
-  },
-}
+const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: string; why: string; next: string }>> =
+  {
+    down: {
+      status: 503,
+      title: 'Single sign-on does not answer',
+      why: 'The sign-in service of your organisation could not be reached, or answered with something else.',
+      next: 'Try again in a minute. If it stays like this, tell the people who run it.',
+    },
+    denied: {
+      status: 403,
+      title: 'Single sign-on refused',
+      why: 'The sign-in service of your organisation did not let you through.',
+      next: 'Try again. If you think you should have access, ask the people who run it.',
+    },
+    wrong: {
+      status: 400,
+      title: 'Single sign-on failed',
+      why: 'The answer of the sign-in service does not belong to this sign-in. Nobody was signed in.',
+      next: 'Start again from here, not from an old tab or a bookmark.',
+    },
+    over: {
+      status: 400,
+      title: 'Start again',
+      why: 'This sign-in was ended already, began in another browser, or took longer than five minutes.',
+      next: 'Start again from here.',
+    },
+    unverified: {
+      status: 403,
+      title: 'Your address is not confirmed',
+      why: 'The sign-in service did not say that your e-mail address is yours, so Herald cannot tell who you are.',
+      next: 'Ask the people who run the sign-in service to confirm your address.',
+    },
+    unknown: {
+      status: 403,
+      title: 'You are in no team yet',
+      why: 'You signed in, but nobody has added you to a service, and none of your groups has a role here.',
+      next: 'Ask a manager of the service to invite you.',
+    },
+    another: {
+      status: 403,
+      title: 'That was somebody else',
+      why: 'You confirmed with another account than the one that is signed in here.',
+      next: 'Confirm with your own account, or sign out first.',
+    },
+  }
 
 async function failed(visit: Visit, { fault, code }: SignOnFault): Promise<Answer> {
   visit.parts.log.warn({ fault, code }, 'single sign-on failed')

@@ -1,6 +1,7 @@
 // Passkeys: asks the server for a challenge, the browser for the answer, and posts the answer as a form.
 
-const toBytes = text => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), letter => letter.charCodeAt(0))
+const toBytes = text =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), letter => letter.charCodeAt(0))
 const toText = bytes =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-')
@@ -40,7 +41,8 @@ enhance('form[data-passkey]', form => {
 
   const run = async mediation => {
     current?.abort()
-    const { signal } = (current = new AbortController())
+    current = new AbortController()
+    const { signal } = current
     const reply = await fetch(form.dataset.options, { method: 'POST', body: new URLSearchParams(new FormData(form)) })
     if (!reply.ok) throw new Error(String(reply.status))
     const { challenge, options } = await reply.json()
@@ -61,7 +63,7 @@ enhance('form[data-passkey]', form => {
     })
   })
 
-  // Passkeys are offered in the field of the address, too. Whoever ignores it sees no error.
+  // Passkeys are offered in the field of the address, too. Ignoring the offer is no error.
   const offer = () => {
     run('conditional').catch(() => {})
     setTimeout(() => {
