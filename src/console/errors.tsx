@@ -153,17 +153,18 @@ export const refused = (
     </>,
   )
 
-export const broken = (requestId: string, here: string): PageAnswer =>
+/** `form`: what was entered, so that it can be sent again; null: a page was opened. */
+export const broken = (requestId: string, here: string, form: URLSearchParams | null): PageAnswer =>
   page(
     500,
     'Something broke on our side',
     <>
-      <p>Nothing you entered was sent. Messages accepted before are safe and go on being sent.</p>
+      <p>{form ? 'What you entered may not be saved. ' : ''}Messages accepted before are safe and go on being sent.</p>
       <p>Try again in a minute. If it stays, give your operator this number:</p>
       <p class="secret">
         <code>{requestId}</code>
       </p>
-      <Ways ways={[{ words: 'Try again', path: here }, HOME]} />
+      {form ? <Kept form={form} here={here} /> : <Ways ways={[{ words: 'Try again', path: here }, HOME]} />}
     </>,
   )
 

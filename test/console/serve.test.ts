@@ -3,13 +3,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { h } from 'preact'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
 import { MOST_SCRIPT_BYTES, readAssets } from '../../src/console/assets.ts'
 import { FORM_TOKEN, Form, Input, Textarea } from '../../src/console/components/form.tsx'
 import type { Handler, ServiceVisit, Visit } from '../../src/console/page.ts'
-import { addConsole, type Console } from '../../src/console/serve/index.ts'
+import { addConsole } from '../../src/console/serve/index.ts'
 import { anyone, fresh, may, operator, type PageRow, signedIn } from '../../src/console/who.ts'
 import type { Id } from '../../src/core/id.ts'
-import { createServer, type HttpServer } from '../../src/http/server.ts'
+import { createServer } from '../../src/http/server.ts'
 import { startSession } from '../../src/people/session.ts'
 import { personBy } from '../../src/people/sql/people.ts'
 import { formTokenOf, newToken } from '../../src/people/token.ts'
@@ -110,8 +111,7 @@ async function* chunks() {
 }
 
 let here: World
-let server: HttpServer
-let pages: Console
+let end: () => Promise<void>
 let address = ''
 let service: Awaited<ReturnType<World['service']>>
 let maria: { token: string; cookie: string }
@@ -123,7 +123,11 @@ async function serveRows(parts: World['parts'], config: Partial<World['config']>
   addPlain(server.app, all, pages.path)
   await server.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.app.server.address() as { port: number }
-  return { server, pages, address: `http://127.0.0.1:${port}` }
+  const end = async () => {
+    server.app.server.closeAllConnections()
+    await server.app.close()
+  }
+  return { server, pages, address: `http://127.0.0.1:${port}`, end }
 }
 
 async function signIn(email: string) {
@@ -136,12 +140,11 @@ async function signIn(email: string) {
 beforeAll(async () => {
   here = await world()
   service = await here.service({ name: 'Parking permits' })
-  ;({ server, pages, address } = await serveRows(here.parts))
+  ;({ address, end } = await serveRows(here.parts))
   maria = await signIn('maria@example.org')
 })
 afterAll(async () => {
-  pages.endStreams()
-  await server.drain()
+  await end()
 })
 
 type Options = {
@@ -290,7 +293,7 @@ describe('cookies', () => {
       const secure = { ...headers, cookie: `__Host-herald=${maria.token}` }
       expect((await ask('/console/account', { headers: secure }, proxied.address)).status).toBe(200)
     } finally {
-      await proxied.server.drain()
+      await proxied.end()
     }
   })
 
@@ -305,7 +308,7 @@ describe('cookies', () => {
       // The token is wrong, but the origin is right: what was entered is kept.
       expect((await posted('https://notify.example.org')).text).toContain('Send again')
     } finally {
-      await based.server.drain()
+      await based.end()
     }
   })
 
@@ -321,7 +324,7 @@ describe('cookies', () => {
       expect(status).toBe(403)
       expect(text).toContain('The console needs https')
     } finally {
-      await plain.server.drain()
+      await plain.end()
     }
   })
 })
@@ -642,7 +645,7 @@ describe('where the console is', () => {
       expect((await ask('/console', {}, moved.address)).status).toBe(404)
       expect((await ask('/', {}, moved.address)).headers.get('location')).toBe('/people/desk')
     } finally {
-      await moved.server.drain()
+      await moved.end()
     }
   })
 
@@ -672,9 +675,9 @@ describe('where the console is', () => {
     expect((await ask('/metrics', {}, at)).status).toBe(404)
   })
 
-  test('a path that Herald itself uses, or no path, is a wrong setting', async () => {
+  test('a path that Herald itself uses, or no path, is a wrong setting', () => {
     for (const path of ['/v2', '/docs', '/inbox/x', 'console', '/console/', '/', '/a b', '//x'])
-      await expect(world({ HERALD_CONSOLE_PATH: path }), path).rejects.toThrow(/HERALD_CONSOLE_PATH/)
+      expect(() => readConfig({ HERALD_CONSOLE_PATH: path }), path).toThrow(/HERALD_CONSOLE_PATH/)
   })
 })
 

@@ -1,7 +1,7 @@
 // Sends the answer of a page with its headers.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PageContext } from '../components/context.ts'
+import type { Asset } from '../assets.ts'
 import { leaving } from '../errors.tsx'
 import { type Frame, renderFragment, renderPage } from '../layout.tsx'
 import type { Answer } from '../page.ts'
@@ -123,4 +123,22 @@ function timer(ms: number) {
   return { done, stop: () => clearTimeout(timeout) }
 }
 
-export type { PageContext }
+/** Kept by browsers for ever: its name changes with its content. */
+export function sendAsset(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { type, text, zipped }: Asset,
+): FastifyReply {
+  const isZipped = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))
+  if (isZipped) reply.header('content-encoding', 'gzip')
+  return reply
+    .headers({
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    .type(type)
+    .send(isZipped ? zipped : text)
+}

@@ -22,6 +22,9 @@ export function queryOf({ url }: FastifyRequest) {
   return pairsOf(at === -1 ? '' : url.slice(at + 1))
 }
 
+export const paramsOf = ({ params }: FastifyRequest): Record<string, string> =>
+  Object.fromEntries(Object.entries(params as Record<string, string>).map(([name, value]) => [name, cleaned(value)]))
+
 /**
  * Whether a page of ours sent the form. Browsers say so in Sec-Fetch-Site and in Origin; what says nothing at all is no browser, and
  * is refused. The token of the form is checked besides.

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { createFormats, isTimeZone } from './formats.ts'
+
+// A Thursday.
+const now = () => Date.parse('2026-11-12T14:40:00Z')
+const vienna = createFormats('Europe/Vienna', now)
+
+test('times in the zone of the person: today, this week, before, in another year', () => {
+  expect(vienna.brief('2026-11-12 13:32:08.204555+00')).toBe('14:32:08')
+  expect(vienna.brief('2026-11-11 23:30:00+00')).toBe('00:30:00') // already today there
+  expect(vienna.brief('2026-11-11 08:00:00+00')).toBe('Wed 09:00')
+  expect(vienna.brief('2026-11-13 17:00:00+00')).toBe('Fri 18:00')
+  expect(vienna.brief('2026-11-03 08:00:00+00')).toBe('3 Nov')
+  expect(vienna.brief('2025-11-03 08:00:00+00')).toBe('3 Nov 2025')
+  expect(vienna.full('2026-11-11 13:32:08.5+00')).toBe('Wednesday 11 November 2026, 14:32:08')
+  expect(vienna.precise('2026-11-12 13:32:08.204555+00')).toBe('14:32:08.204')
+  expect(vienna.precise('2026-11-11 13:32:08+00')).toBe('11 Nov, 14:32:08.000')
+  expect(vienna.day('2026-11-11 13:32:08+00')).toBe('Wed 11 Nov')
+  expect(vienna.clock('2026-11-11 13:32:08+00')).toBe('14:32')
+})
+
+test('relative only under an hour', () => {
+  expect(vienna.ago('2026-11-12 14:39:22+00')).toBe('38 s ago')
+  expect(vienna.ago('2026-11-12 14:00:00.5+00')).toBe('39 min ago')
+  expect(vienna.ago('2026-11-12 13:39:00+00')).toBe('14:39:00')
+  expect(vienna.ago('2026-11-12 14:41:00+00')).toBe('15:41:00')
+})
+
+test('without a zone, or with one that does not exist, it is UTC and says so', () => {
+  for (const zone of [null, 'Moon/Base', '']) {
+    const formats = createFormats(zone, now)
+    expect(formats.timeZone).toBe('UTC')
+    expect(formats.full('2026-11-11 13:32:08+00')).toBe('Wednesday 11 November 2026, 13:32:08 UTC')
+  }
+  expect(createFormats('UTC', now).full('2026-11-11 13:32:08+00')).toBe('Wednesday 11 November 2026, 13:32:08')
+  expect([isTimeZone('Asia/Tokyo'), isTimeZone('Moon/Base')]).toEqual([true, false])
+})
+
+test('numbers', () => {
+  expect(vienna.number(1234567)).toBe('1,234,567')
+  expect(vienna.share(991, 1000)).toBe('99.1 %')
+  expect(vienna.share(0, 0)).toBe('–')
+})
