@@ -20,7 +20,7 @@ export function liveParts(_visit: ServiceVisit, prepared: Prepared): Answer {
         <Placeholders
           placeholders={examined.placeholders}
           values={values}
-          literalValues={template.literal_values}
+          literalValues={isEmail ? template.literal_values : null}
           canEdit
         />
         {isEmail ? (

@@ -250,7 +250,7 @@ function Editor({ visit, prepared, errors }: { visit: ServiceVisit; prepared: Pr
         <Placeholders
           placeholders={examined.placeholders}
           values={prepared.values}
-          literalValues={template.literal_values}
+          literalValues={isEmail ? template.literal_values : null}
           canEdit
         />
       </div>
@@ -304,7 +304,7 @@ function Reader({ prepared }: { prepared: Prepared }) {
         <Placeholders
           placeholders={examined.placeholders}
           values={prepared.values}
-          literalValues={template.literal_values}
+          literalValues={isEmail ? template.literal_values : null}
           canEdit={false}
         />
         {!template.archived && (

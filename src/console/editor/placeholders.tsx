@@ -5,14 +5,20 @@ import { Card } from '../components/basics.tsx'
 import { Table } from '../components/list.tsx'
 import { SAMPLE_NAME, SAMPLE_VALUE, textOf } from './given.ts'
 
+/** The most that are listed: each is a field. */
+const MOST = 200
+
 /** The script replaces it only when the names change, because somebody may be typing in it. */
 export function Placeholders(props: {
   placeholders: readonly Placeholder[]
   values: Values
-  literalValues: boolean
+  /** Null: the channel has no formatting. */
+  literalValues: boolean | null
   canEdit: boolean
 }) {
-  const { placeholders, literalValues, canEdit } = props
+  const { literalValues, canEdit } = props
+  const placeholders = props.placeholders.slice(0, MOST)
+  const more = props.placeholders.length - placeholders.length
   const values = keyed(props.values)
   const valueFor = ({ name }: Placeholder) => values.get(keyOf(name))
   return (
@@ -23,10 +29,13 @@ export function Placeholders(props: {
         foot={
           placeholders.length > 0 && (
             <>
-              {literalValues
-                ? 'Values are plain text: they cannot make links or formatting.'
-                : 'Markdown in values is formatted, and addresses in them become links.'}
+              {literalValues === null
+                ? 'Values are sent as they are.'
+                : literalValues
+                  ? 'Values are plain text: they cannot make links or formatting.'
+                  : 'Markdown in values is formatted, and addresses in them become links.'}
               {canEdit && ' Several lines make a list.'}
+              {more > 0 && ` ${more} more are not listed.`}
             </>
           )
         }

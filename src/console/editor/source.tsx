@@ -3,41 +3,44 @@
 import type { ComponentChildren } from 'preact'
 import { locate } from '../../rendering/placeholders.ts'
 
+/** After this many placeholders marks help nobody, and cost time. */
+const MOST_MARKS = 2_000
+
 /** `odd`: places of single characters that are marked, too. */
 export function Marked({ text, odd = [] }: { text: string; odd?: readonly number[] }) {
-  const places = new Set(odd)
+  const pieces = locate(text)
+  const marked = pieces.slice(0, MOST_MARKS)
   return (
     <>
-      {locate(text).map(({ from, end, part }) =>
-        typeof part === 'string' ? (
-          <Characters key={from} text={part} from={from} odd={places} />
+      {marked.map(({ from, end, part }) => {
+        const content = withOdd(text.slice(from, end), from, odd)
+        return typeof part === 'string' ? (
+          content
         ) : (
           <mark key={from} class="ph">
-            <Characters text={text.slice(from, end)} from={from} odd={places} />
+            {content}
           </mark>
-        ),
-      )}
+        )
+      })}
+      {text.slice(marked.at(-1)?.end ?? 0)}
     </>
   )
 }
 
-function Characters({ text, from, odd }: { text: string; from: number; odd: ReadonlySet<number> }) {
-  if (odd.size === 0) return <>{text}</>
+function withOdd(text: string, from: number, odd: readonly number[]): ComponentChildren {
   const pieces: ComponentChildren[] = []
   let start = 0
-  for (const place of [...odd].sort((a, b) => a - b)) {
-    const at = place - from
-    if (at < start || at >= text.length) continue
+  for (const at of odd.map(place => place - from).filter(place => place >= 0 && place < text.length)) {
     const char = String.fromCodePoint(text.codePointAt(at) ?? 0)
     pieces.push(
       text.slice(start, at),
-      <mark key={place} class="odd">
+      <mark key={at} class="odd">
         {char}
       </mark>,
     )
     start = at + char.length
   }
-  return <>{[...pieces, text.slice(start)]}</>
+  return pieces.length === 0 ? text : [...pieces, text.slice(start)]
 }
 
 /** The copy: a line break at the end needs a character after it to take space. */

@@ -37,8 +37,8 @@ enhance('form[data-editor]', form => {
 
   const copyOf = field => form.querySelector(`[data-marks="${field.name}"]`)
   const mark = field => {
-    const nodes = piecesOf(field.value).map(([text, isPlaceholder]) => {
-      if (!isPlaceholder) return text
+    const nodes = piecesOf(field.value).map(([text, isPlaceholder], at) => {
+      if (!isPlaceholder || at >= 2_000) return text
       const element = document.createElement('mark')
       element.className = 'ph'
       element.textContent = text
@@ -49,7 +49,7 @@ enhance('form[data-editor]', form => {
 
   const sources = [...form.querySelectorAll('[data-source] textarea')]
   for (const field of sources) {
-    field.parentElement.classList.add('is-live')
+    field.parentElement.classList.add('is-marked')
     field.addEventListener('input', () => mark(field))
     // After going back the browser restores what was typed, not the copy.
     if (copyOf(field)?.textContent !== `${field.value}\n`) mark(field)
