@@ -17,9 +17,21 @@ export type Example = {
   form?: (of: PlantedService, planted: Planted) => Readonly<Record<string, string>>
 }
 
+const ofEmail = ({ templates }: PlantedService) => ({ id: templates.email })
+const written = () => ({ subject: 'A subject', body: 'Hello', version: '1' })
+
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service': { kind: 'page' },
   'GET /s/:service/counts': { kind: 'file' },
+  'GET /s/:service/templates/:id': { kind: 'page', ids: ofEmail },
+  'POST /s/:service/templates/:id': { kind: 'act', ids: ofEmail, form: written },
+  'POST /s/:service/templates/:id/preview': { kind: 'act', ids: ofEmail, form: written },
+  'POST /s/:service/templates/:id/live': { kind: 'act', ids: ofEmail, form: written },
+  'GET /s/:service/templates/:id/rendered': { kind: 'frame', ids: ofEmail },
+  // Without a draft it leads back to the template.
+  'GET /s/:service/templates/:id/confirm': { kind: 'passing', ids: ofEmail },
+  'POST /s/:service/templates/:id/confirm': { kind: 'act', ids: ofEmail, form: () => ({ draft: '' }) },
+  'POST /s/:service/templates/:id/test': { kind: 'act', ids: ofEmail },
 }
 
 /** Example pages by file name: each view of each page. */
