@@ -41,3 +41,12 @@ test('numbers', () => {
   expect(vienna.share(991, 1000)).toBe('99.1 %')
   expect(vienna.share(0, 0)).toBe('–')
 })
+
+test('summer time begins and ends within a day', () => {
+  const spring = createFormats('Europe/Vienna', () => Date.parse('2026-03-29T12:00:00Z'))
+  expect(spring.brief('2026-03-29 00:59:59+00')).toBe('01:59:59')
+  expect(spring.brief('2026-03-29 01:00:00+00')).toBe('03:00:00')
+  const kathmandu = createFormats('Asia/Kathmandu', now)
+  expect(kathmandu.clock('2026-11-12 18:20:00+00')).toBe('00:05')
+  expect(kathmandu.day('2026-11-12 18:20:00+00')).toBe('Fri 13 Nov')
+})

@@ -208,6 +208,8 @@ function Switcher({ frame: { context, services, service, person, has } }: { fram
   )
 }
 
+/** What is searched for is posted to it as `q`. */
+const SEARCH = '/s/:service/messages/search'
 const MODES = { live: 'Live', trial: 'Trial' } as const
 /** The menu stays short; the page of all services has a search. */
 const MOST_SWITCHED = 12
@@ -270,7 +272,7 @@ function OwnNav({ frame: { context, person, has }, nav }: { frame: Frame; nav: s
 function Topbar({ frame: { context, service, person, has } }: { frame: Frame }) {
   const { url } = context
   if (!person) return null
-  const canSearch = service?.may('see-messages') && has('POST', '/s/:service/messages/search')
+  const canSearch = service?.may('see-messages') && has('POST', SEARCH)
   return (
     <header class="topbar">
       <button class="btn btn-quiet btn-icon menu-btn" type="button" popovertarget="menu">
@@ -324,7 +326,7 @@ function Shortcuts({ frame: { service, has, person } }: { frame: Frame }) {
     ({ path, permission, letter }) => letter && has('GET', `/s/:service${path}`) && service?.may(permission),
   )
   const rows: readonly (readonly [keys: readonly string[], words: string])[] = [
-    ...(service ? [[['/'], 'Search messages'] as const] : []),
+    ...(has('POST', SEARCH) && service?.may('see-messages') ? [[['/'], 'Search messages'] as const] : []),
     ...pages.map(({ letter = '', words }) => [['g', letter], words] as const),
     [['j', 'k'], 'Next and previous row'],
     [['[', ']'], 'Newer and older page'],
