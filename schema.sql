@@ -126,11 +126,10 @@ create table hourly_counts (
   hour integer not null,
   channel text not null,
   key_type text not null,
-  template_id uuid not null,
   status text not null,
   took smallint not null,
   messages integer not null,
-  constraint hourly_counts_pkey PRIMARY KEY (service_id, hour, channel, key_type, template_id, status, took)
+  constraint hourly_counts_pkey PRIMARY KEY (service_id, hour, channel, key_type, status, took)
 );
 
 create table identities (
@@ -487,6 +486,16 @@ create table template_categories (
   constraint template_categories_position_key UNIQUE ("position"),
   constraint template_categories_pkey PRIMARY KEY (id),
   constraint template_categories_lane_check CHECK ((lane = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text])))
+);
+
+create table template_counts (
+  service_id uuid not null,
+  day integer not null,
+  template_id uuid not null,
+  key_type text not null,
+  status text not null,
+  messages integer not null,
+  constraint template_counts_pkey PRIMARY KEY (service_id, day, template_id, key_type, status)
 );
 
 create table template_drafts (

@@ -20,7 +20,7 @@ const MOST_MS = 100
 const RECIPIENT = 'wanted@example.org'
 
 const { stored, templates, seconds, repeats, profile } = sizes(
-  { stored: 1_000_000, templates: 200, seconds: 2, repeats: 3 },
+  { stored: 1_000_000, templates: 1_000, seconds: 2, repeats: 3 },
   { stored: 10_000, templates: 20, seconds: 0.3, repeats: 1 },
 )
 
@@ -36,22 +36,38 @@ try {
   await environment.stop()
 }
 
-/** As many counts as a busy service has: every hour, every template, five classes of delivery time and two failures. */
+/** As many counts as a busy service has: every hour with all classes of delivery time up to four minutes, every day all templates. */
 async function plantCounts({ store, service }: Environment) {
   const now = Math.floor(Date.now() / 3_600_000)
-  await store.db.sql`
-    insert into hourly_counts (service_id, hour, channel, key_type, template_id, status, took, messages)
-    select ${service}, h.hour, 'email', 'normal', t.template_id, s.status, s.took, 5
-    from generate_series(${now - COUNTED_DAYS * 24}::integer, ${now}::integer) as h (hour)
-    cross join (select gen_random_uuid() as template_id from generate_series(1, ${templates}::integer)) t
-    cross join (values ('delivered', 6), ('delivered', 8), ('delivered', 11), ('delivered', 14), ('delivered', 20),
-                       ('permanent-failure', -1), ('temporary-failure', -1)) as s (status, took)`
+  const client = store.db.client() // outside the pool: no timeout
+  await client.connect()
+  await client.query(
+    `insert into hourly_counts (service_id, hour, channel, key_type, status, took, messages)
+     select $1, h.hour, c.channel, 'normal', s.status, s.took, 1000
+     from generate_series($2::integer, $3::integer) as h (hour)
+     cross join (values ('email'), ('sms')) as c (channel)
+     cross join (select 'delivered' as status, took from generate_series(0, 30) as t (took)
+                 union all
+                 values ('permanent-failure', -1), ('temporary-failure', -1), ('sending', -1)) s`,
+    [service, now - COUNTED_DAYS * 24, now],
+  )
+  await client.query(
+    `insert into template_counts (service_id, day, template_id, key_type, status, messages)
+     select $1, d.day, t.template_id, 'normal', s.status, 100
+     from generate_series($2::integer, $3::integer) as d (day)
+     cross join (select gen_random_uuid() as template_id from generate_series(1, $4::integer)) t
+     cross join (values ('delivered'), ('permanent-failure'), ('temporary-failure'), ('sending')) as s (status)`,
+    [service, Math.floor(now / 24) - COUNTED_DAYS, Math.floor(now / 24), templates],
+  )
   // What maintenance has not added up yet.
-  await store.db.sql`
-    insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
-    select ${service}, ${now}, 'email', 'normal', gen_random_uuid(), 'delivered', 7, 1
-    from generate_series(1, 2000)`
-  await store.db.script('vacuum (analyze) hourly_counts')
+  await client.query(
+    `insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
+     select $1, $2, 'email', 'normal', gen_random_uuid(), 'delivered', 7, 1
+     from generate_series(1, 2000)`,
+    [service, now],
+  )
+  await client.query('vacuum (analyze) hourly_counts, template_counts, hourly_changes')
+  await client.end()
 }
 
 /** Some twenty messages of one recipient among all. */

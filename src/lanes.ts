@@ -21,7 +21,7 @@ import {
 } from './maintenance/purge.ts'
 import { recountDailyUsage } from './maintenance/recount.ts'
 import type { Task } from './maintenance/run.ts'
-import { foldHourlyCounts, purgeHourlyCounts, recountHours } from './maintenance/statistics.ts'
+import { foldHourlyCounts, purgeHourlyCounts, recountDays } from './maintenance/statistics.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
 import { scan, writeVerdicts } from './notifications/scan.ts'
@@ -97,7 +97,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('recount-daily-usage', 24 * HOUR, 10 * MINUTE, recountDailyUsage),
     task('fold-hourly-counts', 10, 2 * MINUTE, foldHourlyCounts),
     task('purge-hourly-counts', HOUR, 2 * MINUTE, purgeHourlyCounts),
-    task('recount-hours', 24 * HOUR, 2 * MINUTE, recountHours),
+    task('recount-hourly-counts', 24 * HOUR, 2 * MINUTE, recountDays),
     task('purge-inbox', HOUR, 2 * MINUTE, purgeInbox),
     task('purge-receipts', HOUR, 2 * MINUTE, purgeReceipts),
     task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../faults/support/random.ts'
 import type { Id } from '../src/core/id.ts'
-import { foldHourlyCounts, purgeHourlyCounts, recountHours } from '../src/maintenance/statistics.ts'
+import { foldHourlyCounts, purgeHourlyCounts, recountDays } from '../src/maintenance/statistics.ts'
 import { currentStates, move } from '../src/notifications/sql/apply.ts'
 import { giveUp } from '../src/notifications/sql/expire.ts'
 import { miscounted } from '../src/notifications/sql/recount.ts'
@@ -17,7 +17,9 @@ const hourNow = () => Math.floor(Date.now() / 3_600_000)
 const FAILED = statusesOf(['failed'])
 
 async function wrong({ parts }: World) {
-  return miscounted(parts.db.sql, hourNow() - 200, hourNow() + 1)
+  const today = Math.floor(hourNow() / 24)
+  const days = await Promise.all([-2, -1, 0, 1].map(day => miscounted(parts.db.sql, today + day)))
+  return days.flat()
 }
 
 /** Waits until no ticket is due: all that can be delivered is. */
@@ -136,16 +138,19 @@ describe('through the whole program', () => {
     expect(await wrong(here)).toEqual([])
     await runSteps(foldHourlyCounts(here.parts))
     expect(await wrong(here)).toEqual([])
-    const [left] = await db.sql<{ n: number; zero: number; total: number; delivered: number }>`
+    const [left] = await db.sql<{ n: number; zero: number; total: number; of_templates: number; delivered: number }>`
       select (select count(*) from hourly_changes)::integer as n,
-             (select count(*) from hourly_counts where messages <= 0)::integer as zero,
+             (select count(*) from hourly_counts where messages <= 0)::integer
+               + (select count(*) from template_counts where messages <= 0)::integer as zero,
              (select sum(messages) from hourly_counts)::integer as total,
+             (select sum(messages) from template_counts)::integer as of_templates,
              (select count(*) from states where status = 'delivered')::integer as delivered`
     expect(left).toMatchObject({ n: 0, zero: 0 })
     expect(left?.total).toBeGreaterThan(80)
+    expect(left?.of_templates).toBe(left?.total)
     expect(left?.delivered).toBeGreaterThan(20)
     // Nothing to correct, and the comparison does find what is wrong.
-    expect(await runSteps(recountHours(here.parts))).toBe(0)
+    expect(await runSteps(recountDays(here.parts))).toBe(0)
   })
 
   test('the overview shows the same numbers, without test keys', async () => {
@@ -190,29 +195,35 @@ describe('through the whole program', () => {
     await db.sql`
       update states set status = 'permanent-failure'
       where id = (select id from states where status = 'delivered' and template_id is not null limit 1)`
-    expect(await wrong(here)).toHaveLength(2)
-    expect(await runSteps(recountHours(here.parts))).toBe(2)
+    expect(await wrong(here)).toHaveLength(4)
+    expect(await runSteps(recountDays(here.parts))).toBe(4)
     expect(await wrong(here)).toEqual([])
 
     // Counts of an hour whose messages are gone stay.
     const lost = { service: ids.next(), hour: hourNow() - 50 }
     await db.sql`
-      insert into hourly_counts (service_id, hour, channel, key_type, template_id, status, took, messages)
-      values (${lost.service}, ${lost.hour}, 'email', 'normal', ${lost.service}, 'delivered', 3, 5)`
-    expect(await runSteps(recountHours(here.parts))).toBe(0)
+      insert into hourly_counts (service_id, hour, channel, key_type, status, took, messages)
+      values (${lost.service}, ${lost.hour}, 'email', 'normal', 'delivered', 3, 5)`
+    expect(await runSteps(recountDays(here.parts))).toBe(0)
     await db.sql`delete from hourly_counts where service_id = ${lost.service}`
   })
 
   test('counts are deleted after 13 months', async () => {
     const { sql } = here.parts.db
-    const counts = async () => (await sql<{ n: number }>`select count(*)::integer as n from hourly_counts`)[0]?.n
+    const counts = async () => {
+      const [row] = await sql<{ n: number }>`
+        select ((select count(*) from hourly_counts) + (select count(*) from template_counts))::integer as n`
+      return row?.n ?? 0
+    }
     await runSteps(foldHourlyCounts(here.parts))
     const before = await counts()
     for (const months of [12, 14])
       await sql`
-        insert into hourly_counts (service_id, hour, channel, key_type, template_id, status, took, messages)
+        insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
         values (${service}, ${hourNow() - months * 30 * 24}, 'email', 'normal', ${service}, 'delivered', 3, 5)`
+    await runSteps(foldHourlyCounts(here.parts))
+    expect(await counts()).toBe(before + 4)
     await runSteps(purgeHourlyCounts(here.parts))
-    expect(await counts()).toBe((before ?? 0) + 1)
+    expect(await counts()).toBe(before + 2)
   })
 })

@@ -1,6 +1,6 @@
 // The hourly counts while processes and the database are killed: at any moment they are the statuses of the messages.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { wrongClasses, wrongCounts } from '../support/count-checker.ts'
+import { type WrongCount, wrongCounts } from '../support/count-checker.ts'
 import { type Environment, RECEIPT_SECRET } from '../support/environment.ts'
 import { type Block, verdict } from '../support/promise.ts'
 import { startLoad } from './events.ts'
@@ -57,11 +57,10 @@ export const hourlyCounts: Block = {
         looks,
         left: await unfolded(sql),
         wrong: await wrongCounts(sql, services),
-        classes: await wrongClasses(sql, services),
         total: total ?? { messages: 0, rows: 0 },
       }
     })
-    const { looks, wrong, classes, total, counts } = result
+    const { looks, wrong, total, counts } = result
     const wrongLooks = looks.filter(one => one.length > 0)
     return [
       verdict(
@@ -71,7 +70,6 @@ export const hourlyCounts: Block = {
         `${kills - databaseDeaths} deaths of processes, ${databaseDeaths} of the database: ${total.messages} messages in ${total.rows} counts, ${wrong.length} wrong; ${looks.length} comparisons under load, ${wrongLooks.length} with a difference`,
         {
           'all counts are those of the messages': wrong.length === 0,
-          'all times to delivery, too': classes.length === 0,
           'so they were at every moment': wrongLooks.length === 0,
           'compared often enough': looks.length >= 2 * kills,
           'all changes are added up': result.left === 0,
@@ -79,7 +77,6 @@ export const hourlyCounts: Block = {
         },
         [
           ...wrong.slice(0, 5).map(one => JSON.stringify(one)),
-          ...classes.slice(0, 5).map(one => JSON.stringify(one)),
           ...wrongLooks.slice(0, 3).map(one => JSON.stringify(one.slice(0, 3))),
           ...result.violations,
         ],
@@ -93,7 +90,7 @@ const unfolded = async (sql: Environment['store']['db']['sql']) =>
 
 /** Compares counts and messages again and again, in one snapshot each; while the database is down it cannot. */
 function watchCounts({ store: { db } }: Environment, services: readonly string[]) {
-  const looks: object[][] = []
+  const looks: WrongCount[][] = []
   let isOver = false
   const work = (async () => {
     while (!isOver) {

@@ -1,64 +1,48 @@
-// Compares the hourly counts with the messages themselves. Written from what the tables mean, not from the code that counts.
+// Compares the counts with the messages themselves. Written from what the tables mean, not from the code that counts.
 import type { Sql } from '../../src/db/connect.ts'
 
-/** Counts that differ: of one service, hour, template and status. */
-export const wrongCounts = (sql: Sql, services: readonly string[]) => sql<{
-  service_id: string
-  hour: number
-  template_id: string
-  key_type: string
-  status: string
-  counted: number
-  stored: number
-}>`
-  with counted as (
-    select service_id, hour, template_id, key_type, status, sum(messages)::integer as messages
-    from (select * from hourly_counts union all select * from hourly_changes) both_tables
-    where service_id = any (${services}::uuid[])
-    group by service_id, hour, template_id, key_type, status
-    having sum(messages) <> 0
-  ),
-  stored as (
-    select n.service_id, floor(extract(epoch from uuid_time(n.id)) / 3600)::integer as hour, n.template_id, n.key_type,
-           case when s.status = 'created' and n.scheduled_for is not null then 'scheduled' else s.status end as status,
-           count(*)::integer as messages
-    from notifications n
-    join states s on s.id = n.id
-    where n.service_id = any (${services}::uuid[])
-    group by 1, 2, 3, 4, 5
-  )
-  select service_id, hour, template_id, key_type, status, coalesce(c.messages, 0) as counted, coalesce(s.messages, 0) as stored
-  from counted c
-  full join stored s using (service_id, hour, template_id, key_type, status)
-  where c.messages is distinct from s.messages`
+export type WrongCount = { of: string; key: object; counted: number; stored: number }
 
-/** Delivered messages whose class of time to delivery is not the one they are counted in. */
-export const wrongClasses = (sql: Sql, services: readonly string[]) => sql<{
-  took: number
-  counted: number
-  stored: number
-}>`
-  with counted as (
-    select took, sum(messages)::integer as messages
-    from (select * from hourly_counts union all select * from hourly_changes) both_tables
-    where service_id = any (${services}::uuid[])
-    group by took
-    having sum(messages) <> 0
-  ),
-  stored as (
-    select case when s.status <> 'delivered' then -1
+/** Counts that differ: by hour, status and time to delivery, or by day, template and status. */
+export const wrongCounts = (sql: Sql, services: readonly string[]) => sql<WrongCount>`
+  with stored as materialized (
+    select n.service_id, floor(extract(epoch from uuid_time(n.id)) / 3600)::integer as hour, n.channel, n.template_id, n.key_type,
+           case when s.status = 'created' and n.scheduled_for is not null then 'scheduled' else s.status end as status,
+           case when s.status <> 'delivered' then -1
                 when t.seconds < 0.1 then 0
                 else least(61, 1 + floor(log(1.3, t.seconds / 0.1)))::integer
-           end as took, count(*)::integer as messages
+           end as took
     from notifications n
     join states s on s.id = n.id
     cross join lateral (
       select extract(epoch from s.completed_at - greatest(uuid_time(n.id), n.scheduled_for)) as seconds
     ) t
     where n.service_id = any (${services}::uuid[])
-    group by 1
+  ),
+  both_tables as (
+    select 'hour' as of, jsonb_build_object('service', service_id, 'hour', hour, 'channel', channel, 'key', key_type,
+                                            'status', status, 'took', took) as key, 0 as counted, 1 as stored
+    from stored
+    union all
+    select 'hour', jsonb_build_object('service', service_id, 'hour', hour, 'channel', channel, 'key', key_type,
+                                      'status', status, 'took', took), messages, 0
+    from (select service_id, hour, channel, key_type, status, took, messages from hourly_counts
+          union all
+          select service_id, hour, channel, key_type, status, took, messages from hourly_changes) counts
+    where service_id = any (${services}::uuid[])
+    union all
+    select 'template', jsonb_build_object('service', service_id, 'day', hour / 24, 'template', template_id, 'key', key_type,
+                                          'status', status), 0, 1
+    from stored
+    union all
+    select 'template', jsonb_build_object('service', service_id, 'day', day, 'template', template_id, 'key', key_type,
+                                          'status', status), messages, 0
+    from (select service_id, day, template_id, key_type, status, messages from template_counts
+          union all
+          select service_id, hour / 24, template_id, key_type, status, messages from hourly_changes) counts
+    where service_id = any (${services}::uuid[])
   )
-  select took, coalesce(c.messages, 0) as counted, coalesce(s.messages, 0) as stored
-  from counted c
-  full join stored s using (took)
-  where c.messages is distinct from s.messages`
+  select of, key, sum(counted)::integer as counted, sum(stored)::integer as stored
+  from both_tables
+  group by of, key
+  having sum(counted) <> sum(stored)`

@@ -1,7 +1,7 @@
 // The hourly counts: changes are added up, hours past their retention are deleted, and recent hours are compared with the messages.
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../db/connect.ts'
-import { recountHour } from '../notifications/sql/recount.ts'
+import { recountDay } from '../notifications/sql/recount.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
 import { fold, purgeCounts } from '../statistics/sql/fold.ts'
 
@@ -11,7 +11,7 @@ const HOUR_MICROS = 3_600_000_000
 /** Thirteen months: a month can be compared with the same one a year before. */
 const KEPT_HOURS = 13 * 31 * 24
 /** No message is purged before (OPEN_DAYS in purge.ts). */
-const RECOUNTED_HOURS = 7 * 24
+const RECOUNTED_DAYS = 7
 
 const hourNow = (clock: Clock) => Math.floor(clock.micros() / HOUR_MICROS)
 
@@ -25,9 +25,9 @@ export function purgeHourlyCounts({ db: { sql }, clock }: App): Steps {
 
 /**
  * During an upgrade the version before delivers messages that this version has accepted and counted, and does not count the change.
- * One hour per step, newest first; the rows of a step are the counts that were wrong.
+ * One day per step, newest first; the rows of a step are the counts that were wrong.
  */
-export async function* recountHours({ db: { sql }, clock }: App): Steps {
-  const now = hourNow(clock)
-  for (let ago = 0; ago <= RECOUNTED_HOURS; ago++) yield await recountHour(sql, now - ago)
+export async function* recountDays({ db: { sql }, clock }: App): Steps {
+  const today = Math.floor(hourNow(clock) / 24)
+  for (let ago = 0; ago < RECOUNTED_DAYS; ago++) yield await recountDay(sql, today - ago)
 }

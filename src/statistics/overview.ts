@@ -7,7 +7,7 @@ import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { appliedAt } from '../db/migrate.ts'
 import { startsOfDays } from './days.ts'
-import { type CountRow, countsSince, hasAny } from './sql/read.ts'
+import { type CountRow, countsSince, failingTemplates, hasAny, type TemplateCountRow } from './sql/read.ts'
 import { NOT_DELIVERED, percentile } from './took.ts'
 
 export type StatusCount = { channel: Channel; status: string; messages: number }
@@ -31,7 +31,7 @@ export type Overview = {
   days: readonly DayCounts[]
   /** Of messages accepted today, and in all these days; null when none was delivered. */
   took: { today: Took | null; days: Took | null }
-  /** Templates with the most failures in these days, the most first. */
+  /** Templates with the most failures in these days, the most first. By UTC days: the first day is the one in which these begin. */
   failing: readonly FailingTemplate[]
 }
 
@@ -51,7 +51,10 @@ export async function overview(
 ): Promise<Overview> {
   requirePermission(actor, 'see-service', service)
   const starts = startsOfDays(app.clock.now(), timeZone, DAYS)
-  const rows = await countsSince(app.sql, service, starts)
+  const [rows, ofTemplates] = await Promise.all([
+    countsSince(app.sql, service, starts),
+    failingTemplates(app.sql, service, Math.floor((starts[0] ?? 0) / 24), failed, MOST_TEMPLATES),
+  ])
   return {
     days: starts.map((hour, day) => ({
       start: fromMicros(hour * HOUR_MICROS),
@@ -60,9 +63,9 @@ export async function overview(
     })),
     took: {
       today: tookOf(rows.filter(row => row.day === DAYS - 1)),
-      days: tookOf(rows.filter(row => row.day !== null)),
+      days: tookOf(rows),
     },
-    failing: failingOf(rows, failed),
+    failing: failingOf(ofTemplates, failed),
   }
 }
 
@@ -87,7 +90,7 @@ const COUNTED_FROM = '0018_statistics.sql'
 
 const countsOfDay = (rows: readonly CountRow[], wanted: number): StatusCount[] =>
   rows.flatMap(({ day, channel, status, messages }) =>
-    day === wanted && channel !== null && status !== null ? [{ channel, status, messages }] : [],
+    day === wanted && status !== null ? [{ channel, status, messages }] : [],
   )
 
 function tookOf(rows: readonly CountRow[]): Took | null {
@@ -98,19 +101,12 @@ function tookOf(rows: readonly CountRow[]): Took | null {
   return p50 === null || p95 === null ? null : { p50, p95 }
 }
 
-function failingOf(rows: readonly CountRow[], failed: readonly string[]): FailingTemplate[] {
-  const byTemplate = new Map<Id, { status: string; messages: number }[]>()
-  for (const { template_id, status, messages } of rows)
-    if (template_id !== null && status !== null)
-      byTemplate.set(template_id, [...(byTemplate.get(template_id) ?? []), { status, messages }])
-  return [...byTemplate]
-    .map(([template_id, counts]) => {
-      const reasons = counts.filter(one => failed.includes(one.status)).sort((a, b) => b.messages - a.messages)
-      return { template_id, failed: sum(reasons), accepted: sum(counts), reasons }
-    })
-    .filter(one => one.failed > 0)
-    .sort((a, b) => b.failed - a.failed)
-    .slice(0, MOST_TEMPLATES)
+function failingOf(rows: readonly TemplateCountRow[], failed: readonly string[]): FailingTemplate[] {
+  return [...new Set(rows.map(row => row.template_id))].map(template_id => {
+    const counts = rows.filter(row => row.template_id === template_id)
+    const reasons = counts.filter(one => failed.includes(one.status))
+    return { template_id, failed: sum(reasons), accepted: sum(counts), reasons }
+  })
 }
 
 const sum = (counts: readonly { messages: number }[]) => counts.reduce((all, one) => all + one.messages, 0)

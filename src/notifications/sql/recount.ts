@@ -1,39 +1,29 @@
-// The hourly counts, compared with the messages.
+// The counts, compared with the messages.
 import { floorOf } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
-import { corrected, differences } from '../../statistics/sql/counted.ts'
+import { compared, corrected } from '../../statistics/sql/counted.ts'
 
-const HOUR_MICROS = 3_600_000_000
+const DAY_MICROS = 86_400_000_000
 
-const messagesOf = (firstHour: number, lastHour: number) => part`(
+const messagesOf = (day: number) => part`(
       select id, service_id, key_type, channel, template_id, scheduled_for, completed_at, status
       from states
-      where id >= ${floorOf(firstHour * HOUR_MICROS)}
-        and id < ${floorOf((lastHour + 1) * HOUR_MICROS)}
-    ) stated`
+      where id >= ${floorOf(day * DAY_MICROS)}
+        and id < ${floorOf((day + 1) * DAY_MICROS)}
+    ) messages`
 
-export type Difference = {
-  service_id: string
-  hour: number
-  channel: string
-  key_type: string
-  template_id: string
-  status: string
-  took: number
-  messages: number
-}
+/** Counts of a UTC day that differ from the messages, and by how much they are too low. */
+export const miscounted = (sql: Sql, day: number) => sql<{ counts: string; of: object; messages: number }>`
+  with ${compared(messagesOf(day), day)}
+  select 'hourly_counts' as counts, to_json(w) as of, messages from wrong_hours w
+  union all
+  select 'template_counts', to_json(w), messages from wrong_templates w`
 
-/** By how much the counts of these hours are too low. */
-export const miscounted = (sql: Sql, firstHour: number, lastHour: number) =>
-  sql<Difference>`
-  select service_id, hour, channel, key_type, template_id, status, took, messages
-  from (${differences(messagesOf(firstHour, lastHour), firstHour, lastHour)}) found
-  where messages <> 0`
-
-/** Corrects the counts of an hour; returns how many were wrong. One statement, hence one snapshot: what changes meanwhile is not lost. */
-export async function recountHour(sql: Sql, hour: number): Promise<number> {
+/** Corrects the counts of a UTC day; returns how many were wrong. One statement, hence one snapshot: what changes meanwhile is kept. */
+export async function recountDay(sql: Sql, day: number): Promise<number> {
   const [row] = await sql<{ corrected: number }>`
-    with ${corrected(differences(messagesOf(hour, hour), hour, hour))}
-    select count(*)::integer as corrected from corrected`
+    with ${compared(messagesOf(day), day)},
+    ${corrected(day)}
+    select ((select count(*) from right_hours) + (select count(*) from right_templates))::integer as corrected`
   return row?.corrected ?? 0
 }

@@ -54,39 +54,73 @@ export const counted = (rows: Part): Part => part`hourly as (
   )`
 
 /**
- * Selects by how much the counts of these hours are too low, compared with the messages themselves: rows of states with id,
- * service_id, key_type, channel, template_id, scheduled_for, completed_at, status. A change of status and its count are one commit,
- * so there is a difference only when something else than Herald, or the version before, changed a message. `is_stored`: the service
- * has messages of that hour.
+ * CTEs `wrong_hours` and `wrong_templates`: by how much the counts of a UTC day are too low, compared with the messages themselves:
+ * rows of states with id, service_id, key_type, channel, template_id, scheduled_for, completed_at, status. A change of status and
+ * its count are one commit, so there is a difference only when something else than Herald, or the version before, changed a message.
+ * `is_stored`: the service has messages of that day.
  */
-export const differences = (rows: Part, firstHour: number, lastHour: number): Part => part`
-    select service_id, hour, channel, key_type, template_id, status, took, sum(messages)::integer as messages,
-           bool_or(bool_or(is_stored)) over (partition by service_id, hour) as is_stored
+export const compared = (rows: Part, day: number): Part => part`stated as materialized (
+    select service_id, ${hour} as hour, channel, key_type, template_id, ${counting(part`status`)} as status,
+           case when status = 'delivered' then ${took} else ${none} end as took, count(*) as messages
+    from ${rows}
+    where template_id is not null
+    group by 1, 2, 3, 4, 5, 6, 7
+  ),
+  changes as materialized (
+    select service_id, hour, channel, key_type, template_id, status, took, messages
+    from hourly_changes
+    where hour between ${day}::integer * 24 and ${day}::integer * 24 + 23
+  ),
+  wrong_hours as materialized (
+    select service_id, hour, channel, key_type, status, took, sum(messages)::integer as messages,
+           service_id in (select service_id from stated) as is_stored
     from (
-      select service_id, ${hour} as hour, channel, key_type, template_id, ${counting(part`status`)} as status,
-             case when status = 'delivered' then ${took} else ${none} end as took, count(*) as messages, true as is_stored
-      from ${rows}
-      where template_id is not null
-      group by 1, 2, 3, 4, 5, 6, 7
+      select service_id, hour, channel, key_type, status, took, messages from stated
       union all
-      select service_id, hour, channel, key_type, template_id, status, took, -messages, false
+      select service_id, hour, channel, key_type, status, took, -messages from changes
+      union all
+      select service_id, hour, channel, key_type, status, took, -messages
       from hourly_counts
-      where hour between ${firstHour} and ${lastHour}
-      union all
-      select service_id, hour, channel, key_type, template_id, status, took, -messages, false
-      from hourly_changes
-      where hour between ${firstHour} and ${lastHour}
+      where hour between ${day}::integer * 24 and ${day}::integer * 24 + 23
     ) both_ways
-    group by service_id, hour, channel, key_type, template_id, status, took`
+    group by service_id, hour, channel, key_type, status, took
+    having sum(messages) <> 0
+  ),
+  wrong_templates as materialized (
+    select service_id, template_id, key_type, status, sum(messages)::integer as messages,
+           service_id in (select service_id from stated) as is_stored
+    from (
+      select service_id, template_id, key_type, status, messages from stated
+      union all
+      select service_id, template_id, key_type, status, -messages from changes
+      union all
+      select service_id, template_id, key_type, status, -messages from template_counts where day = ${day}
+    ) both_ways
+    group by service_id, template_id, key_type, status
+    having sum(messages) <> 0
+  )`
 
 /**
- * A CTE `corrected` that counts what `differences` selects. Where no message is stored, they are gone and the counts stay.
+ * CTEs `right_hours` and `right_templates` that add what `compared` has found. Where no message is stored, they are gone and the counts
+ * stay. Adding keeps what is counted at the same moment.
  */
-export const corrected = (found: Part): Part => part`corrected as (
-    insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
-    select service_id, hour, channel, key_type, template_id, status, took, messages
-    from (${found}) found
-    where messages <> 0
-      and is_stored
+export const corrected = (day: number): Part => part`right_hours as (
+    insert into hourly_counts (service_id, hour, channel, key_type, status, took, messages)
+    select service_id, hour, channel, key_type, status, took, messages
+    from wrong_hours
+    where is_stored
+    order by service_id, hour, channel, key_type, status, took
+    on conflict (service_id, hour, channel, key_type, status, took)
+    do update set messages = hourly_counts.messages + excluded.messages
+    returning 1
+  ),
+  right_templates as (
+    insert into template_counts (service_id, day, template_id, key_type, status, messages)
+    select service_id, ${day}, template_id, key_type, status, messages
+    from wrong_templates
+    where is_stored
+    order by service_id, template_id, key_type, status
+    on conflict (service_id, day, template_id, key_type, status)
+    do update set messages = template_counts.messages + excluded.messages
     returning 1
   )`

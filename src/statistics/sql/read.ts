@@ -1,45 +1,75 @@
-// Reads of the counts: always the sum of both tables in one statement, so that a number is exact while changes are added up.
+// Reads of the counts: always together with the changes in one statement, so that a number is exact while changes are added up.
+// Messages of test keys are left out: they send nothing.
 import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, type Part, part, type Sql } from '../../db/connect.ts'
+import { bare, type Sql } from '../../db/connect.ts'
 
-/** The counts of a service since an hour, without test keys, which send nothing. */
-const since = (service: Id, hour: number): Part => part`(
-      select hour, channel, template_id, status, took, messages
+/** `day`: the index of the day. Either the status or the class of the time to delivery is given. */
+export type CountRow = { day: number; channel: Channel; status: string | null; took: number | null; messages: number }
+
+/** The counts of the days that start in these hours: by day, channel and status; by day, channel and time to delivery. */
+export const countsSince = (sql: Sql, service: Id, starts: readonly number[]) => sql<CountRow>`
+  select day, channel, status, took, sum(messages)::integer as messages
+  from (
+    select width_bucket(hour, ${bare(starts)}::integer[]) - 1 as day, channel, status, took, messages
+    from (
+      select hour, channel, status, took, messages
       from hourly_counts
       where service_id = ${service}
-        and hour >= ${hour}
+        and hour >= ${starts[0] ?? 0}
         and key_type <> 'test'
       union all
-      select hour, channel, template_id, status, took, messages
+      select hour, channel, status, took, messages
       from hourly_changes
       where service_id = ${service}
-        and hour >= ${hour}
+        and hour >= ${starts[0] ?? 0}
         and key_type <> 'test'
-    )`
-
-/** `day`: the index of the day. Without a day, what its template has in all days. */
-export type CountRow = {
-  day: number | null
-  channel: Channel | null
-  status: string | null
-  took: number | null
-  template_id: Id | null
-  messages: number
-}
-
-/**
- * The counts of the days that start in these hours: by day, channel and status; by day, channel and time to delivery; by template
- * and status. One pass over the rows.
- */
-export const countsSince = (sql: Sql, service: Id, starts: readonly number[]) => sql<CountRow>`
-  select day, channel, status, took, template_id, sum(messages)::integer as messages
-  from (
-    select width_bucket(hour, ${bare(starts)}::integer[]) - 1 as day, channel, status, template_id, took, messages
-    from ${since(service, starts[0] ?? 0)} counts
-  ) counts
-  group by grouping sets ((day, channel, status), (day, channel, took), (template_id, status))
+    ) all_counts
+  ) of_days
+  group by grouping sets ((day, channel, status), (day, channel, took))
   having sum(messages) <> 0`
+
+export type TemplateCountRow = { template_id: Id; status: string; messages: number; failed: number }
+
+/** The counts, since a UTC day, of the templates with the most messages of these statuses: by template and status. */
+export const failingTemplates = (
+  sql: Sql,
+  service: Id,
+  sinceDay: number,
+  failed: readonly string[],
+  most: number,
+) => sql<TemplateCountRow>`
+  with counts as materialized (
+    select template_id, status, sum(messages)::integer as messages
+    from (
+      select template_id, status, messages
+      from template_counts
+      where service_id = ${service}
+        and day >= ${sinceDay}
+        and key_type <> 'test'
+      union all
+      select template_id, status, messages
+      from hourly_changes
+      where service_id = ${service}
+        and hour >= ${sinceDay}::integer * 24
+        and key_type <> 'test'
+    ) all_counts
+    group by template_id, status
+  ),
+  worst as (
+    select template_id, sum(messages)::integer as failed
+    from counts
+    where status = any (${failed}::text[])
+    group by template_id
+    having sum(messages) > 0
+    order by failed desc, template_id
+    limit ${most}
+  )
+  select template_id, status, messages, failed
+  from worst
+  join counts using (template_id)
+  where messages <> 0
+  order by failed desc, template_id, messages desc`
 
 /** Whether the service has ever sent a message with a live or team key. */
 export async function hasAny(sql: Sql, service: Id): Promise<boolean> {

@@ -38,7 +38,15 @@ const VISITS: Readonly<Record<string, string>> = {
   sessions: "- 'last_seen_at'",
   people: "- 'last_seen_at' - 'time_zone'",
 }
-const UNWATCHED = ['sign_in_tries', 'sign_in_challenges', 'tickets', 'event_clock', 'hourly_counts', 'hourly_changes']
+const UNWATCHED = [
+  'sign_in_tries',
+  'sign_in_challenges',
+  'tickets',
+  'event_clock',
+  'hourly_counts',
+  'template_counts',
+  'hourly_changes',
+]
 
 async function contentsOf({ db }: Awaited<ReturnType<typeof world>>['parts']): Promise<Record<string, string>> {
   const client = db.client()

@@ -408,7 +408,7 @@ async function plantHistory({ db, clock }: Parts, { id, templates }: PlantedServ
     }),
   )
   await db.sql`
-    insert into hourly_counts (service_id, hour, channel, key_type, template_id, status, took, messages)
+    insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
     select ${id}::uuid, r.hour, r.channel, 'normal', r.template, r.status, r.took, r.messages
     from unnest(${rows.map(r => r.hour)}::integer[], ${rows.map(r => r.channel)}::text[], ${rows.map(r => r.template)}::uuid[],
                 ${rows.map(r => r.status)}::text[], ${rows.map(r => r.took)}::smallint[], ${rows.map(r => r.messages)}::integer[])
