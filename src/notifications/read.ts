@@ -49,7 +49,7 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
   const found = await page(app.sql, {
     service: service.id,
     keyType: key.key_type,
-    channels: [...new Set(channels)].map(channel => ({ channel, from: oldest(app.clock, service, channel) })),
+    channels: [...new Set(channels)].map(channel => ({ channel, from: oldestKept(app.clock, service, channel) })),
     inJob: query.include_jobs?.toLowerCase() === 'true' ? [false, true] : [false],
     statuses: query.status ? statusesOf(query.status) : null,
     reference: query.reference ?? null,
@@ -77,10 +77,10 @@ export async function list(app: App, { service, key }: Caller, query: ListQuery)
 
 /** Whether its retention period has ended; it may be deleted later. */
 export const isExpired = (clock: Clock, service: Service, { id, channel }: { id: Id; channel: Channel }) =>
-  id < oldest(clock, service, channel)
+  id < oldestKept(clock, service, channel)
 
 /** The lowest id within the retention period at this moment; expired rows may be deleted later. */
-const oldest = (clock: Clock, service: Service, channel: Channel) =>
+export const oldestKept = (clock: Clock, service: Service, channel: Channel) =>
   floorOf(clock.micros() - retentionDays(service, channel) * DAY_MICROS)
 
 const windowStart = (clock: Clock, service: Service) =>

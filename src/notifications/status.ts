@@ -1,5 +1,6 @@
 // Statuses, their labels, and which status may follow which (contract 6.1–6.3).
 import { CHANNELS, type Channel } from '../channels/index.ts'
+import type { Timestamp } from '../core/clock.ts'
 
 export const STATUSES = [
   'created',
@@ -34,10 +35,10 @@ export const FILTERS = [
 
 export type Filter = (typeof FILTERS)[number]
 
-const FAILED = ['technical-failure', 'temporary-failure', 'permanent-failure', 'virus-scan-failed'] as const
+export const FAILURES = ['technical-failure', 'temporary-failure', 'permanent-failure', 'virus-scan-failed'] as const
 
 export const statusesOf = (filters: readonly Filter[]): Status[] => [
-  ...new Set(filters.flatMap((filter): readonly Status[] => (filter === 'failed' ? FAILED : [filter]))),
+  ...new Set(filters.flatMap((filter): readonly Status[] => (filter === 'failed' ? FAILURES : [filter]))),
 ]
 
 export type Group = 'in-transit' | 'delivered' | 'failed' | 'cancelled'
@@ -80,6 +81,15 @@ export function describe(status: Status, channel: Channel, detail: string | null
   const labels: Partial<Record<Status, string>> = CHANNELS[channel].labels
   return labels[status] ?? LABELS[status]
 }
+
+/** Whether it waits for a time that has not come yet: until then it can be cancelled. `now` in milliseconds since 1970. */
+export const isScheduledAt = (
+  { status, scheduled_for }: { status: Status; scheduled_for: Timestamp | null },
+  now: number,
+): boolean =>
+  scheduled_for !== null &&
+  (status === 'created' || status === 'pending-virus-check') &&
+  Date.parse(scheduled_for) > now
 
 /** `at`: the provider's time of the receipt that set the status; null when no receipt did. */
 export type CurrentStatus = { status: Status; at: number | null }
