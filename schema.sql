@@ -697,6 +697,8 @@ CREATE INDEX notifications_by_recipient ON ONLY public.notifications USING btree
 
 CREATE INDEX notifications_by_reference ON ONLY public.notifications USING btree (service_id, key_type, md5(reference), id NULLS FIRST) WHERE (reference IS NOT NULL);
 
+CREATE INDEX notifications_by_template ON ONLY public.notifications USING btree (template_id, id NULLS FIRST);
+
 CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id NULLS FIRST);
 
 CREATE INDEX passkeys_of_person ON public.passkeys USING btree (person_id);
@@ -718,6 +720,8 @@ CREATE INDEX sessions_of_person ON public.sessions USING btree (person_id);
 CREATE INDEX sign_in_challenges_by_age ON public.sign_in_challenges USING btree (expires_at);
 
 CREATE INDEX sign_in_links_by_age ON public.sign_in_links USING btree (expires_at);
+
+CREATE INDEX states_failed ON ONLY public.states USING btree (template_id, status, id NULLS FIRST) WHERE (status = ANY (ARRAY['permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text]));
 
 CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id NULLS FIRST);
 

@@ -10,10 +10,11 @@ import { BEGINNING, type Position } from '../src/events/event.ts'
 import { makeEventPartitions } from '../src/events/partitions.ts'
 import { lastGroup, newGroups, placeAt, type Reading, read } from '../src/events/sql.ts'
 import { makePartitions } from '../src/notifications/partitions.ts'
+import { type Browsing, browse } from '../src/notifications/sql/browse.ts'
 import { type DigestedRecipient, toRecipient, withReference } from '../src/notifications/sql/find.ts'
 import { find, type Page, page, story } from '../src/notifications/sql/read.ts'
 import { pageOfTestMessages } from '../src/notifications/sql/simulated.ts'
-import { FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
+import { FAILURES, FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
 import { explained, type Measured, type Run } from './support/explain.ts'
 import { type World, world } from './support/world.ts'
 
@@ -82,18 +83,19 @@ async function fill(from: number, to: number, { columns, analysed }: Scene) {
     drop table if exists filling;
     create table filling as
     select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id, ${columns},
-           decode(substr(md5(case when n < 1000 and n % 100 = 41 then 'rare' when n % 3 = 0 then 'common' else n::text end), 1, 14), 'hex') as digest
+           decode(substr(md5(case when n < 1000 and n % 100 = 41 then 'rare' when n % 3 = 0 then 'common' else n::text end), 1, 14), 'hex') as digest,
+           case when n < 1000 and n % 100 = 40 then '${OTHER}'::uuid else '${SERVICE}'::uuid end as template_id
     from (select n, md5(n::text) as hash,
                  (extract(epoch from now()) * 1000)::bigint - 60000
                    - (n::bigint * 7919 * 1013) % ${Math.floor((DAYS - 0.1) * DAY_MS)} as ms
           from generate_series(${from}, ${to - 1}) n) made;
-    insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
+    insert into notifications (id, service_id, key_type, channel, in_job, job_id, template_id, template_version, lane, reference,
                                is_international, sealed, recipient_digest)
-    select id, service_id, key_type, channel, in_job, '${SERVICE}', 1, 'email-medium', reference,
+    select id, service_id, key_type, channel, in_job, case when in_job then '${SERVICE}'::uuid end, template_id, 1, 'email-medium', reference,
            false, decode(repeat('ab', 200), 'hex'), digest
     from filling;
-    insert into states (id, service_id, key_type, channel, in_job, status, completed_at)
-    select id, service_id, key_type, channel, in_job, status,
+    insert into states (id, service_id, key_type, channel, in_job, job_id, template_id, status, completed_at)
+    select id, service_id, key_type, channel, in_job, case when in_job then '${SERVICE}'::uuid end, template_id, status,
            case when status not in ('created', 'sending', 'pending', 'pending-virus-check') then now() end
     from filling`)
   const maintain = analysed || from === 0 ? 'vacuum (analyze)' : 'vacuum'
@@ -135,6 +137,21 @@ async function cases(): Promise<[string, Run][]> {
         bytes: 16 * 1024 * 1024,
         ...changes,
       })
+  const look = (changes: Partial<Browsing>): Browsing => ({
+    ...{ service: SERVICE, keyTypes: ['normal', 'team', 'test'] as const },
+    channels: [
+      { channel: 'email', from: floor },
+      { channel: 'sms', from: floor },
+    ],
+    ...{ below: null, statuses: null, dueAfter: null, template: null, job: null, reference: null, digests: null },
+    ...{ from: null, size: 51 },
+    ...changes,
+  })
+  const seen =
+    (changes: Partial<Browsing>): Run =>
+    sql =>
+      browse(sql, look(changes))
+  const digests = (name: string) => [createHash('md5').update(name).digest().subarray(0, 7)]
   const jobs = { inJob: [false, true] }
   const sms = { channels: [{ channel: 'sms' as const, from: floor }] }
   const [one] = await here.parts.db.sql<{ id: Id }>`
@@ -165,6 +182,23 @@ async function cases(): Promise<[string, Run][]> {
     ['messages to nobody', sql => toRecipient(sql, recipients('nobody'), 50)],
     ['messages with a reference, of all services', sql => withReference(sql, [SERVICE, OTHER], 'common', 50)],
     ['messages with a rare reference', sql => withReference(sql, [SERVICE, OTHER], 'rare', 50)],
+    ['people look: all', seen({})],
+    ['people look: newer ones, deep', seen({ from: { newer: deep } })],
+    ['people look: older ones, deep', seen({ from: { older: deep } })],
+    ['people look: in transit', seen({ statuses: ['created', 'pending-virus-check', 'sending', 'pending'] })],
+    ['people look: failed', seen({ statuses: FAILURES })],
+    ['people look: failed, newer, deep', seen({ statuses: FAILURES, from: { newer: deep } })],
+    ['people look: a rare template', seen({ template: OTHER })],
+    ['people look: a common template', seen({ template: SERVICE })],
+    ['people look: a template nobody uses', seen({ template: LAST })],
+    ['people look: failed of a rare template', seen({ template: OTHER, statuses: FAILURES })],
+    ['people look: failed of a common template', seen({ template: SERVICE, statuses: FAILURES })],
+    ['people look: a recipient', seen({ digests: digests('common') })],
+    ['people look: a rare recipient', seen({ digests: digests('rare') })],
+    ['people look: a recipient, newer, deep', seen({ digests: digests('common'), from: { newer: deep } })],
+    ['people look: a recipient nobody wrote to', seen({ digests: digests('nobody') })],
+    ['people look: a rare reference', seen({ reference: 'rare' })],
+    ['people look: a reference nobody gave', seen({ reference: 'nobody' })],
     ['the timeline of a message', sql => story(sql, one?.id as Id, 200)],
     ['the inbox: messages of test keys', sql => pageOfTestMessages(sql, null, 50)],
     ['the inbox, deep', sql => pageOfTestMessages(sql, deep, 50)],

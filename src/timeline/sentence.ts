@@ -30,18 +30,23 @@ export type Facts = {
   cancelledBy: string | null
   isHeld: boolean
   now: Timestamp
+  /** How times are written; absent: in UTC. */
+  write?(at: Timestamp): string
 }
 
 export function sentence(facts: Facts): string {
-  const said = (SIMULATED.has(facts.provider ?? '') ? simulated : BY_STATUS[facts.status])(facts)
-  const [first = '', ...rest] = said.filter(one => one !== null)
+  const [first = '', ...rest] = partsOf(facts)
   return `${[first.charAt(0).toUpperCase() + first.slice(1), ...rest].join('; ')}.`
 }
+
+/** What the sentence is made of: what happened, how far it came, and last what to do. */
+export const partsOf = (facts: Facts): string[] =>
+  (SIMULATED.has(facts.provider ?? '') ? simulated : BY_STATUS[facts.status])(facts).filter(one => one !== null)
 
 /** Parts of the sentence, to be joined by semicolons. */
 type Said = readonly (string | null)[]
 
-const NOTHING_TO_DO = 'nothing to do'
+export const NOTHING_TO_DO = 'nothing to do'
 const IF_IT_LASTS = 'if it lasts, ask the operator'
 const SIMULATED = new Set(['simulation', 'capture'])
 
@@ -74,8 +79,8 @@ const BY_STATUS: Readonly<Record<Status, (facts: Facts) => Said>> = {
     'the message was not sent',
     'remove the file and send again',
   ],
-  cancelled: ({ cancelledBy, completedAt, now }) => [
-    `cancelled${cancelledBy ? ` by ${cancelledBy}` : ''}${atTime(completedAt, now)}`,
+  cancelled: ({ cancelledBy, completedAt, ...facts }) => [
+    `cancelled${cancelledBy ? ` by ${cancelledBy}` : ''}${atTime(completedAt, facts)}`,
     'it was not sent',
     'send again if it is still needed',
   ],
@@ -98,7 +103,7 @@ const BY_STATUS: Readonly<Record<Status, (facts: Facts) => Said>> = {
     facts.cause === 'attempt'
       ? [handedOver(facts), 'that counts as delivered, but no receipt confirms it', IF_MISSING[facts.channel]]
       : [
-          `delivered${atTime(facts.completedAt, facts.now)}, as ${named(facts.provider)} reported`,
+          `delivered${atTime(facts.completedAt, facts)}, as ${named(facts.provider)} reported`,
           twice(facts),
           NOTHING_TO_DO,
         ],
@@ -134,11 +139,11 @@ const REJECTED: Readonly<Record<Channel, Meaning>> = {
 function waiting(facts: Facts): Said {
   const { scheduledFor, now, attempts, isHeld, createdAt, isLastLost } = facts
   if (scheduledFor !== null && isAfter(scheduledFor, now))
-    return [`scheduled for ${clock(scheduledFor, now)}`, 'nothing was sent yet', 'it can be cancelled until then']
+    return [`scheduled for ${written(scheduledFor, facts)}`, 'nothing was sent yet', 'it can be cancelled until then']
   const hold = isHeld ? 'sending is held by the operator, and goes on after the release' : null
   if (facts.nextTryAt === null && attempts === 0)
     return [
-      hold ?? `accepted${atTime(createdAt, now)} and waiting for its turn`,
+      hold ?? `accepted${atTime(createdAt, facts)} and waiting for its turn`,
       'nothing was sent yet',
       hold || isRecent(scheduledFor ?? createdAt, now) ? NOTHING_TO_DO : IF_IT_LASTS,
     ]
@@ -162,27 +167,31 @@ function failed(facts: Facts, unknown: Meaning): Said {
 
 const meaning = ({ channel, reply, detail, response }: Facts) => meaningOf(channel, reply, detail, response)
 
-const maybeSent = ({ provider, lastAttemptAt, now }: Facts) =>
-  `it may have been sent: the answer of ${named(provider)} was lost${atTime(lastAttemptAt, now)}`
+const maybeSent = ({ provider, lastAttemptAt, ...facts }: Facts) =>
+  `it may have been sent: the answer of ${named(provider)} was lost${atTime(lastAttemptAt, facts)}`
 
 const twice = ({ uncertain }: Facts) =>
   uncertain ? 'an earlier attempt may have arrived as well, so the recipient may have it twice' : null
 
-const handedOver = ({ provider, lastAttemptAt, now }: Facts) =>
-  `accepted by ${named(provider)}${atTime(lastAttemptAt, now)}`
+const handedOver = ({ provider, lastAttemptAt, ...facts }: Facts) =>
+  `accepted by ${named(provider)}${atTime(lastAttemptAt, facts)}`
 
 const named = (provider: string | null) => (provider === null ? 'the provider' : `the provider ${provider}`)
 
-function tried({ attempts, lastAttemptAt, now }: Facts): string | null {
+function tried({ attempts, lastAttemptAt, ...facts }: Facts): string | null {
   if (attempts === 0) return null
-  if (attempts === 1) return `tried once${atTime(lastAttemptAt, now)}`
-  return `tried ${attempts} times${lastAttemptAt ? ` until ${clock(lastAttemptAt, now)}` : ''}`
+  if (attempts === 1) return `tried once${atTime(lastAttemptAt, facts)}`
+  return `tried ${attempts} times${lastAttemptAt ? ` until ${written(lastAttemptAt, facts)}` : ''}`
 }
 
-const nextTry = ({ nextTryAt, now }: Facts) =>
-  nextTryAt === null || !isAfter(nextTryAt, now) ? 'next try soon' : `next try at ${clock(nextTryAt, now)}`
+const nextTry = ({ nextTryAt, ...facts }: Facts) =>
+  nextTryAt === null || !isAfter(nextTryAt, facts.now) ? 'next try soon' : `next try at ${written(nextTryAt, facts)}`
 
-const atTime = (at: Timestamp | null, now: Timestamp) => (at === null ? '' : ` at ${clock(at, now)}`)
+type Times = Pick<Facts, 'now' | 'write'>
+
+const atTime = (at: Timestamp | null, times: Times) => (at === null ? '' : ` at ${written(at, times)}`)
+
+const written = (at: Timestamp, { now, write }: Times) => (write ? write(at) : clock(at, now))
 
 const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 

@@ -4,7 +4,7 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
-import type { Status } from '../status.ts'
+import { FAILURES, type Status } from '../status.ts'
 import { LAST } from './bounds.ts'
 
 export type BrowsedMessage = {
@@ -50,9 +50,6 @@ export type Browsing = {
  */
 export const EXAMINED = 10_000
 
-/** Statuses that `states_failed` has. */
-const FAILED: readonly Status[] = ['permanent-failure', 'temporary-failure', 'technical-failure', 'virus-scan-failed']
-
 /**
  * Newest first. As in `page` of read.ts each combination of equal columns is one ordered index scan, rows are fetched by lateral
  * subqueries with a limit, and only the indexes for such statements have the order `nulls last` (test/explain.test.ts). A scan ends
@@ -76,7 +73,7 @@ export const browse = (sql: Sql, b: Browsing) => sql<BrowsedMessage>`
 
 /** How far a page that is not full has looked, if a scan was ended by its limit; null: to the end. */
 export async function examinedTo(sql: Sql, b: Browsing): Promise<Id | null> {
-  const scans = scansOf(b).filter(scan => scan.filter !== null)
+  const scans = scansOf(b).filter(scan => mostOf(b, scan) === EXAMINED)
   if (scans.length === 0) return null
   const [row] = await sql<{ id: Id | null }>`
     select ${isNewer(b) ? part`min(reached.id)` : part`max(reached.id)`}::uuid as id
@@ -84,17 +81,22 @@ export async function examinedTo(sql: Sql, b: Browsing): Promise<Id | null> {
   return row?.id ?? null
 }
 
-/** `each` has a row c for each scan, `walk` reads an index in order, `filter` is what the index does not cover (rows x). */
-type Scan = { each: Part; walk(most: number): Part; filter: Part | null }
+/**
+ * `each` has a row c for each scan, `walk` reads an index in order, `filter` is what the index does not cover (rows x).
+ * `isLoose`: nearly all rows pass the filter. `order`: of the index, unless it is that of ids.
+ */
+type Scan = { each: Part; walk(most: number): Part; filter: Part | null; isLoose?: boolean; order?: Part }
 
-const matches = (b: Browsing, { each, walk, filter }: Scan): Part => part`
+const mostOf = (b: Browsing, { filter, isLoose = false }: Scan) => (filter === null || isLoose ? b.size : EXAMINED)
+
+const matches = (b: Browsing, scan: Scan): Part => part`
       select m.id
-      from ${each}
+      from ${scan.each}
       cross join lateral (
         select x.id
-        from (${walk(filter === null ? b.size : EXAMINED)}) x
-        where ${filter ?? part`true`}
-        order by ${inOrder(b, part`x.id`)}
+        from (${scan.walk(mostOf(b, scan))}) x
+        where ${scan.filter ?? part`true`}
+        order by ${scan.order ?? inOrder(b, part`x.id`)}
         limit ${b.size}
       ) m
       where m.id >= c.floor${b.below === null ? part`` : part` and m.id < ${b.below}`}`
@@ -108,12 +110,14 @@ const ends = (b: Browsing, { each, walk }: Scan): Part => part`
         having count(*) = ${EXAMINED}
       ) e`
 
+const isFailure = (status: Status) => FAILURES.some(one => one === status)
+
 /** Which index is walked. */
 function scansOf(b: Browsing): Scan[] {
   if (b.digests !== null) return [ofRecipient(b, b.digests)]
   if (b.reference !== null) return [withReference(b, b.reference)]
   if (b.template !== null && b.job === null) {
-    const isFailed = b.statuses?.every(status => FAILED.includes(status)) ?? false
+    const isFailed = b.statuses?.every(status => isFailure(status)) ?? false
     return isFailed ? [failedOf(b, b.template), failedBefore(b, b.template)] : [ofTemplate(b, b.template)]
   }
   return [b.statuses !== null ? withStatus(b, b.statuses) : listed(b)]
@@ -243,6 +247,7 @@ const withReference = (b: Browsing, reference: string): Scan => ({
         order by ${inOrder(b, part`n.id`)}
         limit ${most}`,
   filter: allOf([...common(b), ...others(b)]),
+  isLoose: allOf(others(b)) === null,
 })
 
 /** Written as a range, as in find.ts: of an equality the planner expects a single message. */
@@ -250,21 +255,24 @@ const ofRecipient = (b: Browsing, digests: readonly Buffer[]): Scan => ({
   each: part`${together(b)}
       cross join unnest(${digests.map(one => `\\x${one.toString('hex')}`)}::bytea[]) as d (digest)`,
   walk: most => part`
-        select ${columns}
+        select ${columns}, n.recipient_digest
         from notifications n
         where ${
           isNewer(b)
             ? part`n.recipient_digest <= d.digest and (n.recipient_digest, n.id) > (d.digest, c.start)`
             : part`n.recipient_digest >= d.digest and (n.recipient_digest, n.id) < (d.digest, c.start)`
         }
-        order by ${
-          isNewer(b)
-            ? part`n.recipient_digest asc nulls last, n.id asc nulls first`
-            : part`n.recipient_digest desc nulls first, n.id desc nulls last`
-        }
+        order by ${digestOrder(b, part`n`)}
         limit ${most}`,
   filter: allOf([...common(b), ...others(b)]),
+  isLoose: allOf(others(b)) === null,
+  order: digestOrder(b, part`x`),
 })
+
+const digestOrder = (b: Browsing, row: Part): Part =>
+  isNewer(b)
+    ? part`${row}.recipient_digest asc nulls last, ${row}.id asc nulls first`
+    : part`${row}.recipient_digest desc nulls first, ${row}.id desc nulls last`
 
 const common = (b: Browsing): Part[] => [
   part`x.service_id = ${b.service}`,
