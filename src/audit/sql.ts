@@ -19,6 +19,7 @@ export const ACTIONS = [
   'message cancelled',
   'message sent',
   'message sent again',
+  'messages exported',
   'job cancelled',
   'webhook created',
   'webhook changed',
@@ -55,6 +56,11 @@ export const recorded = (action: Action, actor: Actor, done: Part, detail: objec
            ${actor.kind === 'operator' ? null : actor.id}::uuid, ${actor.kind === 'operator' ? actor.name : null}::text,
            ${action}::text, done.id, ${detail && JSON.stringify(detail)}::jsonb
     from ${done} done)`
+
+/** What was done without a change, such as an export. */
+export const record = (sql: Sql, action: Action, actor: Actor, service: Id, subject: Id, detail: object) => sql`
+  with ${recorded(action, actor, part`(select ${service}::uuid as service_id, ${subject}::uuid as id)`, detail)}
+  select 1`
 
 /** What a person did, for a statement with the acts of several. */
 export type PersonAct = { person_id: Id; action: Action; detail: object | null }
@@ -98,7 +104,7 @@ export const entries = (sql: Sql, service: Id | null, most: number) => sql<Audit
 /** Who did this last; null: nobody, or a version that did not record it. */
 export async function whoDid(
   sql: Sql,
-  action: Action,
+  actions: readonly Action[],
   subject: Id,
 ): Promise<Pick<AuditEntry, 'actor_kind' | 'actor_id'> | null> {
   const [found] = await sql<Pick<AuditEntry, 'actor_kind' | 'actor_id'>>`
@@ -106,7 +112,7 @@ export async function whoDid(
            coalesce(actor_id, key_id) as actor_id
     from audit
     where subject_id = ${subject}
-      and action = ${action}
+      and action = any (${actions})
     order by id desc
     limit 1`
   return found ?? null

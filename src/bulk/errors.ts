@@ -1,5 +1,6 @@
 // Lists every error of a file, row by row, for the person who corrects it. The interface reports only the first twenty.
 import { CHANNELS } from '../channels/index.ts'
+import { csvRow } from '../core/csv.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { smsLimit } from '../rendering/sms.ts'
 import { type CellError, type CheckedRow, checkRows, whatIsWrong } from './check.ts'
@@ -54,14 +55,8 @@ function cellOf(row: CheckedRow, { key, problem }: CellError): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** For a spreadsheet: every cell is quoted, and none can be taken for a formula (OWASP, CSV injection). */
+/** For a spreadsheet. */
 export const asCsv = (errors: readonly FileError[]) =>
   [['row', 'column', 'problem', 'value'], ...errors.map(one => [one.row, one.column, one.problem, one.value])]
-    .map(cells => cells.map(cell).join(','))
+    .map(csvRow)
     .join('\n')
-
-function cell(value: string | number | null): string {
-  const text = String(value ?? '')
-  const isRisky = typeof value === 'string' && /^[=+\-@\t\r]/.test(text)
-  return `"${(isRisky ? `'${text}` : text).replaceAll('"', '""')}"`
-}

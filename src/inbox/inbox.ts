@@ -2,22 +2,14 @@
 // message is stored as a row of its own. A message of a test key is rendered from the stored notification when it is viewed: it costs
 // nothing when it is accepted and is purged with the notification.
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Channel, Compiled, CompiledOf } from '../channels/index.ts'
+import type { Channel } from '../channels/index.ts'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
-import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import { emailOf, textOf, versionOf } from '../notifications/message.ts'
-import { openPersonal, type Personal } from '../notifications/notification.ts'
+import { type ContentApp, contentOf } from '../notifications/content.ts'
 import { findTestMessage, pageOfTestMessages, type TestMessage } from '../notifications/sql/simulated.ts'
 import type { EmailMessage, Messages, TextMessage } from '../providers/port.ts'
-import type { Email } from '../rendering/compile.ts'
-import type { Values } from '../rendering/placeholders.ts'
-import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import { createGroupCommit } from '../runtime/group-commit.ts'
-import type { Services } from '../services/load.ts'
-import type { LoadedService } from '../services/sql.ts'
-import type { Templates } from '../templates/cache.ts'
 import { type CapturedMessage, find, keep, page } from './sql.ts'
 
 export type InboxMessage = {
@@ -43,14 +35,7 @@ export type Inbox = {
   get(id: Id): Promise<InboxMessage | null>
 }
 
-export type InboxApp = {
-  sql: Sql
-  seal: Seal
-  services: Services
-  templates: Templates
-  renderThread: Pick<RenderThread, 'email'>
-  sendingDomain: string
-}
+export type InboxApp = ContentApp & { sql: Sql }
 
 /** Limits a page by size too: one message can have 2,000,000 characters. */
 const PAGE_BYTES = 8_000_000
@@ -113,29 +98,6 @@ async function messageFrom(app: InboxApp, row: CapturedMessage | TestMessage): P
 }
 
 async function rendered(app: InboxApp, row: TestMessage): Promise<Content> {
-  const service = await app.services.get(row.service_id)
-  if (!service) throw new Error('the service of the message does not exist')
-  const version = await app.templates.version(row.template_id, row.template_version)
-  return RENDER[row.channel](app, row, version, service, openPersonal(app.seal, row.sealed))
-}
-
-type Render = (
-  app: InboxApp,
-  row: TestMessage,
-  version: Compiled,
-  service: LoadedService,
-  personal: Personal,
-) => Promise<Content>
-
-/** What a message of a test key would have been, by channel. */
-const RENDER: Readonly<Record<Channel, Render>> = {
-  email: async (app, row, version, service, { to, values }) =>
-    contentOfEmail(emailOf(app, row, service, to, await emailFrom(app, versionOf(version, 'email'), values), [])),
-  sms: async (_app, row, version, service, personal) =>
-    contentOfText(textOf({ ...row, version: versionOf(version, 'sms') }, service, personal)),
-}
-
-async function emailFrom(app: InboxApp, { compiled, source }: CompiledOf<'email'>, values: Values): Promise<Email> {
-  if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted by a version without this limit
-  return compiled.mergedUnits(values) > largeEmail ? app.renderThread.email(source, values) : compiled.render(values)
+  const content = await contentOf(app, row)
+  return content.channel === 'email' ? contentOfEmail(content.email) : contentOfText(content.text)
 }

@@ -17,6 +17,7 @@ export const sentences = {
   teamOnly: ['BadRequestError', "Can't send to this recipient using a team-only API key"],
   trial: ['BadRequestError', "Can't send to this recipient when service is in trial mode"],
   international: ['BadRequestError', 'Cannot send to international mobile numbers'],
+  filesGone: ['BadRequestError', 'The files of the message are not stored any more'],
   notFound: ['NoResultFound', 'No result found'],
   notInDatabase: ['NoResultFound', 'Notification not found in database'],
   notScheduled: ['BadRequestError', 'Notification is not scheduled and cannot be deleted'],

@@ -31,7 +31,7 @@ export async function messagesTo(
 export const messagesReferring = async (app: FindApp, services: readonly Id[], reference: string, most: number) =>
   named(app, await withReference(app.db.sql, services, reference, most))
 
-function digestsIn({ seal, config }: FindApp, service: Searched, recipient: string): DigestedRecipient[] {
+export function digestsIn({ seal, config }: FindApp, service: Searched, recipient: string): DigestedRecipient[] {
   const plan = homePlan(service.home_country ?? config.homeCountry)
   return channelNames.flatMap(channel => {
     const reading = CHANNELS[channel].recipient.read(recipient, { international: true, plan })

@@ -12,6 +12,7 @@ import { isExpired } from '../notifications/read.ts'
 import { refuse } from '../notifications/refusals.ts'
 import { type Story, story } from '../notifications/sql/read.ts'
 import { describe, isFinal, type Status } from '../notifications/status.ts'
+import { personOf } from '../people/sql/people.ts'
 import { holdingOf } from '../queue/hold.ts'
 import type { Service } from '../services/service.ts'
 import { namesOf as templateNames } from '../templates/sql.ts'
@@ -27,13 +28,18 @@ import {
   webhookEntry,
   whoText,
 } from './entry.ts'
-import { type Facts, sentence } from './sentence.ts'
+import { type Facts, partsOf, sentence } from './sentence.ts'
 
 export type TimelineApp = { sql: Sql; clock: Clock; seal: Seal }
 
 export type Timeline = {
   message: Story & { description: string; created_at: Timestamp; template_name: string | null }
   sentence: string
+  /** The parts of the sentence: what happened first, what to do last. */
+  said: string[]
+  /** Who sent it and, where it was cancelled, who did that. */
+  sentBy: Who
+  cancelledBy: Who | null
   entries: Entry[]
   /** Events that are not shown, because there are too many. */
   omitted: number
@@ -44,10 +50,10 @@ const MOST_MOMENTS = 200
 const MOST_ATTEMPTS = 100
 
 /** As in /v2, any key of the service may read any of its messages within the retention period; here also cancelled ones. */
-export async function timeline(app: TimelineApp, service: Service, id: Id): Promise<Timeline> {
+export async function timeline(app: TimelineApp, service: Service, id: Id, write?: Facts['write']): Promise<Timeline> {
   const found = await story(app.sql, id, MOST_MOMENTS)
   if (!found || found.service_id !== service.id || isExpired(app.clock, service, found)) throw refuse.notFound()
-  return timelineOf(app, found)
+  return timelineOf(app, found, write)
 }
 
 /** For the operator: of any service. */
@@ -56,28 +62,36 @@ export async function anyTimeline(app: TimelineApp, id: Id): Promise<Timeline | 
   return found && timelineOf(app, found)
 }
 
-async function timelineOf(app: TimelineApp, message: Story): Promise<Timeline> {
+async function timelineOf(app: TimelineApp, message: Story, write?: Facts['write']): Promise<Timeline> {
   const { sql, seal } = app
   const events = message.logged.length === 0 ? [] : await ofMessage(sql, message.id, message.logged)
-  const [names, holding, [job], actor] = await Promise.all([
+  const [names, holding, [job], actor, sender] = await Promise.all([
     templateNames(sql, [message]),
     message.status === 'created' ? holdingOf(sql) : null,
     message.job_id === null ? [] : jobDetails(sql, [message.job_id]),
-    message.status === 'cancelled' ? whoDid(sql, 'message cancelled', message.id) : null,
+    message.status === 'cancelled' ? whoDid(sql, ['message cancelled'], message.id) : null,
+    message.key_id === null ? whoDid(sql, ['message sent', 'message sent again'], message.id) : null,
   ])
   const template_name = names.get(`${message.template_id}/${message.template_version}`) ?? null
   const keys = await keyNames(
     sql,
     [message.key_id, actor?.actor_id ?? null].filter(one => one !== null),
   )
-  const who = (kind: Who['kind'], id: Id | null): Who => ({ kind, id, name: id && (keys.get(id) ?? null) })
-  const cancelledBy = actor && who(actor.actor_kind, actor.actor_id)
+  const who = async (kind: Who['kind'], id: Id | null): Promise<Who> => {
+    const person = kind === 'person' && id !== null ? await personOf(sql, id) : null
+    return { kind, id, name: id && (person?.name ?? keys.get(id) ?? null) }
+  }
+  const cancelledBy = actor && (await who(actor.actor_kind, actor.actor_id))
+  const sentBy =
+    message.key_id !== null
+      ? await who('key', message.key_id)
+      : await who(sender?.actor_kind ?? 'operator', sender?.actor_id ?? null)
   const created_at = fromMicros(microsOf(message.id))
   const replies = events.map(event => event.sealed && seal.open(event.sealed).toString('utf8'))
   const omitted = message.logged_count - message.logged.length
   const shown = [
     acceptedEntry(created_at, firstStatus(events, message), {
-      who: message.key_id === null ? who('operator', null) : who('key', message.key_id),
+      who: sentBy,
       keyType: message.key_type,
       templateName: template_name,
       templateVersion: message.template_version,
@@ -97,6 +111,10 @@ async function timelineOf(app: TimelineApp, message: Story): Promise<Timeline> {
           events.map(({ id, n, type, stamp }) => ({ id: eventId(id, n), type, stamp })),
           MOST_ATTEMPTS,
         )
+  const facts = {
+    ...factsOf(app, message, events, replies, cancelledBy, holding !== null),
+    ...(write && { write }),
+  }
   return {
     message: {
       ...message,
@@ -104,7 +122,10 @@ async function timelineOf(app: TimelineApp, message: Story): Promise<Timeline> {
       template_name,
       description: describe(message.status, message.channel, message.failure_detail),
     },
-    sentence: sentence(factsOf(app, message, events, replies, cancelledBy, holding !== null)),
+    sentence: sentence(facts),
+    said: partsOf(facts),
+    sentBy,
+    cancelledBy,
     entries: merged(shown, attempts.map(webhookEntry)),
     omitted,
   }

@@ -76,6 +76,25 @@ export async function story(sql: Sql, id: Id, most: number): Promise<Story | nul
   return found ?? null
 }
 
+/** What a message is made of, and how it was sent. */
+export type StoredMessage = Pick<
+  Notification,
+  'id' | 'channel' | 'key_type' | 'reference' | 'template_id' | 'template_version' | 'sealed'
+> & {
+  service_id: Id
+  sender_id: Id | null
+  lane: string
+}
+
+export async function storedMessage(sql: Sql, service: Id, id: Id): Promise<StoredMessage | null> {
+  const [found] = await sql<StoredMessage>`
+    select id, service_id, channel, key_type, reference, template_id, template_version, sender_id, lane, sealed
+    from notifications
+    where id = ${id}
+      and service_id = ${service}`
+  return found ?? null
+}
+
 export type Page = {
   service: Id
   keyType: KeyType
