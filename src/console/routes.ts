@@ -18,6 +18,10 @@ import {
   showTemplate,
   testTemplate,
 } from './editor/handlers.tsx'
+import { exportPage, newerMessages } from './messages/export.ts'
+import { messagesPage } from './messages/list.tsx'
+import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
+import { searchMessages } from './messages/search.ts'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
 import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
 import { linkPage, spendLinkPage } from './sign-in/link.tsx'
@@ -68,4 +72,12 @@ export const pages: readonly PageRow[] = [
   ['POST', '/s/:service/templates/:id/confirm', may('manage-templates'), confirmTemplate],
   // Authors may, and senders; the verb decides.
   ['POST', '/s/:service/templates/:id/test', may('see-messages'), testTemplate],
+  ['GET', '/s/:service/messages', may('see-messages'), messagesPage],
+  ['POST', '/s/:service/messages/search', may('see-messages'), searchMessages],
+  ['GET', '/s/:service/messages/export', may('see-messages'), exportPage],
+  ['GET', '/s/:service/messages/newer', may('see-messages'), newerMessages],
+  ['GET', '/s/:service/messages/:id', may('see-messages'), messagePage],
+  ['GET', '/s/:service/messages/:id/rendered', may('see-messages'), renderedPage],
+  ['POST', '/s/:service/messages/:id/cancel', may('cancel-messages'), cancelMessage],
+  ['POST', '/s/:service/messages/:id/copy', may('send-messages'), copyMessage],
 ]

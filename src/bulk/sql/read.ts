@@ -69,6 +69,14 @@ export const details = (sql: Sql, ids: readonly Id[]) => sql<JobDetails>`
   from jobs
   where id = any (${bare(ids)}::uuid[])`
 
+/** Newest first. */
+export const newestNames = (sql: Sql, service: Id, most: number) => sql<Pick<Job, 'id' | 'name'>>`
+  select id, name
+  from jobs
+  where service_id = ${service}
+  order by id desc
+  limit ${most}`
+
 export type ScheduledJob = Pick<Job, 'id' | 'name' | 'template_version' | 'notification_count'> & {
   scheduled_for: Timestamp
 }

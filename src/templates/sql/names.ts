@@ -24,3 +24,13 @@ export async function newestLive(sql: Sql, service: Id): Promise<TemplateName | 
     limit 1`
   return found ?? null
 }
+
+/** Of all that are not archived, by name. */
+export const liveNames = (sql: Sql, service: Id, most: number) => sql<TemplateName>`
+  select t.id, v.name, t.type
+  from templates t
+  join template_versions v on v.template_id = t.id and v.version = t.version
+  where t.service_id = ${service}
+    and not t.archived
+  order by lower(v.name), t.id
+  limit ${most}`

@@ -32,6 +32,29 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service/templates/:id/confirm': { kind: 'passing', ids: ofEmail },
   'POST /s/:service/templates/:id/confirm': { kind: 'act', ids: ofEmail, form: () => ({ draft: '' }) },
   'POST /s/:service/templates/:id/test': { kind: 'act', ids: ofEmail },
+  'GET /s/:service/messages': {
+    kind: 'page',
+    views: { failed: () => '?status=failed', 'no-match': () => '?status=failed&key=team' },
+  },
+  'POST /s/:service/messages/search': { kind: 'act', form: () => ({ q: 'k.lindgren@example.net' }) },
+  'GET /s/:service/messages/export': { kind: 'file' },
+  'GET /s/:service/messages/newer': { kind: 'file' },
+  'GET /s/:service/messages/:id': {
+    kind: 'page',
+    ids: of => ({ id: String(of.messages['permanent-failure']) }),
+    views: {
+      text: () => '?view=text',
+      sms: of => `/../${of.messages['delivered-sms']}`,
+      scheduled: of => `/../${of.messages.scheduled}`,
+    },
+  },
+  'GET /s/:service/messages/:id/rendered': { kind: 'frame', ids: of => ({ id: String(of.messages.delivered) }) },
+  'POST /s/:service/messages/:id/cancel': {
+    kind: 'act',
+    ids: of => ({ id: String(of.messages.scheduled) }),
+    isLast: true,
+  },
+  'POST /s/:service/messages/:id/copy': { kind: 'act', ids: of => ({ id: String(of.messages.delivered) }) },
 }
 
 /** Example pages by file name: each view of each page. */
