@@ -88,6 +88,7 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Sending domain',
     'DKIM',
     'Public address',
+    'Console',
     'Service',
   ])
 })
@@ -317,6 +318,15 @@ describe('public names', () => {
     const other = await world()
     const asked = { HERALD_PORT: String(here.port) }
     const at = async (url: string) => (await found('Public address', { ...asked, HERALD_BASE_URL: url }))[0]
+    expect(await found('Console')).toEqual([{ ok: true, found: '/console, for this machine only' }])
+    expect((await found('Console', { HERALD_HOST: '0.0.0.0' }))[0]).toMatchObject({ ok: false })
+    expect((await found('Console', { HERALD_BASE_URL: 'http://notify.example.org' }))[0]).toMatchObject({ ok: false })
+    expect(await found('Console', { HERALD_BASE_URL: 'https://notify.example.org' })).toEqual([
+      { ok: true, found: 'https://notify.example.org/console' },
+    ])
+    expect(await found('Console', { HERALD_HOST: '0.0.0.0', HERALD_CONSOLE: 'off' })).toEqual([
+      { ok: true, found: 'switched off' },
+    ])
     expect((await found('Public address', { HERALD_HOST: '0.0.0.0' }))[0]).toMatchObject({
       ok: false,
       found: expect.stringContaining('HERALD_BASE_URL is not set'),

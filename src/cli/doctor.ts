@@ -5,6 +5,7 @@ import { addressOf } from '../address.ts'
 import { captureProblems } from '../config/in-use.ts'
 import { type Config, ConfigProblems } from '../config/index.ts'
 import { choosePlace } from '../db/embedded-place.ts'
+import { isLoopback } from '../providers/smtp/relay.ts'
 import { attempted, type Check, checkRunning, ok, problem } from './checks.ts'
 import type { Command, Io } from './command.ts'
 import { checkDatabase, isOurs } from './database-checks.ts'
@@ -47,6 +48,7 @@ async function allChecks(io: Io): Promise<Check[]> {
     checkSendingDomain(config),
     ...(await checkSigning(config)),
     await checkPublicAddress(config, instance, isOurs(health, instance)),
+    checkConsole(config),
     ...(await checkService(config, health, instance)),
   ]
 }
@@ -81,6 +83,21 @@ function settingsOf(config: Config): Check {
     'Settings',
     problems.join('; '),
     'Until then herald start refuses to run; docs/settings.md explains each setting.',
+  )
+}
+
+/** The console refuses plain http from other machines, because it would show sessions to others on the way. */
+function checkConsole(config: Config): Check {
+  const name = 'Console'
+  if (!config.console) return ok(name, 'switched off')
+  const { baseUrl, host, consolePath } = config
+  const base = baseUrl === null ? null : new URL(baseUrl)
+  if (base?.protocol === 'https:') return ok(name, baseUrl + consolePath)
+  if (isLoopback(base?.hostname ?? host)) return ok(name, `${consolePath}, for this machine only`)
+  return problem(
+    name,
+    'it has no https address, so it opens on this machine only, as localhost',
+    'Put a proxy with a certificate in front and set HERALD_BASE_URL to its https address, or set HERALD_CONSOLE=off.',
   )
 }
 
