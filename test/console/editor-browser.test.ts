@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
+import { locate } from '../../src/rendering/placeholders.ts'
 import { find } from '../../src/templates/sql.ts'
 import { BROWSER, launch, openContext, violationsOf, warnWithoutBrowser, widerThanWindow } from './support/browser.ts'
 import { type ConsolePlace, place } from './support/place.ts'
@@ -72,6 +73,31 @@ describe.skipIf(!BROWSER)('the editor in a browser', { timeout: 120_000 }, () =>
     expect(await violationsOf(page)).toEqual([])
     await page.goBack().catch(() => {})
     expect(context.complaints()).toEqual([])
+    await context.close()
+  })
+
+  test('marks what the server calls a placeholder', async () => {
+    const { page, context } = await open(pathOf(here.planted.service.templates.email))
+    const letters = ['(', '((', ')', '))', '?', '??', 'a', ' ', '\n']
+    let seed = 17
+    const next = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return letters[seed % letters.length] ?? ''
+    }
+    const texts = Array.from({ length: 500 }, () => Array.from({ length: 14 }, next).join(''))
+    const marked = await page.evaluate(texts => {
+      const field = document.querySelector('#body') as HTMLTextAreaElement
+      return texts.map(text => {
+        field.value = text
+        field.dispatchEvent(new Event('input', { bubbles: true }))
+        return [...document.querySelectorAll('[data-marks="body"] mark')].map(mark => mark.textContent ?? '')
+      })
+    }, texts)
+    const expected = texts.map(text =>
+      locate(text).flatMap(({ from, end, part }) => (typeof part === 'string' ? [] : [text.slice(from, end)])),
+    )
+    expect(marked).toEqual(expected)
+    expect(expected.flat().length).toBeGreaterThan(100)
     await context.close()
   })
 

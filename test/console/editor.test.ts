@@ -2,7 +2,8 @@
 // and a test to oneself.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
-import { readSamples } from '../../src/templates/samples.ts'
+import { createSeal } from '../../src/core/seal.ts'
+import { readSamples, resealSamples } from '../../src/templates/samples.ts'
 import { find } from '../../src/templates/sql.ts'
 import { addedPause } from '../support/loop.ts'
 import { type ConsolePlace, place } from './support/place.ts'
@@ -211,6 +212,19 @@ describe('preview', () => {
     expect(fixed.text).toContain('GSM-7')
     expect((await stored(id)).content).toBe('Hello')
   })
+})
+
+test('example values are sealed again after a change of the secret', async () => {
+  const id = await newTemplate('email', 'Hi ((name))')
+  await post(author, `${pathOf(id)}/live`, fieldsOf({ subject: 's', body: 'Hi ((name))', version: 1 }, { name: 'Kim' }))
+  const { sql } = here.parts.db
+  const both = createSeal(['a-new-secret-of-forty-characters-or-more', ...here.parts.secrets])
+  const alone = createSeal(['a-new-secret-of-forty-characters-or-more'])
+  expect(await readSamples({ db: { sql }, seal: alone }, service, id)).toEqual({})
+  await resealSamples({ sql, seal: both })
+  expect(await readSamples({ db: { sql }, seal: alone }, service, id)).toEqual({ name: 'Kim' })
+  await resealSamples({ sql, seal: createSeal([...here.parts.secrets, 'a-new-secret-of-forty-characters-or-more']) })
+  expect(await readSamples(here.parts, service, id)).toEqual({ name: 'Kim' })
 })
 
 describe('saving', () => {

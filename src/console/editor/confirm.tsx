@@ -75,8 +75,8 @@ export function confirmPage(
         </Card>
         {!use.isComplete && (
           <p class="hint">
-            This service sends so much that only its latest messages were read. A key that used the template before them
-            is not listed.
+            This template is sent so often that only its latest messages were read. A key that used it before them is
+            not listed.
           </p>
         )}
         <Form action={`${path}/confirm`}>

@@ -38,20 +38,33 @@ export async function showTemplate(visit: ServiceVisit): Promise<Answer> {
   const draftId = readId(visit.query.get('draft'))
   const kept = draftId && visit.may('manage-templates') ? await draftOf(visit, template, draftId) : null
   if (kept) return editorPage(visit, { template, ...kept, draftId })
+  const notice = draftId && (
+    <Callout tone="info" role="status">
+      <p>The draft is saved or replaced by a newer one. This is the saved version.</p>
+    </Callout>
+  )
   const values = await readSamples(visit.parts, visit.service.id, template.id)
-  return editorPage(visit, { template, draft: saved(template), values, version: template.version, draftId: null })
+  return editorPage(
+    visit,
+    { template, draft: saved(template), values, version: template.version, draftId: null },
+    notice ? { notice } : {},
+  )
 }
 
 const draftOf = (visit: ServiceVisit, template: TemplateRow, id: Id) =>
   readDraft(visit.parts, visit.actor, visit.service.id, template.id, id)
 
+const namedDraft = async (visit: ServiceVisit, template: TemplateRow, name: string | null) => {
+  const id = readId(name)
+  return id && draftOf(visit, template, id)
+}
+
 /** The e-mail as a document of its own: a kept draft, or the saved version with its example values. */
 export async function showRendered(visit: ServiceVisit): Promise<Answer> {
   const template = await templateIn(visit)
   const scheme = visit.query.get('scheme') === 'dark' ? 'dark' : 'light'
-  const draftId = readId(visit.query.get('draft'))
-  const kept = draftId
-    ? await draftOf(visit, template, draftId)
+  const kept = visit.query.has('draft')
+    ? await namedDraft(visit, template, visit.query.get('draft'))
     : { draft: saved(template), values: await readSamples(visit.parts, visit.service.id, template.id) }
   if (!kept) return { kind: 'frame', html: plainDocument('This preview is out of date. Update it.') }
   const values = samplesFor(kept.draft, kept.values)
@@ -66,7 +79,7 @@ const plainDocument = (sentence: string) =>
 /** What is written is kept for the frames; too many example values are not. */
 async function keptDraft(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Shown> {
   const isKept = areKeepable(given.values) && isStorable(template, given.draft)
-  const draftId = isKept ? await keepDraft(visit.parts, visit.actor, visit.service.id, template.id, given) : null
+  const draftId = isKept ? await keepDraft(visit.parts, visit.actor, visit.service.id, template.id, given) : 'none'
   return { template, ...given, draftId }
 }
 
@@ -163,9 +176,9 @@ async function conflict(visit: ServiceVisit, template: TemplateRow, given: Given
 /** Who is affected when placeholders change, before it is saved. */
 export async function showConfirm(visit: ServiceVisit): Promise<Answer> {
   const template = await templateIn(visit)
-  const draftId = readId(visit.query.get('draft'))
-  const kept = draftId && (await draftOf(visit, template, draftId))
-  if (!draftId || !kept) return { kind: 'redirect', to: pathOf(visit, template) }
+  const draftId = visit.query.get('draft') ?? ''
+  const kept = await namedDraft(visit, template, draftId)
+  if (!kept) return { kind: 'redirect', to: pathOf(visit, template) }
   const changed = changedNames(template, kept.draft)
   const use = await templateUse(visit.parts, visit.actor, visit.service.id, template, changed.added)
   return confirmPage(visit, template, draftId, changed, use)
@@ -173,8 +186,7 @@ export async function showConfirm(visit: ServiceVisit): Promise<Answer> {
 
 export async function confirmTemplate(visit: ServiceVisit): Promise<Answer> {
   const template = await templateIn(visit)
-  const draftId = readId(visit.form.get('draft'))
-  const kept = draftId && (await draftOf(visit, template, draftId))
+  const kept = await namedDraft(visit, template, visit.form.get('draft'))
   if (!kept) return { kind: 'redirect', to: pathOf(visit, template) }
   return store(visit, template, kept)
 }

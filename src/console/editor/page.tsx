@@ -29,7 +29,7 @@ export type Shown = {
   values: Values
   /** The version that is being edited. */
   version: number
-  /** The kept draft that the frames show; null: the saved version. */
+  /** The kept draft that the frames show; `none`: it is too large to be kept; null: the saved version. */
   draftId: string | null
 }
 
