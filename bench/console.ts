@@ -6,6 +6,7 @@ import { recipientDigest } from '../src/notifications/notification.ts'
 import { startSession } from '../src/people/session.ts'
 import { formTokenOf } from '../src/people/token.ts'
 import { addUser } from '../src/services/people.ts'
+import { keepDraft } from '../src/templates/samples.ts'
 import { createEnvironment, type Environment, OPERATOR, type Running } from './support/environment.ts'
 import { fill } from './support/fill.ts'
 import { request } from './support/load.ts'
@@ -90,6 +91,13 @@ async function askAll(environment: Environment, running: Running): Promise<Map<s
   const { token } = await startSession(store, person, { method: 'link', device: 'bench' })
   const [middle] = await sql<{ id: Id }>`
     select id from notifications where id < ${floorOf((Date.now() - 2 * 86_400_000) * 1000)} order by id desc limit 1`
+  const draft = await keepDraft(
+    store,
+    { kind: 'person', ...person, service_id: service, permissions: ['manage-templates'] },
+    service,
+    templates.email,
+    { draft: { subject: '((new))', content: '((new))' }, values: {}, version: 1 },
+  )
   const cookie = { cookie: `herald-console=${token}`, accept: 'text/html' }
   const page = (path: string) => [request('GET', `/console/s/${service}${path}`, cookie)]
   const found = await searched(running.address, service, token)
@@ -102,6 +110,8 @@ async function askAll(environment: Environment, running: Running): Promise<Map<s
     ['search_by_recipient', page(found)],
     ['message', page(`/messages/${middle?.id}`)],
     ['templates', page('/templates')],
+    ['template', page(`/templates/${templates.email}`)],
+    ['placeholder_added', page(`/templates/${templates.email}/confirm?draft=${draft}`)],
   ]
   const answers = new Map<string, Measured[]>()
   for (const [question, requests] of questions) {

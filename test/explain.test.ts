@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { channelNames } from '../src/channels/index.ts'
 import { createClock, fromMicros } from '../src/core/clock.ts'
 import { floorOf, type Id, microsOf } from '../src/core/id.ts'
+import type { Sql } from '../src/db/connect.ts'
 import { BEGINNING, type Position } from '../src/events/event.ts'
 import { makeEventPartitions } from '../src/events/partitions.ts'
 import { lastGroup, newGroups, placeAt, type Reading, read } from '../src/events/sql.ts'
@@ -14,6 +15,7 @@ import { type Browsing, browse } from '../src/notifications/sql/browse.ts'
 import { type DigestedRecipient, toRecipient, withReference } from '../src/notifications/sql/find.ts'
 import { find, type Page, page, story } from '../src/notifications/sql/read.ts'
 import { pageOfTestMessages } from '../src/notifications/sql/simulated.ts'
+import { keysThatUsed } from '../src/notifications/sql/template-use.ts'
 import { FAILURES, FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
 import { explained, type Measured, type Run } from './support/explain.ts'
 import { type World, world } from './support/world.ts'
@@ -152,6 +154,7 @@ async function cases(): Promise<[string, Run][]> {
     sql =>
       browse(sql, look(changes))
   const digests = (name: string) => [createHash('md5').update(name).digest().subarray(0, 7)]
+  const uses = (sql: Sql, template: Id) => keysThatUsed(sql, { service: SERVICE, template, since: floor }, 500)
   const jobs = { inJob: [false, true] }
   const sms = { channels: [{ channel: 'sms' as const, from: floor }] }
   const [one] = await here.parts.db.sql<{ id: Id }>`
@@ -199,6 +202,9 @@ async function cases(): Promise<[string, Run][]> {
     ['people look: a recipient nobody wrote to', seen({ digests: digests('nobody') })],
     ['people look: a rare reference', seen({ reference: 'rare' })],
     ['people look: a reference nobody gave', seen({ reference: 'nobody' })],
+    ['the keys that used a common template', sql => uses(sql, SERVICE)],
+    ['the keys that used a rare template', sql => uses(sql, OTHER)],
+    ['the keys that used no template', sql => uses(sql, LAST)],
     ['the timeline of a message', sql => story(sql, one?.id as Id, 200)],
     ['the inbox: messages of test keys', sql => pageOfTestMessages(sql, null, 50)],
     ['the inbox, deep', sql => pageOfTestMessages(sql, deep, 50)],

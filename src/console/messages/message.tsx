@@ -52,6 +52,7 @@ export const copyMessage: Handler<ServiceVisit> = visit =>
 
 const DONE = {
   cancelled: 'The message is cancelled. It was not sent.',
+  sent: 'This is your test. It leaves as soon as it is its turn; what happened to it is below.',
   copied: 'This is the copy. It is accepted and leaves as soon as it is its turn.',
   simulated: 'The recipient is one for smoke tests: the copy was checked, and nothing is stored or sent.',
 } as const
