@@ -69,7 +69,7 @@ function Confirm(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSi
   return (
     <Solo
       title="Confirm that it is you"
-      lede={`Keys, people, going live and erasing need a sign-in of the last ${FRESH_MINUTES} minutes.`}
+      lede={`What you opened needs a sign-in of the last ${FRESH_MINUTES} minutes.`}
       notice={
         props.problem && (
           <Callout tone="bad" role="alert">
