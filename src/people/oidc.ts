@@ -111,7 +111,7 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
           isComplete || !config.serverMetadata().userinfo_endpoint
             ? {}
             : await client.fetchUserInfo(config, tokens.access_token, proved.sub)
-        return claimsFrom({ ...more, ...proved }, settings.oidcGroupsClaim)
+        return claimsFrom({ ...more, ...proved }, settings)
       } catch (error) {
         return faultFrom(error)
       }
@@ -121,15 +121,16 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
 
 type Given = { iss: string; sub: string } & Readonly<Record<string, unknown>>
 
-function claimsFrom(given: Given, groupsClaim: string): Claims {
+function claimsFrom(given: Given, settings: SignInSettings): Claims {
   const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
-  const groups = given[groupsClaim]
+  const groups = given[settings.oidcGroupsClaim]
+  const verified = given.email_verified ?? settings.oidcTrustEmail
   return {
     issuer: given.iss,
     subject: given.sub,
     email_address: text(given.email),
     // Some providers write the boolean as text.
-    isVerified: given.email_verified === true || given.email_verified === 'true',
+    isVerified: verified === true || verified === 'true',
     name: text(given.name),
     groups: (Array.isArray(groups) ? groups : [groups]).filter(group => typeof group === 'string'),
   }

@@ -70,6 +70,12 @@ export const settings = {
     'openid email profile',
     'Scopes that Herald asks the provider for, separated by spaces.',
   ),
+  oidcTrustEmail: setting(
+    'HERALD_OIDC_TRUST_EMAIL',
+    flag,
+    false,
+    'Whether an address without the claim `email_verified` counts as verified; only for a provider at which people cannot change their address.',
+  ),
   oidcGroupsClaim: setting('HERALD_OIDC_GROUPS_CLAIM', text, 'groups', 'Claim that contains the groups of a person.'),
   oidcRoles: setting<GroupRoles>(
     'HERALD_OIDC_ROLES',

@@ -78,6 +78,21 @@ describe('who it is', () => {
     expect(await signIn({ sub: 'thief' })).toMatchObject({ fault: 'unverified' })
   })
 
+  test('HERALD_OIDC_TRUST_EMAIL takes an address without the claim, but none that is not verified', async () => {
+    const trusting = {
+      ...app,
+      oidc: createOidcClient({ ...here.parts.config, oidcTrustEmail: true }, here.parts.clock),
+    }
+    const come = async (account: Account) => {
+      provider.is(account)
+      const returned = await provider.walk(await begin(null, trusting))
+      return endSingleSignOn(trusting, { browser, returned: returned.searchParams })
+    }
+    const email = 'maria@example.org'
+    expect(await come({ sub: 'entra', email, email_verified: false })).toMatchObject({ fault: 'unverified' })
+    expect(await come({ sub: 'entra', email })).toMatchObject({ person: { email_address: email } })
+  })
+
   test('somebody whom nobody invited and no group names becomes no person', async () => {
     expect(await signIn(verified('stranger', { groups: ['canteen'] }))).toMatchObject({ fault: 'unknown' })
     expect(await personBy(here.parts.db.sql, 'stranger@example.org')).toBeNull()
