@@ -130,7 +130,7 @@ create table if not exists invitations (
   expires_at timestamptz not null
 )
 -- next
-create unique index if not exists invitations_of_service on invitations (service_id, lower(email_address))
+create unique index if not exists invitations_of_service on invitations (service_id, lower(email_address)) nulls not distinct
 -- next
 create index if not exists invitations_by_age on invitations (expires_at)
 -- next

@@ -120,9 +120,15 @@ describe('captured', async () => {
   })
 })
 
-test('the managers of a service are its team members, each address once', async () => {
+test('those who manage a service are its managers, or all team members where there is none', async () => {
   const here = await world()
   const service = await here.service()
   await addUser(here.parts, OPERATOR, service.id, { name: 'Otto', email_address: 'otto@example.org' })
   expect(await managersOf(here.parts.db.sql, service.id)).toEqual(['maria@example.org', 'otto@example.org'])
+  await addUser(here.parts, OPERATOR, service.id, {
+    name: 'Mira',
+    email_address: 'mira@example.org',
+    role: 'manager',
+  })
+  expect(await managersOf(here.parts.db.sql, service.id)).toEqual(['mira@example.org'])
 })

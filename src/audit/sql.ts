@@ -15,6 +15,7 @@ export const ACTIONS = [
   'folder renamed',
   'folder moved',
   'folder removed',
+  'service created',
   'service changed',
   'message cancelled',
   'message sent',
@@ -44,6 +45,9 @@ export const ACTIONS = [
   'operator removed',
   'member added',
   'member removed',
+  'person invited',
+  'invitation withdrawn',
+  'person removed',
   'role changed',
 ] as const
 export type Action = (typeof ACTIONS)[number]

@@ -36,8 +36,10 @@ export const sealedMails = (
   mails: readonly Mail[],
 ): QueuedMail[] => mails.map(mail => ({ id: ids.next(), service_id: service, sealed: sealMail(seal, mail) }))
 
-/** The addresses of those who manage a service: its team members, each once. */
+/** The addresses of those who manage a service, each once: its managers, or all team members where there is none. */
 export async function managersOf(sql: Sql, service: Id): Promise<string[]> {
   const users = await listUsers(sql, service)
-  return [...new Map(users.map(user => [user.email_address.toLowerCase(), user.email_address])).values()]
+  const managers = users.filter(user => user.role === 'manager')
+  const addressed = managers.length > 0 ? managers : users
+  return [...new Map(addressed.map(user => [user.email_address.toLowerCase(), user.email_address])).values()]
 }

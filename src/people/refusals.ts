@@ -11,6 +11,15 @@ export const sentences = {
     'BadRequestError',
     '"<address>" belongs to no service and is not an operator. Add them to a service first.',
   ],
+  lastManager: [
+    'BadRequestError',
+    '"<name>" is the only manager of this service. Make somebody else a manager first, or ask an operator.',
+  ],
+  lastOperator: ['BadRequestError', '"<name>" is the only operator. Make somebody else an operator first.'],
+  notOperator: ['BadRequestError', '"<address>" is not an operator.'],
+  alreadyOperator: ['BadRequestError', '"<address>" is already an operator.'],
+  alreadyMember: ['BadRequestError', '"<address>" is already in the team of this service.'],
+  unknownInvitation: ['NoResultFound', 'This invitation was accepted, withdrawn or has ended.'],
 } as const
 
 export const refuse = refusals(sentences)

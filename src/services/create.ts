@@ -13,7 +13,7 @@ export async function create(app: { db: { sql: Sql } }, actor: Actor, input: New
   requirePermission(actor, 'manage-service', null)
   const name = nameFrom(input.name)
   const mailbox = input.mailbox === undefined ? mailboxFrom(name) : mailboxOf(input.mailbox)
-  const added = await add(app.db.sql, { id: randomId(), name, mode: input.mode ?? 'trial', mailbox })
+  const added = await add(app.db.sql, { id: randomId(), name, mode: input.mode ?? 'trial', mailbox }, actor)
   if (!added) throw refuse.serviceNameTaken(name)
   return added
 }

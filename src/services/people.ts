@@ -1,12 +1,14 @@
-// Team members: they may receive messages in trial mode and with team keys, and their address appears as `created_by`.
+// Team members: they have a role in the console, may receive messages in trial mode and with team keys, and their address appears as
+// `created_by`. Removing them also ends sessions: people/members.ts.
 import { type Actor, requirePermission } from '../audit/actor.ts'
+import type { Role } from '../audit/role.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { emailFrom, nameFrom, phoneFrom } from './checks.ts'
 import { narrowed } from './find.ts'
 import { type HomeApp, planOf } from './home.ts'
 import { refuse } from './refusals.ts'
-import { listUsers, removeUser, type TeamMember, addUser as write } from './sql.ts'
+import { listUsers, type TeamMember, addUser as write } from './sql.ts'
 
 type App = { db: { sql: Sql } }
 
@@ -14,29 +16,29 @@ export async function addUser(
   app: HomeApp & { ids: { next(): Id } },
   actor: Actor,
   service: Id,
-  input: { name: string; email_address: string; phone_number?: string },
+  input: { name: string; email_address: string; phone_number?: string; role?: Role },
 ): Promise<TeamMember> {
-  requirePermission(actor, 'manage-service', service)
+  requirePermission(actor, 'manage-people', service)
   const user = {
     id: app.ids.next(),
     service_id: service,
     name: nameFrom(input.name),
     email_address: emailFrom(input.email_address),
     phone_number: input.phone_number === undefined ? null : phoneFrom(input.phone_number, await planOf(app, service)),
+    role: input.role ?? 'viewer',
   }
-  const added = await write(app.db.sql, user)
+  const added = await write(app.db.sql, user, actor)
   if (!added) throw refuse.userTaken(user.email_address)
   return added
 }
 
 /** By id or by e-mail address. */
-export async function dropUser(app: App, actor: Actor, service: Id, text: string): Promise<TeamMember> {
-  requirePermission(actor, 'manage-service', service)
+export async function findUser(app: App, service: Id, text: string): Promise<TeamMember> {
   const users = await listUsers(app.db.sql, service)
   const wanted = text.trim().toLowerCase()
   const [user, another] = narrowed(users, text, user => user.email_address.toLowerCase() === wanted)
   if (another) throw refuse.severalEntries(text)
-  if (!user || (await removeUser(app.db.sql, service, user.id)).length === 0) throw refuse.unknownUser(text)
+  if (!user) throw refuse.unknownUser(text)
   return user
 }
 

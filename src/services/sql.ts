@@ -1,9 +1,10 @@
 import type { Actor } from '../audit/actor.ts'
+import type { Role } from '../audit/role.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { type Part, part, type Sql } from '../db/connect.ts'
+import { bare, type Part, part, type Sql } from '../db/connect.ts'
 import type { Service } from './service.ts'
 
 export type ReplyTo = { id: Id; email_address: string; is_default: boolean }
@@ -65,12 +66,17 @@ export const holdFirst = (sql: Sql) => sql`select pg_advisory_xact_lock(60110002
 export async function add(
   sql: Sql,
   service: Pick<Service, 'id' | 'name' | 'mode' | 'mailbox'>,
+  actor: Actor,
 ): Promise<ShownService | null> {
   const [added] = await sql<ShownService>`
-    insert into services (id, name, mode, mailbox)
-    select ${service.id}::uuid, ${service.name}::text, ${service.mode}::text, ${service.mailbox}::text
-    where not exists (select from services where name = ${service.name} and state <> 'archived')
-    returning ${shown}`
+    with added as (
+      insert into services (id, name, mode, mailbox)
+      select ${service.id}::uuid, ${service.name}::text, ${service.mode}::text, ${service.mailbox}::text
+      where not exists (select from services where name = ${service.name} and state <> 'archived')
+      returning ${shown}
+    ),
+    ${recorded('service created', actor, part`(select id, id as service_id from added)`, { mode: service.mode })}
+    select ${shown} from added`
   return added ?? null
 }
 
@@ -193,24 +199,40 @@ export type TeamMember = {
   name: string
   email_address: string
   phone_number: string | null
+  role: Role
+  person_id: Id
   created_at: Timestamp
 }
 
-/** Null when a team member already has this address, in any case. */
-export async function addUser(sql: Sql, user: Omit<TeamMember, 'created_at'>): Promise<TeamMember | null> {
+const memberColumns = part`id, service_id, name, email_address, phone_number, role, person_id, created_at`
+
+/**
+ * Null when a team member already has this address, in any case. The person with this address is theirs, and is made if there is none
+ * (a trigger does it: the version before adds members too).
+ */
+export async function addUser(
+  sql: Sql,
+  user: Omit<TeamMember, 'created_at' | 'person_id'>,
+  actor: Actor,
+  detail: object = {},
+): Promise<TeamMember | null> {
   const [added] = await sql<TeamMember>`
-    insert into users (id, service_id, name, email_address, phone_number)
-    select ${user.id}::uuid, ${user.service_id}::uuid, ${user.name}::text, ${user.email_address}::text,
-           ${user.phone_number}::text
-    where not exists (select from users
-                      where service_id = ${user.service_id} and lower(email_address) = lower(${user.email_address}))
-    on conflict do nothing
-    returning id, service_id, name, email_address, phone_number, created_at`
+    with added as (
+      insert into users (id, service_id, name, email_address, phone_number, role)
+      select ${user.id}::uuid, ${user.service_id}::uuid, ${user.name}::text, ${user.email_address}::text,
+             ${user.phone_number}::text, ${user.role}::text
+      where not exists (select from users
+                        where service_id = ${user.service_id} and lower(email_address) = lower(${user.email_address}))
+      on conflict do nothing
+      returning ${memberColumns}
+    ),
+    ${recorded('member added', actor, part`added`, { role: user.role, ...detail })}
+    select ${memberColumns} from added`
   return added ?? null
 }
 
 export const listUsers = (sql: Sql, service: Id) => sql<TeamMember>`
-  select id, service_id, name, email_address, phone_number, created_at
+  select ${memberColumns}
   from users
   where service_id = ${service}
   order by created_at, id`
@@ -224,11 +246,55 @@ export const managersOf = (sql: Sql, service: Id) => sql<{ name: string; email_a
   order by lower(name), id
   limit 5`
 
-export const removeUser = (sql: Sql, service: Id, id: Id) => sql`
-  delete from users
-  where id = ${id}
-    and service_id = ${service}
-  returning id`
+export async function changeUserRole(sql: Sql, service: Id, id: Id, role: Role, actor: Actor): Promise<boolean> {
+  const changed = await sql`
+    with changed as (
+      update users
+      set role = ${role}
+      where id = ${id}
+        and service_id = ${service}
+        and role <> ${role}
+      returning id, service_id
+    ),
+    ${recorded('role changed', actor, part`changed`, { role })}
+    select id from changed`
+  return changed.length > 0
+}
+
+/** CTEs that remove a member, `removed` (id, service_id, person_id), and record it. */
+export const userRemoved = (service: Id, user: { id: Id; person_id: Id }, actor: Actor): Part => part`
+  removed as (
+    delete from users
+    where id = ${user.id}
+      and service_id = ${service}
+    returning id, service_id, person_id
+  ),
+  ${recorded('member removed', actor, part`removed`, { person: user.person_id })}`
+
+/** Whether a person is a member of a service that is not archived, besides by this row. */
+export const belongsBeside = (person: Part, user: Part): Part => part`
+  exists (select
+          from users u
+          join services s on s.id = u.service_id and s.state <> 'archived'
+          where u.person_id = ${person}
+            and u.id <> ${user})`
+
+/** A person leaves all services. */
+export const removeEverywhere = (sql: Sql, person: Id, actor: Actor) => sql`
+  with removed as (
+    delete from users
+    where person_id = ${person}
+    returning id, service_id
+  ),
+  ${recorded('member removed', actor, part`removed`, { person })}
+  select id from removed`
+
+/** How many members each of these services has, and how many manage it. */
+export const teamSizes = (sql: Sql, services: readonly Id[]) => sql<{ service_id: Id; people: number }>`
+  select service_id, count(*)::integer as people
+  from users
+  where service_id = any (${bare(services)}::uuid[])
+  group by service_id`
 
 /** Reply-to addresses and text senders have the same structure: values of a service, one of them the default. */
 export type OriginKind = 'reply-to' | 'sender'

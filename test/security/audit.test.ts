@@ -10,10 +10,11 @@ import { create as createKey } from '../../src/keys/create.ts'
 import { actorOf } from '../../src/keys/key.ts'
 import { revoke } from '../../src/keys/revoke.ts'
 import { cancel as cancelMessage } from '../../src/notifications/cancel.ts'
+import { removeMember } from '../../src/people/members.ts'
 import { change } from '../../src/services/change.ts'
 import { create as createService } from '../../src/services/create.ts'
 import { addOrigin, dropOrigin } from '../../src/services/origins.ts'
-import { addUser, dropUser } from '../../src/services/people.ts'
+import { addUser } from '../../src/services/people.ts'
 import { addToSafelist, dropFromSafelist } from '../../src/services/safelist.ts'
 import { archive } from '../../src/templates/archive.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
@@ -179,6 +180,12 @@ type OfPeople =
   | 'role changed'
 /** Of a person who sends or exports: test/send-as.test.ts, test/console/messages.test.ts. */
 type OfSenders = 'message sent' | 'message sent again' | 'messages exported'
+  | 'person invited'
+  | 'invitation withdrawn'
+  | 'person removed'
+  | 'service created'
+/** Of a person who sends: test/send-as.test.ts. */
+type OfSenders = 'message sent' | 'message sent again'
 
 /** Every other action, by its verb; Herald itself disables a webhook. */
 const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>, Change> = {
@@ -310,7 +317,7 @@ describe('an actor without the permission is refused and nothing is recorded', (
     'service created': actor => createService(here.parts, actor, { name: 'Unwanted' }),
     'team member added': actor =>
       addUser(here.parts, actor, service.id, { name: 'Bob', email_address: 'bob@example.org' }),
-    'team member removed': actor => dropUser(here.parts, actor, service.id, service.user.id),
+    'team member removed': actor => removeMember(here.parts, actor, service.id, service.user.id),
     'sender added': actor =>
       addOrigin(here.parts, actor, 'sender', service.id, { value: 'Herald', makeDefault: false }),
     'sender removed': actor => dropOrigin(here.parts, actor, 'sender', service.id, 'Herald'),

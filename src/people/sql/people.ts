@@ -1,5 +1,6 @@
+import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { part, type Sql } from '../../db/connect.ts'
+import { bare, part, type Sql } from '../../db/connect.ts'
 import type { Person } from '../person.ts'
 
 export const personColumns = part`p.id, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.shortcuts`
@@ -18,4 +19,22 @@ export async function personOf(sql: Sql, id: Id): Promise<Person | null> {
     from people p
     where p.id = ${id}`
   return found ?? null
+}
+
+/** When people were last here, by id. */
+export async function seenOf(sql: Sql, people: readonly Id[]): Promise<Map<Id, Timestamp | null>> {
+  const rows = await sql<{ id: Id; last_seen_at: Timestamp | null }>`
+    select id, last_seen_at
+    from people
+    where id = any (${bare(people)}::uuid[])`
+  return new Map(rows.map(({ id, last_seen_at }) => [id, last_seen_at]))
+}
+
+/** Names by id. */
+export async function namesOf(sql: Sql, people: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<{ id: Id; name: string }>`
+    select id, name
+    from people
+    where id = any (${bare(people)}::uuid[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
