@@ -1,0 +1,31 @@
+// How the state of a service is shown.
+import type { ShownService } from '../../services/sql.ts'
+import { Badge } from '../components/status.tsx'
+
+export function ServiceMode({
+  service,
+}: {
+  service: Pick<ShownService, 'mode'> & Partial<Pick<ShownService, 'state'>>
+}) {
+  if (service.state === 'suspended')
+    return (
+      <Badge tone="bad" icon="blocked">
+        Suspended
+      </Badge>
+    )
+  if (service.state === 'archived')
+    return (
+      <Badge tone="idle" icon="blocked">
+        Archived
+      </Badge>
+    )
+  return service.mode === 'live' ? (
+    <Badge tone="good" icon="check">
+      Live
+    </Badge>
+  ) : (
+    <Badge tone="plan" icon="info">
+      Trial
+    </Badge>
+  )
+}

@@ -1,0 +1,86 @@
+// Inviting somebody to the team, again, and not any longer.
+import type { Role } from '../../audit/role.ts'
+import { readId } from '../../core/id.ts'
+import { invite, inviteAgain, withdrawInvitation } from '../../people/invitations.ts'
+import { Card, PageHead } from '../components/basics.tsx'
+import { AsCommand } from '../components/behind.tsx'
+import { Choices, ErrorSummary, Form, Input } from '../components/form.tsx'
+import { notFound } from '../errors.tsx'
+import type { Answer, ServiceVisit } from '../page.ts'
+import { problemOf } from '../refused.ts'
+import { readRole, roleOptions } from './roles.ts'
+
+export const inviteForm = (visit: ServiceVisit): Answer => form(visit, { address: '', role: 'viewer' }, undefined)
+
+export async function sendInvitation(visit: ServiceVisit): Promise<Answer> {
+  const { parts, actor, service, form: fields, origin, url } = visit
+  const address = fields.get('address') ?? ''
+  const role = readRole(fields.get('role')) ?? 'viewer'
+  try {
+    await invite(parts, actor, { service: service.id, role, address, console: origin + url('') })
+    return toTeam(visit, 'invited')
+  } catch (error) {
+    return form(visit, { address, role }, problemOf(error))
+  }
+}
+
+export async function invitationAgain(visit: ServiceVisit): Promise<Answer> {
+  const id = readId(visit.params.id)
+  if (!id) return notFound(visit.service)
+  await inviteAgain(visit.parts, visit.actor, visit.service.id, id, visit.origin + visit.url(''))
+  return toTeam(visit, 'again')
+}
+
+export async function invitationWithdrawn(visit: ServiceVisit): Promise<Answer> {
+  const id = readId(visit.params.id)
+  if (!id) return notFound(visit.service)
+  await withdrawInvitation(visit.parts, visit.actor, visit.service.id, id)
+  return toTeam(visit, 'withdrawn')
+}
+
+const toTeam = (visit: ServiceVisit, done: string): Answer => ({
+  kind: 'redirect',
+  to: visit.url(`/s/${visit.service.id}/team?done=${done}`),
+})
+
+const form = (
+  { service }: ServiceVisit,
+  given: { address: string; role: Role },
+  problem: string | undefined,
+): Answer => ({
+  kind: 'page',
+  title: problem ? 'Error: Invite somebody' : 'Invite somebody',
+  width: 'narrow',
+  nav: 'team',
+  ...(problem && { status: 422 }),
+  body: (
+    <>
+      <PageHead
+        title="Invite somebody"
+        crumbs={[['Team', `/s/${service.id}/team`]]}
+        lede="They get an e-mail with a link, which works once, for 7 days."
+      />
+      <ErrorSummary errors={{ address: problem }} title="Not sent yet" />
+      <Card>
+        <Form action={`/s/${service.id}/team/invite`}>
+          <Input
+            label="Work e-mail address"
+            name="address"
+            type="email"
+            value={given.address}
+            error={problem}
+            autocomplete="off"
+            required
+          />
+          <Choices legend="Role" name="role" type="radio" options={roleOptions(given.role)} />
+          <div class="row">
+            <button class="btn btn-primary" type="submit">
+              Send the invitation
+            </button>
+          </div>
+        </Form>
+      </Card>
+      <AsCommand command={`herald user add ${service.id} --name NAME --email EMAIL --role ${given.role}`} />
+    </>
+  ),
+})
