@@ -747,7 +747,7 @@ CREATE INDEX webhook_retries_due ON public.webhook_retries USING btree (webhook_
 
 CREATE INDEX webhooks_of_service ON public.webhooks USING btree (service_id, id);
 
-CREATE UNIQUE INDEX invitations_of_service ON public.invitations USING btree (service_id, lower(email_address));
+CREATE UNIQUE INDEX invitations_of_service ON public.invitations USING btree (service_id, lower(email_address)) NULLS NOT DISTINCT;
 
 CREATE UNIQUE INDEX one_default_reply_to ON public.reply_tos USING btree (service_id) WHERE (is_default AND (NOT archived));
 
