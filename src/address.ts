@@ -4,3 +4,16 @@ export function addressOf({ baseUrl, host, port }: { baseUrl: string | null; hos
   const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
 }
+
+/** Where people open the console; it may have a port of its own. */
+export const consoleAddressOf = ({
+  consolePath,
+  consolePort,
+  ...config
+}: {
+  baseUrl: string | null
+  host: string
+  port: number
+  consolePath: string
+  consolePort: number | null
+}): string => addressOf({ ...config, port: consolePort ?? config.port }) + consolePath

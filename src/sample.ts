@@ -6,6 +6,7 @@ import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
 import { create as createKey } from './keys/create.ts'
+import { addOperator, operatorsOf } from './people/operators.ts'
 import { create as createService } from './services/create.ts'
 import { addOrigin } from './services/origins.ts'
 import { addUser } from './services/people.ts'
@@ -42,7 +43,13 @@ export const makeSample = (app: App, actor: Actor, keys: SampleKeys): Promise<Sa
 export const makeFirstSample = (app: App, actor: Actor, keys: SampleKeys): Promise<Sample | null> =>
   app.db.transaction(async sql => {
     await holdFirst(sql)
-    return (await isEmpty(sql)) ? await build(within(app, sql), actor, keys) : null
+    if (!(await isEmpty(sql))) return null
+    const inside = within(app, sql)
+    const sample = await build(inside, actor, keys)
+    const { email_address } = sample.user
+    // The first who signs in to the console.
+    if ((await operatorsOf(inside)).length === 0) await addOperator(inside, actor, { email_address })
+    return sample
   })
 
 // The verbs start transactions of their own; here they become part of this one.
@@ -57,6 +64,7 @@ async function build(app: App, actor: Actor, wanted: SampleKeys): Promise<Sample
     name: 'Sam Sample',
     email_address: 'sam@example.org',
     phone_number: '+16135550199',
+    role: 'manager',
   })
   const key = async (type: 'test' | 'team' | 'normal', name: string) =>
     (await createKey(app, actor, service, { name, key_type: type, manage_templates: true, manage_webhooks: true })).key

@@ -5,6 +5,10 @@ import { providersInUse } from '../config/in-use.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
 import { type Running, start } from '../main.ts'
+import { currentOperator } from '../operator.ts'
+import { PRINTED_LINK_MINUTES, printLink } from '../people/links.ts'
+import { firstOperator } from '../people/operators.ts'
+import type { Person } from '../people/person.ts'
 import { openDatabase } from '../store.ts'
 import type { Command, CommandOutput, Io } from './command.ts'
 import { curlLine, sampleText } from './sample.ts'
@@ -21,7 +25,7 @@ export const runCommands: readonly Command[] = [
       },
     ],
     sentence: 'Run the service until Ctrl-C or SIGTERM.',
-    more: 'Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel. With --json stdout has one line, {"address": …, "providers": …}, and before it {"sample": …} if a sample was created; the log goes to stderr.',
+    more: 'Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel and, on the embedded database, a link that signs the first operator in to the console. With --json stdout has one line, {"address": …, "providers": …, "console": …, "sign_in_link": …}, and before it {"sample": …} if a sample was created; the log goes to stderr.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, input) => {
       const signal = firstSignal(io)
@@ -40,7 +44,7 @@ export const runCommands: readonly Command[] = [
             text: sampleText(sample, address),
             data: { sample: { ...sample, curl: curlLine(sample, address) } },
           })
-        io.print(banner(running, io.isTerminal))
+        io.print(banner(running, io.isTerminal, await signInLink(running)))
         if (!signal.aborted) await once(signal, 'abort')
         await running.stop()
       }
@@ -65,8 +69,23 @@ export const runCommands: readonly Command[] = [
   },
 ]
 
-/** Printed after the start: provider of each channel, link of the inbox, address. */
-function banner({ address, port, parts: { config, seal } }: Running, isTerminal: boolean): CommandOutput {
+type SignInLink = { link: string; person: Person }
+
+/** For the first operator, as long as nobody else can let people in: on the embedded database. */
+async function signInLink({ console, parts }: Running): Promise<SignInLink | null> {
+  if (parts.config.databaseUrl || console === null) return null
+  const operator = currentOperator()
+  const { email_address } = await firstOperator(parts, operator)
+  const { path, person } = await printLink(parts, operator, email_address)
+  return { link: console + path, person }
+}
+
+/** Printed after the start: provider of each channel, link of the inbox, address, and last the link to the console. */
+function banner(
+  { address, port, console, parts: { config, seal } }: Running,
+  isTerminal: boolean,
+  signIn: SignInLink | null,
+): CommandOutput {
   const channels = providersInUse(config)
   const link = isTerminal ? inboxLink(seal, { host: config.host, port }) : null
   const lines = [
@@ -76,11 +95,27 @@ function banner({ address, port, parts: { config, seal } }: Running, isTerminal:
       : [
           `Messages that are not sent are in the inbox: ${link ?? '/inbox, by the link that herald inbox --link prints'}`,
           `Herald listens on ${address} (Ctrl-C stops it).`,
+          ...(console === null ? [] : consoleLines(console, signIn)),
         ]),
   ]
   const providers = Object.fromEntries(channels.map(({ channel, providers }) => [channel, providers]))
-  return { text: lines.join('\n'), data: { address: address || null, providers } }
+  return {
+    text: lines.join('\n'),
+    data: { address: address || null, providers, console, sign_in_link: signIn?.link ?? null },
+  }
 }
+
+const consoleLines = (console: string, signIn: SignInLink | null): string[] =>
+  signIn
+    ? [
+        '',
+        `  Open the console: ${signIn.link}`,
+        `  (the link works once, for ${PRINTED_LINK_MINUTES} minutes, as ${signIn.person.name}; another: herald user sign-in-link ${signIn.person.email_address})`,
+        '',
+      ]
+    : [
+        `The console is at ${console}. The first operator: herald operator add EMAIL, then herald user sign-in-link EMAIL.`,
+      ]
 
 /** On a machine with few cores, the parallel garbage collector of V8 takes CPU time from the database. */
 function limitGarbageCollector() {

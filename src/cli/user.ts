@@ -1,5 +1,9 @@
+import { consoleAddressOf } from '../address.ts'
 import { ROLES, type Role } from '../audit/role.ts'
+import { PRINTED_LINK_MINUTES, printLink } from '../people/links.ts'
 import { changeRole, removeMember } from '../people/members.ts'
+import { addOperator, operatorsOf, removeOperator } from '../people/operators.ts'
+import type { Person } from '../people/person.ts'
 import { find } from '../services/find.ts'
 import { addUser } from '../services/people.ts'
 import { listUsers, type TeamMember } from '../services/sql.ts'
@@ -7,6 +11,8 @@ import { type Command, SERVICE, UsageError, withStore } from './command.ts'
 import { listing, minute, moment } from './print.ts'
 
 const USER = { name: 'USER', sentence: 'E-mail address or id of the team member.' }
+
+const OPERATOR_EMAIL = { name: 'EMAIL', sentence: 'E-mail address of the person.' }
 
 export const userCommands: readonly Command[] = [
   {
@@ -102,6 +108,80 @@ export const userCommands: readonly Command[] = [
       }
     }),
   },
+  {
+    noun: 'user',
+    verb: 'sign-in-link',
+    args: [{ name: 'EMAIL', sentence: 'Their e-mail address.' }],
+    sentence: 'Print a link that signs a person in to the console.',
+    more: `For somebody who gets no mail, and for the first operator. It works once, in any browser, for ${PRINTED_LINK_MINUTES} minutes. Somebody who has it is signed in as that person. It is recorded who made it.`,
+    examples: ['herald user sign-in-link ada@example.org'],
+    run: withStore(async (store, input, operator) => {
+      const { path, person } = await printLink(store, operator, input.text('EMAIL'))
+      const link = consoleAddressOf(store.config) + path
+      return {
+        text: `${link}\nIt signs in ${person.name} <${person.email_address}>, once, within ${PRINTED_LINK_MINUTES} minutes.`,
+        data: { link, name: person.name, email_address: person.email_address, minutes: PRINTED_LINK_MINUTES },
+      }
+    }),
+  },
+  {
+    noun: 'operator',
+    verb: 'add',
+    args: [OPERATOR_EMAIL],
+    options: [{ name: 'name', value: 'NAME', sentence: 'Name of somebody who is not known yet.' }],
+    sentence: 'Make somebody an operator of the installation: all services and people, in the console.',
+    more: 'Operators see messages of a service only after they have joined it, which is recorded.',
+    examples: [
+      'herald operator add grace@example.org --name "Grace Hale"',
+      'herald user sign-in-link grace@example.org',
+    ],
+    run: withStore(async (store, input, operator) => {
+      const name = input.maybe('name')
+      const person = await addOperator(store, operator, {
+        email_address: input.text('EMAIL'),
+        ...(name !== undefined && { name }),
+      })
+      return { text: `${person.name} <${person.email_address}> is now an operator.`, data: presentPerson(person) }
+    }),
+  },
+  {
+    noun: 'operator',
+    verb: 'list',
+    sentence: 'List the operators of the installation.',
+    run: withStore(async store => {
+      const all = await operatorsOf(store)
+      const rows = all.map(one => [
+        one.id,
+        one.name,
+        one.email_address,
+        one.last_seen_at === null ? null : minute(one.last_seen_at),
+      ])
+      return {
+        text: listing(['ID', 'NAME', 'E-MAIL', 'LAST HERE'], rows, 'There is no operator yet.'),
+        data: {
+          operators: all.map(one => ({
+            ...presentPerson(one),
+            last_seen_at: one.last_seen_at && moment(one.last_seen_at),
+          })),
+        },
+      }
+    }),
+  },
+  {
+    noun: 'operator',
+    verb: 'remove',
+    args: [OPERATOR_EMAIL],
+    sentence: 'Make an operator an ordinary person again. The last operator stays.',
+    run: withStore(async (store, input, operator) => {
+      const person = await removeOperator(store, operator, input.text('EMAIL'))
+      return {
+        text: `${person.name} <${person.email_address}> is no operator any longer.`,
+        data: presentPerson(person),
+      }
+    }),
+  },
 ]
+
+const presentPerson = ({ id, name, email_address, is_operator }: Person) => ({ id, name, email_address, is_operator })
 
 const present = (user: TeamMember) => ({ ...user, created_at: moment(user.created_at) })

@@ -23,12 +23,18 @@ import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
 import { searchMessages } from './messages/search.ts'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
+import { addService, allServices, newService } from './services/all.tsx'
+import { myServices } from './services/mine.tsx'
 import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
 import { linkPage, spendLinkPage } from './sign-in/link.tsx'
 import { passkeyAnswer, passkeyOptions } from './sign-in/passkey.ts'
 import { askForLinkPage, sentPage, signInPage, signOut } from './sign-in/sign-in.tsx'
 import { fromProvider, toProvider, toProviderAgain } from './sign-in/single-sign-on.tsx'
-import { anyone, fresh, may, type PageRow, signedIn } from './who.ts'
+import { invitationAccepted, invitationPage } from './team/accept.tsx'
+import { invitationAgain, invitationWithdrawn, inviteForm, sendInvitation } from './team/invite.tsx'
+import { join, memberPage, removeFromTeam, saveRole } from './team/member.tsx'
+import { teamPage } from './team/team.tsx'
+import { anyone, fresh, may, operator, type PageRow, signedIn } from './who.ts'
 
 export const pages: readonly PageRow[] = [
   ['GET', '/sign-in', anyone, signInPage],
@@ -60,6 +66,13 @@ export const pages: readonly PageRow[] = [
   ['GET', '/account/address', signedIn, newAddressPage],
   ['POST', '/account/address/change', signedIn, changeToNewAddress],
 
+  ['GET', '/', signedIn, myServices],
+  ['GET', '/operator/services', operator, allServices],
+  ['GET', '/operator/services/new', operator, newService],
+  ['POST', '/operator/services/new', fresh(operator), addService],
+  ['GET', '/invitation/:token', anyone, invitationPage],
+  ['POST', '/invitation/:token', anyone, invitationAccepted],
+
   ['GET', '/s/:service', may('see-service'), overviewPage],
   ['GET', '/s/:service/counts', may('see-service'), overviewCounts],
 
@@ -80,4 +93,14 @@ export const pages: readonly PageRow[] = [
   ['GET', '/s/:service/messages/:id/rendered', may('see-messages'), renderedPage],
   ['POST', '/s/:service/messages/:id/cancel', may('cancel-messages'), cancelMessage],
   ['POST', '/s/:service/messages/:id/copy', may('send-messages'), copyMessage],
+
+  ['GET', '/s/:service/team', may('see-service'), teamPage],
+  ['GET', '/s/:service/team/invite', may('manage-people'), inviteForm],
+  ['POST', '/s/:service/team/invite', fresh(may('manage-people')), sendInvitation],
+  ['POST', '/s/:service/team/invitations/:id/again', fresh(may('manage-people')), invitationAgain],
+  ['POST', '/s/:service/team/invitations/:id/withdraw', fresh(may('manage-people')), invitationWithdrawn],
+  ['GET', '/s/:service/team/:member', may('manage-people'), memberPage],
+  ['POST', '/s/:service/team/:member', fresh(may('manage-people')), saveRole],
+  ['POST', '/s/:service/team/:member/remove', fresh(may('manage-people')), removeFromTeam],
+  ['POST', '/s/:service/join', fresh(may('manage-installation')), join],
 ]
