@@ -1,10 +1,10 @@
-// What a form shows instead of a page of its own: the sentence of a refusal that the person can mend.
+// What a form shows instead of a page of its own: the sentence of a refusal about what the person entered.
 import { Refusal } from '../core/refusal.ts'
 
-const MENDED = new Set(['BadRequestError', 'ValidationError', 'TooManyRequestsError'])
+const ENTERED = new Set(['BadRequestError', 'ValidationError', 'TooManyRequestsError'])
 
 /** Anything else is thrown on: its page says what to do. */
 export function problemOf(error: unknown): string {
-  if (error instanceof Refusal && MENDED.has(error.kind)) return error.messages.join(' ')
+  if (error instanceof Refusal && ENTERED.has(error.kind)) return error.messages.join(' ')
   throw error
 }

@@ -53,7 +53,7 @@ export async function invite(app: App, actor: Actor, input: NewInvitation): Prom
   const now = app.clock.micros()
   const { over, made } = await write(
     app.db.sql,
-    // Counted for the address that gets the mails, whoever invites.
+    // Counted for the address that gets the mails, not for those who invite.
     tried(app, 'invitation', { address: email_address, network: '127.0.0.1' }),
     {
       id: app.ids.next(),
