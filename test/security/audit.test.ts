@@ -178,14 +178,12 @@ type OfPeople =
   | 'member added'
   | 'member removed'
   | 'role changed'
-/** Of a person who sends or exports: test/send-as.test.ts, test/console/messages.test.ts. */
-type OfSenders = 'message sent' | 'message sent again' | 'messages exported'
   | 'person invited'
   | 'invitation withdrawn'
   | 'person removed'
   | 'service created'
-/** Of a person who sends: test/send-as.test.ts. */
-type OfSenders = 'message sent' | 'message sent again'
+/** Of a person who sends or exports: test/send-as.test.ts, test/console/messages.test.ts. */
+type OfSenders = 'message sent' | 'message sent again' | 'messages exported'
 
 /** Every other action, by its verb; Herald itself disables a webhook. */
 const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>, Change> = {
