@@ -10,7 +10,7 @@ import { pages } from '../src/console/routes.ts'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { start } from '../src/main.ts'
 import { BROWSER, launch, openContext } from '../test/console/support/browser.ts'
-import { EXAMPLES, viewsOf } from '../test/console/support/examples.ts'
+import { pagesOf } from '../test/console/support/examples.ts'
 import { type Planted, plant, type Who } from '../test/console/support/plant.ts'
 import { CONSOLE, signIn } from '../test/console/support/session.ts'
 
@@ -76,10 +76,9 @@ async function shoot(
   cookieOf: (who: Who) => Promise<{ name: string; value: string }>,
 ): Promise<string[]> {
   mkdirSync(FOLDER, { recursive: true })
-  const views = pages
-    .filter(([method, path]) => EXAMPLES[`${method} ${path}`]?.kind === 'page')
-    .flatMap(row => viewsOf(row, planted.service, planted))
-    .filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)))
+  const views = pagesOf(pages, planted.service, planted).filter(
+    ({ name }) => words.length === 0 || words.some(word => name.includes(word)),
+  )
   for (const who of new Set(views.map(view => view.who))) {
     const cookie = who && (await cookieOf(who))
     for (const { look, ...options } of LOOKS) {

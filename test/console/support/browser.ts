@@ -2,7 +2,14 @@
 // violation of the policy, an error of a script, a request to another origin, a part that cannot be loaded) is collected.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type CDPSession,
+  chromium,
+  type Page,
+} from 'playwright-core'
 
 export const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
   existsSync(path),
@@ -62,35 +69,46 @@ type Violation = { id: string; help: string; nodes: { html: string; failureSumma
 
 /** What axe finds (WCAG 2.0 to 2.2 A and AA, best practice), one line each. It runs in a world of its own: the policy stays. */
 export async function violationsOf(page: Page): Promise<string[]> {
+  if (!(await inOwnWorld<boolean>(page, "typeof axe === 'object'"))) await inOwnWorld(page, `${AXE};0`)
   const found = await inOwnWorld<Violation[]>(
     page,
-    `${AXE};axe.run(document, { iframes: false, runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(result => result.violations)`,
+    `axe.run(document, { iframes: false, runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(result => result.violations)`,
   )
   return found.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id} (${help}): ${html.slice(0, 300)} ${failureSummary.split('\n')[1]}`),
   )
 }
 
+type World = { session: CDPSession; contextId: number; isOver: boolean }
+const worlds = new WeakMap<Page, World>()
+
 /** Evaluates an expression in an isolated world of the page, which no policy and no script of the page reaches. */
 export async function inOwnWorld<T>(page: Page, expression: string): Promise<T> {
-  const session = await page.context().newCDPSession(page)
-  try {
-    const { frameTree } = await session.send('Page.getFrameTree')
-    const { executionContextId } = await session.send('Page.createIsolatedWorld', {
-      frameId: frameTree.frame.id,
-      worldName: 'proof',
-    })
-    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-      expression,
-      contextId: executionContextId,
-      awaitPromise: true,
-      returnByValue: true,
-    })
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
-    return result.value as T
-  } finally {
-    await session.detach()
-  }
+  const { session, contextId } = await worldOf(page)
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    ...{ expression, contextId, awaitPromise: true, returnByValue: true },
+  })
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+  return result.value as T
+}
+
+/** A world ends with its document. */
+async function worldOf(page: Page): Promise<World> {
+  const known = worlds.get(page)
+  if (known && !known.isOver) return known
+  const session = known?.session ?? (await page.context().newCDPSession(page))
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+    worldName: 'proof',
+  })
+  const world = { session, contextId, isOver: false }
+  worlds.set(page, world)
+  page.once('framenavigated', function look(frame) {
+    if (frame === page.mainFrame()) world.isOver = true
+    else page.once('framenavigated', look)
+  })
+  return world
 }
 
 export type Shape = { title: string; h1: number; main: number; lang: string; gaps: string[]; ids: string[] }

@@ -1,86 +1,242 @@
 // An example of every row of the console's table of contents: how to open it with planted data. Tests and scripts/shots.ts use it;
 // a row without an example fails test/console/pages.test.ts.
-import type { Planted, PlantedService, Who } from './plant.ts'
+import { CATEGORY, type Planted, type PlantedService, REMINDER, type Who } from './plant.ts'
+
+type Ids = Readonly<Record<string, string>>
+type From<T> = (of: PlantedService, planted: Planted) => T
 
 export type Example = {
   /** `act`: a POST. `file`: a download or an answer for the script. `passing`: it leads elsewhere. */
   kind: 'page' | 'frame' | 'file' | 'events' | 'passing' | 'act'
   /** Parts of the path beside the service. */
-  ids?: (of: PlantedService, planted: Planted) => Readonly<Record<string, string>>
+  ids?: From<Ids>
   /** Who opens it in tests of its look; a manager unless given, null: nobody. */
   who?: Who | null
-  /** Further views of the page, by name: what follows its path. */
-  views?: Readonly<Record<string, (of: PlantedService) => string>>
-  /** Of an act: it takes something away that others need. */
-  isLast?: true
+  /** What follows the path. */
+  query?: From<string>
+  /** Further views of the page, by name. */
+  views?: Readonly<Record<string, View>>
   /** Of an act: fields that it accepts. */
-  form?: (of: PlantedService, planted: Planted) => Readonly<Record<string, string>>
+  form?: From<Ids>
+  /** Of an act: those with a higher number come later, because they take away what others need. */
+  order?: number
 }
 
-const ofEmail = ({ templates }: PlantedService) => ({ id: templates.email })
-const written = () => ({ subject: 'A subject', body: 'Hello', version: '1' })
+type View = { query?: From<string>; ids?: From<Ids>; who?: Who | null; status?: number }
+
+export const message =
+  (name: string): From<Ids> =>
+  ({ messages }) => ({ id: messages[name] ?? '' })
+const template =
+  (name: keyof PlantedService['templates']): From<Ids> =>
+  ({ templates }) => ({ id: templates[name] })
+const link: From<Ids> = (_of, { link }) => ({ token: link })
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
-  'GET /s/:service': { kind: 'page' },
+  'GET /sign-in': { kind: 'page', who: null, views: { return: { query: () => '?return=%2Faccount' } } },
+  'POST /sign-in': { kind: 'act', form: (_of, { people }) => ({ email: people.viewer.email_address, return: '/' }) },
+  'GET /sign-in/sent': { kind: 'page', who: null },
+  'GET /sign-in/link/:token': {
+    kind: 'page',
+    who: null,
+    ids: link,
+    views: { over: { ids: () => ({ token: 'x' }), status: 410 } },
+  },
+  'POST /sign-in/link/:token': { kind: 'act', ids: () => ({ token: 'x' }) },
+  'POST /sign-in/passkey/options': { kind: 'act' },
+  'POST /sign-in/passkey': { kind: 'act' },
+  'GET /sign-in/single-sign-on': { kind: 'passing' },
+  'GET /sign-in/single-sign-on/return': { kind: 'passing' },
+  'GET /sign-in/confirm': { kind: 'page' },
+  'POST /sign-in/confirm': { kind: 'act', form: () => ({ return: '/account' }) },
+  'POST /sign-in/confirm/passkey/options': { kind: 'act' },
+  'POST /sign-in/confirm/passkey': { kind: 'act' },
+  'GET /sign-in/confirm/single-sign-on': { kind: 'passing' },
+  'POST /sign-out': { kind: 'act', order: 9 },
+
+  'GET /account': { kind: 'page' },
+  'POST /account': {
+    kind: 'act',
+    form: () => ({ name: 'Another Name', time_zone_name: 'Europe/Paris', theme: 'dark', shortcuts: 'on' }),
+  },
+  'GET /account/passkeys/new': { kind: 'page' },
+  'POST /account/passkeys/new/options': { kind: 'act' },
+  'POST /account/passkeys/new': { kind: 'act' },
+  'POST /account/passkeys/:id': {
+    kind: 'act',
+    ids: (_of, { senders }) => ({ id: senders.passkey }),
+    form: () => ({ name: 'Taken' }),
+  },
+  'POST /account/passkeys/:id/remove': { kind: 'act', ids: (_of, { senders }) => ({ id: senders.passkey }) },
+  'POST /account/sessions/end-others': { kind: 'act' },
+  'POST /account/sessions/:id/end': { kind: 'act', ids: (_of, { senders }) => ({ id: senders.session }) },
+  'POST /account/address': { kind: 'act', form: () => ({ address: 'another@example.org' }) },
+  'GET /account/address': { kind: 'passing' },
+  'POST /account/address/change': { kind: 'act', form: () => ({ move: 'x' }) },
+
+  'GET /s/:service': { kind: 'page', views: { empty: { ids: (_of, { empty }) => ({ service: empty }) } } },
   'GET /s/:service/counts': { kind: 'file' },
-  'GET /s/:service/templates/:id': { kind: 'page', ids: ofEmail },
-  'POST /s/:service/templates/:id': { kind: 'act', ids: ofEmail, form: written },
-  'POST /s/:service/templates/:id/preview': { kind: 'act', ids: ofEmail, form: written },
-  'POST /s/:service/templates/:id/live': { kind: 'act', ids: ofEmail, form: written },
-  'GET /s/:service/templates/:id/rendered': { kind: 'frame', ids: ofEmail },
-  // Without a draft it leads back to the template.
-  'GET /s/:service/templates/:id/confirm': { kind: 'passing', ids: ofEmail },
-  'POST /s/:service/templates/:id/confirm': { kind: 'act', ids: ofEmail, form: () => ({ draft: '' }) },
-  'POST /s/:service/templates/:id/test': { kind: 'act', ids: ofEmail },
+
   'GET /s/:service/messages': {
     kind: 'page',
-    views: { failed: () => '?status=failed', 'no-match': () => '?status=failed&key=team' },
+    views: {
+      failed: { query: () => '?status=failed' },
+      'no-match': { query: () => '?status=failed&key=team' },
+      viewer: { who: 'viewer' },
+      empty: { ids: (_of, { empty }) => ({ service: empty }) },
+    },
   },
   'POST /s/:service/messages/search': { kind: 'act', form: () => ({ q: 'k.lindgren@example.net' }) },
   'GET /s/:service/messages/export': { kind: 'file' },
   'GET /s/:service/messages/newer': { kind: 'file' },
   'GET /s/:service/messages/:id': {
     kind: 'page',
-    ids: of => ({ id: String(of.messages['permanent-failure']) }),
+    ids: message('permanent-failure'),
     views: {
-      text: () => '?view=text',
-      sms: of => `/../${of.messages['delivered-sms']}`,
-      scheduled: of => `/../${of.messages.scheduled}`,
+      text: { query: () => '?view=text' },
+      source: { query: () => '?view=source' },
+      headers: { query: () => '?view=headers' },
+      sms: { ids: message('delivered-sms') },
+      scheduled: { ids: message('scheduled') },
+      'right-to-left': { ids: message('right-to-left') },
+      cancelled: { ids: message('cancelled') },
+      virus: { ids: message('virus-scan-failed') },
+      viewer: { who: 'viewer', ids: message('scheduled') },
     },
   },
-  'GET /s/:service/messages/:id/rendered': { kind: 'frame', ids: of => ({ id: String(of.messages.delivered) }) },
-  'POST /s/:service/messages/:id/cancel': {
-    kind: 'act',
-    ids: of => ({ id: String(of.messages.scheduled) }),
-    isLast: true,
+  'GET /s/:service/messages/:id/rendered': { kind: 'frame', ids: message('delivered') },
+  'POST /s/:service/messages/:id/cancel': { kind: 'act', ids: message('scheduled'), order: 5 },
+  'POST /s/:service/messages/:id/copy': { kind: 'act', ids: message('delivered') },
+
+  'GET /s/:service/templates': {
+    kind: 'page',
+    views: {
+      folder: { query: ({ folders }) => `?folder=${folders.top}` },
+      found: { query: () => '?q=permit' },
+      nothing: { query: () => '?q=nothing-has-this-name' },
+      viewer: { who: 'viewer' },
+    },
   },
-  'POST /s/:service/messages/:id/copy': { kind: 'act', ids: of => ({ id: String(of.messages.delivered) }) },
+  'GET /s/:service/templates/new': { kind: 'page' },
+  'POST /s/:service/templates/new': {
+    kind: 'act',
+    form: () => ({ type: 'email', name: 'Written by hand', category: CATEGORY.general, folder: '' }),
+  },
+  'GET /s/:service/templates/folders/new': { kind: 'page' },
+  'POST /s/:service/templates/folders/new': { kind: 'act', form: () => ({ name: 'Made by hand', folder: '' }) },
+  'GET /s/:service/templates/folders/:folder': { kind: 'page', ids: ({ folders }) => ({ folder: folders.nested }) },
+  'POST /s/:service/templates/folders/:folder': {
+    kind: 'act',
+    ids: ({ folders }) => ({ folder: folders.nested }),
+    form: () => ({ name: 'Renamed', folder: '' }),
+  },
+  'POST /s/:service/templates/folders/:folder/remove': {
+    kind: 'act',
+    ids: ({ folders }) => ({ folder: folders.empty }),
+    order: 5,
+  },
+  'GET /s/:service/templates/:id': {
+    kind: 'page',
+    ids: template('email'),
+    views: {
+      text: { ids: template('sms') },
+      'right-to-left': { ids: template('rightToLeft') },
+      archived: { ids: template('archived') },
+      viewer: { who: 'viewer' },
+    },
+  },
+  'POST /s/:service/templates/:id': {
+    kind: 'act',
+    ids: template('email'),
+    form: () => ({
+      subject: 'Your permit ((permit number)) ends on ((end date))',
+      body: `${REMINDER}\n\nChanged.`,
+      version: '3',
+    }),
+  },
+  'POST /s/:service/templates/:id/preview': {
+    kind: 'act',
+    ids: template('email'),
+    form: () => ({ subject: 'A draft', body: 'Dear ((first name))', version: '3', view: 'phone' }),
+  },
+  'POST /s/:service/templates/:id/live': {
+    kind: 'act',
+    ids: template('email'),
+    form: () => ({ subject: 'A draft', body: 'Dear ((first name))', version: '3' }),
+  },
+  'GET /s/:service/templates/:id/rendered': { kind: 'frame', ids: template('email') },
+  'GET /s/:service/templates/:id/confirm': { kind: 'passing', ids: template('email') },
+  'POST /s/:service/templates/:id/confirm': { kind: 'act', ids: template('email'), form: () => ({ draft: 'x' }) },
+  'POST /s/:service/templates/:id/test': { kind: 'act', ids: template('versioned') },
+  'GET /s/:service/templates/:id/versions': { kind: 'page', ids: template('email') },
+  'GET /s/:service/templates/:id/versions/:version': {
+    kind: 'page',
+    ids: ({ templates }) => ({ id: templates.email, version: '1' }),
+  },
+  'POST /s/:service/templates/:id/versions/:version': {
+    kind: 'act',
+    ids: ({ templates }) => ({ id: templates.versioned, version: '1' }),
+    form: () => ({ version: '2' }),
+  },
+  'GET /s/:service/templates/:id/settings': { kind: 'page', ids: template('email') },
+  'POST /s/:service/templates/:id/settings': {
+    kind: 'act',
+    ids: template('rightToLeft'),
+    form: () => ({ name: 'Renamed', category: CATEGORY.reminder, folder: '', values: 'plain', version: '1' }),
+  },
+  'GET /s/:service/templates/:id/archive': { kind: 'page', ids: template('unused') },
+  'POST /s/:service/templates/:id/archive': { kind: 'act', ids: template('unused'), order: 5 },
+  'GET /s/:service/templates/:id/api': { kind: 'page', ids: template('email') },
 }
 
-/** Example pages by file name: each view of each page. */
-export function viewsOf(
-  row: readonly [method: string, path: string, ...rest: unknown[]],
+/** Pages that stand for none of the rows. */
+const OTHERS: readonly { name: string; path: From<string>; who: Who; status: number }[] = [
+  { name: 'error-404', path: () => '/nowhere', who: 'manager', status: 404 },
+  { name: 'error-404-service', path: (_of, { other }) => `/s/${other.id}`, who: 'manager', status: 404 },
+]
+
+/** `isView`: it is like another one of them. */
+export type ShownPage = { name: string; path: string; who: Who | null; status: number; isView?: boolean }
+
+/** Every page that can be shown, each with its views. `rows` is the table of contents. */
+export const pagesOf = (
+  rows: readonly (readonly [method: string, path: string, ...rest: unknown[]])[],
   of: PlantedService,
   planted: Planted,
-): { name: string; path: string; who: Who | null }[] {
-  const example = EXAMPLES[`${row[0]} ${row[1]}`]
-  if (!example) return []
-  const { ids, views = {}, who = 'manager' } = example
-  const path = filled(row[1], of, ids?.(of, planted))
-  const name = nameOf(row[1])
-  return [
-    { name, path, who },
-    ...Object.entries(views).map(([view, after]) => ({ name: `${name}-${view}`, path: path + after(of), who })),
-  ]
-}
+): ShownPage[] => [
+  ...rows.flatMap(([method, path]) => {
+    const example = EXAMPLES[`${method} ${path}`]
+    if (example?.kind !== 'page') return []
+    const name = nameOf(path)
+    const shown = (one: View, as: string): ShownPage => ({
+      name: as,
+      path:
+        filled(path, of, { ...example.ids?.(of, planted), ...one.ids?.(of, planted) }) +
+        (one.query?.(of, planted) ?? ''),
+      who: one.who !== undefined ? one.who : example.who !== undefined ? example.who : 'manager',
+      status: one.status ?? 200,
+    })
+    const views = Object.entries(example.views ?? {})
+    const { query } = example
+    return [
+      shown(query ? { query } : {}, name),
+      ...views.map(([view, one]) => ({ ...shown(one, `${name}-${view}`), isView: true })),
+    ]
+  }),
+  ...OTHERS.map(({ path, ...other }) => ({ ...other, path: path(of, planted) })),
+]
 
 /** `/s/:service/messages/:id` with the ids of a service. */
-export const filled = (path: string, of: PlantedService, ids: Readonly<Record<string, string>> = {}): string =>
+export const filled = (path: string, of: PlantedService, ids: Ids = {}): string =>
   path.replace(/:(\w+)/g, (_, name: string) => {
-    const value = name === 'service' ? of.id : ids[name]
+    const value = ids[name] ?? (name === 'service' ? of.id : undefined)
     if (value === undefined) throw new Error(`${path} has no example for ${name}`)
     return value
   })
 
 const nameOf = (path: string): string =>
-  path.replace('/s/:service', 'service').replace(/^\/$/, 'services').replaceAll(/[/:]+/g, '-').replace(/^-/, '')
+  path === '/s/:service'
+    ? 'overview'
+    : path === '/'
+      ? 'services'
+      : path.replace('/s/:service/', '').replaceAll(/\/:/g, '-').replaceAll('/', '-').replace(/^-/, '')

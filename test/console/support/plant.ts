@@ -1,25 +1,32 @@
 // An installation as after a week of use: a service with messages of every status, jobs, templates in folders with versions, people
 // of every role, and a second service with the same kinds of things. Used by tests and by scripts/shots.ts, so nothing of vitest.
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Operator } from '../../../src/audit/actor.ts'
 import type { Role } from '../../../src/audit/role.ts'
-import type { Id } from '../../../src/core/id.ts'
+import { floorOf, type Id } from '../../../src/core/id.ts'
+import { part } from '../../../src/db/connect.ts'
 import { create as createKey } from '../../../src/keys/create.ts'
+import { makePartitionsOf } from '../../../src/notifications/partitions.ts'
 import { move } from '../../../src/notifications/sql/apply.ts'
 import { type Result, record } from '../../../src/notifications/sql/record.ts'
+import { recountDay } from '../../../src/notifications/sql/recount.ts'
 import type { Status } from '../../../src/notifications/status.ts'
 import type { Parts } from '../../../src/parts.ts'
+import { printLink } from '../../../src/people/links.ts'
+import { startSession } from '../../../src/people/session.ts'
 import { change } from '../../../src/services/change.ts'
 import { create as createService } from '../../../src/services/create.ts'
 import { addOrigin } from '../../../src/services/origins.ts'
 import { addUser } from '../../../src/services/people.ts'
 import { addFolder } from '../../../src/templates/folders.ts'
+import { keepSamples } from '../../../src/templates/samples.ts'
 
 /** The program that is planted in. It must not send: what is planted has its state from here. */
 export type Place = { parts: Parts; address: string }
 
 const OPERATOR: Operator = { kind: 'operator', name: 'tests' }
 
-const CATEGORY = {
+export const CATEGORY = {
   general: '207b293c-2ae5-48e8-836d-fcabd60b2153',
   confirmation: '977e2a00-f957-4ff0-92f2-ca3286b24786',
   decision: 'e81678c0-4897-4111-b9d0-172f6b595f89',
@@ -36,7 +43,8 @@ export type PlantedService = {
   name: string
   keys: { id: Id; key: string }[]
   folders: { top: Id; nested: Id; empty: Id }
-  templates: { email: Id; sms: Id; archived: Id; unused: Id; rightToLeft: Id }
+  /** `email` has three versions, `versioned` two, the others one. */
+  templates: Record<'email' | 'sms' | 'archived' | 'unused' | 'rightToLeft' | 'versioned', Id>
   /** One message of each status, by its name in the plan below. */
   messages: Record<string, Id>
   jobs: { finished: Id; scheduled: Id; cancelled: Id }
@@ -48,6 +56,10 @@ export type Planted = {
   /** It has no message and no template. */
   empty: Id
   people: Record<Who, PlantedPerson>
+  /** The token of a link that signs in the viewer, made at the machine. */
+  link: string
+  /** What belongs to the sender alone. */
+  senders: { session: Id; passkey: Id }
 }
 
 const NAMES: Record<Who, string> = {
@@ -75,7 +87,11 @@ export async function plant(place: Place): Promise<Planted> {
   await plantHistory(parts, service)
   people.operator = await person(parts, NAMES.operator, { isOperator: true })
   people.newcomer = await person(parts, NAMES.newcomer, { isOperator: false })
-  return { service, other, empty, people }
+  const { path } = await printLink(parts, OPERATOR, people.viewer.email_address)
+  const { session } = await startSession(parts, people.sender, { method: 'passkey', device: 'Firefox on Windows' })
+  const senders = { session: session.id, passkey: await plantPasskey(parts, people.sender, 'Security key') }
+  await plantPasskey(parts, people.manager, 'Laptop')
+  return { service, other, empty, people, link: path.split('/').at(-1) ?? '', senders }
 }
 
 /** A member with this role; somebody who belongs to other services already is the same person. */
@@ -97,6 +113,14 @@ async function person(parts: Parts, name: string, { isOperator }: { isOperator: 
     insert into people (id, email_address, name, is_operator)
     values (${planted.id}, ${planted.email_address}, ${name}, ${isOperator})`
   return planted
+}
+
+async function plantPasskey(parts: Parts, person: PlantedPerson, name: string): Promise<Id> {
+  const id = parts.ids.next()
+  await parts.db.sql`
+    insert into passkeys (id, person_id, credential_id, public_key, name)
+    values (${id}, ${person.id}, ${randomBytes(16)}, ${randomBytes(77)}, ${name})`
+  return id
 }
 
 type Send = [
@@ -213,15 +237,26 @@ export async function plantService(
   const nested = await addFolder(parts, OPERATOR, id, `Renewals${mark}`)
   const visitors = await addFolder(parts, OPERATOR, id, `Visitors${mark}`)
   await parts.db.sql`update folders set parent_id = ${top.id} where id = ${nested.id}`
+  const appeals = await addFolder(parts, OPERATOR, id, `Appeals${mark}`)
   const templates = await plantTemplates(call, mark, { top: top.id, nested: nested.id, visitors: visitors.id })
 
+  const author = {
+    kind: 'person',
+    service_id: id,
+    permissions: ['manage-templates'],
+    id,
+    email_address: '',
+    name: '',
+  } as const
+  await keepSamples(parts, author, id, templates.email, KIM)
+  await keepSamples(parts, author, id, templates.sms, CODE)
   const messages: Record<string, Id> = {}
   for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, mark, send)
   messages.scheduled = await sendOne(call, templates.email, 'j.osei@example.org', KIM, { scheduled_for: inHours(20) })
   return {
     ...{ id, name, messages },
     keys: [made, test].map(({ id, key }) => ({ id, key })),
-    folders: { top: top.id, nested: nested.id, empty: visitors.id },
+    folders: { top: top.id, nested: nested.id, empty: appeals.id },
     templates,
     jobs: await plantJobs(call, templates, mark),
   }
@@ -242,7 +277,7 @@ const caller =
     return JSON.parse(text || '{}')
   }
 
-const REMINDER = `# Your permit ends soon
+export const REMINDER = `# Your permit ends soon
 
 Dear ((first name)), your permit **((permit number))** for zone ((zone)) ends on **((end date))**.
 
@@ -304,7 +339,16 @@ async function plantTemplates(
     content: 'The list.',
   })
   await call('DELETE', `/v2/manage-template/${archived}`)
-  return { email, sms, archived, unused, rightToLeft }
+  const versioned = await make({
+    name: 'Appeal received',
+    template_type: 'email',
+    subject: 'Your appeal',
+    content: 'We have it.',
+  })
+  await call('PATCH', `/v2/manage-template/${versioned}`, {
+    content: 'Your appeal is here. We answer within ten days.',
+  })
+  return { email, sms, archived, unused, rightToLeft, versioned }
 }
 
 async function sendOne(
@@ -391,28 +435,45 @@ async function plantJobs(
   return { finished, scheduled, cancelled }
 }
 
-/** Counts of the six days before today, whose messages are gone. */
-async function plantHistory({ db, clock }: Parts, { id, templates }: PlantedService): Promise<void> {
-  const midnight = Math.floor(clock.now() / 86_400_000) * 24
-  const rows = [6, 5, 4, 3, 2, 1].flatMap(day =>
-    Array.from({ length: 12 }, (_, at) => midnight - day * 24 + 7 + at).flatMap(hour => {
-      const many = 60 + ((hour * 37) % 41) + (day % 3) * 30
-      return [
-        ...[6, 9, 12, 18].map(
-          (took, at) => ['email', templates.email, 'delivered', took, Math.round(many / (at + 1))] as const,
-        ),
-        ['sms', templates.sms, 'delivered', 11, Math.round(many / 3)] as const,
-        ['email', templates.email, 'permanent-failure', -1, (hour % 5) + 1] as const,
-        ['sms', templates.sms, 'temporary-failure', -1, hour % 3] as const,
-      ].map(([channel, template, status, took, messages]) => ({ hour, channel, template, status, took, messages }))
-    }),
+/** Messages of the six days before today: copies of planted ones. */
+async function plantHistory({ db, clock }: Parts, { messages }: PlantedService): Promise<void> {
+  const midnight = Math.floor(clock.now() / 86_400_000) * 86_400_000
+  const kinds = [
+    ['delivered', 5],
+    ['delivered-sms', 2],
+    ['permanent-failure', 1],
+    ['temporary-failure-sms', 1],
+  ] as const
+  const copies = [6, 5, 4, 3, 2, 1].flatMap(day =>
+    Array.from({ length: 12 }, (_, hour) => midnight - day * 86_400_000 + (7 + hour) * 3_600_000).flatMap((at, hour) =>
+      kinds.flatMap(([kind, most]) => {
+        const many = kind.startsWith('delivered') ? most + ((hour * day) % 4) : (hour + day) % 5 === 0 ? most : 0
+        return Array.from({ length: many }, (_, one) => ({
+          of: messages[kind] ?? '',
+          at: at + one * 61_000,
+          took: kind === 'delivered' ? 0.8 + one * 1.7 : 2.4,
+        }))
+      }),
+    ),
   )
+  const ids = copies.map(({ at }) => `${floorOf(at * 1000).slice(0, 19)}8${randomUUID().slice(20)}` as Id)
+  await makePartitionsOf(db, ids)
+  const copied = part`unnest(${ids}::uuid[], ${copies.map(one => one.of)}::uuid[], ${copies.map(one => one.at)}::float8[],
+                             ${copies.map(one => one.took)}::float8[]) as c (id, of, at, took)`
   await db.sql`
-    insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
-    select ${id}::uuid, r.hour, r.channel, 'normal', r.template, r.status, r.took, r.messages
-    from unnest(${rows.map(r => r.hour)}::integer[], ${rows.map(r => r.channel)}::text[], ${rows.map(r => r.template)}::uuid[],
-                ${rows.map(r => r.status)}::text[], ${rows.map(r => r.took)}::smallint[], ${rows.map(r => r.messages)}::integer[])
-         as r (hour, channel, template, status, took, messages)`
+    insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
+                               reference, sender_id, is_international, sealed)
+    select c.id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane, reference, sender_id,
+           is_international, sealed
+    from ${copied} join notifications n on n.id = c.of`
+  await db.sql`
+    insert into states (id, service_id, key_type, channel, in_job, template_id, status, moves, provider, attempts, sent_at,
+                        completed_at)
+    select c.id, service_id, key_type, channel, in_job, template_id, status, moves, provider, attempts,
+           to_timestamp(c.at / 1000 + 0.2), to_timestamp(c.at / 1000 + c.took)
+    from ${copied} join states s on s.id = c.of`
+  const today = Math.floor(midnight / 86_400_000)
+  for (let ago = 1; ago <= 6; ago++) await recountDay(db.sql, today - ago)
 }
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19)

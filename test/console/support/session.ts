@@ -1,7 +1,7 @@
 // People who are signed in, as browsers and as plain HTTP. Nothing of vitest, for scripts/shots.ts.
 import type { Parts } from '../../../src/parts.ts'
 import { startSession } from '../../../src/people/session.ts'
-import { formTokenOf } from '../../../src/people/token.ts'
+import { formTokenOf, newToken } from '../../../src/people/token.ts'
 import type { Cookie } from './browser.ts'
 import type { PlantedPerson } from './plant.ts'
 
@@ -26,21 +26,28 @@ export const asSession = (token: string): SignedInAs => ({
 export type Page = { status: number; headers: Headers; text: string; location: string | null }
 type Options = { form?: Record<string, string> | undefined; headers?: Record<string, string>; method?: string }
 
+/** A browser in which nobody is signed in. */
+function asBrowser(): Pick<SignedInAs, 'cookie' | 'formToken'> {
+  const value = newToken()
+  return { cookie: { name: BROWSER_COOKIE, value }, formToken: formTokenOf(value) }
+}
+
 /** One request as a browser on the console would send it; `who` null: nobody is signed in. A form gets its token unless it has one. */
 export async function request(
   address: string,
-  who: SignedInAs | null,
+  signedIn: Pick<SignedInAs, 'cookie' | 'formToken'> | null,
   path: string,
   options: Options = {},
 ): Promise<Page> {
+  const who = signedIn ?? asBrowser()
   const { form, method = form ? 'POST' : 'GET' } = options
-  const fields = form && { ...(who && { form_token: who.formToken }), ...form }
+  const fields = form && { form_token: who.formToken, ...form }
   const response = await fetch(address + CONSOLE + path, {
     method,
     redirect: 'manual',
     headers: {
       accept: 'text/html',
-      ...(who && { cookie: `${who.cookie.name}=${who.cookie.value}` }),
+      cookie: `${who.cookie.name}=${who.cookie.value}`,
       ...(fields && {
         'content-type': 'application/x-www-form-urlencoded',
         origin: address,
