@@ -91,9 +91,9 @@ async function fill(from: number, to: number, { columns, analysed }: Scene) {
                  (extract(epoch from now()) * 1000)::bigint - 60000
                    - (n::bigint * 7919 * 1013) % ${Math.floor((DAYS - 0.1) * DAY_MS)} as ms
           from generate_series(${from}, ${to - 1}) n) made;
-    insert into notifications (id, service_id, key_type, channel, in_job, job_id, template_id, template_version, lane, reference,
-                               is_international, sealed, recipient_digest)
-    select id, service_id, key_type, channel, in_job, case when in_job then '${SERVICE}'::uuid end, template_id, 1, 'email-medium', reference,
+    insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, template_id, template_version, lane,
+                               reference, is_international, sealed, recipient_digest)
+    select id, service_id, '${SERVICE}'::uuid, key_type, channel, in_job, case when in_job then '${SERVICE}'::uuid end, template_id, 1, 'email-medium', reference,
            false, decode(repeat('ab', 200), 'hex'), digest
     from filling;
     insert into states (id, service_id, key_type, channel, in_job, job_id, template_id, status, completed_at)
@@ -204,7 +204,7 @@ async function cases(): Promise<[string, Run][]> {
     ['people look: a reference nobody gave', seen({ reference: 'nobody' })],
     ['the keys that used a common template', sql => uses(sql, SERVICE)],
     ['the keys that used a rare template', sql => uses(sql, OTHER)],
-    ['the keys that used no template', sql => uses(sql, LAST)],
+    ['the keys that used a template nobody sends', sql => uses(sql, LAST)],
     ['the timeline of a message', sql => story(sql, one?.id as Id, 200)],
     ['the inbox: messages of test keys', sql => pageOfTestMessages(sql, null, 50)],
     ['the inbox, deep', sql => pageOfTestMessages(sql, deep, 50)],
