@@ -5,6 +5,9 @@ import net from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { FORM_TOKEN } from '../../src/console/components/form.tsx'
+import { pages } from '../../src/console/routes.ts'
+import { digestOf, formTokenOf } from '../../src/people/token.ts'
 import { openApi } from '../../src/routes.ts'
 import { faultOf } from '../../src/telemetry/fault.ts'
 import { type Program, programs, socketOf } from '../support/program.ts'
@@ -78,6 +81,10 @@ let data: string
 let ids: Ids
 let keys: string[]
 let asked = 0
+let service: string
+/** Of somebody who may do everything in the console. */
+const SESSION = `${WORD}-session-`.padEnd(43, 'x')
+const BROWSER = `${WORD}-browser-`.padEnd(43, 'x')
 const statuses = new Map<string, Set<number>>()
 
 beforeAll(async () => {
@@ -92,6 +99,8 @@ beforeAll(async () => {
   const made = await sample({ HERALD_DATA: data })
   keys = [made.keys.test, made.keys.team, made.keys.live]
   const [email, sms] = [made.templates.email.id, made.templates.sms.id]
+  service = made.service.id
+  await signIn()
   const idOf = async (path: string, body: object) => {
     const headers = { authorization: `ApiKey-v1 ${keys[0]}` }
     const reply = await call(program.address, 'POST', path, { body, headers })
@@ -122,6 +131,78 @@ async function ask(method: string, path: string, raw: string | undefined, header
   })
 }
 
+const databaseOf = () => new pg.Client({ host: socketOf(data), port: 5432, user: 'herald', database: 'postgres' })
+
+async function signIn() {
+  const client = databaseOf()
+  await client.connect()
+  const { rows } = await client.query<{ id: string }>(
+    `insert into people (id, email_address, name, is_operator)
+     values (gen_random_uuid(), '${WORD}@people.example.org', '${WORD} person', true) returning id`,
+  )
+  const person = rows[0]?.id
+  await client.query(
+    `insert into users (id, service_id, name, email_address, role, person_id)
+     values (gen_random_uuid(), $1, '${WORD}', '${WORD}@people.example.org', 'manager', $2)`,
+    [service, person],
+  )
+  await client.query(
+    `insert into sessions (id, person_id, token_digest, method, device) values (gen_random_uuid(), $1, $2, 'link', $3)`,
+    [person, digestOf(SESSION), `${WORD} device`],
+  )
+  await client.end()
+}
+
+/** Names of fields of the console's forms. */
+const FIELDS = ['email', 'name', 'q', 'subject', 'body', 'content', 'reason', 'role', 'folder', 'return', 'time_zone']
+
+/** Every page of the console, with canaries in its path, query, cookies and fields: signed in, not signed in, with a wrong token. */
+async function askConsole() {
+  const cookie = `herald-console=${SESSION}; herald-browser=${BROWSER}; ${WORD}=${WORD}`
+  const fields = FIELDS.map((name): [string, string] => [name, `${WORD}@example.org`])
+  const known = new URLSearchParams([[FORM_TOKEN, formTokenOf(SESSION)], ...fields])
+  const unknown = new URLSearchParams([[FORM_TOKEN, WORD], ...fields])
+  for (const [method, path] of pages) {
+    // Signing out would end it.
+    if (path === '/sign-out') continue
+    const at = path
+      .replace(':service', service)
+      .replaceAll(/:\w+/g, path.includes('/templates/') ? ids.email : ids.message)
+    const bad = path.replaceAll(/:\w+/g, `${WORD}-part`)
+    for (const [url, form, headers] of [
+      [at, known, { cookie }],
+      [at, unknown, { cookie }],
+      [at, known, {}],
+      [bad, known, { cookie }],
+      [at, known, { cookie, origin: `https://${WORD}.example` }],
+    ] as const)
+      await visit(method, `/console${url}?q=${WORD}&return=/${WORD}&since=${WORD}`, form, headers)
+  }
+  await visit('GET', `/console/${WORD}?${WORD}`, known, { cookie })
+  // Too large: the connection may end while it is sent.
+  await visit('POST', '/console/sign-in', new URLSearchParams(WORD.repeat(200_000)), { cookie }).catch(() => {})
+}
+
+async function visit(method: string, path: string, form: URLSearchParams, headers: Record<string, string>) {
+  const response = await fetch(program.address + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      origin: program.address,
+      referer: `${program.address}/console/${WORD}`,
+      'user-agent': `${WORD}-agent`,
+      ...headers,
+    },
+    ...(method === 'POST' && { body: form }),
+  })
+  if (response.headers.get('content-type') === 'text/event-stream') return void (await response.body?.cancel())
+  // A download breaks off when the database fails.
+  await response.text().catch(() => {})
+  asked++
+  if (response.status === 500) brokenPages.push(`${method} ${path.split('?', 1)[0]}`)
+}
+const brokenPages: string[] = []
+
 /** Every route with every body. */
 async function askEverything() {
   const authorization = `ApiKey-v1 ${keys[0]}`
@@ -151,6 +232,7 @@ async function askEverything() {
     for (const raw of wrong) await tell(method, good, raw, { authorization })
     await tell(method, good, `${WORD}=1`, { authorization, 'content-type': `application/${WORD}` })
   }
+  await askConsole()
   await ask('GET', `/${WORD}/path?${WORD}=1`, undefined, { authorization })
   await ask('GET', `/v2/${WORD}%zz`, undefined, { authorization })
   await ask('POST', `/v2/notifications/${WORD}`, `{"${WORD}": 1}`, { authorization })
@@ -170,7 +252,7 @@ const broken = (text: string) =>
 
 /** From now on every change fails with a message that quotes the row, and reads find nothing. */
 async function breakDatabase() {
-  const client = new pg.Client({ host: socketOf(data), port: 5432, user: 'herald', database: 'postgres' })
+  const client = databaseOf()
   await client.connect()
   await client.query(`
     create function quote_the_row() returns trigger language plpgsql as $$
@@ -219,6 +301,8 @@ describe('S-30', () => {
       expect([...seen], route).not.toContain(500)
       expect([...seen], route).toEqual(expect.arrayContaining([401, 403, 405]))
     }
+
+    expect(brokenPages).toEqual([])
 
     statuses.clear()
     const database = await breakDatabase()

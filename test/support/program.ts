@@ -11,6 +11,7 @@ import { databaseUrl, onServer } from './database.ts'
 
 export type Env = Record<string, string>
 export type Sample = {
+  service: { id: string }
   keys: { test: string; team: string; live: string }
   templates: { email: { id: string }; sms: { id: string } }
   curl: string
