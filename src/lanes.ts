@@ -16,6 +16,7 @@ import {
   purgeMessages,
   purgeReceipts,
   purgeReplays,
+  purgeSignInChallenges,
   purgeWebhookAttempts,
   purgeWebhookRetries,
 } from './maintenance/purge.ts'
@@ -101,5 +102,6 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('purge-inbox', HOUR, 2 * MINUTE, purgeInbox),
     task('purge-receipts', HOUR, 2 * MINUTE, purgeReceipts),
     task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),
+    task('purge-sign-in-challenges', HOUR / 4, 2 * MINUTE, purgeSignInChallenges),
   ]
 }

@@ -11,6 +11,7 @@ import { KEY_TYPES } from '../keys/key.ts'
 import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
 import { idsIn, remove } from '../notifications/sql/expire.ts'
 import { purgeHandovers } from '../notifications/sql/handovers.ts'
+import { purgeChallenges } from '../people/sql/challenges.ts'
 import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
@@ -129,3 +130,7 @@ export async function* purgeReceipts({ db: { sql } }: Pick<App, 'db'>): Steps {
 /** Answers to idempotency keys, after a day. */
 export const purgeReplays = ({ db }: Pick<App, 'db'>): Steps =>
   inSteps<Timestamp>((after, most) => purgeAnswers(db.sql, after, most))
+
+/** Challenges of passkeys and of single sign-on that nobody answered in time. */
+export const purgeSignInChallenges = ({ db }: Pick<App, 'db'>): Steps =>
+  inSteps<Timestamp>((after, most) => purgeChallenges(db.sql, after, most))

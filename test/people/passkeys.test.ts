@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entries } from '../../src/audit/sql.ts'
 import type { Id } from '../../src/core/id.ts'
+import { purgeSignInChallenges } from '../../src/maintenance/purge.ts'
 import {
   addPasskey,
   askForPasskey,
@@ -16,6 +17,7 @@ import {
 import { actorWhoSignsIn, type Person } from '../../src/people/person.ts'
 import { personBy } from '../../src/people/sql/people.ts'
 import { newToken } from '../../src/people/token.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { addUser } from '../../src/services/people.ts'
 import { authenticator } from '../support/authenticator.ts'
 import { OPERATOR, type World, world } from '../support/world.ts'
@@ -194,6 +196,16 @@ describe('signing in', () => {
     const answered = { challenge, answer: device.get(options) }
     expect(await usePasskey(here.parts, maria.id, site, answered)).toEqual({ refused: 'over' })
   })
+})
+
+test('challenges that nobody answers are purged when their time is over', async () => {
+  const { db } = here.parts
+  const old = (await askForPasskey(here.parts, null, site)).challenge
+  const { challenge } = await askForPasskey(here.parts, null, site)
+  await db.sql`update sign_in_challenges set expires_at = now() - interval '1 second' where id = ${old}`
+  await runSteps(purgeSignInChallenges(here.parts))
+  const left = await db.sql<{ id: Id }>`select id from sign_in_challenges where id = any (${[old, challenge]}::uuid[])`
+  expect(left).toEqual([{ id: challenge }])
 })
 
 test('browsers make no passkeys for IP addresses', () => {

@@ -1,7 +1,9 @@
 // What an answer of a passkey or of a single sign-on provider is checked against. Each is used once, by the browser that it was
 // made for.
+import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import type { Sql } from '../../db/connect.ts'
+import { part, type Sql } from '../../db/connect.ts'
+import { purgeAged } from '../../db/purge.ts'
 
 export type ChallengeKind = 'passkey-added' | 'passkey-used' | 'single-sign-on'
 
@@ -31,3 +33,13 @@ export async function takeChallenge(
     returning person_id, sealed, expires_at <= now() as is_over`
   return taken && !taken.is_over ? taken : null
 }
+
+const CHALLENGES = {
+  table: part`sign_in_challenges`,
+  time: part`expires_at`,
+  key: part`id`,
+  match: part`t.id = old.id`,
+}
+
+export const purgeChallenges = (sql: Sql, after: Timestamp | null, most: number) =>
+  purgeAged(sql, CHALLENGES, part`now()`, after, most)
