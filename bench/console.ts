@@ -75,9 +75,9 @@ async function plantCounts({ store, service }: Environment) {
 async function plantRecipient({ store, service }: Environment) {
   const digest = recipientDigest(store.seal, service, 'email', RECIPIENT)
   await store.db.sql`
-    with some as (select id from notifications where service_id = ${service} order by id desc limit 2000)
+    with newest as (select id from notifications where service_id = ${service} order by id desc limit 2000)
     update notifications set recipient_digest = ${digest}
-    where id in (select id from (select id, row_number() over (order by id) as n from some) numbered where n % 100 = 0)`
+    where id in (select id from (select id, row_number() over (order by id) as n from newest) numbered where n % 100 = 0)`
 }
 
 async function askAll(environment: Environment, running: Running): Promise<Map<string, Measured[]>> {
@@ -105,7 +105,7 @@ async function askAll(environment: Environment, running: Running): Promise<Map<s
     ['overview', page('')],
     ['overview_counts', page('/counts')],
     ['list', page('/messages')],
-    ['list_filtered', page('/messages?status=failed&kind=email')],
+    ['list_filtered', page('/messages?status=failed&kind=email&since=7')],
     ['list_of_template', page(`/messages?template=${templates.email}`)],
     ['search_by_recipient', page(found)],
     ['message', page(`/messages/${middle?.id}`)],

@@ -139,7 +139,7 @@ export function FailingTemplates({ visit, shown }: { visit: ServiceVisit; shown:
             cell: ({ template_id, failed, accepted }) => (
               <a
                 class={failed > accepted * HARMFUL ? 'bad strong' : ''}
-                href={messagesUrl(visit, { status: 'failed', template: template_id })}
+                href={messagesUrl(visit, { status: 'failed', template: template_id, since: '7' })}
               >
                 {share(failed, accepted)}
               </a>

@@ -59,7 +59,10 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
           <FailingTemplates visit={visit} shown={shown} />
         </div>
       </div>
-      <p class="hint">Messages of test keys are not counted. Days are those of {formats.timeZone}, to the full hour.</p>
+      <p class="hint">
+        Messages of test keys are not counted here; lists show them. Days are those of {formats.timeZone}, to the full
+        hour.
+      </p>
     </>
   )
 }

@@ -4,7 +4,9 @@ import type { ServiceVisit } from '../page.ts'
 
 export type MessagesFilter = {
   status?: string
-  since?: 'today'
+  /** Today, or the last seven days. */
+  since?: 'today' | '7'
+  kind?: 'email' | 'text'
   template?: Id
   job?: Id
 }

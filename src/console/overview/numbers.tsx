@@ -178,7 +178,14 @@ export function Reasons({ visit, counts }: { visit: ServiceVisit; counts: Counts
           {
             head: 'Reason',
             cell: row => (
-              <a class="title" href={messagesUrl(visit, { status: row.status })}>
+              <a
+                class="title"
+                href={messagesUrl(visit, {
+                  status: row.status,
+                  kind: row.channel === 'sms' ? 'text' : 'email',
+                  since: '7',
+                })}
+              >
                 {messageStatusWords(row.status, row.channel)}
               </a>
             ),
