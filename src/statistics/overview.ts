@@ -31,8 +31,6 @@ export type Overview = {
   days: readonly DayCounts[]
   /** Of messages accepted today, and in all these days; null when none was delivered. */
   took: { today: Took | null; days: Took | null }
-  /** Templates with the most failures in these days, the most first. By UTC days: the first day is the one in which these begin. */
-  failing: readonly FailingTemplate[]
 }
 
 const DAYS = 7
@@ -41,32 +39,35 @@ const HOUR_MICROS = 3_600_000_000
 
 type App = { sql: Sql; clock: { now(): number } }
 
-/** `failed`: the statuses that are failures. Messages of test keys are not counted. */
-export async function overview(
-  app: App,
-  actor: Actor,
-  service: Id,
-  timeZone: string,
-  failed: readonly string[],
-): Promise<Overview> {
+/** Messages of test keys are not counted. */
+export async function overview(app: App, actor: Actor, service: Id, timeZone: string): Promise<Overview> {
   requirePermission(actor, 'see-service', service)
   const starts = startsOfDays(app.clock.now(), timeZone, DAYS)
-  const [rows, ofTemplates] = await Promise.all([
-    countsSince(app.sql, service, starts),
-    failingTemplates(app.sql, service, Math.floor((starts[0] ?? 0) / 24), failed, MOST_TEMPLATES),
-  ])
+  const rows = await countsSince(app.sql, service, starts)
   return {
     days: starts.map((hour, day) => ({
       start: fromMicros(hour * HOUR_MICROS),
       noon: fromMicros((hour + 12) * HOUR_MICROS),
       counts: countsOfDay(rows, day),
     })),
-    took: {
-      today: tookOf(rows.filter(row => row.day === DAYS - 1)),
-      days: tookOf(rows),
-    },
-    failing: failingOf(ofTemplates, failed),
+    took: { today: tookOf(rows.filter(row => row.is_last)), days: tookOf(rows) },
   }
+}
+
+/**
+ * The templates with the most failures in the last days, the most first; `failed`: the statuses that are failures. Counts of templates
+ * are of UTC days: the first is the one in which the days of the zone begin.
+ */
+export async function failing(
+  app: App,
+  actor: Actor,
+  service: Id,
+  timeZone: string,
+  failed: readonly string[],
+): Promise<FailingTemplate[]> {
+  requirePermission(actor, 'see-service', service)
+  const [start = 0] = startsOfDays(app.clock.now(), timeZone, DAYS)
+  return failingOf(await failingTemplates(app.sql, service, Math.floor(start / 24), failed, MOST_TEMPLATES), failed)
 }
 
 /** Whether the service has sent a message, other than with test keys. */
@@ -89,14 +90,10 @@ export async function countedSince(
 const COUNTED_FROM = '0018_statistics.sql'
 
 const countsOfDay = (rows: readonly CountRow[], wanted: number): StatusCount[] =>
-  rows.flatMap(({ day, channel, status, messages }) =>
-    day === wanted && status !== null ? [{ channel, status, messages }] : [],
-  )
+  rows.flatMap(row => (row.status !== null && row.day === wanted ? [row] : []))
 
 function tookOf(rows: readonly CountRow[]): Took | null {
-  const classes = rows.flatMap(({ took, messages }) =>
-    took === null || took === NOT_DELIVERED ? [] : [{ took, messages }],
-  )
+  const classes = rows.flatMap(row => (row.took === null || row.took === NOT_DELIVERED ? [] : [row]))
   const [p50, p95] = [percentile(classes, 0.5), percentile(classes, 0.95)]
   return p50 === null || p95 === null ? null : { p50, p95 }
 }

@@ -108,7 +108,7 @@ const HARMFUL = 0.05
 
 export function FailingTemplates({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
   const { number, share } = visit.formats
-  const { failing } = shown.overview
+  const { failing } = shown
   if (failing.length === 0) return null
   return (
     <Card title="Failing templates" body={false} foot="Over 5 % your sender’s reputation suffers.">

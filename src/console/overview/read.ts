@@ -5,7 +5,15 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type UsedToday, usedToday } from '../../limits/used.ts'
 import { type Group, groupOf, statusesOf } from '../../notifications/status.ts'
-import { countedSince, hasSent, type Overview, overview, type StatusCount } from '../../statistics/overview.ts'
+import {
+  countedSince,
+  type FailingTemplate,
+  failing,
+  hasSent,
+  type Overview,
+  overview,
+  type StatusCount,
+} from '../../statistics/overview.ts'
 import { namesOfTemplates, newestTemplate } from '../../templates/names.ts'
 import type { TemplateName } from '../../templates/sql/names.ts'
 import type { ServiceVisit } from '../page.ts'
@@ -23,22 +31,30 @@ export type Counts = {
 export type Shown = Counts & {
   since: Timestamp | null
   limits: readonly UsedToday[]
+  failing: readonly FailingTemplate[]
   templates: ReadonlyMap<Id, TemplateName>
 }
 
 /** Null: nothing was sent yet. */
 export async function readOverview(visit: ServiceVisit): Promise<Shown | null> {
-  const { actor, service } = visit
+  const { actor, service, formats } = visit
   const app = appOf(visit)
-  const [counts, limits, since] = await Promise.all([
+  const [counts, limits, since, worst] = await Promise.all([
     readCounts(visit),
     usedToday(app, actor, service),
     countedSince(app, actor, service),
+    failing(app, actor, service.id, formats.timeZone, statusesOf(['failed'])),
   ])
   const isEmpty = counts.jobs.length === 0 && counts.overview.days.every(day => day.counts.length === 0)
   if (isEmpty && !(await hasSent(app, actor, service.id))) return null
-  const ids = [...counts.overview.failing.map(one => one.template_id), ...counts.jobs.map(job => job.template_id)]
-  return { ...counts, limits, since, templates: await namesOfTemplates(app.sql, actor, service.id, ids) }
+  const ids = [...worst.map(one => one.template_id), ...counts.jobs.map(job => job.template_id)]
+  return {
+    ...counts,
+    limits,
+    since,
+    failing: worst,
+    templates: await namesOfTemplates(app.sql, actor, service.id, ids),
+  }
 }
 
 /** What is refreshed every ten seconds. */
@@ -46,7 +62,7 @@ export async function readCounts(visit: ServiceVisit): Promise<Counts> {
   const { actor, service, formats } = visit
   const app = appOf(visit)
   const [counts, jobs] = await Promise.all([
-    overview(app, actor, service.id, formats.timeZone, statusesOf(['failed'])),
+    overview(app, actor, service.id, formats.timeZone),
     // Names of files and jobs are for members.
     visit.may('see-messages') ? openJobs(app, actor, service.id) : [],
   ])

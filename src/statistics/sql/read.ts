@@ -4,14 +4,17 @@ import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, type Sql } from '../../db/connect.ts'
 
-/** `day`: the index of the day. Either the status or the class of the time to delivery is given. */
-export type CountRow = { day: number; channel: Channel; status: string | null; took: number | null; messages: number }
+/** By day and channel with a status, or by whether it is of the last day with a class of the time to delivery. */
+export type CountRow =
+  | { day: number; channel: Channel; status: string; is_last: null; took: null; messages: number }
+  | { day: null; channel: null; status: null; is_last: boolean; took: number; messages: number }
 
-/** The counts of the days that start in these hours: by day, channel and status; by day, channel and time to delivery. */
+/** The counts of the days that start in these hours; `day` is the index of the day. */
 export const countsSince = (sql: Sql, service: Id, starts: readonly number[]) => sql<CountRow>`
-  select day, channel, status, took, sum(messages)::integer as messages
+  select day, channel, status, is_last, took, sum(messages)::integer as messages
   from (
-    select width_bucket(hour, ${bare(starts)}::integer[]) - 1 as day, channel, status, took, messages
+    select width_bucket(hour, ${bare(starts)}::integer[]) - 1 as day, channel, status, hour >= ${starts.at(-1) ?? 0} as is_last, took,
+           messages
     from (
       select hour, channel, status, took, messages
       from hourly_counts
@@ -26,7 +29,7 @@ export const countsSince = (sql: Sql, service: Id, starts: readonly number[]) =>
         and key_type <> 'test'
     ) all_counts
   ) of_days
-  group by grouping sets ((day, channel, status), (day, channel, took))
+  group by grouping sets ((day, channel, status), (is_last, took))
   having sum(messages) <> 0`
 
 export type TemplateCountRow = { template_id: Id; status: string; messages: number; failed: number }
