@@ -104,7 +104,7 @@ async function countsOf(visit: SignedInVisit, memberships: readonly Membership[]
   const { db, clock } = visit.parts
   const read = async ({ service_id }: Membership): Promise<[Id, Counts]> => {
     const actor = actorOf(visit.signedIn, service_id)
-    const { days } = await overview({ sql: db.sql, clock }, actor, service_id, visit.formats.timeZone, FAILED)
+    const { days } = await overview({ sql: db.sql, clock }, actor, service_id, visit.formats.timeZone)
     const all = days.flatMap(day => day.counts)
     const sum = (list: typeof all) => list.reduce((total, { messages }) => total + messages, 0)
     return [
