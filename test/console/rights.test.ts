@@ -42,6 +42,23 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'GET /account/address': 'signed in 410',
   'POST /account/address/change': 'signed in 410',
 
+  'GET /': 'signed in',
+  'GET /operator/services': 'operator',
+  'GET /operator/services/new': 'operator',
+  'POST /operator/services/new': 'operator',
+  'GET /invitation/:token': 'anyone',
+  'POST /invitation/:token': 'anyone 410',
+
+  'GET /s/:service/team': 'VASDMO',
+  'GET /s/:service/team/invite': 'MO',
+  'POST /s/:service/team/invite': 'MO',
+  'POST /s/:service/team/invitations/:id/again': 'MO',
+  'POST /s/:service/team/invitations/:id/withdraw': 'MO',
+  'GET /s/:service/team/:member': 'MO',
+  'POST /s/:service/team/:member': 'MO',
+  'POST /s/:service/team/:member/remove': 'MO',
+  'POST /s/:service/join': 'O',
+
   'GET /s/:service': 'VASDMO',
   'GET /s/:service/counts': 'VASDMO',
 
@@ -87,6 +104,13 @@ const FRESH = [
   'POST /account/passkeys/new',
   'POST /account/passkeys/:id/remove',
   'POST /account/address',
+  'POST /operator/services/new',
+  'POST /s/:service/team/invite',
+  'POST /s/:service/team/invitations/:id/again',
+  'POST /s/:service/team/invitations/:id/withdraw',
+  'POST /s/:service/team/:member',
+  'POST /s/:service/team/:member/remove',
+  'POST /s/:service/join',
 ]
 
 const MEMBERS = { V: 'viewer', A: 'author', S: 'sender', D: 'developer', M: 'manager' } as const satisfies Record<
@@ -140,9 +164,15 @@ describe('rights', () => {
     const isAct = row.method === 'POST'
     const ofService = row.path.startsWith('/s/:service')
 
-    const isAllowed = (answer: Awaited<ReturnType<typeof ask>>) => {
+    const isAllowed = async (answer: Awaited<ReturnType<typeof ask>>, who: Somebody) => {
       expect(answer.status, mainOf(answer.text)).toBeOneOf(status ? [Number(status)] : [200, 303])
       if (!isAct) expect(answer.location ?? '').not.toMatch(/\/sign-in(\?|$)/)
+      // It leads to a page that is there.
+      if (answer.status === 303 && !answer.location?.includes('/sign-in')) {
+        expect(answer.location).toMatch(/^\/console/)
+        const next = await here.request(who.who, answer.location?.slice('/console'.length) || '/')
+        expect([answer.location, next.status]).toEqual([answer.location, 200])
+      }
     }
     /** The answer, after looking whether anything happened. */
     async function refused(who: Somebody, ids?: PlantedService) {
@@ -153,7 +183,7 @@ describe('rights', () => {
     }
 
     test('nobody is signed in', async () => {
-      if (rights === 'anyone') return isAllowed(await ask(row, somebody.nobody))
+      if (rights === 'anyone') return isAllowed(await ask(row, somebody.nobody), somebody.nobody)
       const answer = await refused(somebody.nobody)
       if (isAct) return expect(answer.status).toBe(403)
       expect([answer.status, answer.location]).toEqual([303, expect.stringMatching(/^\/console\/sign-in(\?return=|$)/)])
@@ -162,11 +192,11 @@ describe('rights', () => {
     if (ofService) {
       for (const letter of letters)
         test(MEMBERS[letter], async () => {
-          if (rights.includes(letter)) return isAllowed(await ask(row, somebody[letter]))
+          if (rights.includes(letter)) return isAllowed(await ask(row, somebody[letter]), somebody[letter])
           expect((await refused(somebody[letter])).status).toBe(403)
         })
       test('an operator who is no member', async () => {
-        if (rights.includes('O')) return isAllowed(await ask(row, somebody.operator))
+        if (rights.includes('O')) return isAllowed(await ask(row, somebody.operator), somebody.operator)
         expect((await refused(somebody.operator)).status).toBe(403)
       })
       test.each(['stranger', 'newcomer'] as const)('%s: the service does not exist for them', async who => {
@@ -181,9 +211,9 @@ describe('rights', () => {
       const everybody = ['V', 'operator', 'newcomer'] as const
       for (const one of everybody)
         test(one === 'V' ? 'a member of a service' : one, async () => {
-          if (rights === 'self') return isAllowed(await refused(somebody[one]))
+          if (rights === 'self') return isAllowed(await refused(somebody[one]), somebody[one])
           const may = rights === 'anyone' || rights === 'signed in' || (rights === 'operator' && one === 'operator')
-          if (may) return isAllowed(await ask(row, somebody[one]))
+          if (may) return isAllowed(await ask(row, somebody[one]), somebody[one])
           expect((await refused(somebody[one])).status).toBe(403)
         })
     }

@@ -116,7 +116,7 @@ export async function addService(visit: SignedInVisit): Promise<Answer> {
   try {
     const service = await create(parts, actor, { name, mode })
     await joinService(parts, actor, service.id, signedIn.person, 'manager')
-    return { kind: 'redirect', to: visit.url(`/s/${service.id}/team?done=created`) }
+    return { kind: 'redirect', to: `/s/${service.id}/team?done=created` }
   } catch (error) {
     return form({ name, mode }, problemOf(error))
   }

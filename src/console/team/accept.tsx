@@ -18,7 +18,7 @@ export async function invitationAccepted(visit: Visit): Promise<Answer> {
   if (!invitation) return over()
   try {
     const { token, service_id } = await acceptInvitation(parts, params.token, { name, device, before: sessionToken })
-    return { kind: 'redirect', to: visit.url(service_id === null ? '/' : `/s/${service_id}`), session: token }
+    return { kind: 'redirect', to: service_id === null ? '/' : `/s/${service_id}`, session: token }
   } catch (error) {
     return shown(visit, invitation, name, problemOf(error))
   }

@@ -40,7 +40,7 @@ export async function invitationWithdrawn(visit: ServiceVisit): Promise<Answer> 
 
 const toTeam = (visit: ServiceVisit, done: string): Answer => ({
   kind: 'redirect',
-  to: visit.url(`/s/${visit.service.id}/team?done=${done}`),
+  to: `/s/${visit.service.id}/team?done=${done}`,
 })
 
 const form = (

@@ -36,7 +36,7 @@ export async function removeFromTeam(visit: ServiceVisit): Promise<Answer> {
   const isSelf = member.person_id === visit.signedIn.person.id
   try {
     await removeMember(visit.parts, visit.actor, visit.service.id, member.id)
-    return isSelf ? { kind: 'redirect', to: visit.url('/') } : toTeam(visit, 'removed')
+    return isSelf ? { kind: 'redirect', to: '/' } : toTeam(visit, 'removed')
   } catch (error) {
     return shown(visit, member, member.role, { remove: problemOf(error) })
   }
@@ -55,7 +55,7 @@ async function memberOf({ parts, params, service }: ServiceVisit): Promise<TeamM
 
 const toTeam = (visit: ServiceVisit, done: string): Answer => ({
   kind: 'redirect',
-  to: visit.url(`/s/${visit.service.id}/team?done=${done}`),
+  to: `/s/${visit.service.id}/team?done=${done}`,
 })
 
 function shown(

@@ -74,6 +74,43 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /account/address': { kind: 'passing' },
   'POST /account/address/change': { kind: 'act', form: () => ({ move: 'x' }) },
 
+  'GET /': { kind: 'page', views: { newcomer: { who: 'newcomer' } } },
+  'GET /operator/services': {
+    kind: 'page',
+    who: 'operator',
+    views: { nothing: { query: () => '?name=nothing-has-this-name', who: 'operator' } },
+  },
+  'GET /operator/services/new': { kind: 'page', who: 'operator' },
+  'POST /operator/services/new': { kind: 'act', form: () => ({ name: 'Street works', mode: 'trial' }) },
+  'GET /invitation/:token': {
+    kind: 'page',
+    who: null,
+    ids: ({ team }) => ({ token: team.token }),
+    views: { over: { ids: () => ({ token: 'x' }), who: null, status: 410 } },
+  },
+  'POST /invitation/:token': { kind: 'act', ids: () => ({ token: 'x' }), form: () => ({ name: 'Ravi Abara' }) },
+
+  'GET /s/:service/team': { kind: 'page', views: { viewer: { who: 'viewer' }, operator: { who: 'operator' } } },
+  'GET /s/:service/team/invite': { kind: 'page' },
+  'POST /s/:service/team/invite': {
+    kind: 'act',
+    form: ({ id }) => ({ address: `new.${id.slice(0, 8)}@eastmere.example`, role: 'viewer' }),
+  },
+  'POST /s/:service/team/invitations/:id/again': { kind: 'act', ids: ({ team }) => ({ id: team.invitation }) },
+  'POST /s/:service/team/invitations/:id/withdraw': {
+    kind: 'act',
+    ids: ({ team }) => ({ id: team.invitation }),
+    order: 5,
+  },
+  'GET /s/:service/team/:member': { kind: 'page', ids: ({ team }) => ({ member: team.member }) },
+  'POST /s/:service/team/:member': {
+    kind: 'act',
+    ids: ({ team }) => ({ member: team.member }),
+    form: () => ({ role: 'author' }),
+  },
+  'POST /s/:service/team/:member/remove': { kind: 'act', ids: ({ team }) => ({ member: team.member }), order: 6 },
+  'POST /s/:service/join': { kind: 'act', form: () => ({ role: 'viewer' }), order: 8 },
+
   'GET /s/:service': { kind: 'page', views: { empty: { ids: (_of, { empty }) => ({ service: empty }) } } },
   'GET /s/:service/counts': { kind: 'file' },
 

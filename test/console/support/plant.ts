@@ -12,8 +12,10 @@ import { type Result, record } from '../../../src/notifications/sql/record.ts'
 import { recountDay } from '../../../src/notifications/sql/recount.ts'
 import type { Status } from '../../../src/notifications/status.ts'
 import type { Parts } from '../../../src/parts.ts'
+import { invite } from '../../../src/people/invitations.ts'
 import { printLink } from '../../../src/people/links.ts'
 import { startSession } from '../../../src/people/session.ts'
+import { digestOf, newToken } from '../../../src/people/token.ts'
 import { change } from '../../../src/services/change.ts'
 import { create as createService } from '../../../src/services/create.ts'
 import { addOrigin } from '../../../src/services/origins.ts'
@@ -48,6 +50,8 @@ export type PlantedService = {
   /** One message of each status, by its name in the plan below. */
   messages: Record<string, Id>
   jobs: { finished: Id; scheduled: Id; cancelled: Id }
+  /** The token of the invitation is `token`. */
+  team: { member: Id; invitation: Id; token: string }
 }
 
 export type Planted = {
@@ -113,6 +117,14 @@ async function person(parts: Parts, name: string, { isOperator }: { isOperator: 
     insert into people (id, email_address, name, is_operator)
     values (${planted.id}, ${planted.email_address}, ${name}, ${isOperator})`
   return planted
+}
+
+async function plantInvitation({ parts, address: console }: Place, service: Id, address: string) {
+  const { id } = await invite(parts, OPERATOR, { service, role: 'author', address, console })
+  // The token is in the mail only.
+  const token = newToken()
+  await parts.db.sql`update invitations set token_digest = ${digestOf(token)} where id = ${id}`
+  return { invitation: id, token }
 }
 
 async function plantPasskey(parts: Parts, person: PlantedPerson, name: string): Promise<Id> {
@@ -222,7 +234,7 @@ export async function plantService(
     email_daily_limit: 10_000,
     sms_daily_limit: 2_000,
   })
-  await addUser(parts, OPERATOR, id, { name: boss + mark, email_address: addressOf(boss) })
+  const user = await addUser(parts, OPERATOR, id, { name: boss + mark, email_address: addressOf(boss) })
   await addOrigin(parts, OPERATOR, 'reply-to', id, { value: 'permits@eastmere.example', makeDefault: true })
   await addOrigin(parts, OPERATOR, 'sender', id, { value: 'EASTMERE', makeDefault: true })
   const made = await createKey(parts, OPERATOR, service, {
@@ -258,6 +270,10 @@ export async function plantService(
     keys: [made, test].map(({ id, key }) => ({ id, key })),
     folders: { top: top.id, nested: nested.id, empty: appeals.id },
     templates,
+    team: {
+      member: user.id,
+      ...(await plantInvitation(place, id, `${name.length}.${id.slice(0, 8)}@eastmere.example`)),
+    },
     jobs: await plantJobs(call, templates, mark),
   }
 }
@@ -425,7 +441,7 @@ async function plantJobs(
       `resident.${at}@example.org`,
       ...Object.values({ ...KIM, 'permit number': `ZC-${20_500 + at}` }),
     ]
-    const rows = [['email address', ...Object.keys(KIM)], ...Array.from({ length: 60 }, (_, at) => row(at))]
+    const rows = [['email address', ...Object.keys(KIM)], ...Array.from({ length: 12 }, (_, at) => row(at))]
     return (await call('POST', '/v2/notifications/bulk', { template_id: templates.email, name, rows, ...more })).data.id
   }
   const finished = await job('renewals-november.csv', {})

@@ -42,7 +42,7 @@ export async function request(
   const who = signedIn ?? asBrowser()
   const { form, method = form ? 'POST' : 'GET' } = options
   const fields = form && { form_token: who.formToken, ...form }
-  const response = await fetch(address + CONSOLE + path, {
+  const response = await fetch(address + CONSOLE + (path === '/' ? '' : path), {
     method,
     redirect: 'manual',
     headers: {
