@@ -13,7 +13,7 @@ import { faultOf } from '../../src/telemetry/fault.ts'
 import { type Program, programs, socketOf } from '../support/program.ts'
 import { CATEGORY, call } from '../support/world.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
 
 // Every canary except numbers and keys contains this word.
 const WORD = 'canary'
