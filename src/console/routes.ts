@@ -34,6 +34,7 @@ import { invitationAccepted, invitationPage } from './team/accept.tsx'
 import { invitationAgain, invitationWithdrawn, inviteForm, sendInvitation } from './team/invite.tsx'
 import { join, memberPage, removeFromTeam, saveRole } from './team/member.tsx'
 import { teamPage } from './team/team.tsx'
+import * as templates from './templates/index.ts'
 import { anyone, fresh, may, operator, type PageRow, signedIn } from './who.ts'
 
 export const pages: readonly PageRow[] = [
@@ -103,4 +104,20 @@ export const pages: readonly PageRow[] = [
   ['POST', '/s/:service/team/:member', fresh(may('manage-people')), saveRole],
   ['POST', '/s/:service/team/:member/remove', fresh(may('manage-people')), removeFromTeam],
   ['POST', '/s/:service/join', fresh(may('manage-installation')), join],
+  ['GET', '/s/:service/templates', may('see-messages'), templates.listTemplates],
+  ['GET', '/s/:service/templates/new', may('manage-templates'), templates.newTemplate],
+  ['POST', '/s/:service/templates/new', may('manage-templates'), templates.createTemplate],
+  ['GET', '/s/:service/templates/folders/new', may('manage-templates'), templates.newFolder],
+  ['POST', '/s/:service/templates/folders/new', may('manage-templates'), templates.createFolder],
+  ['GET', '/s/:service/templates/folders/:folder', may('manage-templates'), templates.showFolder],
+  ['POST', '/s/:service/templates/folders/:folder', may('manage-templates'), templates.saveFolder],
+  ['POST', '/s/:service/templates/folders/:folder/remove', may('manage-templates'), templates.removeFolder],
+  ['GET', '/s/:service/templates/:id/versions', may('see-messages'), templates.showVersions],
+  ['GET', '/s/:service/templates/:id/versions/:version', may('see-messages'), templates.showVersion],
+  ['POST', '/s/:service/templates/:id/versions/:version', may('manage-templates'), templates.restoreVersion],
+  ['GET', '/s/:service/templates/:id/settings', may('see-messages'), templates.showSettings],
+  ['POST', '/s/:service/templates/:id/settings', may('manage-templates'), templates.saveSettings],
+  ['GET', '/s/:service/templates/:id/archive', may('manage-templates'), templates.confirmArchive],
+  ['POST', '/s/:service/templates/:id/archive', may('manage-templates'), templates.archiveTemplate],
+  ['GET', '/s/:service/templates/:id/api', may('see-messages'), templates.showApi],
 ]

@@ -66,7 +66,9 @@ const MOST_LINES = 4_000
 const MOST_WORDS = 5_000
 const MOST_WORD_EDITS = 60
 const CONTEXT = 3
-const MOST_ROWS = 1_000
+/** Lines that are shown of one run of removed or added ones, and rows in all. */
+const MOST_OF_RUN = 200
+const MOST_ROWS = 600
 
 export function compareTexts(before: string, after: string): TextDiff {
   if (before === after) return { rows: [], added: 0, removed: 0 }
@@ -85,7 +87,7 @@ export function compareTexts(before: string, after: string): TextDiff {
       const next = hunks[n + 1]
       const others = next?.added ? next.value : []
       removed += value.length
-      for (const [index, text] of value.slice(0, MOST_ROWS).entries()) {
+      for (const [index, text] of value.slice(0, MOST_OF_RUN).entries()) {
         at++
         show(() => ({
           sign: 'removed',
@@ -94,13 +96,16 @@ export function compareTexts(before: string, after: string): TextDiff {
           pieces: paired(text, others[index], words) ?? whole(text),
         }))
       }
-      unshown += Math.max(0, value.length - MOST_ROWS)
-      at += Math.max(0, value.length - MOST_ROWS)
+      const rest = value.length - MOST_OF_RUN
+      if (rest > 0) {
+        at += rest
+        show(() => ({ sign: 'skipped', lines: rest }), rest)
+      }
     } else if (hunk.added) {
       const previous = hunks[n - 1]
       const others = previous?.removed ? previous.value : []
       added += value.length
-      for (const [index, text] of value.slice(0, MOST_ROWS).entries()) {
+      for (const [index, text] of value.slice(0, MOST_OF_RUN).entries()) {
         to++
         show(() => ({
           sign: 'added',
@@ -109,8 +114,11 @@ export function compareTexts(before: string, after: string): TextDiff {
           pieces: paired(text, others[index], words) ?? whole(text),
         }))
       }
-      unshown += Math.max(0, value.length - MOST_ROWS)
-      to += Math.max(0, value.length - MOST_ROWS)
+      const rest = value.length - MOST_OF_RUN
+      if (rest > 0) {
+        to += rest
+        show(() => ({ sign: 'skipped', lines: rest }), rest)
+      }
     } else {
       // Lines that are the same are shown only near changes.
       const head = n === 0 ? 0 : CONTEXT
@@ -173,7 +181,7 @@ function paired(text: string, other: string | undefined, budget: { left: number 
   if (!parts) return null
   const pieces = parts.filter(part => !part.removed).map(part => ({ text: part.value.join(''), changed: part.added }))
   const same = pieces.reduce((sum, piece) => sum + (piece.changed ? 0 : piece.text.trim().length), 0)
-  return same * 4 < Math.max(text.length, other.length) ? null : pieces
+  return same * 2 < Math.max(text.length, other.length) ? null : pieces
 }
 
 /** Words, spaces and brackets of placeholders, each other character alone; at most one more than `most`. */

@@ -1,8 +1,9 @@
 // Somebody saved another version while this one was written.
+import { compareVersions } from '../../templates/compare.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
 import { Callout } from '../components/basics.tsx'
+import { Differences } from '../templates/diff.tsx'
 import type { Given } from './given.ts'
-import { SourceText } from './source.tsx'
 
 export const conflictNotice = (template: TemplateRow, { version, draft }: Given) => (
   <>
@@ -12,7 +13,13 @@ export const conflictNotice = (template: TemplateRow, { version, draft }: Given)
         first take over what you want to keep of it.
       </p>
     </Callout>
-    {template.subject !== draft.subject && template.subject !== null && <SourceText text={template.subject} />}
-    <SourceText text={template.content} />
+    <section class="stack" aria-labelledby="meanwhile">
+      <h2 id="meanwhile">From version {template.version} to yours</h2>
+      <Differences
+        comparison={compareVersions(template, { ...template, ...draft })}
+        before={`version ${template.version}`}
+        after="yours"
+      />
+    </section>
   </>
 )

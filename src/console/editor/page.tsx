@@ -5,11 +5,12 @@ import type { Values } from '../../rendering/placeholders.ts'
 import { type Draft, type Examined, examine, samplesFor } from '../../templates/draft.ts'
 import { folderTree } from '../../templates/folders.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
-import { Callout, Card, Done, Icon, PageHead, Tabs, Time } from '../components/basics.tsx'
+import { Callout, Card, Done, Icon, PageHead, Time } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
 import { ErrorSummary, type FieldErrors, FormToken } from '../components/form.tsx'
 import { Badge } from '../components/status.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
+import { crumbsTo, TemplateTabs } from '../templates/head.tsx'
 import { Placeholders } from './placeholders.tsx'
 import { EmailPreview, PreviewNote, TextPreview, VIEWS, type View, Views } from './preview.tsx'
 import { Alphabet, Counter, Problems } from './problems.tsx'
@@ -90,8 +91,6 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
   const mayTry = visit.may('manage-templates') || visit.may('send-messages')
   const isWrong = options.errors !== undefined
   const folders = template.folder_id ? await folderTree(visit.parts.db.sql, visit.service.id) : []
-  const folder = folders.find(one => one.id === template.folder_id)
-  const templates = `/s/${visit.service.id}/templates`
   return {
     kind: 'page',
     title: `${isWrong ? 'Error: ' : ''}${template.name}`,
@@ -102,10 +101,7 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
       <>
         <PageHead
           title={<bdi>{template.name}</bdi>}
-          crumbs={[
-            ['Templates', templates],
-            ...(folder ? [[folder.name, `${templates}?folder=${folder.id}`] as const] : []),
-          ]}
+          crumbs={crumbsTo(visit.service.id, folders, template.folder_id)}
           lede={
             <>
               {template.archived ? (
@@ -133,7 +129,7 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
             </button>
           )}
         </PageHead>
-        <TemplateTabs visit={visit} template={template} current="content" />
+        <TemplateTabs template={template} current="content" />
         <Done done={visit.query.get('done')} sentences={DONE} />
         {options.errors && <ErrorSummary errors={options.errors} />}
         {options.notice}
@@ -150,32 +146,6 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
       </>
     ),
   }
-}
-
-/** Also on the other pages of a template. */
-export const TemplateTabs = (props: {
-  visit: ServiceVisit
-  template: Pick<TemplateRow, 'id' | 'version'>
-  current: 'content' | 'versions' | 'settings'
-}) => {
-  const path = props.visit.url(pathOf(props.visit, props.template))
-  return (
-    <Tabs
-      label="Template"
-      tabs={[
-        { words: 'Content', href: path, current: props.current === 'content' },
-        {
-          words: 'Versions',
-          href: `${path}/versions`,
-          count: props.template.version,
-          current: props.current === 'versions',
-        },
-        ...(props.visit.may('manage-templates')
-          ? [{ words: 'Settings', href: `${path}/settings`, current: props.current === 'settings' }]
-          : []),
-      ]}
-    />
-  )
 }
 
 /** Inside the form of the editor it keeps what is written when the test cannot be sent. */

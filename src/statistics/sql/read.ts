@@ -81,3 +81,26 @@ export async function hasAny(sql: Sql, service: Id): Promise<boolean> {
         or exists (select from hourly_changes where service_id = ${service} and key_type <> 'test') as any`
   return row?.any === true
 }
+
+/** Of these templates since a UTC day, by status. */
+export const countsOfTemplates = (sql: Sql, service: Id, sinceDay: number, templates: readonly Id[]) => sql<
+  Omit<TemplateCountRow, 'failed'>
+>`
+  select template_id, status, sum(messages)::integer as messages
+  from (
+    select template_id, status, messages
+    from template_counts
+    where service_id = ${service}
+      and day >= ${sinceDay}
+      and key_type <> 'test'
+      and template_id = any (${bare(templates)}::uuid[])
+    union all
+    select template_id, status, messages
+    from hourly_changes
+    where service_id = ${service}
+      and hour >= ${sinceDay}::integer * 24
+      and key_type <> 'test'
+      and template_id = any (${bare(templates)}::uuid[])
+  ) all_counts
+  group by template_id, status
+  having sum(messages) <> 0`

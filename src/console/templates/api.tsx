@@ -1,0 +1,94 @@
+// How an application sends the template: the ready request with its placeholders.
+import { CHANNELS, type Channel } from '../../channels/index.ts'
+import { namesOf } from '../../rendering/placeholders.ts'
+import { Callout, Card, Code, Facts } from '../components/basics.tsx'
+import { AsCurl } from '../components/behind.tsx'
+import { usePage } from '../components/context.ts'
+import type { Answer, ServiceVisit } from '../page.ts'
+import { templateIn } from './given.ts'
+import { TemplateHead } from './head.tsx'
+
+const SENDS: Readonly<Record<Channel, { path: string; field: string; example: string }>> = {
+  email: { path: '/v2/notifications/email', field: 'email_address', example: 'somebody@example.org' },
+  sms: { path: '/v2/notifications/sms', field: 'phone_number', example: '+16135550123' },
+}
+
+export async function showApi(visit: ServiceVisit): Promise<Answer> {
+  const { template, folders } = await templateIn(visit)
+  const names = namesOf(template)
+  const send = SENDS[template.type]
+  const body = {
+    [send.field]: send.example,
+    template_id: template.id,
+    ...(names.length > 0 && { personalisation: Object.fromEntries(names.map(name => [name, '…'])) }),
+  }
+  return {
+    kind: 'page',
+    title: `Use ${template.name} by API`,
+    nav: 'templates',
+    body: (
+      <>
+        <TemplateHead
+          template={template}
+          folders={folders}
+          current="api"
+          lede="An application sends it with one request. It needs an API key of this service."
+        />
+        {template.archived && (
+          <Callout tone="warn">
+            <p>This template is archived: requests with it are refused.</p>
+          </Callout>
+        )}
+        <Card title={`Send one ${CHANNELS[template.type].template.hasSubject ? 'e-mail' : 'text message'}`} id="send">
+          <Curl path={send.path} body={body} />
+        </Card>
+        <Card title="What it needs" id="needs">
+          <div class="stack">
+            <Facts
+              rows={[
+                ['Template id', <code key="id">{template.id}</code>],
+                ['Version', `${template.version}; a request always uses the latest`],
+                [
+                  'Placeholders',
+                  names.length === 0 ? (
+                    'None'
+                  ) : (
+                    <ul key="names">
+                      {names.map(name => (
+                        <li key={name}>
+                          <code>
+                            <bdi>{name}</bdi>
+                          </code>
+                        </li>
+                      ))}
+                    </ul>
+                  ),
+                ],
+              ]}
+            />
+            <p class="muted sm">
+              Each needs a value in every request. Capital letters, spaces, hyphens and underscores make no difference
+              in names.
+            </p>
+          </div>
+        </Card>
+        <AsCurl path={`/v2/template/${template.id}`} />
+      </>
+    ),
+  }
+}
+
+function Curl({ path, body }: { path: string; body: object }) {
+  const { baseUrl } = usePage()
+  const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''")
+  return (
+    <Code>
+      {[
+        `curl -X POST "${baseUrl}${path}"`,
+        '  -H "Authorization: ApiKey-v1 $HERALD_KEY"',
+        '  -H "Content-Type: application/json"',
+        `  -d '${json}'`,
+      ].join(' \\\n')}
+    </Code>
+  )
+}

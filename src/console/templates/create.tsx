@@ -1,0 +1,144 @@
+// A new template: its kind, name, category and folder. It begins with some words that show how placeholders are written.
+import { type Channel, channelNames } from '../../channels/index.ts'
+import { readId } from '../../core/id.ts'
+import { maySend } from '../../services/service.ts'
+import { create } from '../../templates/create.ts'
+import { folderTree } from '../../templates/folders.ts'
+import { categories } from '../../templates/sql.ts'
+import { PageHead } from '../components/basics.tsx'
+import { AsCurl } from '../components/behind.tsx'
+import { Choices, ErrorSummary, type FieldErrors, Form } from '../components/form.tsx'
+import type { Answer, ServiceVisit } from '../page.ts'
+import { CategoryField, FolderField, NameField } from './fields.tsx'
+import { saidIn } from './given.ts'
+import { crumbsTo } from './head.tsx'
+import { templatePath } from './paths.ts'
+
+const KINDS: Readonly<Record<Channel, { words: string; hint: string; content: string; subject?: string }>> = {
+  email: {
+    words: 'E-mail',
+    hint: 'A subject and a text with headings, lists and links.',
+    subject: 'About your request',
+    content: 'Dear ((name)),\n\nwrite your message here.\n\n* A line that starts with a star is an item of a list\n',
+  },
+  sms: {
+    words: 'Text message',
+    hint: 'Plain text of up to 612 characters.',
+    content: 'Hello ((name)), write your message here.',
+  },
+}
+
+type Given = { type: string; name: string; category: string; folder: string; errors: FieldErrors }
+
+export const newTemplate = (visit: ServiceVisit): Promise<Answer> =>
+  page(visit, { type: '', name: '', category: '', folder: readId(visit.query.get('folder')) ?? '', errors: {} })
+
+export async function createTemplate(visit: ServiceVisit): Promise<Answer> {
+  const { form, parts, actor, service } = visit
+  const given = {
+    type: form.get('type') ?? '',
+    name: form.get('name') ?? '',
+    category: form.get('category') ?? '',
+    folder: form.get('folder') ?? '',
+  }
+  const type = channelNames.find(name => name === given.type)
+  const folder = readId(given.folder)
+  const errors: FieldErrors = {
+    ...(!type && { type: 'Choose e-mail or text message.' }),
+    ...(type && !maySend(service, type) && { type: 'Choose another kind. This service may not send them.' }),
+    ...(given.name.trim() === '' && { name: 'Enter a name. Only your team sees it.' }),
+    ...(!readId(given.category) && { category: 'Choose what the messages are for.' }),
+  }
+  if (!type || Object.keys(errors).length > 0) return page(visit, { ...given, errors })
+  try {
+    const { id } = await create(parts, actor, service, {
+      name: given.name.trim(),
+      template_type: type,
+      content: KINDS[type].content,
+      ...(KINDS[type].subject !== undefined && { subject: KINDS[type].subject }),
+      template_category_id: given.category,
+      ...(folder && { parent_folder_id: folder }),
+    })
+    return { kind: 'redirect', to: templatePath(service.id, id, '?done=created') }
+  } catch (error) {
+    const refusal = saidIn(error)
+    const field = /folder/.test(refusal.message) ? 'folder' : /categor/.test(refusal.message) ? 'category' : 'name'
+    return page(visit, { ...given, errors: { [field]: SENTENCES[field] ?? refusal.message } })
+  }
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  folder: 'Choose another folder: this one has been removed.',
+  category: 'Choose another category.',
+  name: 'Enter a name of at most 254 characters.',
+}
+
+async function page(visit: ServiceVisit, given: Given): Promise<Answer> {
+  const { parts, service } = visit
+  const { sql } = parts.db
+  const [tree, offered] = await Promise.all([folderTree(sql, service.id), categories(sql)])
+  const isWrong = Object.keys(given.errors).length > 0
+  const allowed = channelNames.filter(type => maySend(service, type))
+  const [only] = allowed.length === 1 ? allowed : []
+  const { errors } = given
+  return {
+    kind: 'page',
+    title: isWrong ? 'Error: New template' : 'New template',
+    nav: 'templates',
+    width: 'narrow',
+    ...(isWrong && { status: 422 }),
+    body: (
+      <>
+        <PageHead
+          title="New template"
+          crumbs={crumbsTo(service.id, tree, readId(given.folder))}
+          lede="Next you write its words and see them as recipients do."
+        />
+        <ErrorSummary errors={errors} title="Not created yet" />
+        <Form>
+          <Choices
+            legend="What it becomes"
+            name="type"
+            type="radio"
+            {...(errors.type && { error: errors.type })}
+            options={channelNames.map(type => ({
+              value: type,
+              words: KINDS[type].words,
+              hint: allowed.includes(type) ? KINDS[type].hint : 'This service may not send them.',
+              disabled: !allowed.includes(type),
+              checked:
+                given.type === type || (given.type === '' && (only ?? 'email') === type && allowed.includes(type)),
+            }))}
+          />
+          <NameField
+            value={given.name}
+            hint="Only your team sees it, in lists and reports. At most 254 characters."
+            error={errors.name}
+          />
+          <CategoryField
+            categories={offered}
+            value={given.category || (isWrong ? '' : (offered[0]?.id ?? ''))}
+            error={errors.category}
+          />
+          <FolderField folders={tree} value={given.folder} error={errors.folder} />
+          <div class="row">
+            <button class="btn btn-primary" type="submit">
+              Create template
+            </button>
+          </div>
+        </Form>
+        <AsCurl
+          method="POST"
+          path="/v2/manage-template"
+          body={{
+            name: 'NAME',
+            template_type: 'email',
+            subject: KINDS.email.subject,
+            content: 'Dear ((name)), …',
+            template_category_id: offered[0]?.id,
+          }}
+        />
+      </>
+    ),
+  }
+}

@@ -1,0 +1,300 @@
+// Versions of a template: what changed between two, one of them alone, and restoring one.
+import { listUsers } from '../../services/sql.ts'
+import { listVersions, wholeVersion } from '../../templates/browse.ts'
+import { compareVersions } from '../../templates/compare.ts'
+import type { PlacedFolder } from '../../templates/folder.ts'
+import { refuse } from '../../templates/refusals.ts'
+import { restore } from '../../templates/restore.ts'
+import type { ListedVersion } from '../../templates/sql/list.ts'
+import type { TemplateRow } from '../../templates/sql.ts'
+import { Callout, Card, Done, Facts, Icon, Time } from '../components/basics.tsx'
+import { AsCurl } from '../components/behind.tsx'
+import { usePage } from '../components/context.ts'
+import { Form } from '../components/form.tsx'
+import { Pager } from '../components/list.tsx'
+import type { Answer, PageAnswer, ServiceVisit } from '../page.ts'
+import { Differences } from './diff.tsx'
+import { isChangedMeanwhile, numberIn, templateIn } from './given.ts'
+import { TemplateHead } from './head.tsx'
+import { templatePath, withQuery } from './paths.ts'
+
+const DONE = { restored: 'The old words are in use again, as a new version.' }
+
+const NEVER = 'A version never changes. Messages remember which one they were made from.'
+
+export async function showVersions(visit: ServiceVisit): Promise<Answer> {
+  const { parts, service, query } = visit
+  const { sql } = parts.db
+  const { template, folders } = await templateIn(visit)
+  const to = numberIn(query.get('to')) ?? template.version
+  const from = numberIn(query.get('from')) ?? Math.max(1, to - 1)
+  const [before, after, listed, authors] = await Promise.all([
+    wholeVersion(sql, service.id, template.id, from),
+    wholeVersion(sql, service.id, template.id, to),
+    listVersions(sql, service.id, template.id, numberIn(query.get('below'))),
+    authorsOf(visit),
+  ])
+  const path = templatePath(service.id, template.id, '/versions')
+  const last = listed.versions.at(-1)
+  return {
+    kind: 'page',
+    title: `Versions of ${template.name}`,
+    nav: 'templates',
+    body: (
+      <>
+        <TemplateHead template={template} folders={folders} current="versions" lede={NEVER} />
+        <Done done={query.get('done')} sentences={DONE} />
+        <div class="cols-main">
+          <section class="stack" aria-labelledby="diff">
+            <h2 id="diff">What changed</h2>
+            {template.version === 1 ? (
+              <p>This is the first version. When somebody saves a change, it is shown here.</p>
+            ) : (
+              <>
+                <Compare path={path} from={from} to={to} newest={template.version} />
+                <Differences
+                  comparison={compareVersions(before, after)}
+                  before={`version ${from}`}
+                  after={`version ${to}`}
+                />
+              </>
+            )}
+          </section>
+          <Card
+            title="Versions"
+            id="list"
+            body={false}
+            foot={visit.may('manage-templates') && 'Restoring makes a new version with the old words.'}
+          >
+            <VersionTable visit={visit} template={template} versions={listed.versions} authors={authors} shown={to} />
+            {(listed.hasOlder || query.has('below')) && (
+              <Pager
+                newer={query.has('below') ? visit.url(path) : null}
+                older={listed.hasOlder && last ? visit.url(withQuery(path, { below: String(last.version) })) : null}
+              />
+            )}
+          </Card>
+        </div>
+        <AsCurl path={`/v2/template/${template.id}/version/${to}`} />
+      </>
+    ),
+  }
+}
+
+const NEAREST = 100
+
+/** The newest hundred are offered; others are reached by their links. */
+function Compare({ path, from, to, newest }: { path: string; from: number; to: number; newest: number }) {
+  const { url } = usePage()
+  const offered = (chosen: number) => {
+    const recent = Array.from({ length: Math.min(newest, NEAREST) }, (_, at) => newest - at)
+    return recent.includes(chosen) ? recent : [...recent, chosen]
+  }
+  const select = (name: 'from' | 'to', chosen: number) => (
+    <>
+      <label for={name}>{name}</label>
+      <select class="input" id={name} name={name}>
+        {offered(chosen).map(version => (
+          <option key={version} value={version} selected={version === chosen}>
+            Version {version}
+          </option>
+        ))}
+      </select>
+    </>
+  )
+  return (
+    <form class="row" action={url(path)}>
+      <span class="row row-tight sm">
+        {select('from', from)}
+        {select('to', to)}
+        <button class="btn btn-sm" type="submit">
+          Compare
+        </button>
+      </span>
+    </form>
+  )
+}
+
+function VersionTable(props: {
+  visit: ServiceVisit
+  template: TemplateRow
+  versions: readonly ListedVersion[]
+  authors: ReadonlyMap<string, string>
+  shown: number
+}) {
+  const { visit, template, versions, authors, shown } = props
+  const link = (version: number) => visit.url(templatePath(visit.service.id, template.id, `/versions/${version}`))
+  return (
+    <table role="table" class="table">
+      <caption class="vh">Versions, newest first</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          <th role="columnheader" scope="col">
+            Version
+          </th>
+          <th role="columnheader" scope="col">
+            <span class="vh">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {versions.map(({ version, created_by, made_at }) => (
+          <tr key={version} role="row" {...(version === shown && { class: 'is-selected' })}>
+            <th role="rowheader" scope="row" class="cell-title">
+              <strong>{version}</strong> {version === template.version && <InUse template={template} />}
+              <span class="sub">
+                <Time at={made_at} />, <bdi>{authors.get(created_by.toLowerCase()) ?? created_by}</bdi>
+              </span>
+            </th>
+            <td role="cell" class="cell-status">
+              {visit.may('manage-templates') && version !== template.version ? (
+                <a class="btn btn-sm" href={link(version)}>
+                  Restore<span class="vh"> version {version}</span>
+                </a>
+              ) : (
+                <a class="sm" href={link(version)}>
+                  View<span class="vh"> version {version}</span>
+                </a>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const InUse = ({ template }: { template: TemplateRow }) =>
+  template.archived ? (
+    <span class="badge idle">
+      <Icon name="lock" />
+      archived
+    </span>
+  ) : (
+    <span class="badge good">
+      <Icon name="check" />
+      in use
+    </span>
+  )
+
+/** Names of team members by their address. */
+async function authorsOf({ parts, service }: ServiceVisit): Promise<ReadonlyMap<string, string>> {
+  const users = await listUsers(parts.db.sql, service.id)
+  return new Map(users.map(({ email_address, name }) => [email_address.toLowerCase(), name]))
+}
+
+export async function showVersion(visit: ServiceVisit): Promise<Answer> {
+  const { template, folders } = await templateIn(visit)
+  return versionPage(visit, template, folders, numberOf(visit))
+}
+
+/** Restores the version of the address. */
+export async function restoreVersion(visit: ServiceVisit): Promise<Answer> {
+  const { parts, actor, service, form } = visit
+  const { template, folders } = await templateIn(visit)
+  const version = numberOf(visit)
+  const expected = numberIn(form.get('version')) ?? 0
+  try {
+    await restore(parts, actor, service.id, template.id, version, expected)
+  } catch (error) {
+    if (!isChangedMeanwhile(error)) throw error
+    const now = await templateIn(visit)
+    return { ...(await versionPage(visit, now.template, folders, version, true)), status: 409 }
+  }
+  return { kind: 'redirect', to: templatePath(service.id, template.id, '/versions?done=restored') }
+}
+
+function numberOf(visit: ServiceVisit): number {
+  const version = numberIn(visit.params.version ?? null)
+  if (version === null) throw refuse.notFound()
+  return version
+}
+
+async function versionPage(
+  visit: ServiceVisit,
+  template: TemplateRow,
+  folders: readonly PlacedFolder[],
+  version: number,
+  isStale = false,
+): Promise<PageAnswer> {
+  const { parts, service } = visit
+  const { sql } = parts.db
+  const [old, now, authors] = await Promise.all([
+    wholeVersion(sql, service.id, template.id, version),
+    wholeVersion(sql, service.id, template.id, template.version),
+    authorsOf(visit),
+  ])
+  const isLatest = version === template.version
+  // The treatment of values stays when a version is restored, so it is not shown as a change.
+  const comparison = compareVersions(now, { ...old, literal_values: now.literal_values })
+  const canRestore = visit.may('manage-templates') && !isLatest
+  return {
+    kind: 'page',
+    title: `${isStale ? 'Error: ' : ''}Version ${version} of ${template.name}`,
+    nav: 'templates',
+    body: (
+      <>
+        <TemplateHead
+          template={template}
+          folders={folders}
+          current="versions"
+          lede={
+            <>
+              Version {version}, saved <Time at={old.made_at} /> by{' '}
+              <bdi>{authors.get(old.created_by.toLowerCase()) ?? old.created_by}</bdi>.{' '}
+              {isLatest ? 'It is the latest.' : `The latest is version ${template.version}.`}
+            </>
+          }
+        />
+        {isStale && (
+          <Callout tone="bad" role="alert" title="Not restored yet">
+            <p>
+              Somebody saved version {template.version} meanwhile. Look at what would change now, then restore again.
+            </p>
+          </Callout>
+        )}
+        <Card title={`Version ${version}`} id="words">
+          <Words version={old} />
+        </Card>
+        {!isLatest && (
+          <section class="stack" aria-labelledby="difference">
+            <h2 id="difference">{canRestore ? 'What restoring would change' : 'What is different from now'}</h2>
+            <Differences comparison={comparison} before={`version ${template.version}`} after={`version ${version}`} />
+            {canRestore && (
+              <Form class="row">
+                <input type="hidden" name="version" value={template.version} />
+                <button class="btn btn-primary" type="submit">
+                  <Icon name="repeat" />
+                  Restore version {version}
+                </button>
+                <span class="muted sm">
+                  It becomes version {template.version + 1}. Messages that were accepted keep theirs.
+                </span>
+              </Form>
+            )}
+          </section>
+        )}
+        <p>
+          <a href={visit.url(templatePath(service.id, template.id, '/versions'))}>All versions</a>
+        </p>
+        <AsCurl path={`/v2/template/${template.id}/version/${version}`} />
+      </>
+    ),
+  }
+}
+
+const Words = ({ version }: { version: Awaited<ReturnType<typeof wholeVersion>> }) => (
+  <div class="stack">
+    <Facts
+      rows={[
+        ['Name', <bdi key="name">{version.name}</bdi>],
+        ['Category', version.category_name],
+        version.subject !== null && ['Subject', <bdi key="subject">{version.subject}</bdi>],
+        version.literal_values && ['Markdown in values', 'Shown as it is'],
+      ]}
+    />
+    <pre class="code" dir="auto">
+      {version.content}
+    </pre>
+  </div>
+)
