@@ -36,10 +36,12 @@ export const PasskeyForm = (props: {
         <Icon name="alert" />
         <span>{props.failed}</span>
       </p>
-      <button class={props.button.class} type="submit">
-        <Icon name={props.button.icon} />
-        {props.button.words}
-      </button>
+      <div class="row">
+        <button class={props.button.class} type="submit">
+          <Icon name={props.button.icon} />
+          {props.button.words}
+        </button>
+      </div>
     </form>
   )
 }
