@@ -1,6 +1,6 @@
 // Pictures of every page of the console with planted data: light, dark and as wide as a phone, into shots/ with an index.html.
-// `npm run shots -- messages editor` makes only those whose name contains one of the words; `--docs` also writes the pictures of
-// docs/console.md. Everything that it starts ends with it.
+// `npm run shots -- messages editor` makes only those whose name contains one of the words; `--docs` makes only those of
+// docs/console.md and writes them there, too. Everything that it starts ends with it.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +20,17 @@ const LOOKS = [
   { look: 'dark', viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
   { look: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
 ] as const
+
+/** The pictures of docs/console.md: what fits into the window. */
+const DOCS = [
+  { file: 'overview', name: 'overview', look: 'light' },
+  { file: 'messages', name: 'messages', look: 'light' },
+  { file: 'message', name: 'messages-id', look: 'light' },
+  { file: 'editor', name: 'templates-id-text', look: 'light' },
+  { file: 'message-dark', name: 'messages-id-sms', look: 'dark' },
+  { file: 'messages-phone', name: 'messages-failed', look: 'phone' },
+]
+const isForDocs = process.argv.includes('--docs')
 
 if (!BROWSER) throw new Error('No browser is installed; run scripts/install-file-tools.sh.')
 const words = process.argv.slice(2).filter(word => !word.startsWith('--'))
@@ -76,8 +87,10 @@ async function shoot(
   cookieOf: (who: Who) => Promise<{ name: string; value: string }>,
 ): Promise<string[]> {
   mkdirSync(FOLDER, { recursive: true })
-  const views = pagesOf(pages, planted.service, planted).filter(
-    ({ name }) => words.length === 0 || words.some(word => name.includes(word)),
+  const views = pagesOf(pages, planted.service, planted).filter(({ name }) =>
+    isForDocs && words.length === 0
+      ? DOCS.some(one => one.name === name)
+      : words.length === 0 || words.some(word => name.includes(word)),
   )
   for (const who of new Set(views.map(view => view.who))) {
     const cookie = who && (await cookieOf(who))
@@ -87,6 +100,8 @@ async function shoot(
       for (const { name, path } of views.filter(view => view.who === who)) {
         await page.goto(`${address}${CONSOLE}${path}`)
         await settle(page)
+        const picture = isForDocs && DOCS.find(one => one.name === name && one.look === look)
+        if (picture) await page.screenshot({ path: `docs/console/${picture.file}.png` })
         await page.screenshot({ path: join(FOLDER, `${name}.${look}.png`), fullPage: true })
       }
       for (const complaint of context.complaints()) console.error(complaint)
