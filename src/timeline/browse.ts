@@ -231,7 +231,12 @@ const namesOf = (row: BrowsedMessage, { by }: Personal, names: Names) => ({
   key_name: row.key_id && (names.keys.get(row.key_id) ?? null),
 })
 
-const LONGEST_TITLE = 200
+const LONGEST_TITLE = 120
+
+function shortened(text: string): string {
+  const characters = [...text.slice(0, 4 * LONGEST_TITLE)]
+  return characters.length > LONGEST_TITLE ? `${characters.slice(0, LONGEST_TITLE).join('')}…` : text
+}
 
 function listedMessage(
   { clock }: Pick<BrowseApp, 'clock'>,
@@ -247,7 +252,7 @@ function listedMessage(
     created_at: fromMicros(microsOf(row.id)),
     isScheduled: isScheduledAt(row, clock.now()),
     to: personal.to,
-    title: (subject ?? body).slice(0, LONGEST_TITLE),
+    title: shortened(subject ?? body),
   }
 }
 

@@ -1,5 +1,6 @@
 // The list of messages: one search field, filters, newest first, pages by id.
 import type { ComponentChildren } from 'preact'
+import { fromMicros } from '../../core/clock.ts'
 import { browse, type ListedMessage, type MessagesPage } from '../../timeline/browse.ts'
 import { messageChoices } from '../../timeline/choices.ts'
 import { Empty, Icon, PageHead, Time } from '../components/basics.tsx'
@@ -53,6 +54,7 @@ function Messages({ visit, given, page, choices, isFirst }: Shown) {
         <p
           class="row row-tight"
           role="status"
+          hidden
           data-live={url(pathOf(`/s/${service.id}/messages/newer`, given, { than: messages[0]?.id }))}
           data-href={url(listPath(service.id, given))}
         />
@@ -65,7 +67,7 @@ function Messages({ visit, given, page, choices, isFirst }: Shown) {
               newer={page.newer && url(listPath(service.id, given, { after: page.newer }))}
               older={page.older && url(listPath(service.id, given, { before: page.older }))}
             >
-              {pagerWords(page, isFirst)}
+              {pagerWords(page, isFirst ? visit.formats.brief(fromMicros(visit.parts.clock.micros())) : null)}
             </Pager>
           </>
         ) : page.isPartial || page.newer !== null || page.older !== null ? (
@@ -88,11 +90,12 @@ const keptWords = ({ email_retention_days: emails, sms_retention_days: texts }: 
 
 const daysWords = (days: number) => (days === 1 ? '1 day' : `${days} days`)
 
-function pagerWords({ messages, older, isPartial }: MessagesPage, isFirst: boolean): string {
+/** `now`: of the newest page, which a person without script loads again to see more. */
+function pagerWords({ messages, older, isPartial }: MessagesPage, now: string | null): string {
   const count = messages.length === 1 ? '1 message' : `${messages.length} messages`
   if (isPartial) return `${count} so far. Older ones may match: look further with Older.`
-  if (isFirst) return older === null ? count : `Newest ${messages.length}`
-  return count
+  if (now === null) return count
+  return `${older === null ? count : `Newest ${messages.length}`} at ${now}`
 }
 
 /** The same data by the interface; a recipient cannot be asked for there. */
@@ -169,6 +172,7 @@ function FilterForm({ visit, given, choices }: { visit: ServiceVisit; given: Giv
       </div>
       <FilterSelect label="Status" name="status" options={STATUS_OPTIONS} value={given.status ?? null} />
       <FilterSelect label="Kind" name="kind" options={KIND_OPTIONS} value={given.kind ?? null} />
+      <FilterSelect label="Since" name="since" options={sinceOptions(service)} value={given.since ?? null} />
       {choices.templates.length > 0 && (
         <FilterSelect
           label="Template"
@@ -186,7 +190,6 @@ function FilterForm({ visit, given, choices }: { visit: ServiceVisit; given: Giv
         />
       )}
       <FilterSelect label="Key" name="key" options={KEY_OPTIONS} value={given.key ?? null} />
-      <FilterSelect label="Since" name="since" options={sinceOptions(service)} value={given.since ?? null} />
       <button class="btn" type="submit">
         Filter
       </button>

@@ -7,7 +7,7 @@ import { sendCopy } from '../../notifications/copy.ts'
 import { retentionDays } from '../../services/service.ts'
 import { NOTHING_TO_DO } from '../../timeline/sentence.ts'
 import { isGone, messageContent, type WholeMessage, wholeMessage } from '../../timeline/whole.ts'
-import { Callout, Card, Done, Empty, Facts, Icon, PageHead, Time, type Tone } from '../components/basics.tsx'
+import { Callout, Card, Done, Empty, Facts, Icon, PageHead, type Tone } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
 import { Form } from '../components/form.tsx'
 import { Dialog } from '../components/overlays.tsx'
@@ -324,9 +324,6 @@ function Details({ visit, whole }: { visit: ServiceVisit; whole: WholeMessage })
           ],
           ['Lane', lane],
           message.provider !== null && ['Provider', <bdi>{message.provider}</bdi>],
-          ['Accepted', <Time at={message.created_at} />],
-          message.sent_at !== null && ['Handed over', <Time at={message.sent_at} />],
-          message.completed_at !== null && ['Ended', <Time at={message.completed_at} />],
           ['Content goes on', formats.full(until).split(',')[0]],
         ]}
       />

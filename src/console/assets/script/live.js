@@ -34,6 +34,7 @@ enhance('[data-live]', place => {
     link.className = 'btn btn-sm'
     link.href = place.dataset.href
     link.textContent = words
+    place.hidden = false
     place.replaceChildren(link)
   }
 
