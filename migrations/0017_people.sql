@@ -141,6 +141,8 @@ create table if not exists sign_in_tries (
   since timestamptz not null
 )
 -- next
+create index if not exists sign_in_tries_by_age on sign_in_tries (since)
+-- next
 -- Values for the preview of a template. They may be personal, so they are sealed.
 create table if not exists template_samples (
   template_id uuid primary key,

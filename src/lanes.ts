@@ -14,6 +14,7 @@ import {
   purgeInbox,
   purgeKeptTickets,
   purgeMessages,
+  purgePeople,
   purgeReceipts,
   purgeReplays,
   purgeSignInChallenges,
@@ -101,6 +102,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('recount-hourly-counts', 24 * HOUR, 2 * MINUTE, recountDays),
     task('purge-inbox', HOUR, 2 * MINUTE, purgeInbox),
     task('purge-receipts', HOUR, 2 * MINUTE, purgeReceipts),
+    task('purge-people', HOUR, 2 * MINUTE, purgePeople),
     task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),
     task('purge-sign-in-challenges', HOUR / 4, 2 * MINUTE, purgeSignInChallenges),
   ]

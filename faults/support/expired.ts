@@ -36,6 +36,9 @@ const messages = (days: number, count: number, status: string) => `
          case when '${status}' = 'delivered' then now() end
   ${series(count)}`
 
+const SOMEBODY = `
+  insert into people (id, email_address, name) values ('${BRIEF}', 'expired@example.org', 'Expired') on conflict do nothing`
+
 export const KINDS: readonly Kind[] = [
   {
     name: 'idempotency keys',
@@ -154,5 +157,54 @@ export const KINDS: readonly Kind[] = [
       select ${idOf(9)}, 0, decode(repeat('ab', 100), 'hex')
       ${series(count)}`,
     left: `select count(*)::integer as left from files where service_id = '${BRIEF}'`,
+  },
+  {
+    name: 'sessions of people',
+    task: 'purge-people',
+    fill: count => `
+      ${SOMEBODY};
+      insert into sessions (id, person_id, token_digest, method, device, created_at)
+      select ${idOf(9)}, '${BRIEF}', decode(md5(n::text), 'hex'), 'link', 'expired', now() - interval '9 days' + n * interval '1 millisecond'
+      ${series(count)}`,
+    left: `select count(*)::integer as left from sessions where person_id = '${BRIEF}'`,
+  },
+  {
+    name: 'links to sign in',
+    task: 'purge-people',
+    fill: count => `
+      ${SOMEBODY};
+      insert into sign_in_links (id, person_id, token_digest, expires_at)
+      select ${idOf(9)}, '${BRIEF}', decode(md5(n::text), 'hex'), now() - interval '9 days' + n * interval '1 millisecond'
+      ${series(count)}`,
+    left: `select count(*)::integer as left from sign_in_links where person_id = '${BRIEF}'`,
+  },
+  {
+    name: 'challenges of passkeys',
+    task: 'purge-people',
+    fill: count => `
+      ${SOMEBODY};
+      insert into sign_in_challenges (id, kind, person_id, browser_digest, sealed, expires_at)
+      select ${idOf(9)}, 'passkey-used', '${BRIEF}', '\\x00', '\\x00', now() - interval '9 days' + n * interval '1 millisecond'
+      ${series(count)}`,
+    left: `select count(*)::integer as left from sign_in_challenges where person_id = '${BRIEF}'`,
+  },
+  {
+    name: 'tries to sign in',
+    task: 'purge-people',
+    fill: count => `
+      insert into sign_in_tries (subject, tries, since)
+      select decode('00' || md5(n::text), 'hex'), 1, now() - interval '9 days' + n * interval '1 millisecond'
+      ${series(count)}`,
+    // Digests of tries are longer.
+    left: 'select count(*)::integer as left from sign_in_tries where length(subject) = 17',
+  },
+  {
+    name: 'invitations',
+    task: 'purge-people',
+    fill: count => `
+      insert into invitations (id, service_id, email_address, role, token_digest, expires_at)
+      select ${idOf(9)}, '${BRIEF}', n || '@example.org', 'viewer', decode(md5(n::text), 'hex'), now() - interval '9 days' + n * interval '1 millisecond'
+      ${series(count)}`,
+    left: `select count(*)::integer as left from invitations where service_id = '${BRIEF}'`,
   },
 ]

@@ -1,7 +1,7 @@
 // Deletes what is past its retention. Reads are cut off to the moment; the rows themselves go by the hour.
 import { purgeChunks } from '../bulk/sql/spread.ts'
 import { channelNames } from '../channels/index.ts'
-import type { Clock, Timestamp } from '../core/clock.ts'
+import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
 import type { EventHints } from '../events/hints.ts'
@@ -12,6 +12,8 @@ import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
 import { idsIn, remove } from '../notifications/sql/expire.ts'
 import { purgeHandovers } from '../notifications/sql/handovers.ts'
 import { purgeChallenges } from '../people/sql/challenges.ts'
+import { MOST_DAYS } from '../people/session.ts'
+import { type PurgedKind, purgeSignIns } from '../people/sql/purge.ts'
 import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
@@ -134,3 +136,21 @@ export const purgeReplays = ({ db }: Pick<App, 'db'>): Steps =>
 /** Challenges of passkeys and of single sign-on that nobody answered in time. */
 export const purgeSignInChallenges = ({ db }: Pick<App, 'db'>): Steps =>
   inSteps<Timestamp>((after, most) => purgeChallenges(db.sql, after, most))
+
+const HOUR_MICROS = 3_600_000_000
+/** For so many hours after its time: sessions by when they began, everything else by when it ended. A used link says so for a day. */
+const SIGN_IN_HOURS: Readonly<Record<PurgedKind, number>> = {
+  sessions: MOST_DAYS * 24,
+  links: 24,
+  invitations: 0,
+  tries: 1,
+}
+
+/** Sessions, links, invitations and counted tries of people. */
+export async function* purgePeople({ db: { sql }, clock }: App): Steps {
+  const now = clock.micros()
+  for (const [kind, hours] of Object.entries(SIGN_IN_HOURS)) {
+    const before = fromMicros(now - hours * HOUR_MICROS)
+    yield* inSteps<Timestamp>((after, most) => purgeSignIns(sql, kind as PurgedKind, before, after, most))
+  }
+}

@@ -50,7 +50,8 @@ export async function join(visit: ServiceVisit): Promise<Answer> {
 
 async function memberOf({ parts, params, service }: ServiceVisit): Promise<TeamMember | undefined> {
   const id = readId(params.member)
-  return id === null ? undefined : (await listUsers(parts.db.sql, service.id)).find(member => member.id === id)
+  const members = id === null ? [] : await listUsers(parts.db.sql, service.id)
+  return members.find(member => member.id === id || member.person_id === id)
 }
 
 const toTeam = (visit: ServiceVisit, done: string): Answer => ({

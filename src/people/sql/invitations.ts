@@ -103,15 +103,3 @@ export async function withdraw(sql: Sql, service: Id | null, id: Id, actor: Acto
     select ${columns} from gone`
   return gone ?? null
 }
-
-export async function purgeInvitations(sql: Sql, before: Timestamp, most: number): Promise<number> {
-  const gone = await sql`
-    delete from invitations
-    where id in (select id
-                 from invitations
-                 where expires_at <= ${before}::timestamptz
-                 order by expires_at
-                 limit ${most})
-    returning id`
-  return gone.length
-}

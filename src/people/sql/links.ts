@@ -104,15 +104,3 @@ export async function spendLink(
     join people p on p.id = spent.person_id`
   return spent ?? null
 }
-
-export async function purgeLinks(sql: Sql, before: Timestamp, most: number): Promise<number> {
-  const gone = await sql`
-    delete from sign_in_links
-    where id in (select id
-                 from sign_in_links
-                 where expires_at <= ${before}::timestamptz
-                 order by expires_at
-                 limit ${most})
-    returning id`
-  return gone.length
-}

@@ -136,21 +136,3 @@ export const renewSession = (
   ),
   ${recorded('signed in', actor, part`renewed`, { method: session.method, session: session.id, again: true })}
   select id from renewed`
-
-/** Sessions whose time is over. */
-export const purgeSessions = async (
-  sql: Sql,
-  { idleSince, begunSince }: Pick<Validity, 'idleSince' | 'begunSince'>,
-  most: number,
-): Promise<number> => {
-  const gone = await sql`
-    delete from sessions
-    where id in (select id
-                 from sessions
-                 where created_at <= ${begunSince}::timestamptz
-                    or last_seen_at <= ${idleSince}::timestamptz
-                 order by created_at
-                 limit ${most})
-    returning id`
-  return gone.length
-}

@@ -33,11 +33,3 @@ export async function count(sql: Sql, tried: Tried): Promise<{ since_ms: number 
     select since_ms from over`
   return over ?? null
 }
-
-export async function purgeTries(sql: Sql, before: Timestamp, most: number): Promise<number> {
-  const gone = await sql`
-    delete from sign_in_tries
-    where subject in (select subject from sign_in_tries where since <= ${before}::timestamptz limit ${most})
-    returning subject`
-  return gone.length
-}
