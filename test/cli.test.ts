@@ -342,11 +342,40 @@ describe('lists of a service', () => {
       /not a valid phone/,
     )
     expect((await json('user', 'list', id)).users).toHaveLength(2)
-    expect(await said('user', 'list', id)).toMatch(/Ada +Ada@example.org +\+16135550199/)
+    expect(await said('user', 'list', id)).toMatch(/Ada +Ada@example.org +\+16135550199 +viewer /)
+    expect(await said('user', 'role', id, 'bob@example.org', 'manager')).toMatch(
+      /^Bob <bob@example.org> is now manager of/,
+    )
+    expect((await json('user', 'list', id)).users).toMatchObject([{ role: 'viewer' }, { role: 'manager' }])
+    expect(await failed(2, 'user', 'role', id, 'bob@example.org', 'emperor')).toMatch(/is not a role/)
+    const link = await json('user', 'sign-in-link', 'BOB@example.org')
+    expect(link).toMatchObject({
+      link: expect.stringMatching(/\/console\/sign-in\/link\/[\w-]{43}$/),
+      name: 'Bob',
+      minutes: 60,
+    })
+    expect(await said('user', 'sign-in-link', 'bob@example.org')).toMatch(/\nIt signs in Bob <bob@example.org>, once/)
+    expect(await failed(1, 'user', 'sign-in-link', 'nobody@example.org')).toMatch(/^Nobody has the e-mail address/)
     expect(await json('user', 'remove', id, 'ada@example.org')).toEqual(ada)
     expect(await said('user', 'rm', id, 'bob@example.org')).toMatch(/^Removed Bob/)
     expect(await failed(1, 'user', 'remove', id, 'bob@example.org')).toMatch(/^No team member/)
     expect(await said('user', 'list', id)).toBe('"With a team" has no team member yet.')
+  })
+
+  test('operators', async () => {
+    expect(await said('operator', 'add', 'grace@example.org', '--name', 'Grace')).toBe(
+      'Grace <grace@example.org> is now an operator.',
+    )
+    expect(await failed(1, 'operator', 'add', 'Grace@example.org')).toMatch(/is already an operator/)
+    expect(await failed(1, 'operator', 'remove', 'grace@example.org')).toMatch(/is the only operator/)
+    await said('operator', 'add', 'hal@example.org')
+    const { operators } = await json('operator', 'list')
+    expect(operators).toMatchObject([
+      { name: 'Grace', email_address: 'grace@example.org', is_operator: true, last_seen_at: null },
+      { name: 'hal@example.org' },
+    ])
+    expect(await said('operator', 'list')).toMatch(/Grace +grace@example.org/)
+    expect(await json('operator', 'remove', 'hal@example.org')).toMatchObject({ is_operator: false })
   })
 
   test.each([

@@ -180,7 +180,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'challenges of passkeys',
-    task: 'purge-people',
+    task: 'purge-sign-in-challenges',
     fill: count => `
       ${SOMEBODY};
       insert into sign_in_challenges (id, kind, person_id, browser_digest, sealed, expires_at)

@@ -23,6 +23,15 @@ import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
 import { searchMessages } from './messages/search.ts'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
+import {
+  changeOperator,
+  inviteOperator,
+  inviteOperatorForm,
+  operatorInvitationWithdrawn,
+  peoplePage,
+  personPage,
+  removeAltogether,
+} from './people/people.tsx'
 import { addService, allServices, newService } from './services/all.tsx'
 import { myServices } from './services/mine.tsx'
 import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
@@ -71,6 +80,13 @@ export const pages: readonly PageRow[] = [
   ['GET', '/operator/services', operator, allServices],
   ['GET', '/operator/services/new', operator, newService],
   ['POST', '/operator/services/new', fresh(operator), addService],
+  ['GET', '/operator/people', operator, peoplePage],
+  ['GET', '/operator/people/invite', operator, inviteOperatorForm],
+  ['POST', '/operator/people/invite', fresh(operator), inviteOperator],
+  ['POST', '/operator/people/invitations/:id/withdraw', fresh(operator), operatorInvitationWithdrawn],
+  ['GET', '/operator/people/:id', operator, personPage],
+  ['POST', '/operator/people/:id', fresh(operator), changeOperator],
+  ['POST', '/operator/people/:id/remove', fresh(operator), removeAltogether],
   ['GET', '/invitation/:token', anyone, invitationPage],
   ['POST', '/invitation/:token', anyone, invitationAccepted],
 

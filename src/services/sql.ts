@@ -186,6 +186,13 @@ export const membershipsOf = (person: Part): Part => part`
    join services s on s.id = u.service_id and s.state <> 'archived'
    where u.person_id = ${person})`
 
+/** To how many services that are not archived a person belongs. */
+export const servicesOf = (person: Part): Part => part`
+  (select count(*)::integer
+   from users u
+   join services s on s.id = u.service_id and s.state <> 'archived'
+   where u.person_id = ${person})`
+
 /** Whether a person belongs to a service that is not archived. */
 export const belongsSomewhere = (person: Part): Part => part`
   exists (select

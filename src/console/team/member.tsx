@@ -10,7 +10,6 @@ import { notFound } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
 import { readRole, roleOptions } from './roles.ts'
-import { Person } from './team.tsx'
 
 export async function memberPage(visit: ServiceVisit): Promise<Answer> {
   const member = await memberOf(visit)
@@ -76,12 +75,13 @@ function shown(
     ...(hasErrors && { status: 422 }),
     body: (
       <>
-        <PageHead title="Change a role" crumbs={[['Team', `/s/${service.id}/team`]]} />
+        <PageHead
+          title={<bdi>{member.name}</bdi>}
+          crumbs={[['Team', `/s/${service.id}/team`]]}
+          lede={<bdi>{member.email_address}</bdi>}
+        />
         <ErrorSummary errors={errors} />
         <Card>
-          <p>
-            <Person name={member.name} address={member.email_address} />
-          </p>
           <Form action={path}>
             <Choices legend="Role" name="role" type="radio" options={roleOptions(role)} error={errors.role} />
             <div class="row">
@@ -92,21 +92,23 @@ function shown(
           </Form>
         </Card>
         <Card title={isSelf ? 'Leave this service' : 'Remove from this service'}>
-          <p>
-            {isSelf
-              ? 'You cannot open this service any longer, until somebody invites you again.'
-              : 'They cannot open this service any longer, from their next request on. What they did stays in the audit log.'}
-          </p>
-          <Form action={`${path}/remove`}>
-            <div class="row">
-              <a class="btn" href={url(`/s/${service.id}/team`)}>
-                {isSelf ? 'Stay' : 'Keep them'}
-              </a>
-              <button class="btn btn-danger" type="submit" id="remove">
-                {isSelf ? 'Leave the service' : 'Remove them'}
-              </button>
-            </div>
-          </Form>
+          <div class="stack">
+            <p>
+              {isSelf
+                ? 'You cannot open this service any longer, until somebody invites you again.'
+                : 'They cannot open this service any longer, from their next request on. What they did stays in the audit log.'}
+            </p>
+            <Form action={`${path}/remove`}>
+              <div class="row">
+                <a class="btn" href={url(`/s/${service.id}/team`)}>
+                  {isSelf ? 'Stay' : 'Keep them'}
+                </a>
+                <button class="btn btn-danger" type="submit" id="remove">
+                  {isSelf ? 'Leave the service' : 'Remove them'}
+                </button>
+              </div>
+            </Form>
+          </div>
         </Card>
         <AsCommand command={`herald user role ${service.id} ${member.id} ${role}`} />
       </>

@@ -58,7 +58,7 @@ export async function teamPage(visit: ServiceVisit): Promise<Answer> {
   }
 }
 
-export const Person = ({ name, address }: { name: string; address: string }) => (
+const Person = ({ name, address }: { name: string; address: string }) => (
   <span class="person">
     <Avatar name={name} />
     <span>
@@ -161,24 +161,26 @@ function Invitations({ visit, invitations }: { visit: ServiceVisit; invitations:
 /** For an operator who is not a member. */
 const Join = ({ visit }: { visit: ServiceVisit }) => (
   <Card title="Join this service">
-    <p>
-      As an operator you see the settings and counts of this service, and its team. To see messages and templates, join
-      it: its team sees you here, and the audit log records it.
-    </p>
-    <Form action={`/s/${visit.service.id}/join`}>
-      <Select
-        label="My role"
-        name="role"
-        width="md"
-        value="viewer"
-        options={ROLES.map(role => [role, ROLE_WORDS[role]] as const)}
-      />
-      <div class="row">
-        <button class="btn" type="submit">
-          Join the service
-        </button>
-      </div>
-    </Form>
+    <div class="stack">
+      <p>
+        As an operator you see the settings and counts of this service, and its team. To see messages and templates,
+        join it: its team sees you here, and the audit log records it.
+      </p>
+      <Form action={`/s/${visit.service.id}/join`}>
+        <Select
+          label="My role"
+          name="role"
+          width="md"
+          value="viewer"
+          options={ROLES.map(role => [role, ROLE_WORDS[role]] as const)}
+        />
+        <div class="row">
+          <button class="btn" type="submit">
+            Join the service
+          </button>
+        </div>
+      </Form>
+    </div>
   </Card>
 )
 

@@ -1,6 +1,7 @@
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
+import { servicesOf } from '../../services/sql.ts'
 import type { Person } from '../person.ts'
 
 export const personColumns = part`p.id, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.shortcuts`
@@ -37,4 +38,31 @@ export async function namesOf(sql: Sql, people: readonly Id[]): Promise<Map<Id, 
     from people
     where id = any (${bare(people)}::uuid[])`
   return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+export type ListedPerson = {
+  id: Id
+  email_address: string
+  name: string
+  is_operator: boolean
+  last_seen_at: Timestamp | null
+  services: number
+  passkeys: number
+  identities: number
+}
+
+/** Operators first, then by name. */
+export const listPeople = (sql: Sql, most: number) => sql<ListedPerson>`
+  select p.id, p.email_address, p.name, p.is_operator, p.last_seen_at, ${servicesOf(part`p.id`)} as services,
+         (select count(*)::integer from passkeys k where k.person_id = p.id) as passkeys,
+         (select count(*)::integer from identities i where i.person_id = p.id) as identities
+  from people p
+  order by p.is_operator desc, lower(p.name), p.id
+  limit ${most}`
+
+export async function countPeople(sql: Sql): Promise<{ people: number; operators: number }> {
+  const [row] = await sql<{ people: number; operators: number }>`
+    select count(*)::integer as people, count(*) filter (where is_operator)::integer as operators
+    from people`
+  return row ?? { people: 0, operators: 0 }
 }
