@@ -80,7 +80,8 @@ describe('a folder of its own', () => {
     expect(postgresOf(data)).toBe(undefined)
 
     const second = await start({ HERALD_DATA: data })
-    expect(second.out()).not.toMatch(/sample|key|curl/)
+    expect(second.out()).not.toMatch(/sample service|test key|curl/)
+    expect(second.out()).toMatch(/^ {2}Open the console: http\S+\/console\/sign-in\/link\/[\w-]{43}$/m)
     expect(await templatesBy(second, String(keysIn(first)[0]))).toEqual(BOTH)
     const again = postgresOf(data) ?? 0
     expect(await second.end('SIGINT')).toMatchObject({ code: 0, err: '' })
@@ -156,9 +157,14 @@ describe('the sample', () => {
     expect(running).toEqual({
       address: expect.stringMatching(/^http:/),
       providers: { email: ['capture'], sms: ['capture'] },
+      console: `${running.address}/console`,
+      sign_in_link: expect.stringMatching(/\/console\/sign-in\/link\/[\w-]{43}$/),
     })
+    // The first operator is the person of the sample; opening the link does not spend it.
+    for (const _ of [1, 2]) expect(await (await fetch(running.sign_in_link)).text()).toContain('sam@example.org')
     const { err } = await program.end('SIGTERM')
     expect(err).not.toMatch(/curl|Sample service/)
+    expect(err).not.toContain(running.sign_in_link.slice(-43))
     expect(err).not.toContain(made.sample.keys.test)
   })
 
