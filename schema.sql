@@ -721,6 +721,8 @@ CREATE INDEX sign_in_challenges_by_age ON public.sign_in_challenges USING btree 
 
 CREATE INDEX sign_in_links_by_age ON public.sign_in_links USING btree (expires_at);
 
+CREATE INDEX sign_in_tries_by_age ON public.sign_in_tries USING btree (since);
+
 CREATE INDEX states_failed ON ONLY public.states USING btree (template_id, status, id NULLS FIRST) WHERE (status = ANY (ARRAY['permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text]));
 
 CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id NULLS FIRST);
