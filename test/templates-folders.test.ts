@@ -307,7 +307,7 @@ describe('lists for people', () => {
       }
       return Math.min(...times)
     }
-    // Alone on a machine they take 35 ms; here other tests run beside.
+    // The time of the processor is 47 ms; here other tests run beside.
     expect(await fastest('nowhere')).toBeLessThan(300)
     expect(await fastest('Reminder 99')).toBeLessThan(300)
     expect((await browse(sql, service.id, { words: 'reminder 9999' }, null)).found).toBe(1)
