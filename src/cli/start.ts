@@ -77,7 +77,8 @@ async function signInLink({ console, parts }: Running): Promise<SignInLink | nul
   const operator = currentOperator()
   const { email_address } = await firstOperator(parts, operator)
   const { path, person } = await printLink(parts, operator, email_address)
-  return { link: console + path, person }
+  // Browsers make passkeys for names of hosts only.
+  return { link: console.replace('//127.0.0.1:', '//localhost:') + path, person }
 }
 
 /** Printed after the start: provider of each channel, link of the inbox, address, and last the link to the console. */

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { Permission } from '../audit/actor.ts'
 import { MAY, ROLES, type Role } from '../audit/role.ts'
 import { usePage } from './components/context.ts'
-import { FORM_TOKEN, FormToken } from './components/form.tsx'
+import { FORM_TOKEN } from './components/form.tsx'
 import { SoloCard } from './components/solo.tsx'
 import type { PageAnswer } from './page.ts'
 
@@ -202,12 +202,12 @@ export const needsAddress = (): PageAnswer =>
     </p>,
   )
 
-/** What was entered, as fields that nobody sees, to be sent again. */
+/** What was entered, as fields that nobody sees, to be sent again: by the token of the browser, because the session may change. */
 const Kept = ({ form, here }: { form: URLSearchParams; here: string }) => {
-  const { url } = usePage()
+  const { url, browserFormToken } = usePage()
   return (
     <form method="post" action={url(here)} class="row">
-      <FormToken />
+      <input type="hidden" name={FORM_TOKEN} value={browserFormToken} />
       {[...form].map(
         ([name, value], at) => name !== FORM_TOKEN && <input key={at} type="hidden" name={name} value={value} />,
       )}

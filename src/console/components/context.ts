@@ -9,6 +9,8 @@ export type PageContext = {
   /** The address of the icons. */
   sprite: string
   formToken: string
+  /** Stays valid when the person signs in or confirms in another tab. */
+  browserFormToken: string
   formats: Formats
   /** Where the API is reached. */
   baseUrl: string

@@ -76,7 +76,11 @@ export function FirstSteps({ visit, template }: { visit: ServiceVisit; template:
           icon="email"
           title="No messages yet"
           text="Everything this service sends appears here within a second. Messages of test keys are not counted."
-        />
+        >
+          <a class="btn btn-sm" href={url(`/s/${service.id}/messages`)}>
+            All messages, also of test keys
+          </a>
+        </Empty>
       </Card>
     </>
   )

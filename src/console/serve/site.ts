@@ -52,6 +52,7 @@ export function createSite(parts: Parts, rows: readonly PageRow[]): Site {
       url,
       sprite: url(assets.sprite),
       formToken: formTokenOf(signedIn && token ? token : browser),
+      browserFormToken: formTokenOf(browser),
       formats: createFormats(signedIn?.person.time_zone ?? null, clock.now),
       baseUrl: config.baseUrl ?? place.origin,
     }
