@@ -4,7 +4,7 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
-import { FAILURES, type Status } from '../status.ts'
+import { FAILURES, isFinal, type Status } from '../status.ts'
 import { LAST } from './bounds.ts'
 
 export type BrowsedMessage = {
@@ -48,7 +48,7 @@ export type Browsing = {
  * How many messages one scan reads at most, where the index does not cover all filters. A page that is not full after them ends
  * there, and the next page goes on.
  */
-export const EXAMINED = 10_000
+export const EXAMINED = 5_000
 
 /**
  * Newest first. As in `page` of read.ts each combination of equal columns is one ordered index scan, rows are fetched by lateral
@@ -118,7 +118,9 @@ function scansOf(b: Browsing): Scan[] {
   if (b.reference !== null) return [withReference(b, b.reference)]
   if (b.template !== null && b.job === null) {
     const isFailed = b.statuses?.every(status => isFailure(status)) ?? false
-    return isFailed ? [failedOf(b, b.template), failedBefore(b, b.template)] : [ofTemplate(b, b.template)]
+    if (isFailed) return [failedOf(b, b.template), failedBefore(b, b.template)]
+    // Few messages are in transit at a time, and many of a template are not.
+    return [b.statuses?.every(status => !isFinal(status)) ? withStatus(b, b.statuses) : ofTemplate(b, b.template)]
   }
   return [b.statuses !== null ? withStatus(b, b.statuses) : listed(b)]
 }
@@ -173,7 +175,7 @@ const withStatus = (b: Browsing, statuses: readonly Status[]): Scan => ({
       cross join unnest(${b.job !== null ? [true] : b.dueAfter !== null ? [false] : [false, true]}::boolean[]) as j (in_job)
       cross join unnest(${statuses}::text[]) as t (status)`,
   walk: most => part`
-        select s.id, s.job_id
+        select s.id, s.job_id, s.template_id
         from states s
         where s.service_id = ${b.service}
           and s.key_type = k.key_type
@@ -185,7 +187,10 @@ const withStatus = (b: Browsing, statuses: readonly Status[]): Scan => ({
         limit ${most}`,
   filter: allOf([
     ofJob(b),
-    b.template === null ? null : part`(select n.template_id from notifications n where n.id = x.id) = ${b.template}`,
+    // States of the version before have no template.
+    b.template === null
+      ? null
+      : part`coalesce(x.template_id, (select n.template_id from notifications n where n.id = x.id)) = ${b.template}`,
     isDueLater(b),
   ]),
 })
