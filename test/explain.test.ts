@@ -196,7 +196,7 @@ async function cases(): Promise<[string, Run][]> {
     ['people look: a template nobody uses', seen({ template: LAST })],
     ['people look: failed of a rare template', seen({ template: OTHER, statuses: FAILURES })],
     ['people look: failed of a common template', seen({ template: SERVICE, statuses: FAILURES })],
-    ['people look: in transit of a rare template', seen({ template: OTHER, statuses: ['created', 'pending'] })],
+    ['people look: in transit of a template', seen({ template: SERVICE, statuses: ['created', 'pending'] })],
     ['people look: a recipient', seen({ digests: digests('common') })],
     ['people look: a rare recipient', seen({ digests: digests('rare') })],
     ['people look: a recipient, newer, deep', seen({ digests: digests('common'), from: { newer: deep } })],
