@@ -6,26 +6,29 @@
 import { type Part, part } from '../../db/connect.ts'
 import { LAST_CLASS, NOT_DELIVERED, RATIO, SHORTEST_SECONDS } from '../took.ts'
 
-/** The hour in an id: its milliseconds are the first 12 digits. */
-const hour = part`((('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint) / 3600000)::integer`
+/** The milliseconds in an id: its first 12 digits. Everything else is computed from them, because reading them is what costs. */
+const millis = part`('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint`
+const hour = part`(millis / 3600000)::integer`
 
 /** A created message that is sent at a given time is counted as scheduled. */
 const counting = (status: Part): Part =>
   part`case when ${status} = 'created' and scheduled_for is not null then 'scheduled' else ${status} end`
 
 /** The class of the time from when it was accepted, or was to be sent, until it was delivered: `classOf` in took.ts. */
-const seconds = part`extract(epoch from completed_at - greatest(uuid_time(id), scheduled_for))::float8`
-const took = part`(case when ${seconds} >= ${SHORTEST_SECONDS}::float8
-    then least(${LAST_CLASS}::integer, 1 + floor(ln(${seconds} / ${SHORTEST_SECONDS}::float8) / ln(${RATIO}::float8)))
-    else 0 end)::smallint`
+const seconds = part`date_part('epoch', completed_at - greatest(to_timestamp(millis / 1000.0), scheduled_for))`
+const took = part`greatest(0, least(${LAST_CLASS}::integer,
+      1 + floor(ln(greatest(${seconds}, 0.001) / ${SHORTEST_SECONDS}::float8) / ln(${RATIO}::float8))))::smallint`
 const none = part`${NOT_DELIVERED}::smallint`
 
 /** A CTE `hourly` that counts new messages: rows with id, service_id, key_type, channel, template_id, scheduled_for, status. */
 export const countedNew = (rows: Part): Part => part`hourly as (
     insert into hourly_changes (service_id, hour, channel, key_type, template_id, status, took, messages)
     select service_id, ${hour}, channel, key_type, template_id, ${counting(part`status`)}, ${none}, count(*)
-    from ${rows}
-    where template_id is not null
+    from (
+      select service_id, ${millis} as millis, channel, key_type, template_id, scheduled_for, status
+      from ${rows}
+      where template_id is not null
+    ) new
     group by 1, 2, 3, 4, 5, 6
   )`
 
@@ -40,9 +43,13 @@ export const counted = (rows: Part): Part => part`hourly as (
       select service_id, ${hour} as hour, channel, key_type, template_id, ${counting(part`was`)} as was,
              ${counting(part`status`)} as status, case when 'delivered' in (was, status) then ${took} else ${none} end as took,
              count(*) as messages
-      from ${rows}
-      where template_id is not null
-        and was <> status
+      from (
+        select service_id, ${millis} as millis, channel, key_type, template_id, scheduled_for, completed_at, was, status
+        from ${rows}
+        where template_id is not null
+          and was <> status
+        offset 0 -- not merged into the outer query, which would read the digits several times
+      ) changed
       group by 1, 2, 3, 4, 5, 6, 7, 8
     ) alike
     cross join lateral (
@@ -62,8 +69,12 @@ export const counted = (rows: Part): Part => part`hourly as (
 export const compared = (rows: Part, day: number): Part => part`stated as materialized (
     select service_id, ${hour} as hour, channel, key_type, template_id, ${counting(part`status`)} as status,
            case when status = 'delivered' then ${took} else ${none} end as took, count(*) as messages
-    from ${rows}
-    where template_id is not null
+    from (
+      select service_id, ${millis} as millis, channel, key_type, template_id, scheduled_for, completed_at, status
+      from ${rows}
+      where template_id is not null
+      offset 0
+    ) messages
     group by 1, 2, 3, 4, 5, 6, 7
   ),
   changes as materialized (
