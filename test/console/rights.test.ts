@@ -46,6 +46,13 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'GET /operator/services': 'operator',
   'GET /operator/services/new': 'operator',
   'POST /operator/services/new': 'operator',
+  'GET /operator/people': 'operator',
+  'GET /operator/people/invite': 'operator',
+  'POST /operator/people/invite': 'operator',
+  'POST /operator/people/invitations/:id/withdraw': 'operator',
+  'GET /operator/people/:id': 'operator',
+  'POST /operator/people/:id': 'operator',
+  'POST /operator/people/:id/remove': 'operator',
   'GET /invitation/:token': 'anyone',
   'POST /invitation/:token': 'anyone 410',
 
@@ -105,6 +112,10 @@ const FRESH = [
   'POST /account/passkeys/:id/remove',
   'POST /account/address',
   'POST /operator/services/new',
+  'POST /operator/people/invite',
+  'POST /operator/people/invitations/:id/withdraw',
+  'POST /operator/people/:id',
+  'POST /operator/people/:id/remove',
   'POST /s/:service/team/invite',
   'POST /s/:service/team/invitations/:id/again',
   'POST /s/:service/team/invitations/:id/withdraw',
@@ -241,11 +252,11 @@ describe('rights', () => {
     })
 
     test('ask again when the last sign-in is older than ten minutes, and nothing happens', async () => {
-      const manager = await here.signIn('manager')
+      const [manager, operator] = [await here.signIn('manager'), await here.signIn('operator')]
       here.moveClock(11 * 60_000)
       for (const row of rows.filter(({ name }) => FRESH.includes(name))) {
         const before = await here.contents()
-        const answer = await ask(row, { who: manager, in: planted.service })
+        const answer = await ask(row, { who: row.path.includes('operator') ? operator : manager, in: planted.service })
         if (row.method === 'POST') expect([row.name, answer.status]).toEqual([row.name, 403])
         else
           expect([row.name, answer.status, answer.location]).toEqual([

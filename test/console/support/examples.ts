@@ -30,9 +30,6 @@ export const message =
 const template =
   (name: keyof PlantedService['templates']): From<Ids> =>
   ({ templates }) => ({ id: templates[name] })
-const viewer: From<Ids> = (_of, { people }) => ({ member: people.viewer.id })
-const newcomer: From<Ids> = (_of, { people }) => ({ id: people.newcomer.id })
-const nobody: From<Ids> = () => ({ id: '01900000-0000-7000-8000-000000000000' })
 const link: From<Ids> = (_of, { link }) => ({ token: link })
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -77,45 +74,65 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /account/address': { kind: 'passing' },
   'POST /account/address/change': { kind: 'act', form: () => ({ move: 'x' }) },
 
-  'GET /': { kind: 'page', views: { newcomer: { who: 'newcomer' }, operator: { who: 'operator' } } },
+  'GET /': { kind: 'page', views: { newcomer: { who: 'newcomer' } } },
   'GET /operator/services': {
     kind: 'page',
     who: 'operator',
-    views: { 'no-match': { query: () => '?name=nothing' } },
+    views: { nothing: { query: () => '?name=nothing-has-this-name', who: 'operator' } },
   },
   'GET /operator/services/new': { kind: 'page', who: 'operator' },
-  'POST /operator/services/new': { kind: 'act', form: () => ({ name: 'Bus passes', mode: 'trial' }) },
+  'POST /operator/services/new': { kind: 'act', form: () => ({ name: 'Street works', mode: 'trial' }) },
   'GET /operator/people': { kind: 'page', who: 'operator' },
   'GET /operator/people/invite': { kind: 'page', who: 'operator' },
-  'POST /operator/people/invite': { kind: 'act', form: () => ({ address: 'op@eastmere.example' }) },
-  'POST /operator/people/invitations/:id/withdraw': { kind: 'act', ids: nobody },
-  'GET /operator/people/:id': { kind: 'page', who: 'operator', ids: newcomer },
-  'POST /operator/people/:id': { kind: 'act', ids: newcomer, form: () => ({ operator: 'no' }) },
-  'POST /operator/people/:id/remove': { kind: 'act', ids: newcomer, order: 9 },
-  // Nobody is invited: the page says that the invitation does not work any longer.
+  'POST /operator/people/invite': { kind: 'act', form: () => ({ address: 'new.operator@eastmere.example' }) },
+  'POST /operator/people/invitations/:id/withdraw': {
+    kind: 'act',
+    ids: (_of, { spare }) => ({ id: spare.invitation }),
+    order: 5,
+  },
+  'GET /operator/people/:id': {
+    kind: 'page',
+    who: 'operator',
+    ids: (_of, { people }) => ({ id: people.sender.id }),
+    views: { operator: { ids: (_of, { people }) => ({ id: people.operator.id }), who: 'operator' } },
+  },
+  'POST /operator/people/:id': {
+    kind: 'act',
+    ids: (_of, { spare }) => ({ id: spare.person }),
+    form: () => ({ operator: 'yes' }),
+  },
+  'POST /operator/people/:id/remove': { kind: 'act', ids: (_of, { spare }) => ({ id: spare.person }), order: 6 },
   'GET /invitation/:token': {
     kind: 'page',
     who: null,
-    ids: () => ({ token: 'x' }),
-    views: { over: { ids: () => ({ token: 'x' }), status: 410 } },
+    ids: ({ team }) => ({ token: team.token }),
+    views: { over: { ids: () => ({ token: 'x' }), who: null, status: 410 } },
   },
-  'POST /invitation/:token': { kind: 'act', ids: () => ({ token: 'x' }) },
+  'POST /invitation/:token': { kind: 'act', ids: () => ({ token: 'x' }), form: () => ({ name: 'Ravi Abara' }) },
+
+  'GET /s/:service/team': { kind: 'page', views: { viewer: { who: 'viewer' }, operator: { who: 'operator' } } },
+  'GET /s/:service/team/invite': { kind: 'page' },
+  'POST /s/:service/team/invite': {
+    kind: 'act',
+    form: ({ id }) => ({ address: `new.${id.slice(0, 8)}@eastmere.example`, role: 'viewer' }),
+  },
+  'POST /s/:service/team/invitations/:id/again': { kind: 'act', ids: ({ team }) => ({ id: team.invitation }) },
+  'POST /s/:service/team/invitations/:id/withdraw': {
+    kind: 'act',
+    ids: ({ team }) => ({ id: team.invitation }),
+    order: 5,
+  },
+  'GET /s/:service/team/:member': { kind: 'page', ids: ({ team }) => ({ member: team.member }) },
+  'POST /s/:service/team/:member': {
+    kind: 'act',
+    ids: ({ team }) => ({ member: team.member }),
+    form: () => ({ role: 'author' }),
+  },
+  'POST /s/:service/team/:member/remove': { kind: 'act', ids: ({ team }) => ({ member: team.member }), order: 6 },
+  'POST /s/:service/join': { kind: 'act', form: () => ({ role: 'viewer' }), order: 8 },
 
   'GET /s/:service': { kind: 'page', views: { empty: { ids: (_of, { empty }) => ({ service: empty }) } } },
   'GET /s/:service/counts': { kind: 'file' },
-
-  'GET /s/:service/team': {
-    kind: 'page',
-    views: { viewer: { who: 'viewer' }, operator: { who: 'operator' } },
-  },
-  'GET /s/:service/team/invite': { kind: 'page' },
-  'POST /s/:service/team/invite': { kind: 'act', form: () => ({ address: 'new@eastmere.example', role: 'author' }) },
-  'POST /s/:service/team/invitations/:id/again': { kind: 'act', ids: nobody },
-  'POST /s/:service/team/invitations/:id/withdraw': { kind: 'act', ids: nobody },
-  'GET /s/:service/team/:member': { kind: 'page', ids: viewer },
-  'POST /s/:service/team/:member': { kind: 'act', ids: viewer, form: () => ({ role: 'viewer' }) },
-  'POST /s/:service/team/:member/remove': { kind: 'act', ids: viewer, order: 9 },
-  'POST /s/:service/join': { kind: 'act', form: () => ({ role: 'viewer' }), order: 9 },
 
   'GET /s/:service/messages': {
     kind: 'page',

@@ -62,6 +62,8 @@ export type Planted = {
   people: Record<Who, PlantedPerson>
   /** The token of a link that signs in the viewer, made at the machine. */
   link: string
+  /** Somebody who is in no service and does nothing here, and an invitation of an operator. */
+  spare: { person: Id; invitation: Id }
   /** What belongs to the sender alone. */
   senders: { session: Id; passkey: Id }
 }
@@ -95,7 +97,11 @@ export async function plant(place: Place): Promise<Planted> {
   const { session } = await startSession(parts, people.sender, { method: 'passkey', device: 'Firefox on Windows' })
   const senders = { session: session.id, passkey: await plantPasskey(parts, people.sender, 'Security key') }
   await plantPasskey(parts, people.manager, 'Laptop')
-  return { service, other, empty, people, link: path.split('/').at(-1) ?? '', senders }
+  const { id: invitation } = await invite(parts, OPERATOR, {
+    ...{ service: null, role: null, address: 'next.operator@eastmere.example', console: place.address },
+  })
+  const spare = { person: (await person(parts, 'Odd One', { isOperator: false })).id, invitation }
+  return { service, other, empty, people, link: path.split('/').at(-1) ?? '', senders, spare }
 }
 
 /** A member with this role; somebody who belongs to other services already is the same person. */
