@@ -485,7 +485,7 @@ async function plantHistory({ db, clock }: Parts, { messages }: PlantedService):
   await db.sql`
     insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
                                reference, sender_id, is_international, sealed)
-    select c.id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane, reference, sender_id,
+    select c.id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane, null, sender_id,
            is_international, sealed
     from ${copied} join notifications n on n.id = c.of`
   await db.sql`
