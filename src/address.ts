@@ -17,3 +17,6 @@ export const consoleAddressOf = ({
   consolePath: string
   consolePort: number | null
 }): string => addressOf({ ...config, port: consolePort ?? config.port }) + consolePath
+
+/** Browsers make passkeys for names of hosts, not for addresses. */
+export const forBrowsers = (address: string): string => address.replace('//127.0.0.1:', '//localhost:')

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
+import { forBrowsers } from '../address.ts'
 import { providersInUse } from '../config/in-use.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
@@ -77,8 +78,7 @@ async function signInLink({ console, parts }: Running): Promise<SignInLink | nul
   const operator = currentOperator()
   const { email_address } = await firstOperator(parts, operator)
   const { path, person } = await printLink(parts, operator, email_address)
-  // Browsers make passkeys for names of hosts only.
-  return { link: console.replace('//127.0.0.1:', '//localhost:') + path, person }
+  return { link: forBrowsers(console) + path, person }
 }
 
 /** Printed after the start: provider of each channel, link of the inbox, address, and last the link to the console. */

@@ -1,4 +1,4 @@
-import { consoleAddressOf } from '../address.ts'
+import { consoleAddressOf, forBrowsers } from '../address.ts'
 import { ROLES, type Role } from '../audit/role.ts'
 import { PRINTED_LINK_MINUTES, printLink } from '../people/links.ts'
 import { changeRole, removeMember } from '../people/members.ts'
@@ -117,7 +117,7 @@ export const userCommands: readonly Command[] = [
     examples: ['herald user sign-in-link ada@example.org'],
     run: withStore(async (store, input, operator) => {
       const { path, person } = await printLink(store, operator, input.text('EMAIL'))
-      const link = consoleAddressOf(store.config) + path
+      const link = forBrowsers(consoleAddressOf(store.config)) + path
       return {
         text: `${link}\nIt signs in ${person.name} <${person.email_address}>, once, within ${PRINTED_LINK_MINUTES} minutes.`,
         data: { link, name: person.name, email_address: person.email_address, minutes: PRINTED_LINK_MINUTES },

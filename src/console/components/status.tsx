@@ -38,8 +38,21 @@ const MESSAGE: Readonly<Record<string, Sign | readonly [email: Sign, text: Sign]
 
 const isSign = (entry: Sign | readonly [Sign, Sign]): entry is Sign => typeof entry[0] === 'string'
 
-function signOf({ status, isText, isScheduled }: { status: string; isText: boolean; isScheduled: boolean }): Sign {
+/** Messages that reached nobody, whatever their status says: kept in the inbox, or of a test key. */
+const NOT_SENT: Readonly<Record<string, Sign>> = {
+  capture: ['idle', 'inbox', 'Captured'],
+  simulation: ['idle', 'inbox', 'Simulated'],
+}
+
+/** By the provider that handed it over last. */
+export const reachedNobody = (provider: string | null): boolean => provider !== null && provider in NOT_SENT
+
+type Shown = { status: string; isText: boolean; isScheduled: boolean; provider: string | null }
+
+function signOf({ status, isText, isScheduled, provider }: Shown): Sign {
   if (status === 'created' && isScheduled) return SCHEDULED
+  const notSent = NOT_SENT[provider ?? '']
+  if (notSent && (status === 'delivered' || status === 'sent')) return notSent
   const entry = MESSAGE[status]
   if (!entry) return ['idle', 'dot', status]
   return isSign(entry) ? entry : entry[isText ? 1 : 0]
@@ -47,14 +60,20 @@ function signOf({ status, isText, isScheduled }: { status: string; isText: boole
 
 /** The words of a status, for sentences and titles. */
 export const messageStatusWords = (status: string, channel: string, isScheduled = false): string =>
-  signOf({ status, isText: channel === 'sms', isScheduled })[2]
+  signOf({ status, isText: channel === 'sms', isScheduled, provider: null })[2]
 
-/** `status` as the API names it; `channel`: `email` or `sms`. */
-export function MessageStatus(props: { status: string; channel: string; isScheduled?: boolean }) {
+/** `status` as the API names it; `channel`: `email` or `sms`; `provider`: who handed it over last. */
+export function MessageStatus(props: {
+  status: string
+  channel: string
+  isScheduled?: boolean
+  provider: string | null
+}) {
   const [tone, icon, words] = signOf({
     status: props.status,
     isText: props.channel === 'sms',
     isScheduled: props.isScheduled ?? false,
+    provider: props.provider,
   })
   return (
     <Badge tone={tone} icon={icon}>

@@ -252,9 +252,11 @@ export const columnsFor = ({ service, url }: Pick<ServiceVisit, 'service' | 'url
   { head: 'Accepted', kind: 'num', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
-export const Status = ({ message }: { message: Pick<ListedMessage, 'status' | 'channel' | 'isScheduled'> }) => (
-  <MessageStatus status={message.status} channel={message.channel} isScheduled={message.isScheduled} />
-)
+export const Status = ({
+  message: { status, channel, isScheduled, provider },
+}: {
+  message: Pick<ListedMessage, 'status' | 'channel' | 'isScheduled' | 'provider'>
+}) => <MessageStatus {...{ status, channel, isScheduled, provider }} />
 
 const senderWords = ({ job_name, person, key_name, key_type }: ListedMessage): ComponentChildren =>
   job_name ?? person ?? (key_name === null ? 'The operator' : `${key_name}${key_type === 'test' ? ' (test)' : ''}`)

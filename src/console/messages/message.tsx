@@ -11,6 +11,7 @@ import { Callout, Card, Done, Empty, Facts, Icon, PageHead, type Tone } from '..
 import { AsCurl } from '../components/behind.tsx'
 import { Form } from '../components/form.tsx'
 import { Dialog } from '../components/overlays.tsx'
+import { reachedNobody } from '../components/status.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, Handler, PageAnswer, ServiceVisit } from '../page.ts'
 import { Content, isView, type View } from './content.tsx'
@@ -52,7 +53,7 @@ export const copyMessage: Handler<ServiceVisit> = visit =>
 
 const DONE = {
   cancelled: 'The message is cancelled. It was not sent.',
-  sent: 'This is your test. It leaves as soon as it is its turn; what happened to it is below.',
+  sent: 'This is your test. What happened to it is below.',
   copied: 'This is the copy. It is accepted and leaves as soon as it is its turn.',
   simulated: 'The recipient is one for smoke tests: the copy was checked, and nothing is stored or sent.',
 } as const
@@ -249,7 +250,8 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 /** What happened, how far it came, and what to do. */
 function WhatHappened({ visit, whole }: { visit: ServiceVisit; whole: WholeMessage }) {
   const { message, said, isScheduled } = whole
-  const tone = isScheduled ? 'info' : (TONES[message.status] ?? 'info')
+  const isPlain = isScheduled || (reachedNobody(message.provider) && TONES[message.status] === 'good')
+  const tone = isPlain ? 'info' : (TONES[message.status] ?? 'info')
   if (isScheduled && message.scheduled_for)
     return (
       <Callout tone={tone} title={`Leaves at ${writerOf(visit)(message.scheduled_for)}`}>

@@ -15,6 +15,8 @@ export type BrowsedMessage = {
   job_id: Id | null
   status: Status
   failure_detail: string | null
+  /** Who handed it over last. */
+  provider: string | null
   reference: string | null
   template_id: Id
   template_version: number
@@ -64,8 +66,8 @@ export const browse = (sql: Sql, b: Browsing) => sql<BrowsedMessage>`
     order by w.id ${isNewer(b) ? part`asc` : part`desc`}
     limit ${b.size}
   )
-  select n.id, n.channel, n.key_type, n.key_id, n.job_id, s.status, s.failure_detail, n.reference, n.template_id,
-         n.template_version, n.scheduled_for, s.sent_at, s.completed_at, n.sealed
+  select n.id, n.channel, n.key_type, n.key_id, n.job_id, s.status, s.failure_detail, s.provider, n.reference,
+         n.template_id, n.template_version, n.scheduled_for, s.sent_at, s.completed_at, n.sealed
   from page
   cross join lateral (select * from notifications where id = page.id limit 1) n
   cross join lateral (select * from states where id = page.id limit 1) s
