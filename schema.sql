@@ -499,12 +499,12 @@ create table template_counts (
 );
 
 create table template_drafts (
+  id uuid not null,
   template_id uuid not null,
   person_id uuid not null,
-  id uuid not null,
   sealed bytea not null,
-  updated_at timestamp with time zone not null default now(),
-  constraint template_drafts_pkey PRIMARY KEY (person_id, template_id),
+  created_at timestamp with time zone not null default now(),
+  constraint template_drafts_pkey PRIMARY KEY (id),
   constraint template_drafts_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
 );
 
@@ -726,6 +726,8 @@ CREATE INDEX sign_in_tries_by_age ON public.sign_in_tries USING btree (since);
 CREATE INDEX states_failed ON ONLY public.states USING btree (template_id, status, id NULLS FIRST) WHERE (status = ANY (ARRAY['permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text]));
 
 CREATE INDEX states_listed ON ONLY public.states USING btree (service_id, key_type, channel, in_job, status, id NULLS FIRST);
+
+CREATE INDEX template_drafts_of ON public.template_drafts USING btree (person_id, template_id, id);
 
 CREATE INDEX templates_of_service ON public.templates USING btree (service_id) WHERE (NOT archived);
 

@@ -151,15 +151,16 @@ create table if not exists template_samples (
   updated_at timestamptz not null default now()
 )
 -- next
--- What a person is writing, for the frame of the preview. One for each person and template; saving deletes it.
+-- What a person is writing, for the frame of the preview: the last ones for each person and template; saving deletes them.
 create table if not exists template_drafts (
+  id uuid primary key,
   template_id uuid not null,
   person_id uuid not null references people (id) on delete cascade,
-  id uuid not null,
   sealed bytea not null,
-  updated_at timestamptz not null default now(),
-  primary key (person_id, template_id)
+  created_at timestamptz not null default now()
 )
+-- next
+create index if not exists template_drafts_of on template_drafts (person_id, template_id, id)
 -- next
 alter table folders add column if not exists parent_id uuid references folders (id)
 -- next

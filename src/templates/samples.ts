@@ -30,7 +30,7 @@ export async function keepSamples(
 ): Promise<void> {
   requirePermission(actor, 'manage-templates', service)
   await store.keepSamples(app.db.sql, service, template, app.seal.seal(JSON.stringify(values)))
-  await store.dropDraft(app.db.sql, template, actor.id)
+  await store.dropDrafts(app.db.sql, template, actor.id)
 }
 
 /** `version`: the one that was edited. */
@@ -57,7 +57,7 @@ export async function keepDraft(
   return id
 }
 
-/** The person's own draft; null when a newer one has replaced it. */
+/** The person's own draft; null when it was saved, or newer ones have replaced it. */
 export async function readDraft(
   app: App,
   actor: PersonActor,

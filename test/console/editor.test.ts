@@ -319,6 +319,12 @@ describe('a change of placeholders', () => {
     expect(page.text).not.toContain('visitors-fair.csv')
     expect((await stored(email)).version).toBe(before.version)
 
+    // A preview that was on its way when the form was sent replaces nothing.
+    await post(
+      author,
+      `${pathOf(email)}/live`,
+      fieldsOf({ subject: before.subject ?? '', body: 'earlier', version: before.version }),
+    )
     const back = await here.request(author, `${pathOf(email)}?${path.split('?')[1]}`)
     expect(back.text).toContain('((car park))</textarea>')
     const draft = new URLSearchParams(path.split('?')[1]).get('draft') ?? ''

@@ -26,24 +26,28 @@ export const keepSamples = (sql: Sql, service: Id, template: Id, sealed: Buffer)
 
 export type NewDraft = { id: Id; template_id: Id; service_id: Id; person_id: Id; sealed: Buffer; samples: Buffer }
 
-/** A person has one draft of a template, and drafts of the last day only. */
+/** The newest drafts of a person are kept: a page may name one while a later preview of the same text is on its way. */
+const MOST_DRAFTS = 10
+
 export const keepDraft = (sql: Sql, draft: NewDraft) => sql`
   with kept as (${kept(draft.template_id, draft.service_id, draft.samples)}),
   old as (
     delete from template_drafts
     where person_id = ${draft.person_id}
-      and template_id <> ${draft.template_id}
-      and updated_at < now() - interval '1 day'
+      and (created_at < now() - interval '1 day'
+           or template_id = ${draft.template_id}
+              and id not in (select id
+                             from template_drafts
+                             where person_id = ${draft.person_id}
+                               and template_id = ${draft.template_id}
+                             order by id desc
+                             limit ${MOST_DRAFTS - 1}))
   )
-  insert into template_drafts (template_id, person_id, id, sealed)
-  select t.id, ${draft.person_id}::uuid, ${draft.id}::uuid, ${draft.sealed}::bytea
+  insert into template_drafts (id, template_id, person_id, sealed)
+  select ${draft.id}::uuid, t.id, ${draft.person_id}::uuid, ${draft.sealed}::bytea
   from templates t
   where t.id = ${draft.template_id}
-    and t.service_id = ${draft.service_id}
-  on conflict (template_id, person_id) do update
-  set id = excluded.id,
-      sealed = excluded.sealed,
-      updated_at = now()`
+    and t.service_id = ${draft.service_id}`
 
 export async function findDraft(sql: Sql, service: Id, template: Id, person: Id, id: Id): Promise<Buffer | null> {
   const [found] = await sql<{ sealed: Buffer }>`
@@ -57,7 +61,7 @@ export async function findDraft(sql: Sql, service: Id, template: Id, person: Id,
   return found?.sealed ?? null
 }
 
-export const dropDraft = (sql: Sql, template: Id, person: Id) => sql`
+export const dropDrafts = (sql: Sql, template: Id, person: Id) => sql`
   delete from template_drafts
   where template_id = ${template}
     and person_id = ${person}`
