@@ -278,6 +278,15 @@ describe('versions', () => {
       expect((await post(`/${id}/versions/${version}`, { version: '4' })).status).toBe(404)
   })
 
+  test('before restoring, the page names who used the template when placeholders differ', async () => {
+    const { email } = here.planted.service.templates
+    const page = wordsIn((await get(`/${email}/versions/1`)).text)
+    expect(page).toMatch(/Restoring (adds|removes) /)
+    expect(page).toContain('Who used this template in the last 7 days')
+    expect(page).toContain('Production')
+    expect(wordsIn((await get(`/${email}/versions/1`, viewer)).text)).not.toContain('Who used this template')
+  })
+
   test('a viewer sees versions and cannot restore', async () => {
     const { email } = here.planted.service.templates
     expect(wordsIn((await get(`/${email}/versions/1`, viewer)).text)).not.toContain('Restore version')

@@ -10,6 +10,7 @@ import type { Answer, ServiceVisit } from '../page.ts'
 import { pathOf } from './page.tsx'
 
 type Changed = { added: string[]; removed: string[] }
+type By = 'saving' | 'restoring'
 type Row = ({ kind: 'key' } & KeyUser) | ({ kind: 'job' } & ScheduledJob)
 
 export function confirmPage(
@@ -21,10 +22,6 @@ export function confirmPage(
 ): Answer {
   const path = pathOf(visit, template)
   const broken = use.keys.filter(({ lacks }) => lacks.length > 0)
-  const rows: Row[] = [
-    ...use.keys.map(key => ({ kind: 'key' as const, ...key })),
-    ...use.jobs.map(job => ({ kind: 'job' as const, ...job })),
-  ]
   const title = broken.length > 0 ? 'This change breaks sends' : 'Check this change of placeholders'
   return {
     kind: 'page',
@@ -40,45 +37,7 @@ export function confirmPage(
             [template.name, path],
           ]}
         />
-        <Warning changed={changed} broken={broken} />
-        <Card title={`Who used this template in the last ${DAYS} days`} body={false}>
-          <Table
-            caption="Keys that sent with this template, and jobs that wait"
-            rows={rows}
-            columns={[
-              {
-                head: 'Key or job',
-                cell: row => (
-                  <>
-                    <b>
-                      <bdi>{row.name}</bdi>
-                    </b>
-                    <span class="sub">
-                      <bdi>{row.kind === 'key' ? sendsOf(row, changed) : keepsOf(visit, row)}</bdi>
-                    </span>
-                  </>
-                ),
-              },
-              {
-                head: 'Kind',
-                kind: 'status',
-                cell: row => <span class="tag">{row.kind === 'key' ? 'Key' : 'Job'}</span>,
-              },
-              {
-                head: `Sent, ${DAYS} days`,
-                kind: 'num',
-                cell: row => (row.kind === 'key' ? visit.formats.number(row.messages) : '–'),
-              },
-              { head: 'Last', kind: 'num', cell: row => (row.kind === 'key' ? <Time at={row.last_at} /> : 'Waits') },
-            ]}
-          />
-        </Card>
-        {!use.isComplete && (
-          <p class="hint">
-            This template is sent so often that only its latest messages were read. A key that used it before them is
-            not listed.
-          </p>
-        )}
+        <Affected visit={visit} changed={changed} use={use} by="saving" />
         <Form action={`${path}/confirm`}>
           <input type="hidden" name="draft" value={draftId} />
           <p>
@@ -97,6 +56,68 @@ export function confirmPage(
   }
 }
 
+/** Who used the template, and which keys the change breaks. `by`: what makes the new version. */
+export function Affected({
+  visit,
+  changed,
+  use,
+  by,
+}: {
+  visit: ServiceVisit
+  changed: Changed
+  use: TemplateUse
+  by: By
+}) {
+  const broken = use.keys.filter(({ lacks }) => lacks.length > 0)
+  const rows: Row[] = [
+    ...use.keys.map(key => ({ kind: 'key' as const, ...key })),
+    ...use.jobs.map(job => ({ kind: 'job' as const, ...job })),
+  ]
+  return (
+    <>
+      <Warning changed={changed} broken={broken} by={by} />
+      <Card title={`Who used this template in the last ${DAYS} days`} body={false}>
+        <Table
+          caption="Keys that sent with this template, and jobs that wait"
+          rows={rows}
+          columns={[
+            {
+              head: 'Key or job',
+              cell: row => (
+                <>
+                  <b>
+                    <bdi>{row.name}</bdi>
+                  </b>
+                  <span class="sub">
+                    <bdi>{row.kind === 'key' ? sendsOf(row, changed) : keepsOf(visit, row)}</bdi>
+                  </span>
+                </>
+              ),
+            },
+            {
+              head: 'Kind',
+              kind: 'status',
+              cell: row => <span class="tag">{row.kind === 'key' ? 'Key' : 'Job'}</span>,
+            },
+            {
+              head: `Sent, ${DAYS} days`,
+              kind: 'num',
+              cell: row => (row.kind === 'key' ? visit.formats.number(row.messages) : '–'),
+            },
+            { head: 'Last', kind: 'num', cell: row => (row.kind === 'key' ? <Time at={row.last_at} /> : 'Waits') },
+          ]}
+        />
+      </Card>
+      {!use.isComplete && (
+        <p class="hint">
+          This template is sent so often that only its latest messages were read. A key that used it before them is not
+          listed.
+        </p>
+      )}
+    </>
+  )
+}
+
 const quoted = (names: readonly string[]) => names.map(name => `“${name}”`).join(' and ')
 
 const Names = ({ names, gone }: { names: readonly string[]; gone?: boolean }) => (
@@ -112,20 +133,22 @@ const Names = ({ names, gone }: { names: readonly string[]; gone?: boolean }) =>
   </>
 )
 
-function Warning({ changed: { added, removed }, broken }: { changed: Changed; broken: readonly KeyUser[] }) {
+function Warning(props: { changed: Changed; broken: readonly KeyUser[]; by: By }) {
+  const { changed, broken, by } = props
+  const { added, removed } = changed
   const lacking = added.filter(name => broken.some(({ lacks }) => lacks.includes(name)))
   const what = (
     <>
-      You{' '}
+      {by === 'saving' ? 'You' : 'Restoring'}{' '}
       {added.length > 0 && (
         <>
-          added <Names names={added} />
+          {by === 'saving' ? 'added' : 'adds'} <Names names={added} />
         </>
       )}
       {added.length > 0 && removed.length > 0 && ' and '}
       {removed.length > 0 && (
         <>
-          removed <Names names={removed} gone />
+          {by === 'saving' ? 'removed' : 'removes'} <Names names={removed} gone />
         </>
       )}
       .{' '}
@@ -150,7 +173,8 @@ function Warning({ changed: { added, removed }, broken }: { changed: Changed; br
       <p>
         {what}
         Requests without a value for {quoted(lacking)} are refused with “
-        {isFile ? 'Missing column headers' : 'Missing personalisation'}” as soon as you save.
+        {isFile ? 'Missing column headers' : 'Missing personalisation'}” as soon as you{' '}
+        {by === 'saving' ? 'save' : 'restore it'}.
         {removed.length > 0 && ' Values for removed placeholders are accepted and not used.'}
       </p>
     </Callout>

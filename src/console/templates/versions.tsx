@@ -1,4 +1,5 @@
 // Versions of a template: what changed between two, one of them alone, and restoring one.
+import { templateUse } from '../../bulk/template-use.ts'
 import { listUsers } from '../../services/sql.ts'
 import { listVersions, wholeVersion } from '../../templates/browse.ts'
 import { compareVersions } from '../../templates/compare.ts'
@@ -12,6 +13,7 @@ import { AsCurl } from '../components/behind.tsx'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import { Pager } from '../components/list.tsx'
+import { Affected } from '../editor/confirm.tsx'
 import type { Answer, PageAnswer, ServiceVisit } from '../page.ts'
 import { Differences } from './diff.tsx'
 import { isChangedMeanwhile, numberIn, templateIn } from './given.ts'
@@ -228,6 +230,11 @@ async function versionPage(
   // The treatment of values stays when a version is restored, so it is not shown as a change.
   const comparison = compareVersions(now, { ...old, literal_values: now.literal_values })
   const canRestore = visit.may('manage-templates') && !isLatest
+  const changed = comparison.placeholders
+  const isOther = changed.added.length + changed.removed.length > 0
+  const use =
+    canRestore && isOther ? await templateUse(parts, visit.actor, service.id, template, changed.added) : null
+  const isUsed = use !== null && use.keys.length + use.jobs.length > 0
   return {
     kind: 'page',
     title: `${isStale ? 'Error: ' : ''}Version ${version} of ${template.name}`,
@@ -260,6 +267,7 @@ async function versionPage(
           <section class="stack" aria-labelledby="difference">
             <h2 id="difference">{canRestore ? 'What restoring would change' : 'What is different from now'}</h2>
             <Differences comparison={comparison} before={`version ${template.version}`} after={`version ${version}`} />
+            {isUsed && <Affected visit={visit} changed={changed} use={use} by="restoring" />}
             {canRestore && (
               <Form class="row">
                 <input type="hidden" name="version" value={template.version} />
