@@ -230,6 +230,7 @@ describe.runIf(BROWSER)('by a passkey', () => {
     const { session, authenticatorId } = await withAuthenticator(page)
     await page.goto(`${address}${CONSOLE}/account`)
     await page.getByRole('link', { name: 'Add a passkey' }).click()
+    await page.getByRole('heading', { name: 'Add a passkey' }).waitFor() // the page before has a field of this name, too
     await page.getByLabel('Name').fill('Work laptop')
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('The passkey is added').waitFor()
@@ -239,6 +240,7 @@ describe.runIf(BROWSER)('by a passkey', () => {
 
     // The browser leaves out a device that has one already.
     await page.getByRole('link', { name: 'Add a passkey' }).click()
+    await page.getByRole('heading', { name: 'Add a passkey' }).waitFor()
     expect(await page.getByText('No passkey was made').isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('No passkey was made').waitFor()
