@@ -165,6 +165,7 @@ async function restored(
         mostExtra: 0,
         killed: true,
         drained: false,
+        isCounted: true,
       })
       const at = new Date(Date.parse(cutOff)).toISOString()
       const { kept } = JSON.parse(await herald(env, 'release', '--cut-off', at, '--json')) as { kept: number }

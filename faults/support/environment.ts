@@ -56,7 +56,7 @@ export type Scenario = {
   /** Resolves when no message of this scenario is waiting; endpoints may be. */
   drained(seconds?: number): Promise<boolean>
   /** What the checker tolerates. */
-  allow: { extra: number; killed: boolean; waiting: boolean }
+  allow: { extra: number; killed: boolean; waiting: boolean; otherCounts: boolean }
   /** Messages that have arrived since the scenario began; SMPP messages have no id and are found by their token. */
   arrivals(): Arrival[]
   arrivalsOf(id: string): number
@@ -123,7 +123,7 @@ export async function createEnvironment(
       return one
     }
     const client = createClient(() => apps.filter(one => one.isUp() && one.answers).map(one => one.address))
-    const allow = { extra: 0, killed: false, waiting: false }
+    const allow = { extra: 0, killed: false, waiting: false, otherCounts: false }
     const drained = async (seconds = 60) => {
       for (const until = performance.now() + seconds * 1000; performance.now() < until; await sleep(100))
         if ((await waitingOf(store, services).catch(() => 1)) === 0) return true
@@ -155,6 +155,7 @@ export async function createEnvironment(
         mostExtra: allow.extra,
         killed: allow.killed,
         drained: !allow.waiting,
+        isCounted: !allow.otherCounts,
       })
       for (const [name, count] of Object.entries(checked.counts)) add(name, count)
       add('kills', deaths.filter(death => death.signal === 'SIGKILL').length)
