@@ -30,10 +30,7 @@ export const purges: Block = {
         while (!isOver)
           await client.load(PER_SECOND, PER_SECOND, n => ({ sender: senders[n % 2] as (typeof senders)[0] }))
       })()
-      for (
-        const until = since + (environment.isLong ? 1_200_000 : 300_000);
-        performance.now() < until && Object.keys(took).length < KINDS.length;
-      ) {
+      for (const until = since + 1_200_000; performance.now() < until && Object.keys(took).length < KINDS.length; ) {
         for (const kind of KINDS)
           if (took[kind.name] === undefined && (await isGone(environment, kind.left)))
             took[kind.name] = (performance.now() - since) / 1000
