@@ -40,13 +40,13 @@ describe.skipIf(!BROWSER)('in a browser', () => {
   const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name })
   const done = (page: Page) => page.getByRole('status').first().innerText()
   /** The page does not follow what happens, so it is opened again. */
-  async function isDelivered(page: Page): Promise<void> {
+  async function isCaptured(page: Page): Promise<void> {
     for (let at = 0; at < 100; at++) {
-      if (await page.getByText('Delivered', { exact: true }).count()) return
+      if (await page.getByText('Captured', { exact: true }).count()) return
       await page.waitForTimeout(100)
       await page.goto(page.url())
     }
-    throw new Error('it is not delivered')
+    throw new Error('it is not captured')
   }
   const complaints = () => contexts.flatMap(context => context.complaints())
 
@@ -74,7 +74,7 @@ describe.skipIf(!BROWSER)('in a browser', () => {
       await page.getByRole('status').getByText('The new version is in use').waitFor()
       await press(page, 'Send to myself')
       await page.getByRole('heading', { level: 1, name: 'Your street is closed' }).waitFor()
-      await isDelivered(page)
+      await isCaptured(page)
       expect(await page.textContent('main')).toMatch(/What happened.*Accepted.*Kept in the inbox/s)
       console.info(`The first journey takes a program ${Math.round((performance.now() - since) / 100) / 10} s.`)
       expect(complaints()).toEqual([])
@@ -97,7 +97,7 @@ describe.skipIf(!BROWSER)('in a browser', () => {
       expect(await done(page)).toContain('The new version is in use')
       await button(page, 'Send to myself').click()
       await page.getByRole('heading', { level: 1, name: 'Your street is open' }).waitFor()
-      await isDelivered(page)
+      await isCaptured(page)
       expect(complaints()).toEqual([])
     }, 90_000)
   })
@@ -116,7 +116,7 @@ describe.skipIf(!BROWSER)('in a browser', () => {
       await button(page, 'Send a copy').first().click()
       await page.locator('[popover]:popover-open').getByRole('button', { name: 'Send a copy' }).click()
       expect(await done(page)).toMatch(/copy/i)
-      await isDelivered(page)
+      await isCaptured(page)
       expect(complaints()).toEqual([])
     }, 60_000)
 
