@@ -278,7 +278,9 @@ create table people (
   shortcuts boolean not null default true,
   created_at timestamp with time zone not null default now(),
   last_seen_at timestamp with time zone,
+  language text not null default 'auto'::text,
   constraint people_pkey PRIMARY KEY (id),
+  constraint people_language_check CHECK ((language = ANY (ARRAY['auto'::text, 'en'::text, 'fr'::text]))),
   constraint people_theme_check CHECK ((theme = ANY (ARRAY['auto'::text, 'light'::text, 'dark'::text])))
 );
 

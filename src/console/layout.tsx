@@ -10,6 +10,7 @@ import { Page, type PageContext } from './components/context.ts'
 import { FormToken } from './components/form.tsx'
 import { SearchField } from './components/list.tsx'
 import { Dialog } from './components/overlays.tsx'
+import { language, t } from './words/index.ts'
 
 export type Frame = {
   context: PageContext
@@ -109,7 +110,10 @@ export function renderPage(shown: Shown, frame: Frame): string {
   const { url } = frame.context
   return `<!doctype html>${render(
     <Page.Provider value={frame.context}>
-      <html lang="en" {...(frame.person && frame.person.theme !== 'auto' && { 'data-theme': frame.person.theme })}>
+      <html
+        lang={language()}
+        {...(frame.person && frame.person.theme !== 'auto' && { 'data-theme': frame.person.theme })}
+      >
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -138,7 +142,7 @@ function App({ shown, frame }: { shown: Shown; frame: Frame }) {
   return (
     <body data-shortcuts={person?.shortcuts ? 'on' : 'off'}>
       <a class="skip" href="#main">
-        Skip to content
+        {t`Skip to content`}
       </a>
       <div class="app">
         <nav class="sidebar" id="menu" popover="auto" aria-label="Main">

@@ -5,6 +5,8 @@ import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 
 export type Theme = 'auto' | 'light' | 'dark'
+/** auto: the browser's. */
+export type ShownLanguage = 'auto' | 'en' | 'fr'
 
 export type Person = {
   id: Id
@@ -14,6 +16,7 @@ export type Person = {
   /** Of the IANA database; null: not known yet. */
   time_zone: string | null
   theme: Theme
+  language: ShownLanguage
   /** Whether single letters are shortcuts. */
   shortcuts: boolean
 }

@@ -12,6 +12,7 @@ import * as say from '../errors.tsx'
 import type { Answer, Handler, ServiceVisit, Visit } from '../page.ts'
 import { pages } from '../routes.ts'
 import type { PageRow } from '../who.ts'
+import { acceptedLanguage, inLanguage } from '../words/index.ts'
 import { sendAnswer, sendAsset } from './answers.ts'
 import { enter, type OnService, wrongArrival } from './enter.ts'
 import { formOf, paramsOf } from './forms.ts'
@@ -54,22 +55,30 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
       const frame = site.frameOf(arrival, signedIn, on)
       return sendAnswer(answer, { ...arrival, frame, signal })
     }
+    const answer = async () => {
+      try {
+        const visit = site.visitOf(arrival, signedIn, signal)
+        const answer = await parts.reads.run(ownerOf(row, visit), false, async () => {
+          signal.throwIfAborted()
+          const entry = await enter(parts, row[2], visit, request)
+          on = entry.on
+          request.pageOf = on?.service.id ?? null
+          return entry.refused ?? (row[3] as Handler<Visit>)(withPerson(visit, on))
+        })
+        return send(answer)
+      } catch (error) {
+        // Nobody reads the answer.
+        if (signal.aborted) return reply.code(400).send()
+        return send(failed(error, arrival, on))
+      }
+    }
     try {
       signedIn = await readSession(parts, arrival.token)
-      const visit = site.visitOf(arrival, signedIn, signal)
-      const answer = await parts.reads.run(ownerOf(row, visit), false, async () => {
-        signal.throwIfAborted()
-        const entry = await enter(parts, row[2], visit, request)
-        on = entry.on
-        request.pageOf = on?.service.id ?? null
-        return entry.refused ?? (row[3] as Handler<Visit>)(withPerson(visit, on))
-      })
-      return send(answer)
     } catch (error) {
-      // Nobody reads the answer.
-      if (signal.aborted) return reply.code(400).send()
-      return send(failed(error, arrival, on))
+      return send(failed(error, arrival, null))
     }
+    const chosen = signedIn?.person.language ?? 'auto'
+    return chosen === 'auto' ? answer() : inLanguage(chosen, answer)
   }
 
   app.register((scope, _options, done) => {
@@ -89,7 +98,8 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         method: row[0],
         url: row[1] === '/' ? consolePath : consolePath + row[1],
         config: { rawBody: true, anyType: true },
-        handler: (request, reply) => serve(request, reply, row),
+        handler: (request, reply) =>
+          inLanguage(acceptedLanguage(request.headers['accept-language']), () => serve(request, reply, row)),
       })
 
     const unknown = (request: FastifyRequest, reply: FastifyReply) => {

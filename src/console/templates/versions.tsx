@@ -232,8 +232,7 @@ async function versionPage(
   const canRestore = visit.may('manage-templates') && !isLatest
   const changed = comparison.placeholders
   const isOther = changed.added.length + changed.removed.length > 0
-  const use =
-    canRestore && isOther ? await templateUse(parts, visit.actor, service.id, template, changed.added) : null
+  const use = canRestore && isOther ? await templateUse(parts, visit.actor, service.id, template, changed.added) : null
   const isUsed = use !== null && use.keys.length + use.jobs.length > 0
   return {
     kind: 'page',

@@ -5,14 +5,14 @@ import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
 import type { Person } from '../person.ts'
 
-export type AccountChange = Partial<Pick<Person, 'name' | 'time_zone' | 'theme' | 'shortcuts'>>
+export type AccountChange = Partial<Pick<Person, 'name' | 'time_zone' | 'theme' | 'language' | 'shortcuts'>>
 
 /** Changes the given fields only. Their names are recorded, not their values. */
 export const changeAccount = (sql: Sql, person: Id, change: AccountChange, actor: Actor) => sql`
   with changed as (
     update people
-    set (name, time_zone, theme, shortcuts)
-      = (select n.name, n.time_zone, n.theme, n.shortcuts from jsonb_populate_record(people, ${JSON.stringify(change)}::jsonb) as n)
+    set (name, time_zone, theme, language, shortcuts)
+      = (select n.name, n.time_zone, n.theme, n.language, n.shortcuts from jsonb_populate_record(people, ${JSON.stringify(change)}::jsonb) as n)
     where id = ${person}
     returning id, null::uuid as service_id
   ),

@@ -37,7 +37,7 @@ export async function addPersonOfGroups(
       insert into people (id, email_address, name)
       values (${person.id}, ${person.email_address}, ${person.name})
       on conflict do nothing
-      returning id, email_address, name, is_operator, time_zone, theme, shortcuts
+      returning id, email_address, name, is_operator, time_zone, theme, language, shortcuts
     ),
     ${recorded('person added', actor, part`(select id, null::uuid as service_id from p)`, { by: 'groups' })}
     select ${personColumns} from p`

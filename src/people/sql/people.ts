@@ -4,7 +4,7 @@ import { bare, part, type Sql } from '../../db/connect.ts'
 import { servicesOf } from '../../services/sql.ts'
 import type { Person } from '../person.ts'
 
-export const personColumns = part`p.id, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.shortcuts`
+export const personColumns = part`p.id, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.language, p.shortcuts`
 
 export async function personBy(sql: Sql, address: string): Promise<Person | null> {
   const [found] = await sql<Person>`

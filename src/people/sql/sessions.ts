@@ -49,6 +49,7 @@ type Found = Session & {
   is_operator: boolean
   time_zone: string | null
   theme: Person['theme']
+  language: Person['language']
   shortcuts: boolean
   memberships: Membership[]
 }
@@ -76,14 +77,15 @@ export async function readSession(sql: Sql, digest: Buffer, at: Validity): Promi
       where p.id = v.person_id
         and v.last_seen_at < ${at.unseenSince}
     )
-    select ${sessionColumns}, p.id as person, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.shortcuts,
+    select ${sessionColumns}, p.id as person, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.language, p.shortcuts,
            ${membershipsOf(part`p.id`)} as memberships
     from valid s
     join people p on p.id = s.person_id`
   if (!found) return null
-  const { person, email_address, name, is_operator, time_zone, theme, shortcuts, memberships, ...session } = found
+  const { person, email_address, name, is_operator, time_zone, theme, language, shortcuts, memberships, ...session } =
+    found
   return {
-    person: { id: person, email_address, name, is_operator, time_zone, theme, shortcuts },
+    person: { id: person, email_address, name, is_operator, time_zone, theme, language, shortcuts },
     session,
     memberships,
   }

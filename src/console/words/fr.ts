@@ -1,0 +1,4 @@
+// The catalogue: every text of the console in English and in French, a file for each part of the console.
+import { common } from './fr/common.ts'
+
+export const french: Readonly<Record<string, string>> = { ...common }
