@@ -136,4 +136,18 @@ export const pages: readonly PageRow[] = [
   ['GET', '/s/:service/templates/:id/archive', may('manage-templates'), templates.confirmArchive],
   ['POST', '/s/:service/templates/:id/archive', may('manage-templates'), templates.archiveTemplate],
   ['GET', '/s/:service/templates/:id/api', may('see-messages'), templates.showApi],
+
+  // Send.
+
+  // Jobs.
+
+  // Keys, safelist and request log.
+
+  // Webhooks.
+
+  // Inbox.
+
+  // Settings and changes.
+
+  // Operator: system and audit.
 ]

@@ -102,6 +102,20 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'GET /s/:service/templates/:id/archive': 'AM',
   'POST /s/:service/templates/:id/archive': 'AM',
   'GET /s/:service/templates/:id/api': 'VASDM',
+
+  // Send.
+
+  // Jobs.
+
+  // Keys, safelist and request log.
+
+  // Webhooks.
+
+  // Inbox.
+
+  // Settings and changes.
+
+  // Operator: system and audit.
 }
 
 /** Sensitive acts: the last sign-in must not be older than ten minutes. */

@@ -244,6 +244,20 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service/templates/:id/archive': { kind: 'page', ids: template('unused') },
   'POST /s/:service/templates/:id/archive': { kind: 'act', ids: template('unused'), order: 5 },
   'GET /s/:service/templates/:id/api': { kind: 'page', ids: template('email') },
+
+  // Send.
+
+  // Jobs.
+
+  // Keys, safelist and request log.
+
+  // Webhooks.
+
+  // Inbox.
+
+  // Settings and changes.
+
+  // Operator: system and audit.
 }
 
 /** Pages that stand for none of the rows. */
