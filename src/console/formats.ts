@@ -60,6 +60,9 @@ function aheadOf({ format, ahead }: Zone, millis: number): number {
   return found
 }
 
+/** What the clock of a zone is ahead of UTC at a moment, in milliseconds. */
+export const offsetAt = (timeZone: string, millis: number): number => aheadOf(zoneOf(timeZone), millis)
+
 /** Whether the name is one of the IANA database. */
 export function isTimeZone(name: string): boolean {
   if (zones.has(name)) return true

@@ -32,6 +32,8 @@ import {
   personPage,
   removeAltogether,
 } from './people/people.tsx'
+import { liveMessage, sendOne, showSend } from './send/one.tsx'
+import { renderedPreview } from './send/preview.tsx'
 import { addService, allServices, newService } from './services/all.tsx'
 import { myServices } from './services/mine.tsx'
 import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
@@ -138,6 +140,10 @@ export const pages: readonly PageRow[] = [
   ['GET', '/s/:service/templates/:id/api', may('see-messages'), templates.showApi],
 
   // Send.
+  ['GET', '/s/:service/send', may('send-messages'), showSend],
+  ['POST', '/s/:service/send', may('send-messages'), sendOne],
+  ['POST', '/s/:service/send/live', may('send-messages'), liveMessage],
+  ['GET', '/s/:service/send/:template/rendered', may('send-messages'), renderedPreview],
 
   // Jobs.
 

@@ -5,10 +5,11 @@ import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Contents } from '../files/file.ts'
 import type { KeyType } from '../keys/key.ts'
+import type { Replay, Replays } from '../replays/replay.ts'
 import type { Services } from '../services/load.ts'
 import { readersOf } from './body.ts'
 import { refuse } from './refusals.ts'
-import { type SendApp, send } from './send.ts'
+import { type SendApp, type Sent, send } from './send.ts'
 
 export type SendAsApp = SendApp & { services: Services }
 
@@ -26,7 +27,13 @@ export type HandSent = {
 }
 
 /** `base`: the public address, for links to files. A copy of a message of a test key is of a test key too. */
-type Manner = { base: string; act?: Pick<PersonAct, 'action' | 'detail'>; keyType?: KeyType }
+type Manner = {
+  base: string
+  act?: Pick<PersonAct, 'action' | 'detail'>
+  keyType?: KeyType
+  /** A key of one form: a second submit of it sends nothing and returns the id of the first message. */
+  once?: { replays: Replays; key: string }
+}
 
 /** Returns the id of the message; null: the recipient is one for smoke tests, whose messages are not stored. */
 export async function sendAs(
@@ -34,20 +41,37 @@ export async function sendAs(
   actor: PersonActor,
   serviceId: Id,
   given: HandSent,
-  { base, act = { action: 'message sent', detail: null }, keyType = 'normal' }: Manner,
+  { base, act = { action: 'message sent', detail: null }, keyType = 'normal', once }: Manner,
 ): Promise<Id | null> {
   requirePermission(actor, 'send-messages', serviceId)
   const service = await app.services.get(serviceId)
   if (!service) throw refuse.notFound()
   const { channel, contents = new Map() } = given
-  const input = readersOf(app.clock)[channel](service.home_country)(bodyOf[channel](given), contents)
+  const written = bodyOf[channel](given)
   const person = { name: actor.name, act: { person_id: actor.id, ...act } }
-  const sent = await send(app, { service, key_id: null, key_type: keyType, person }, channel, input, {
-    base,
-    replay: null,
-  })
-  return sent.isStored ? sent.id : null
+  const sender = { service, key_id: null, key_type: keyType, person }
+  const first = (replay: Replay | null) => {
+    const input = readersOf(app.clock)[channel](service.home_country)(written, contents)
+    return send(app, sender, channel, input, { base, replay })
+  }
+  if (!once) return storedId(await first(null))
+  let isStored = true as boolean
+  // Of its own scope: no key of a caller can be the same.
+  const request = { route: `console ${actor.id}`, body: Buffer.from(JSON.stringify(written)) }
+  const answer = await once.replays.once(
+    { service: serviceId, keyType },
+    `console:${actor.id}:${once.key}`,
+    request,
+    async replay => {
+      const sent = await first(replay)
+      isStored = sent.isStored
+      return { status: 201, body: sent.body }
+    },
+  )
+  return isStored ? (JSON.parse(answer.body) as { id: Id }).id : null
 }
+
+const storedId = ({ id, isStored }: Sent): Id | null => (isStored ? id : null)
 
 const common = ({ template_id, personalisation, reference, scheduled_for }: HandSent) => ({
   template_id,

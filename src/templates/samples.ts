@@ -71,7 +71,7 @@ export async function readDraft(
 }
 
 /** Null: sealed with a secret that is not configured any more. */
-function opened<T>(seal: Seal, sealed: Buffer): T | null {
+export function opened<T>(seal: Seal, sealed: Buffer): T | null {
   try {
     return JSON.parse(seal.open(sealed).toString('utf8')) as T
   } catch {

@@ -104,6 +104,10 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'GET /s/:service/templates/:id/api': 'VASDM',
 
   // Send.
+  'GET /s/:service/send': 'SM',
+  'POST /s/:service/send': 'SM',
+  'POST /s/:service/send/live': 'SM',
+  'GET /s/:service/send/:template/rendered': 'SM',
 
   // Jobs.
 

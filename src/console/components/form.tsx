@@ -76,7 +76,9 @@ const widthClass = (width: Width | undefined) =>
 export const Input = (
   props: FieldProps & {
     value?: string
-    type?: 'text' | 'email' | 'tel' | 'search' | 'number' | 'date'
+    type?: 'text' | 'email' | 'tel' | 'search' | 'number' | 'date' | 'time'
+    min?: string
+    max?: string
     width?: Width
     required?: boolean
     autocomplete?: string

@@ -10,7 +10,9 @@ import { AsCurl } from '../components/behind.tsx'
 import { ErrorSummary, type FieldErrors, FormToken } from '../components/form.tsx'
 import { Badge } from '../components/status.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
+import { sendPath } from '../send/paths.ts'
 import { crumbsTo, TemplateTabs } from '../templates/head.tsx'
+import { t } from '../words/index.ts'
 import { Placeholders } from './placeholders.tsx'
 import { EmailPreview, PreviewNote, TextPreview, VIEWS, type View, Views } from './preview.tsx'
 import { Alphabet, Counter, Problems } from './problems.tsx'
@@ -122,6 +124,12 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
         >
           {/* Enter on a radio button presses the first button of its form. */}
           {canEdit && <button form="edit" formaction={visit.url(`${pathOf(visit, template)}/preview`)} hidden />}
+          {visit.may('send-messages') && !template.archived && (
+            <a class="btn" href={visit.url(sendPath(visit.service.id, 'one', { template: template.id }))}>
+              <Icon name="send" />
+              {t`Send`}
+            </a>
+          )}
           {mayTry && !template.archived && <TryButton visit={visit} template={template} inForm={canEdit} />}
           {canEdit && (
             <button class="btn btn-primary" form="edit" name="act" value="save" data-save="">
@@ -153,7 +161,7 @@ const TryButton = ({ visit, template, inForm }: { visit: ServiceVisit; template:
   const action = visit.url(`${pathOf(visit, template)}/test`)
   const words = (
     <>
-      <Icon name="send" />
+      <Icon name="email" />
       Send to myself
     </>
   )

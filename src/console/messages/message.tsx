@@ -54,6 +54,8 @@ export const copyMessage: Handler<ServiceVisit> = visit =>
 const DONE = {
   cancelled: 'The message is cancelled. It was not sent.',
   sent: 'This is your test. What happened to it is below.',
+  accepted: 'The message is accepted and leaves as soon as it is its turn. What happens to it is below.',
+  scheduled: 'The message is scheduled. Until it leaves you can cancel it.',
   copied: 'This is the copy. It is accepted and leaves as soon as it is its turn.',
   simulated: 'The recipient is one for smoke tests: the copy was checked, and nothing is stored or sent.',
 } as const

@@ -1,8 +1,10 @@
 // The overview of a service: what happened today and in the last days. Every number comes from the hourly counts and links to its
 // list.
 import { fromMicros, zulu } from '../../core/clock.ts'
-import { Callout, PageHead } from '../components/basics.tsx'
+import { Callout, Icon, PageHead } from '../components/basics.tsx'
 import type { Handler, ServiceVisit } from '../page.ts'
+import { sendPath } from '../send/paths.ts'
+import { t } from '../words/index.ts'
 import { FailingTemplates, Jobs, Limits } from './cards.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Reasons, TimeToDelivery, Today, Week } from './numbers.tsx'
@@ -35,7 +37,14 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
   const first = shown.overview.days[0]
   return (
     <>
-      <PageHead title="Overview" lede={`${today}, since midnight`} />
+      <PageHead title="Overview" lede={`${today}, since midnight`}>
+        {visit.may('send-messages') && (
+          <a class="btn btn-primary" href={url(sendPath(service.id, 'one'))}>
+            <Icon name="send" />
+            {t`Send a message`}
+          </a>
+        )}
+      </PageHead>
       {shown.since && first && zulu(first.start) < zulu(shown.since) && (
         <Callout tone="info">
           <p>

@@ -1,4 +1,5 @@
 // The catalogue: every text of the console in English and in French, a file for each part of the console.
 import { common } from './fr/common.ts'
+import { send } from './fr/send.ts'
 
-export const french: Readonly<Record<string, string>> = { ...common }
+export const french: Readonly<Record<string, string>> = { ...common, ...send }

@@ -29,9 +29,8 @@ export type NewDraft = { id: Id; template_id: Id; service_id: Id; person_id: Id;
 /** The newest drafts of a person are kept: a page may name one while a later preview of the same text is on its way. */
 const MOST_DRAFTS = 10
 
-export const keepDraft = (sql: Sql, draft: NewDraft) => sql`
-  with kept as (${kept(draft.template_id, draft.service_id, draft.samples)}),
-  old as (
+/** Drops what is older or more than is kept. */
+const oldDrafts = (draft: Omit<NewDraft, 'samples'>) => part`old as (
     delete from template_drafts
     where person_id = ${draft.person_id}
       and (created_at < now() - interval '1 day'
@@ -48,6 +47,13 @@ export const keepDraft = (sql: Sql, draft: NewDraft) => sql`
   from templates t
   where t.id = ${draft.template_id}
     and t.service_id = ${draft.service_id}`
+
+export const keepDraft = (sql: Sql, draft: NewDraft) => sql`
+  with kept as (${kept(draft.template_id, draft.service_id, draft.samples)}),
+  ${oldDrafts(draft)}`
+
+/** Without changing the example values. */
+export const keepPreview = (sql: Sql, draft: Omit<NewDraft, 'samples'>) => sql`with ${oldDrafts(draft)}`
 
 export async function findDraft(sql: Sql, service: Id, template: Id, person: Id, id: Id): Promise<Buffer | null> {
   const [found] = await sql<{ sealed: Buffer }>`

@@ -246,6 +246,29 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service/templates/:id/api': { kind: 'page', ids: template('email') },
 
   // Send.
+  'GET /s/:service/send': {
+    kind: 'page',
+    who: 'sender',
+    views: {
+      nothing: { query: () => '?q=nothing-has-this-name' },
+      email: { query: ({ templates }) => `?template=${templates.email}` },
+      text: { query: ({ templates }) => `?template=${templates.sms}` },
+      'right-to-left': { query: ({ templates }) => `?template=${templates.rightToLeft}` },
+    },
+  },
+  'POST /s/:service/send': {
+    kind: 'act',
+    form: ({ templates }) => ({
+      ...{ template: templates.rightToLeft, to: 'by.hand@example.org', 'name-0': 'name', 'value-0': 'ليلى' },
+      ...{ when: 'now', act: 'send', once: 'x' },
+    }),
+  },
+  'POST /s/:service/send/live': { kind: 'act', form: ({ templates }) => ({ template: templates.email }) },
+  'GET /s/:service/send/:template/rendered': {
+    kind: 'frame',
+    who: 'sender',
+    ids: ({ templates }) => ({ template: templates.email }),
+  },
 
   // Jobs.
 

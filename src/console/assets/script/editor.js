@@ -114,7 +114,8 @@ enhance('form[data-editor]', form => {
     if (event.target.name !== 'view') later()
   })
 
-  // Leaving the page with changes asks first; saving does not.
+  if (sources.length === 0) return
+  // Leaving the page with changes of a text asks first; saving does not.
   let isChanged = false
   form.addEventListener('input', event => {
     if (event.target.name !== 'view') isChanged = true

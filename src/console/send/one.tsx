@@ -1,0 +1,119 @@
+// One message by hand: choose a template, fill in its placeholders, check, confirm, send once.
+import { CHANNELS } from '../../channels/index.ts'
+import { Refusal } from '../../core/refusal.ts'
+import { sendAs } from '../../notifications/send-as.ts'
+import { ownRecipient } from '../../notifications/send-to-self.ts'
+import { dropPreviews } from '../../templates/previews.ts'
+import type { TemplateRow } from '../../templates/sql.ts'
+import { Callout } from '../components/basics.tsx'
+import type { Answer, ServiceVisit } from '../page.ts'
+import { known, t } from '../words/index.ts'
+import { choosePage } from './choose.tsx'
+import { confirmPage } from './confirm.tsx'
+import { type Given, givenIn, nothingGiven, templateCalled } from './given.ts'
+import { onePage } from './one-page.tsx'
+import { sendPath } from './paths.ts'
+import { PreviewParts, previewOf } from './preview.tsx'
+import { problemsIn } from './problems.ts'
+import { dueOf, isoOf } from './when.tsx'
+
+export async function showSend(visit: ServiceVisit): Promise<Answer> {
+  const id = visit.query.get('template')
+  if (!id) return choosePage(visit, 'one')
+  const template = await templateCalled(visit, id)
+  const notice = visit.query.get('done') === 'simulated' && (
+    <Callout tone="good" role="status">
+      <p>{t`The recipient is one for smoke tests: the message was checked, and nothing is stored or sent.`}</p>
+    </Callout>
+  )
+  return onePage(visit, template, nothingGiven(), notice ? { notice } : {})
+}
+
+/** The button says which step it is. */
+export async function sendOne(visit: ServiceVisit): Promise<Answer> {
+  const template = await templateCalled(visit, visit.form.get('template'))
+  const given = givenIn(visit.form, template)
+  switch (visit.form.get('act')) {
+    case 'send':
+      return sendNow(visit, template, given)
+    case 'self':
+      return toSelf(visit, template, given)
+    case 'preview':
+    case 'edit':
+      return onePage(visit, template, given)
+    default:
+      return check(visit, template, given)
+  }
+}
+
+/** For the script: what follows the fields. */
+export async function liveMessage(visit: ServiceVisit): Promise<Answer> {
+  const template = await templateCalled(visit, visit.form.get('template'))
+  const previewed = await previewOf(visit, template, givenIn(visit.form, template))
+  return {
+    kind: 'fragment',
+    body: (
+      <div>
+        <PreviewParts template={template} previewed={previewed} />
+      </div>
+    ),
+  }
+}
+
+async function toSelf(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Answer> {
+  const { parts, actor, service } = visit
+  const own = await ownRecipient(parts.db.sql, actor, service.id, template.type)
+  if (own !== null) return onePage(visit, template, { ...given, to: own })
+  const sentence = CHANNELS[template.type].template.hasSubject
+    ? t`You are not in the team of this service. Enter an address`
+    : t`The team of this service knows no phone number of yours. A manager can enter it on the page “Team”`
+  return onePage(visit, template, given, { status: 422, errors: { to: sentence } })
+}
+
+async function check(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Answer> {
+  const errors = await problemsIn(visit, template, given)
+  if (Object.keys(errors).length > 0) return onePage(visit, template, given, { status: 422, errors })
+  return confirmPage(visit, template, given)
+}
+
+async function sendNow(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Answer> {
+  const { parts, actor, service, origin } = visit
+  const errors = await problemsIn(visit, template, given)
+  if (Object.keys(errors).length > 0) return onePage(visit, template, given, { status: 422, errors })
+  // A confirmation that no page of ours has made.
+  if (given.once === '') return confirmPage(visit, template, given)
+  const { at } = dueOf(visit, given.when)
+  try {
+    const id = await sendAs(
+      parts,
+      actor,
+      service.id,
+      {
+        channel: template.type,
+        to: given.to,
+        template_id: template.id,
+        personalisation: given.values,
+        reference: given.reference || null,
+        scheduled_for: isoOf(at),
+        sender_id: given.sender,
+      },
+      { base: parts.config.baseUrl ?? origin, once: { replays: parts.replays, key: given.once } },
+    )
+    await dropPreviews(parts, actor, service.id, template.id)
+    if (id === null)
+      return { kind: 'redirect', to: sendPath(service.id, 'one', { template: template.id, done: 'simulated' }) }
+    return { kind: 'redirect', to: `/s/${service.id}/messages/${id}?done=${at === null ? 'accepted' : 'scheduled'}` }
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === 'NoResultFound') throw error
+    return onePage(visit, template, given, {
+      status: 422,
+      notice: (
+        <Callout tone="bad" role="alert" title={t`Not sent yet`}>
+          {error.messages.map(sentence => (
+            <p key={sentence}>{known(sentence)}</p>
+          ))}
+        </Callout>
+      ),
+    })
+  }
+}
