@@ -17,6 +17,7 @@ import {
   purgePeople,
   purgeReceipts,
   purgeReplays,
+  purgeSheets,
   purgeSignInChallenges,
   purgeWebhookAttempts,
   purgeWebhookRetries,
@@ -104,6 +105,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('purge-receipts', HOUR, 2 * MINUTE, purgeReceipts),
     task('purge-people', HOUR, 2 * MINUTE, purgePeople),
     task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),
+    task('purge-sheets', HOUR, 2 * MINUTE, purgeSheets),
     task('purge-sign-in-challenges', HOUR / 4, 2 * MINUTE, purgeSignInChallenges),
   ]
 }

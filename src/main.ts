@@ -40,6 +40,7 @@ import { makeFirstSample, type Sample, type SampleKeys } from './sample.ts'
 import { HELD_LANES } from './sending.ts'
 import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
+import { createSheetReading } from './sheets/reading.ts'
 import { openStore, type Say } from './store.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
 import { boundConnections, mostWaiting } from './telemetry/descriptors.ts'
@@ -171,6 +172,11 @@ export async function start(
 
     const bulkThread = createBulkThread()
     lifetime.add(() => bulkThread.stop())
+    const sheets = createSheetReading({
+      ...store,
+      onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
+    })
+    lifetime.add(() => sheets.stop())
     const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
     metrics.gauge('herald_reads_waiting', 'Reads waiting for admission.', reads.waiting)
     const waits = createWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
@@ -193,6 +199,7 @@ export async function start(
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
       dispatcher,
       bulkThread,
+      sheets,
       renderThread,
       files,
       accept: createAccept({

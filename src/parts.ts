@@ -21,6 +21,7 @@ import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
 import type { Simulated } from './services/simulated.ts'
+import type { SheetReading } from './sheets/reading.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { About, Readiness } from './telemetry/routes.ts'
@@ -62,6 +63,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   accept: Accept
   dispatcher: Dispatcher
   bulkThread: BulkThread
+  /** Reads uploaded recipient files. */
+  sheets: SheetReading
   renderThread: RenderThread
   files: Files
   links: Links

@@ -21,6 +21,7 @@ export const ACTIONS = [
   'message sent',
   'message sent again',
   'messages exported',
+  'job sent',
   'job cancelled',
   'webhook created',
   'webhook changed',

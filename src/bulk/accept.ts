@@ -5,7 +5,7 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
-import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
+import { type Database, isUniqueViolation, mayHaveCommitted, type Sql } from '../db/connect.ts'
 import type { EventHints } from '../events/hints.ts'
 import type { KeyType } from '../keys/key.ts'
 import { dayOf } from '../limits/daily.ts'
@@ -55,6 +55,8 @@ export async function accept(
   replay: Replay | null,
   /** Called when all checks have passed, before anything is stored. If it throws, nothing is stored. */
   confirm?: (job: NewJob) => Promise<void>,
+  /** The first step of the transaction that stores the job. If it throws, nothing is stored. */
+  within?: (sql: Sql, job: NewJob) => Promise<void>,
 ): Promise<AcceptedJob> {
   const { job, chunks, rate } = await app.bulkThread.examine(caller.service.id, bytes, thread =>
     examine(app, caller, thread),
@@ -62,7 +64,7 @@ export async function accept(
   await confirm?.(job)
   const { service } = caller
   const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
-  await withRate(rate, store(app, job, chunks, body, replay))
+  await withRate(rate, store(app, job, chunks, body, replay, within))
   return { id: job.id, body, rate }
 }
 
@@ -201,11 +203,19 @@ async function checkRemaining(app: BulkApp, job: NewJob) {
 /** Chunks that are stored in one step. Sealing and storing many more at once would block the event loop. */
 const TOGETHER = 8
 
-async function store(app: BulkApp, job: NewJob, chunks: readonly Uint8Array[], body: string, replay: Replay | null) {
+async function store(
+  app: BulkApp,
+  job: NewJob,
+  chunks: readonly Uint8Array[],
+  body: string,
+  replay: Replay | null,
+  within?: (sql: Sql, job: NewJob) => Promise<void>,
+) {
   await checkRemaining(app, job)
   const answer = replay && { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
   const tryOnce = () =>
     app.db.transaction(async sql => {
+      await within?.(sql, job)
       await add(sql, job)
       for (let at = 0; at < chunks.length; at += TOGETHER) {
         const group = chunks.slice(at, at + TOGETHER)

@@ -17,26 +17,27 @@ export type Sheet = {
 
 const space = 0x20
 const quote = 0x22
-const comma = 0x2c
 const lf = 0x0a
 const cr = 0x0d
 
 /** A longer header is refused, so no further cells are read. */
 const mostColumns = MOST_COLUMNS + 1
 
-export function sheetOfCsv(file: string): Sheet {
-  const text = withoutEdges(file)
+/** `delimiter`: one character. The interface knows only the comma; files that people upload have others. */
+export function sheetOfCsv(file: string, delimiter = ','): Sheet {
+  const stop = delimiter.charCodeAt(0)
+  const text = withoutEdges(file, stop)
   const header: string[] = []
-  const start = readRow(text, 0, mostColumns, header)
+  const start = readRow(text, 0, mostColumns, header, stop)
   let rowCount = 0
-  for (let at = start; at < text.length; rowCount++) at = readRow(text, at, 0, header)
+  for (let at = start; at < text.length; rowCount++) at = readRow(text, at, 0, header, stop)
   return {
     header,
     rowCount,
     *rows(width) {
       for (let at = start; at < text.length; ) {
         const cells: string[] = []
-        at = readRow(text, at, width, cells)
+        at = readRow(text, at, width, cells, stop)
         yield cells
       }
     },
@@ -44,7 +45,7 @@ export function sheetOfCsv(file: string): Sheet {
 }
 
 /** Adds at most `width` cells of the row that starts at `at` and returns where the next row starts. */
-function readRow(text: string, at: number, width: number, cells: string[]): number {
+function readRow(text: string, at: number, width: number, cells: string[], delimiter: number): number {
   if (text === '') return 0
   const limit = cells.length + width
   for (;;) {
@@ -57,11 +58,11 @@ function readRow(text: string, at: number, width: number, cells: string[]): numb
       at = Math.min(end + 1, text.length)
     }
     const plain = at
-    at = cellEnd(text, at)
+    at = cellEnd(text, at, delimiter)
     // Text after a closing quote belongs to the cell unchanged.
     if (cells.length < limit) cells.push(quoted === undefined ? text.slice(start, at) : quoted + text.slice(plain, at))
     const stop = text.charCodeAt(at++)
-    if (stop === comma) continue
+    if (stop === delimiter) continue
     return stop === cr && text.charCodeAt(at) === lf ? at + 1 : at
   }
 }
@@ -76,18 +77,19 @@ function closingQuote(text: string, at: number): number {
   }
 }
 
-function cellEnd(text: string, at: number): number {
+function cellEnd(text: string, at: number, delimiter: number): number {
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    if (code === comma || code === lf || code === cr) break
+    if (code === delimiter || code === lf || code === cr) break
     at++
   }
   return at
 }
 
-// Trims both ends, which also removes a byte order mark and blank rows. Leading commas are removed only with a blank row: in the
-// first row with content they are columns without a name.
-function withoutEdges(text: string): string {
+// Trims both ends, which also removes a byte order mark and blank rows. Leading delimiters are removed only with a blank row: in
+// the first row with content they are columns without a name.
+function withoutEdges(text: string, delimiter: number): string {
+  const isEdge = (code: number) => code === delimiter || isPlainSpace(code) || isInvisible(code)
   let end = text.length
   while (end > 0 && isEdge(text.charCodeAt(end - 1))) end--
   while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
@@ -97,11 +99,10 @@ function withoutEdges(text: string): string {
     if (code === lf || code === cr) start = at + 1
     else if (!isEdge(code) && !isSpace(code)) break
   }
-  while (start < end && text.charCodeAt(start) !== comma && isBlank(text.charCodeAt(start))) start++
+  while (start < end && text.charCodeAt(start) !== delimiter && isBlank(text.charCodeAt(start))) start++
   return text.slice(start, end)
 }
 
-const isEdge = (code: number) => code === comma || isPlainSpace(code) || isInvisible(code)
 const isBlank = (code: number) => isSpace(code) || isInvisible(code)
 
 export type RowsReading = { ok: true; sheet: Sheet } | { ok: false; problem: `iterable expected, not ${NotARow}` }
@@ -142,6 +143,12 @@ const needsQuotes = (text: string) => /[",\r\n]/.test(text)
 // anyway.
 const written = (text: string) => (needsQuotes(text) ? text : text.replace(/^ +/, ''))
 const isBlankRow = (row: unknown[] | undefined) => (row ?? []).every(cell => isBlankText(textOf(cell)))
+
+/** Nothing that a person would see. */
+export function isBlankCell(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (!isBlank(text.charCodeAt(i))) return false
+  return true
+}
 
 function isBlankText(text: string): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -19,6 +19,8 @@ import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
 import { keptDays, retentions } from '../services/sql.ts'
+import { KEPT_DAYS } from '../sheets/sheet.ts'
+import { purge as purgeUploaded } from '../sheets/sql.ts'
 import { purgeAttempts, purgeRetries } from '../webhooks/sql/purge.ts'
 
 type App = { db: Pick<Database, 'sql'>; clock: Clock }
@@ -154,3 +156,21 @@ export async function* purgePeople({ db: { sql }, clock }: App): Steps {
     yield* inSteps<Timestamp>((after, most) => purgeSignIns(sql, kind as PurgedKind, before, after, most))
   }
 }
+
+/** Of a sheet whose upload was broken off by the end of a process. */
+const BROKEN_MICROS = 3_600_000_000
+/** A sheet may have a hundred chunks. */
+const MOST_SHEETS = 50
+
+/** Recipient files that were uploaded and neither sent nor removed; of sent ones the record of the job. */
+export const purgeSheets = ({ db: { sql }, clock }: App): Steps =>
+  inSteps<Id>(async (_after, most) => {
+    const now = clock.micros()
+    const found = await purgeUploaded(
+      sql,
+      fromMicros(now - KEPT_DAYS * DAY_MICROS),
+      fromMicros(now - BROKEN_MICROS),
+      most,
+    )
+    return { found, last: null }
+  }, MOST_SHEETS)
