@@ -420,6 +420,43 @@ create table sessions (
   constraint sessions_method_check CHECK ((method = ANY (ARRAY['link'::text, 'passkey'::text, 'single-sign-on'::text])))
 );
 
+create table sheet_chunks (
+  sheet_id uuid not null,
+  part text not null,
+  "position" integer not null,
+  lines integer[],
+  sealed bytea not null,
+  constraint sheet_chunks_pkey PRIMARY KEY (sheet_id, part, "position"),
+  constraint sheet_chunks_sheet_id_fkey FOREIGN KEY (sheet_id) REFERENCES sheets(id) ON DELETE CASCADE,
+  constraint sheet_chunks_part_check CHECK ((part = ANY (ARRAY['piece'::text, 'rows'::text])))
+);
+
+create table sheets (
+  id uuid not null,
+  service_id uuid not null,
+  person_id uuid not null,
+  template_id uuid not null,
+  state text not null,
+  origin text not null,
+  name bytea not null,
+  head bytea,
+  bytes integer not null default 0,
+  format text,
+  encoding text,
+  delimiter text,
+  problem jsonb,
+  row_count integer not null default 0,
+  blank_rows integer not null default 0,
+  match jsonb,
+  left_out integer[] not null default '{}'::integer[],
+  job_id uuid,
+  leased_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint sheets_pkey PRIMARY KEY (id),
+  constraint sheets_origin_check CHECK ((origin = ANY (ARRAY['file'::text, 'pasted'::text]))),
+  constraint sheets_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'received'::text, 'reading'::text, 'ready'::text, 'unreadable'::text, 'sent'::text])))
+);
+
 create table sign_in_challenges (
   id uuid not null,
   kind text not null,
@@ -718,6 +755,10 @@ CREATE INDEX senders_of_service ON public.senders USING btree (service_id);
 CREATE INDEX sessions_by_age ON public.sessions USING btree (created_at);
 
 CREATE INDEX sessions_of_person ON public.sessions USING btree (person_id);
+
+CREATE INDEX sheets_by_age ON public.sheets USING btree (created_at);
+
+CREATE INDEX sheets_of_person ON public.sheets USING btree (service_id, person_id, id);
 
 CREATE INDEX sign_in_challenges_by_age ON public.sign_in_challenges USING btree (expires_at);
 

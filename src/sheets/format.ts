@@ -1,13 +1,11 @@
-// What a file is, by its content: names and extensions are not believed.
+// What a file is, by its content: its name and extension are not trusted.
 import { endOf } from '../files/zip.ts'
 import type { Origin, Unreadable } from './sheet.ts'
 import { tableOfSpreadsheet } from './spreadsheet.ts'
-import type { Table } from './table.ts'
+import type { Found } from './table.ts'
 import { tableOfText } from './text.ts'
 
-export type Found = { ok: true; table: Table } | { ok: false; problem: Unreadable }
-
-export const unreadable = (problem: Unreadable): Found => ({ ok: false, problem })
+const unreadable = (problem: Unreadable): Found => ({ ok: false, problem })
 
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1')
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])

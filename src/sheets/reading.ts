@@ -1,5 +1,5 @@
 // Reads uploaded files in the background, one at a time, in turns by service: a service with many slow files delays others by one
-// file at most. A process that ends while it reads leaves the file to whoever asks for it next (read.ts).
+// file at most. A process that ends while it reads leaves the file to the next request for it (read.ts).
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'

@@ -26,7 +26,7 @@ export const KEPT_DAYS = 7
 export const MOST_SHEETS = 10
 
 /**
- * receiving: the upload is under way. received: it waits to be read. reading: a worker thread reads it. sent: it has become a job,
+ * receiving: the upload is in progress. received: it waits to be read. reading: a worker thread reads it. sent: it has become a job,
  * and its rows are deleted.
  */
 export const STATES = ['receiving', 'received', 'reading', 'ready', 'unreadable', 'sent'] as const

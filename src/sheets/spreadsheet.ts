@@ -6,8 +6,8 @@ import { read, type WorkSheet } from '@e965/xlsx'
 import { isBlankCell } from '../bulk/rows.ts'
 import { decimal } from '../core/number.ts'
 import { dataOf, type Entry, readDirectory } from '../files/zip.ts'
-import type { Found } from './format.ts'
 import { type Format, LIMITS, type Unreadable } from './sheet.ts'
+import type { Found } from './table.ts'
 
 /** A sheet without data is passed over, up to this many. */
 const MOST_EMPTY = 20

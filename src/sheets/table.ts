@@ -16,6 +16,9 @@ export type Table = {
   rows(width: number): Iterable<readonly string[]>
 }
 
+/** What a reader of one format makes of a file. */
+export type Found = { ok: true; table: Table } | { ok: false; problem: Unreadable }
+
 /** Rows as JSON, and their lines. */
 export type RowChunk = { json: Uint8Array; lines: Int32Array }
 
