@@ -192,6 +192,10 @@ create table jobs (
   processing_started timestamp with time zone,
   processing_finished timestamp with time zone,
   updated_at timestamp with time zone,
+  rows_from uuid,
+  columns text[],
+  again_of uuid,
+  repeated bytea,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in progress'::text, 'finished'::text, 'cancelled'::text, 'sending limits exceeded'::text, 'error'::text])))
 );
@@ -727,6 +731,8 @@ CREATE INDEX handovers_by_age ON public.handovers USING btree (at);
 CREATE INDEX identities_of_person ON public.identities USING btree (person_id);
 
 CREATE INDEX invitations_by_age ON public.invitations USING btree (expires_at);
+
+CREATE INDEX jobs_again ON public.jobs USING btree (again_of) WHERE (again_of IS NOT NULL);
 
 CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 

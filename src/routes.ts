@@ -58,6 +58,7 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/v2/templates', caller, templates.listTemplates],
     ['GET', '/herald/v1/events', caller, feed.listEvents],
     ['GET', '/herald/v1/notifications/:notification_id/timeline', caller, timelines.getTimeline],
+    ['GET', '/herald/v1/jobs/:job_id/report', caller, timelines.getJobReport],
     ['POST', '/herald/v1/webhooks', webhookManager, webhooks.createWebhook],
     ['GET', '/herald/v1/webhooks', webhookManager, webhooks.listWebhooks],
     ['GET', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.getWebhook],

@@ -19,10 +19,15 @@ const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
 )
 const JSON_TYPE = 'application/json'
+const LINES_TYPE = 'application/x-ndjson'
 const contentsOf = ({ requestBody, responses }: Operation) => [
   ...(requestBody ? [requestBody.content[JSON_TYPE]] : []),
-  ...Object.values(responses).map(response => resolved(api, response).content[JSON_TYPE]),
+  ...Object.values(responses).map(response => replyOf(resolved(api, response))),
 ]
+
+/** A streamed response has lines of JSON. */
+const replyOf = ({ content }: { content: Readonly<Record<string, { schema: JsonSchema; example: unknown }>> }) =>
+  content[JSON_TYPE] ?? content[LINES_TYPE]
 
 // Stricter than the document: a field that it does not name is an error.
 const ajv = new Ajv2020({ allErrors: true, strict: false })
@@ -76,7 +81,7 @@ describe('the document', () => {
   test('every response is a named component whose fields are required, except the link to the next page', () => {
     for (const { name, operation } of operations)
       for (const response of Object.values(operation.responses))
-        expect(resolved(api, response).content[JSON_TYPE]?.schema.$ref, name).toMatch(/^#\/components\/schemas\/\w+$/)
+        expect(replyOf(resolved(api, response))?.schema.$ref, name).toMatch(/^#\/components\/schemas\/\w+$/)
     const requests = operations.flatMap(({ operation }) => operation.requestBody?.content[JSON_TYPE]?.schema.$ref ?? [])
     expect(requests).toHaveLength(10)
     const optional = Object.entries(api.components.schemas)
@@ -172,6 +177,8 @@ describe('the service itself', () => {
     await vi.waitFor(async () => expect((await key.get(jobPath(done))).body.data.job_status).toBe('finished'), wait)
     await vi.waitFor(async () => expect((await key.get(`${LIST}/${sent.body.id}`)).body.status).toBe('delivered'), wait)
     for (const one of [done, job]) await see(`GET ${LIST}/bulk/{job_id}`, key.get(jobPath(one)))
+    const reports = '/herald/v1/jobs/{job_id}/report'
+    await see(`GET ${reports}`, key.get(`${reports.replace('{job_id}', done.body.data.id)}?format=ndjson`))
     await see(`GET ${LIST}/bulk`, key.get(`${LIST}/bulk`))
     await see(`DELETE ${LIST}/bulk/{job_id}`, key.delete(jobPath(job)))
     for (const one of [sent, later]) await see(`GET ${LIST}/{notification_id}`, key.get(`${LIST}/${one.body.id}`))
@@ -222,12 +229,19 @@ describe('the service itself', () => {
   for (const { name, operation } of operations)
     test(`answers ${name} as described`, () => {
       const [status = '', response] = Object.entries(operation.responses)[0] ?? []
-      const schema = (response && resolved(api, response).content[JSON_TYPE]?.schema) ?? {}
+      const content = response && resolved(api, response).content
+      const schema = (content && replyOf({ content })?.schema) ?? {}
       const answers = seen.get(name) ?? []
       expect(answers.length).toBeGreaterThan(0)
       for (const answer of answers) {
         expect(String(answer.status)).toBe(status)
-        expect(problems(schema, answer.body), answer.text).toEqual([])
+        const lines = content?.[LINES_TYPE]
+          ? answer.text
+              .trim()
+              .split('\n')
+              .map(line => JSON.parse(line))
+          : [answer.body]
+        for (const line of lines) expect(problems(schema, line), answer.text).toEqual([])
       }
     })
 

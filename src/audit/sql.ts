@@ -23,6 +23,7 @@ export const ACTIONS = [
   'messages exported',
   'job sent',
   'job cancelled',
+  'job sent again',
   'webhook created',
   'webhook changed',
   'webhook removed',

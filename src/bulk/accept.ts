@@ -2,7 +2,7 @@
 import type { Actor } from '../audit/actor.ts'
 import { CHANNELS, type Channel } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
-import { type Id, readId } from '../core/id.ts'
+import { floorOf, type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isUniqueViolation, mayHaveCommitted, type Sql } from '../db/connect.ts'
@@ -55,7 +55,7 @@ export async function accept(
   replay: Replay | null,
   /** Called when all checks have passed, before anything is stored. If it throws, nothing is stored. */
   confirm?: (job: NewJob) => Promise<void>,
-  /** The first step of the transaction that stores the job. If it throws, nothing is stored. */
+  /** A step of the transaction that stores the job, before its rows. If it throws, nothing is stored. */
   within?: (sql: Sql, job: NewJob) => Promise<void>,
 ): Promise<AcceptedJob> {
   const { job, chunks, rate } = await app.bulkThread.examine(caller.service.id, bytes, thread =>
@@ -118,6 +118,9 @@ async function plan(app: BulkApp, caller: BulkCaller, template: Head, fields: Bu
     processing_started: null,
     processing_finished: null,
     updated_at: null,
+    rows_from: floorOf(dueMicros),
+    again_of: null,
+    columns: checked.columns,
   }
   if (checked.problem) {
     await checkRemaining(app, job)
@@ -215,8 +218,8 @@ async function store(
   const answer = replay && { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
   const tryOnce = () =>
     app.db.transaction(async sql => {
-      await within?.(sql, job)
       await add(sql, job)
+      await within?.(sql, job)
       for (let at = 0; at < chunks.length; at += TOGETHER) {
         const group = chunks.slice(at, at + TOGETHER)
         const sealed = group.map(chunk => app.seal.seal(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)))

@@ -2,7 +2,7 @@
 
 import type { Channel } from '../channels/index.ts'
 import type { Timestamp } from '../core/clock.ts'
-import type { Id } from '../core/id.ts'
+import { floorOf, type Id, microsOf } from '../core/id.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { Pace } from '../templates/categories.ts'
 
@@ -33,6 +33,10 @@ export type Job = {
   processing_started: Timestamp | null
   processing_finished: Timestamp | null
   updated_at: Timestamp | null
+  /** No message of the job has a lower id; null in jobs of earlier versions. */
+  rows_from: Id | null
+  /** The job whose failed rows this one repeats. */
+  again_of: Id | null
 }
 
 export const MOST_ROWS = 50_000
@@ -66,6 +70,18 @@ export type BulkRow = {
   /** Text messages only. Rows stored by earlier versions lack it; the home country was in North America then. */
   isInternational?: boolean | undefined
 }
+
+/**
+ * Between which ids the messages of a job are. They are made in one go in the order of the file, from the time when the job is due
+ * on, 4,096 in a millisecond (worker.ts). Of jobs of earlier versions that time is known roughly.
+ */
+export function idsOfJob({ id, scheduled_for, rows_from }: Pick<Job, 'id' | 'scheduled_for' | 'rows_from'>) {
+  if (rows_from !== null) return { from: rows_from, below: floorOf(microsOf(rows_from) + SPAN_MICROS) }
+  const due = scheduled_for === null ? microsOf(id) : Date.parse(scheduled_for) * 1000
+  return { from: floorOf(due - ROUGHLY_MICROS), below: floorOf(due + ROUGHLY_MICROS) }
+}
+const SPAN_MICROS = 20_000
+const ROUGHLY_MICROS = 600_000_000
 
 /** Chunks that become messages. */
 export const SPREAD_LANE = 'spread'

@@ -31,6 +31,8 @@ export const sentences = {
     'JobCancellationNotAllowedError',
     'Job cannot be cancelled because it is already being sent or has already been sent',
   ],
+  nothingToRepeat: ['BadRequestError', 'No message of this job can be sent again'],
+  otherCount: ['BadRequestError', 'Meanwhile <n> messages can be sent again'],
   otherService: ['BadRequestError', 'older_than: Job does not exist for this service'],
 } as const
 

@@ -56,6 +56,8 @@ export type CheckedFile = {
   /** Every recipient is a simulated one. */
   isSimulated: boolean
   problem: FileProblem | null
+  /** Headers that the template uses, in order. */
+  columns: string[]
   /** Each chunk is the JSON of up to 500 rows. */
   chunks: Uint8Array[]
 }

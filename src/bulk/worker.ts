@@ -182,6 +182,7 @@ const refused = (problem: FileProblem): CheckedFile => ({
   counted: 0,
   isSimulated: false,
   problem,
+  columns: [],
   chunks: [],
 })
 
@@ -264,8 +265,21 @@ function* cut(sheet: Sheet, columns: ReturnType<typeof matchColumns>, rules: Fil
     counted: rowCount - simulatedRows,
     isSimulated: simulatedRows === rowCount,
     problem,
+    columns: usedHeaders(columns, sheet.header),
     chunks: problem ? [] : chunks,
   }
+}
+
+/** A header may have any number of spaces; a longer one is kept as its normal form. */
+const LONGEST_HEADER = 200
+
+function usedHeaders({ used, reference }: ReturnType<typeof matchColumns>, header: readonly string[]): string[] {
+  const found = used.map(({ at, key, header }) => ({ at: at[0] ?? 0, key, header }))
+  const isThere = reference === undefined || found.some(column => column.at === reference)
+  if (!isThere) found.push({ at: reference, key: 'reference', header: header[reference] ?? '' })
+  return found
+    .sort((a, b) => a.at - b.at)
+    .map(({ key, header }) => (header.length > LONGEST_HEADER || header.includes('\0') ? key : header.trim()))
 }
 
 function lengthOf(values: RowValues): number {

@@ -132,10 +132,19 @@ function operation(method: string, path: string, who: string, route: Route, name
       },
     }),
     responses: {
-      [route.status ?? 200]: { description: 'Done.', content: json(named(route.reply), route.example.reply) },
+      [route.status ?? 200]: { description: 'Done.', content: contentOf(route, named) },
       '4XX': { $ref: '#/components/responses/Refused' },
       '5XX': { $ref: '#/components/responses/Failed' },
     },
+  }
+}
+
+function contentOf({ reply, example, csv }: Route, named: SchemaNames): MediaTypes {
+  const schema = named(reply)
+  if (csv === undefined) return json(schema, example.reply)
+  return {
+    'text/csv': { schema: { type: 'string' }, example: csv },
+    'application/x-ndjson': { schema, example: example.reply },
   }
 }
 

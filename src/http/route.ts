@@ -17,6 +17,8 @@ export type Route = {
   /** The response on success. */
   status?: number
   reply: JsonSchema
+  /** The response is streamed: lines of JSON, each as `reply`, or CSV as in this example. */
+  csv?: string
   bodyLimit?: number
   config?: RouteShorthandOptions['config']
   /** Path parameters that are ids, each with its name in the error sentence for a malformed id. */

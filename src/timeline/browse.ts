@@ -1,5 +1,6 @@
 // People look through the messages of their service: of all keys and jobs, newest first, within the retention period.
 import { type PersonActor, requirePermission } from '../audit/actor.ts'
+import { idsOfJob } from '../bulk/job.ts'
 import { find as findJob, details as jobDetails } from '../bulk/sql/read.ts'
 import { type Channel, type Compiled, channelNames } from '../channels/index.ts'
 import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
@@ -172,9 +173,9 @@ export async function browsingOf(
   const job = jobId === null ? null : await findJob(db.sql, service.id, jobId)
   if (jobId !== null && !job) return null
   if (job && filters.template !== null && job.template_id !== filters.template) return null
-  const span = job ? spanOfJob(job) : null
-  const floors = [filters.since, span?.from ?? null].filter(one => one !== null).map(floorOf)
-  const ceilings = [filters.until, span?.until ?? null].filter(one => one !== null).map(floorOf)
+  const ids = job && idsOfJob(job)
+  const floors = [filters.since === null ? null : floorOf(filters.since), ids?.from].filter(one => one != null)
+  const ceilings = [filters.until === null ? null : floorOf(filters.until), ids?.below].filter(one => one != null)
   const channels = channelNames.filter(one => one === (filters.channel ?? one) && one === (job?.channel ?? one))
   const keyTypes = KEY_TYPES.filter(one => one === (filters.keyType ?? one) && one === (job?.key_type ?? one))
   if (channels.length === 0 || keyTypes.length === 0) return null
@@ -199,13 +200,6 @@ const lowest = (ids: readonly Id[]) => ids.reduce((a, b) => (b < a ? b : a))
 
 const lowestKept = (clock: Clock, service: Service) =>
   lowest(channelNames.map(channel => oldestKept(clock, service, channel)))
-
-/** Ids of its messages are made while the file is read and contain the time when it is due (src/bulk/accept.ts). */
-const SPAN_MICROS = 600_000_000
-function spanOfJob({ id, scheduled_for }: { id: Id; scheduled_for: Timestamp | null }) {
-  const due = scheduled_for === null ? microsOf(id) : Date.parse(scheduled_for) * 1000
-  return { from: due - SPAN_MICROS, until: due + SPAN_MICROS }
-}
 
 type Names = {
   templates: ReadonlyMap<string, string>

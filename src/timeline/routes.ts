@@ -1,13 +1,19 @@
+import { Readable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
-import { idParam, type Route } from '../http/route.ts'
+import { idParam, queryOf, type Route } from '../http/route.ts'
+import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
+import type { Reads } from '../limits/reads.ts'
+import { jobReport, type ReportFormat } from './job-report.ts'
 import { presentTimeline } from './present.ts'
 import { timeline } from './read.ts'
 import * as shape from './schemas.ts'
 
-export function timelineRoutes(app: { db: Pick<Database, 'sql'>; clock: Clock; seal: Seal }) {
+type App = { db: Pick<Database, 'sql'>; clock: Clock; seal: Seal; reads: Pick<Reads, 'giveWay'> }
+
+export function timelineRoutes(app: App) {
   const getTimeline: Route = {
     summary: 'Get everything that happened to a message',
     tag: 'Messages',
@@ -19,5 +25,25 @@ export function timelineRoutes(app: { db: Pick<Database, 'sql'>; clock: Clock; s
       return presentTimeline(await timeline({ ...app, sql: app.db.sql }, service, idParam(request, 'notification_id')))
     },
   }
-  return { getTimeline }
+  const getJobReport: Route = {
+    summary: 'Get what happened to each row of a bulk job, in the order of its file',
+    tag: 'Bulk jobs',
+    example: { reply: shape.reportExample.reply },
+    ids: { job_id: 'job_id' },
+    query: shape.reportQuery,
+    reply: shape.reportRow,
+    csv: shape.reportExample.csv,
+    async handler(request, reply) {
+      const { format = 'csv' } = readReport(queryOf(request))
+      const pages = await jobReport(app, callerOf(request).service, idParam(request, 'job_id'), format)
+      const isCsv = format === 'csv'
+      return reply
+        .type(isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
+        .header('content-disposition', `attachment; filename="report.${format}"`)
+        .send(Readable.from(pages, { objectMode: false }))
+    },
+  }
+  return { getTimeline, getJobReport }
 }
+
+const readReport = reader<{ format?: ReportFormat }>(shape.reportQuery)

@@ -1,3 +1,4 @@
+import { csvRow } from '../core/csv.ts'
 import { EVENT_TYPES } from '../events/event.ts'
 import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 import { status } from '../notifications/schemas.ts'
@@ -117,4 +118,48 @@ export const example = {
     ],
     omitted: 0,
   },
+} as const
+
+/** `enum` of formats as in job-report.ts. */
+export const reportQuery = {
+  type: 'object',
+  properties: {
+    format: {
+      enum: ['csv', 'ndjson'],
+      description: 'csv, which is the default, or ndjson: an object of JSON in each line.',
+    },
+  },
+  additionalProperties: false,
+} as const
+
+/** One line of the report of a job. */
+export const reportRow = complete(
+  {
+    row: { ...count, description: 'From 1, in the order of the file.' },
+    recipient: text,
+    reference: textOrNull,
+    status,
+    status_description: text,
+    status_at: time,
+    reason: { ...textOrNull, description: 'Why it failed, where that is known.' },
+    notification_id: id,
+  },
+  'JobReportRow',
+)
+
+const reportedRow = {
+  row: 1,
+  recipient: 'ada@example.org',
+  reference: 'permit-4711',
+  status: 'temporary-failure',
+  status_description: 'Content or inbox issue',
+  status_at: '2026-11-02T14:05:09.456789Z',
+  reason: "Mailbox full at the recipient's provider",
+  notification_id: '01937e5a-8f3c-7d21-9b4e-2c6f0a1d3e57',
+}
+
+/** For openapi.json. */
+export const reportExample = {
+  reply: reportedRow,
+  csv: [Object.keys(reportedRow), Object.values(reportedRow)].map(cells => `${csvRow(cells)}\r\n`).join(''),
 } as const

@@ -182,8 +182,8 @@ type OfPeople =
   | 'invitation withdrawn'
   | 'person removed'
   | 'service created'
-/** Of a person who sends or exports: test/send-as.test.ts, test/sheets.test.ts, test/console/messages.test.ts. */
-type OfSenders = 'message sent' | 'message sent again' | 'messages exported' | 'job sent'
+/** Of a person who sends or exports: test/send-as.test.ts, test/sheets.test.ts, test/job-again.test.ts, test/console/messages.test.ts. */
+type OfSenders = 'message sent' | 'message sent again' | 'messages exported' | 'job sent' | 'job sent again'
 
 /** Every other action, by its verb; Herald itself disables a webhook. */
 const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>, Change> = {

@@ -53,6 +53,7 @@ export const CASES: Record<string, Case> = {
   'GET /v2/notifications/bulk older_than': { path: id => `/v2/notifications/bulk?older_than=${id}` },
   'GET /v2/notifications/bulk/{job_id} job_id': {},
   'DELETE /v2/notifications/bulk/{job_id} job_id': {},
+  'GET /herald/v1/jobs/{job_id}/report job_id': {},
   'GET /v2/notifications older_than': { path: id => `/v2/notifications?older_than=${id}` },
   'GET /v2/notifications/{notification_id} notification_id': {},
   'DELETE /v2/notifications/{notification_id} notification_id': {},

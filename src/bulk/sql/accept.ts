@@ -8,15 +8,23 @@ import { WAKE_CHANNEL } from '../../queue/wake.ts'
 import { remembered } from '../../replays/sql.ts'
 import { type Job, SPREAD_LANE } from '../job.ts'
 
-export type NewJob = Job & { counted: number; day: string; daily_limit: number; lane: string; chunks: number }
+export type NewJob = Job & {
+  counted: number
+  day: string
+  daily_limit: number
+  lane: string
+  chunks: number
+  /** Headers of the file that the template uses, in order. */
+  columns: readonly string[]
+}
 
 /** Stores a job. Its chunks and its share of the daily limit follow in the same transaction. */
 export const add = (sql: Sql, job: NewJob) => sql`
   insert into jobs (id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
-                    notification_count, counted, day, lane, status, chunks_left, scheduled_for)
+                    notification_count, counted, day, lane, status, chunks_left, scheduled_for, rows_from, columns)
   values (${job.id}, ${job.service_id}, ${job.key_id}, ${job.key_name}, ${job.key_type}, ${job.name}, ${job.channel},
           ${job.template_id}, ${job.template_version}, ${job.sender_id}, ${job.notification_count}, ${job.counted},
-          ${job.day}, ${job.lane}, 'pending', ${job.chunks}, ${job.scheduled_for})`
+          ${job.day}, ${job.lane}, 'pending', ${job.chunks}, ${job.scheduled_for}, ${job.rows_from}, ${job.columns}::text[])`
 
 /**
  * Stores chunks, each with a ticket of its own: the chunk is the unit of work, retry and parallelism. Every chunk is its own
