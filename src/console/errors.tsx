@@ -6,6 +6,7 @@ import { usePage } from './components/context.ts'
 import { FORM_TOKEN } from './components/form.tsx'
 import { SoloCard } from './components/solo.tsx'
 import type { PageAnswer } from './page.ts'
+import { t } from './words/index.ts'
 
 const page = (status: number, title: string, body: ComponentChildren): PageAnswer => ({
   kind: 'page',
@@ -240,6 +241,17 @@ export const oldForm = (form: URLSearchParams, here: string): PageAnswer =>
     <>
       <p>Nothing was changed yet, and nothing you entered is lost. Send it again if you still want it.</p>
       <Kept form={form} here={here} />
+    </>,
+  )
+
+/** The same for a form with a file, which cannot be kept. */
+export const oldUpload = (here: string): PageAnswer =>
+  page(
+    403,
+    t`This page was from an earlier session`,
+    <>
+      <p>{t`Nothing was uploaded. Open the page again, and choose the file once more.`}</p>
+      <Ways ways={[{ words: t`Open the page again`, path: here }]} />
     </>,
   )
 

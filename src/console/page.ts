@@ -46,6 +46,18 @@ export type ServiceVisit = SignedInVisit & {
   may(permission: Permission): boolean
 }
 
+/** The file of a form, as it arrives. It must be read before the page answers. */
+export type Upload = {
+  /** The name of the field. */
+  field: string
+  /** Of the file; empty for a text. */
+  name: string
+  chunks: AsyncIterable<Buffer>
+}
+
+/** On a page that takes a file. `form` has the fields that stand before it in the page; `upload` null: no file was chosen. */
+export type UploadVisit = ServiceVisit & { upload: Upload | null }
+
 export type PageAnswer = {
   kind: 'page'
   title: string

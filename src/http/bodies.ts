@@ -27,6 +27,8 @@ declare module 'fastify' {
     rawBody?: boolean
     /** The route accepts bodies of any type (receipts: each provider has its own). */
     anyType?: boolean
+    /** The route reads the body as a stream, and limits its size itself. */
+    streamed?: boolean
     /** The route also accepts a request without a body; then no content type is needed. */
     optionalBody?: boolean
   }
@@ -74,7 +76,7 @@ const UNCHARGED = 16 * 1024
 /** Charged ahead of what has arrived: one read of a socket returns up to this much. */
 const PIECE = 64 * 1024
 
-type Done = (error: Error | null, body?: Buffer) => void
+type Done = (error: Error | null, body?: Buffer | Readable) => void
 
 function createCollector(app: FastifyInstance, options: BodyReadOptions) {
   const shares = createShares(options.bodyBudget * MIB)
@@ -91,6 +93,10 @@ function createCollector(app: FastifyInstance, options: BodyReadOptions) {
     const limit = request.routeOptions.bodyLimit ?? BODY.other
     const announced = request.headers['content-length'] === undefined ? null : Number(request.headers['content-length'])
     if (announced !== null && announced > limit) return done(refuse.tooLarge())
+    if (request.routeOptions.config.streamed) {
+      pace.follow(raw, STREAMED_MS)
+      return done(null, payload)
+    }
     const gathered = createGathering(announced)
     const progress = pace.follow(raw)
     const share =
@@ -162,6 +168,9 @@ function createGathering(announced: number | null) {
   }
 }
 
+/** A file may take this much longer than a request; its slowest pace is the same. */
+const STREAMED_MS = 270_000
+
 /** A body slower than this many bytes per second, measured over a third of its time, is ended. */
 const SLOWEST = 1024
 
@@ -185,9 +194,9 @@ function createPace(app: FastifyInstance, requestSeconds: number) {
     done()
   })
 
-  function follow(raw: IncomingMessage): Progress {
+  function follow(raw: IncomingMessage, longerMs = 0): Progress {
     const now = performance.now()
-    const progress = { since: now, from: now, bytes: raw.socket.bytesRead, heldAt: null, isAnswered: false }
+    const progress = { since: now + longerMs, from: now, bytes: raw.socket.bytesRead, heldAt: null, isAnswered: false }
     followed.set(raw, progress)
     return progress
   }
@@ -215,8 +224,8 @@ function createPace(app: FastifyInstance, requestSeconds: number) {
   }
 
   return {
-    follow(raw: IncomingMessage) {
-      const progress = follow(raw)
+    follow(raw: IncomingMessage, longerMs?: number) {
+      const progress = follow(raw, longerMs)
       return {
         /** We paused reading (no memory), so this time does not count against the caller. */
         hold() {

@@ -1,14 +1,16 @@
 // The console over HTTP, without a browser: headers, cookies, forms and who may open what. The pages of the table below stand for
 // all; each answers in another way.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { h } from 'preact'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { MOST_SCRIPT_BYTES, readAssets } from '../../src/console/assets.ts'
 import { FORM_TOKEN, Form, Input, Textarea } from '../../src/console/components/form.tsx'
-import type { Handler, ServiceVisit, Visit } from '../../src/console/page.ts'
+import type { Handler, ServiceVisit, UploadVisit, Visit } from '../../src/console/page.ts'
 import { addConsole } from '../../src/console/serve/index.ts'
-import { anyone, fresh, may, operator, type PageRow, signedIn } from '../../src/console/who.ts'
+import { anyone, fresh, may, operator, type PageRow, signedIn, withFile } from '../../src/console/who.ts'
 import type { Id } from '../../src/core/id.ts'
 import { createServer } from '../../src/http/server.ts'
 import { startSession } from '../../src/people/session.ts'
@@ -43,7 +45,37 @@ function acted(what: string, to: string) {
 }
 const open = (handler: Handler<Visit>) => handler
 const overview: Handler<ServiceVisit> = visit => page(`Overview of ${visit.service.name}`)()
+/** What arrived of uploads: fields, and the bytes of the file. */
+const uploads: {
+  form: Record<string, string>
+  name: string | null
+  field: string | null
+  bytes: number
+  end: string
+}[] = []
+const MOST_UPLOAD = 2 * 1024 * 1024
+const taken: Handler<UploadVisit> = async ({ form, upload }) => {
+  const one = {
+    form: Object.fromEntries(form),
+    name: upload?.name ?? null,
+    field: upload?.field ?? null,
+    bytes: 0,
+    end: 'open',
+  }
+  uploads.push(one)
+  try {
+    for await (const chunk of upload?.chunks ?? []) one.bytes += chunk.length
+    one.end = 'whole'
+  } catch (error) {
+    one.end = 'broken'
+    throw error
+  }
+  return { kind: 'redirect', to: '/account?done=uploaded' }
+}
 const ROWS: readonly PageRow[] = [
+  ['POST', '/s/:service/file', may('see-messages'), taken, withFile(MOST_UPLOAD, ['pasted'])],
+  ['GET', '/s/:service/file', may('see-messages'), page('Choose a file')],
+  ['POST', '/s/:service/keys/file', may('manage-keys'), taken, withFile(MOST_UPLOAD)],
   ['GET', '/', signedIn, page('Services')],
   ['GET', '/account', signedIn, page('Account')],
   ['GET', '/open', anyone, page('Open')],
@@ -680,6 +712,179 @@ describe('where the console is', () => {
   test('a path that Herald itself uses, or no path, is a wrong setting', () => {
     for (const path of ['/v2', '/docs', '/inbox/x', 'console', '/console/', '/', '/a b', '//x'])
       expect(() => readConfig({ HERALD_CONSOLE_PATH: path }), path).toThrow(/HERALD_CONSOLE_PATH/)
+  })
+})
+
+describe('a form with a file', () => {
+  const path = () => `/console/s/${service.id}/file`
+  type Part = { name: string; value: string | Buffer; file?: string }
+  const BOUNDARY = '----herald'
+
+  function multipart(parts: readonly Part[], end = `--${BOUNDARY}--\r\n`): Buffer {
+    const pieces = parts.flatMap(({ name, value, file }) => [
+      Buffer.from(
+        `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"` +
+          (file === undefined ? '' : `; filename="${file}"\r\ncontent-type: application/octet-stream`) +
+          '\r\n\r\n',
+      ),
+      Buffer.from(value),
+      Buffer.from('\r\n'),
+    ])
+    return Buffer.concat([...pieces, Buffer.from(end)])
+  }
+
+  const token = (): Part => ({ name: FORM_TOKEN, value: formTokenOf(maria.token) })
+  const file = (value: string | Buffer, name = 'permits.csv'): Part => ({ name: 'file', value, file: name })
+
+  async function post(parts: readonly Part[], headers: Record<string, string> = asMaria()) {
+    const response = await fetch(address + path(), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, origin: address, ...headers },
+      body: new Uint8Array(multipart(parts)),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  /** A request on a socket of its own, of which only a part is sent. */
+  async function sendPart(payload: Buffer, length: number, more: readonly string[] = []) {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1')
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    const head = [
+      `POST ${path()} HTTP/1.1`,
+      `host: ${new URL(address).host}`,
+      `origin: ${address}`,
+      `cookie: ${maria.cookie}`,
+      `content-type: multipart/form-data; boundary=${BOUNDARY}`,
+      `content-length: ${length}`,
+      ...more,
+      '',
+      '',
+    ]
+    socket.write(Buffer.concat([Buffer.from(head.join('\r\n')), payload]))
+    return socket
+  }
+
+  const answerTo = async (socket: ReturnType<typeof connect>) => String((await once(socket, 'data'))[0])
+
+  test('the fields before it, its name and its bytes', async () => {
+    const content = Buffer.alloc(1_500_000, 'ä')
+    const before = uploads.length
+    const parts = [token(), { name: 'template', value: 'a\r\nb' }, file(content, 'Été.csv'), { name: 'x', value: '1' }]
+    const { status, headers } = await post(parts)
+    expect([status, headers.get('location')]).toEqual([303, '/console/account?done=uploaded'])
+    expect(uploads.slice(before)).toEqual([
+      {
+        form: { [FORM_TOKEN]: formTokenOf(maria.token), template: 'a\nb' },
+        name: 'Été.csv',
+        field: 'file',
+        bytes: content.length,
+        end: 'whole',
+      },
+    ])
+  })
+
+  test('no file, and a pasted text instead of one', async () => {
+    const before = uploads.length
+    await post([token(), file('', '')])
+    await post([token(), file('', ''), { name: 'pasted', value: 'a\tb' }])
+    expect(uploads.slice(before).map(({ name, field, bytes }) => [name, field, bytes])).toEqual([
+      [null, null, 0],
+      ['', 'pasted', 3],
+    ])
+  })
+
+  test.each([
+    ['without a token', () => [file('a')], {}, 403, 'earlier session'],
+    ['with a foreign token', () => [{ ...token(), value: formTokenOf(newToken()) }, file('a')], {}, 403, 'once more'],
+    ['with the token behind the file', () => [file('a'), token()], {}, 403, 'earlier session'],
+    ['from another site', () => [token(), file('a')], { origin: 'https://evil.example' }, 403, 'did not come from'],
+    ['from nowhere', () => [token(), file('a')], { 'sec-fetch-site': 'cross-site' }, 403, 'did not come from'],
+    ['by somebody who is not signed in', () => [token(), file('a')], { cookie: 'a=b' }, 303, ''],
+    ['of another type', () => [token(), file('a')], { 'content-type': 'text/csv' }, 415, 'a form with a file'],
+  ])('%s takes nothing in', async (_name, parts, headers, status, words) => {
+    const before = uploads.length
+    const answer = await post(parts(), { ...asMaria(), ...headers })
+    expect(answer.status).toBe(status)
+    expect(answer.text).toContain(words)
+    expect(uploads.length).toBe(before)
+  })
+
+  test('a person without the permission: nothing is taken in', async () => {
+    const before = uploads.length
+    const response = await fetch(`${address}/console/s/${service.id}/keys/file`, {
+      method: 'POST',
+      headers: { ...asMaria(), origin: address, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      body: new Uint8Array(multipart([token(), file('a')])),
+    })
+    expect(response.status).toBe(403)
+    expect(uploads.length).toBe(before)
+  })
+
+  test('a form without a file does not take one, nor the other way round', async () => {
+    const response = await fetch(`${address}/console/act`, {
+      method: 'POST',
+      headers: { ...asMaria(), origin: address, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      body: new Uint8Array(multipart([token()])),
+    })
+    expect(response.status).toBe(415)
+    expect((await ask(path(), { form: mariasForm(), headers: asMaria() })).status).toBe(415)
+  })
+
+  test('an announced size over the limit is refused before a byte of it is read', async () => {
+    const before = uploads.length
+    const socket = await sendPart(Buffer.alloc(0), 10 * 1024 ** 3)
+    expect(await answerTo(socket)).toMatch(/^HTTP\/1.1 413 [\s\S]*The file is too large. The most is 2 MB/)
+    socket.destroy()
+    expect(uploads.length).toBe(before)
+  })
+
+  test('a file over the limit without an announced size is refused when it gets there', async () => {
+    const before = uploads.length
+    const { status, text } = await post([token(), file(Buffer.alloc(MOST_UPLOAD + 1, 'a'))])
+    expect(status).toBe(413)
+    expect(text).toContain('The file is too large. The most is 2 MB')
+    expect(uploads[before]).toMatchObject({ end: 'broken' })
+    expect(uploads[before]?.bytes).toBeLessThanOrEqual(MOST_UPLOAD)
+  })
+
+  test('an upload that breaks off ends the page', async () => {
+    const before = uploads.length
+    const socket = await sendPart(multipart([token(), file(Buffer.alloc(200_000, 'a'))], ''), 1_000_000)
+    for (let n = 0; n < 200 && (uploads[before]?.bytes ?? 0) < 100_000; n++) await wait(10)
+    socket.destroy()
+    for (let n = 0; n < 200 && uploads[before]?.end === 'open'; n++) await wait(10)
+    expect(uploads[before]).toMatchObject({ end: 'broken' })
+  })
+
+  test('a form that ends in the middle is refused', async () => {
+    const whole = multipart([token(), file(Buffer.alloc(100_000, 'a'))], '')
+    const before = uploads.length
+    const socket = await sendPart(whole, whole.length, ['connection: close'])
+    expect(await answerTo(socket)).toMatch(/^HTTP\/1.1 400 /)
+    expect(uploads[before]).toMatchObject({ end: 'broken' })
+  })
+
+  test('long fields and many fields are refused', async () => {
+    const before = uploads.length
+    expect((await post([token(), { name: 'long', value: 'x'.repeat(70_000) }, file('a')])).status).toBe(400)
+    const many = Array.from({ length: 300 }, (_, n) => ({ name: `f${n}`, value: 'x' }))
+    await post([token(), ...many, file('a')])
+    expect(Object.keys(uploads[before]?.form ?? {}).length).toBeLessThanOrEqual(200)
+  })
+
+  test('the memory does not grow with the file', async () => {
+    const large = Buffer.alloc(MOST_UPLOAD - 1_000, 'a')
+    const before = process.memoryUsage().arrayBuffers
+    let most = 0
+    const watch = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+    }, 1)
+    for (let n = 0; n < 10; n++) await post([token(), file(large)])
+    clearInterval(watch)
+    // The test itself builds each form twice.
+    expect(most).toBeLessThan(30 * 1024 * 1024)
   })
 })
 

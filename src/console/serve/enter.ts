@@ -12,7 +12,9 @@ import { FORM_TOKEN } from '../components/form.tsx'
 import * as say from '../errors.tsx'
 import type { Answer, Visit } from '../page.ts'
 import type { Who } from '../who.ts'
+import { t } from '../words/index.ts'
 import { isForm, isFromUs, isScripted } from './forms.ts'
+import { isMultipart, OTHER_BYTES, tooLargeWords } from './multipart.ts'
 import type { Place } from './place.ts'
 
 /** The service of the page. `role` null: an operator who is not a member. */
@@ -20,10 +22,15 @@ export type OnService = { service: ShownService; role: Role | null; may(permissi
 
 /** What is wrong with a request, before its body is read. */
 export function wrongArrival(request: FastifyRequest, place: Place): Answer | null {
+  const { file } = request.routeOptions.config
   if (place.kind === 'needs https') return say.needsHttps()
   if (place.kind === 'needs address') return say.needsAddress()
   if (request.method !== 'POST') return null
   if (!isFromUs(request, place)) return say.foreignForm()
+  if (file && !isMultipart(request)) return say.refused(415, [t`This address takes a form with a file.`], null)
+  if (file && Number(request.headers['content-length'] ?? 0) > file.most + OTHER_BYTES)
+    return say.refused(413, [tooLargeWords(file)], null)
+  if (file) return null
   return isForm(request) ? null : say.refused(415, ['It takes a form as browsers send it, without files.'], null)
 }
 
@@ -34,16 +41,19 @@ export async function enter(parts: Parts, who: Who, visit: Visit, request: Fasti
   const { signedIn, form, here } = visit
   const isPost = request.method === 'POST'
   if (who.kind === 'anyone') return { refused: isPost && !hasToken(visit) ? say.oldForm(form, here) : null, on: null }
-  if (!signedIn) return { refused: isPost ? say.signInToSend(form, here) : toSignIn(request, here), on: null }
+  const isUpload = request.routeOptions.config.file !== undefined
+  // What was entered is kept, but not a file.
+  const isKept = isPost && !isUpload
+  if (!signedIn) return { refused: isKept ? say.signInToSend(form, here) : toSignIn(request, here), on: null }
   if (who.kind === 'operator' && !signedIn.person.is_operator) return { refused: say.operatorsOnly(), on: null }
   const on = who.kind === 'permission' ? await serviceOf(parts, signedIn, visit.params.service) : null
   if (who.kind === 'permission') {
     if (!on) return { refused: say.notFound(), on }
     if (!on.may(who.permission)) return { refused: await notPermitted(parts, who.permission, on), on }
   }
-  if (isPost && !hasToken(visit)) return { refused: say.oldForm(form, here), on }
+  if (isPost && !hasToken(visit)) return { refused: isUpload ? say.oldUpload(here) : say.oldForm(form, here), on }
   if (who.isFresh && !isFresh(parts, signedIn.session))
-    return { refused: isPost ? say.confirmToSend(form, here) : toConfirm(here), on }
+    return { refused: isKept ? say.confirmToSend(form, here) : toConfirm(here), on }
   return { refused: null, on }
 }
 

@@ -8,7 +8,7 @@ export const isForm = ({ headers }: FastifyRequest) =>
   FORM_TYPE.test(headers['content-type'] ?? '') && headers['content-encoding'] === undefined
 
 /** Line breaks become \n, whatever the browser sends; a NUL, which no text of ours holds, becomes the replacement character. */
-const cleaned = (text: string) => text.replaceAll('\r\n', '\n').replaceAll('\u0000', '\ufffd')
+export const cleaned = (text: string) => text.replaceAll('\r\n', '\n').replaceAll('\u0000', '\ufffd')
 
 const pairsOf = (text: string) =>
   new URLSearchParams(

@@ -11,17 +11,22 @@ import { faultOf } from '../../telemetry/fault.ts'
 import * as say from '../errors.tsx'
 import type { Answer, Handler, ServiceVisit, Visit } from '../page.ts'
 import { pages } from '../routes.ts'
-import type { PageRow } from '../who.ts'
+import type { FileRow, PageRow } from '../who.ts'
 import { acceptedLanguage, inLanguage } from '../words/index.ts'
 import { sendAnswer, sendAsset } from './answers.ts'
 import { enter, type OnService, wrongArrival } from './enter.ts'
 import { formOf, paramsOf } from './forms.ts'
+import { type MultipartForm, OTHER_BYTES, readMultipart } from './multipart.ts'
 import { type Arrival, createSite } from './site.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The service of a page, for the request log. */
     pageOf: Id | null
+  }
+  interface FastifyContextConfig {
+    /** The page takes a file. */
+    file?: FileRow
   }
 }
 
@@ -56,20 +61,27 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
       return sendAnswer(answer, { ...arrival, frame, signal })
     }
     const answer = async () => {
+      let multipart: MultipartForm | null = null
       try {
-        const visit = site.visitOf(arrival, signedIn, signal)
-        const answer = await parts.reads.run(ownerOf(row, visit), false, async () => {
+        multipart = row[4] ? await readMultipart(request, row[4]) : null
+        const arrived = site.visitOf(arrival, signedIn, signal)
+        const visit = multipart ? { ...arrived, form: multipart.form, upload: multipart.upload } : arrived
+        const open = () => (row[3] as Handler<Visit>)(withPerson(visit, on))
+        const refused = await parts.reads.run(ownerOf(row, visit), false, async () => {
           signal.throwIfAborted()
           const entry = await enter(parts, row[2], visit, request)
           on = entry.on
           request.pageOf = on?.service.id ?? null
-          return entry.refused ?? (row[3] as Handler<Visit>)(withPerson(visit, on))
+          return entry.refused ?? (multipart ? null : open())
         })
-        return send(answer)
+        // An upload takes as long as the browser needs: it does not use up a turn of the database meanwhile.
+        return send(refused ?? (await open()))
       } catch (error) {
         // Nobody reads the answer.
         if (signal.aborted) return reply.code(400).send()
         return send(failed(error, arrival, on))
+      } finally {
+        multipart?.drop()
       }
     }
     try {
@@ -89,15 +101,18 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     })
     // Before the body is read.
     scope.addHook('onRequest', (request, reply, next) => {
-      const wrong = wrongArrival(request, site.placeOf(request))
-      if (wrong) sendPlain(wrong, site.arrive(request, reply))
-      else next()
+      inLanguage(acceptedLanguage(request.headers['accept-language']), () => {
+        const wrong = wrongArrival(request, site.placeOf(request))
+        if (wrong) sendPlain(wrong, site.arrive(request, reply))
+        else next()
+      })
     })
     for (const row of rows)
       scope.route({
         method: row[0],
         url: row[1] === '/' ? consolePath : consolePath + row[1],
-        config: { rawBody: true, anyType: true },
+        config: { rawBody: true, anyType: true, ...(row[4] && { streamed: true, file: row[4] }) },
+        ...(row[4] && { bodyLimit: row[4].most + OTHER_BYTES }),
         handler: (request, reply) =>
           inLanguage(acceptedLanguage(request.headers['accept-language']), () => serve(request, reply, row)),
       })
@@ -151,7 +166,8 @@ function failed(error: unknown, { request, reply, here }: Arrival, on: OnService
   const refusal = error instanceof Refusal ? error : refusalFrom(error)
   if (!refusal) {
     request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')
-    return say.broken(request.id, here, request.method === 'POST' ? formOf(request) : null)
+    const isKept = request.method === 'POST' && !request.routeOptions.config.file
+    return say.broken(request.id, here, isKept ? formOf(request) : null)
   }
   noteRefusal(reply, refusal)
   reply.headers(refusal.headers)
