@@ -2,7 +2,7 @@
 
 import { keyed, parse } from '../rendering/placeholders.ts'
 import { createMergedLength, isOverLimit, renderedLimit } from '../rendering/size.ts'
-import { compileSms, mostUnitsOfCharacter, smsLimit } from '../rendering/sms.ts'
+import { compileSms, mostUnitsOfCharacter, type SmsLength, smsLimit } from '../rendering/sms.ts'
 import type { EmailMeasure, RowValues, TextMeasure } from './check.ts'
 
 /** Measured after merging, prefix included (contract 21, 6). */
@@ -17,6 +17,29 @@ export function createTextMeasure(content: string, prefix: string | null = null)
     },
   }
 }
+
+/** How many parts the text message of a row has, prefix included, and their alphabet. */
+export function createPartsMeasure(content: string, prefix: string | null): (values: RowValues) => SmsParts {
+  const template = compileSms(content)
+  const parts = parse(content)
+  const slots = parts.filter(part => typeof part !== 'string').length
+  const fixed = [prefix ?? '', ...parts.map(part => (typeof part === 'string' ? part : (part.text ?? '')))].join('')
+  const isPlainTemplate = isPlain(fixed)
+  const spare = oneGsmPart - fixed.length - 2
+  return values => {
+    if (isPlainTemplate && slots * longestOf(values) <= spare && Object.values(values).every(isPlainValue)) return ONE
+    return template.render(withoutNulls(values), prefix)
+  }
+}
+
+export type SmsParts = Pick<SmsLength, 'encoding' | 'fragments'>
+const ONE: SmsParts = { encoding: 'GSM-7', fragments: 1 }
+/** Units of a text message that is not split. */
+const oneGsmPart = 160
+
+/** Only characters that take one unit of the GSM alphabet and that clean-up does not change, or removes. */
+const isPlain = (text: string) => /^[\n -Z_a-z]*$/.test(text)
+const isPlainValue = (value: RowValues[string]) => value === null || (typeof value === 'string' && isPlain(value))
 
 /** Compares subject and body after merging with the limit of contract 22.13. */
 export function createEmailMeasure(template: { subject: string; content: string }): EmailMeasure {

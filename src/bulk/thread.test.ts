@@ -41,7 +41,7 @@ test('a body that uses up the memory is refused, and the other bodies are read a
   const refused = await thread.examine(service('a'), greedy, whole).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(Refusal)
   expect(refused).toMatchObject({ kind: 'RequestEntityTooLarge' })
-  for (const { problem, rowCount } of await Promise.all(others)) expect([problem, rowCount]).toEqual([null, 1])
+  for (const { problems, rowCount } of await Promise.all(others)) expect([problems, rowCount]).toEqual([[], 1])
   const after = await thread.examine(service('e'), honest, whole)
   expect(after.rowCount).toBe(1)
   await thread.stop()

@@ -6,14 +6,23 @@ import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
 import { type Periodic, startPeriodic } from '../runtime/periodic.ts'
 import { createThread, type Loss } from '../runtime/worker-thread.ts'
+import type { RowValues } from './check.ts'
+import type { ErrorTable } from './error-table.ts'
 import { refuse } from './refusals.ts'
+import type { BulkReport } from './report.ts'
 import type { BulkBody } from './schemas.ts'
 
 export type BulkFields = Omit<BulkBody, 'rows' | 'csv'>
 
 export type BulkHead =
   | { ok: true; fields: BulkFields; hasRows: boolean; hasCsv: boolean }
-  | { ok: false; kind: Kind; messages: readonly string[] }
+  | {
+      ok: false
+      kind: Kind
+      messages: readonly string[]
+      /** Null: the body is not JSON of the expected size. Otherwise what is right in it, for a check before sending. */
+      sound: { fields: Partial<BulkFields>; unread: readonly string[]; hasRows: boolean; hasCsv: boolean } | null
+    }
 
 export type FileRules = {
   channel: Channel
@@ -29,6 +38,8 @@ export type FileRules = {
   isTest: boolean
   simulated: readonly string[]
   mostErrors: number
+  /** A check before sending: everything is collected, and no chunks are made. */
+  isReport?: true
   /** When the messages are due. Their ids contain this time: retries, timeouts and retention count from it. */
   dueMicros: number
 }
@@ -55,11 +66,28 @@ export type CheckedFile = {
   counted: number
   /** Every recipient is a simulated one. */
   isSimulated: boolean
-  problem: FileProblem | null
+  /** In the order of the contract. Without a report no more than the first is looked for. */
+  problems: readonly FileProblem[]
   /** Headers that the template uses, in order. */
   columns: string[]
   /** Each chunk is the JSON of up to 500 rows. */
   chunks: Uint8Array[]
+  /** Of a report; null when the rows could not be checked. */
+  found: FoundInFile | null
+}
+
+export type FoundInFile = {
+  columns: NonNullable<BulkReport['columns']>
+  /** Null: the rows were not checked. */
+  rows: FoundInRows | null
+}
+
+export type FoundInRows = Pick<BulkReport, 'parts' | 'alphabets'> & {
+  counts: NonNullable<BulkReport['rows']>
+  duplicates: NonNullable<BulkReport['duplicates']>
+  errors: ErrorTable
+  /** The first rows. */
+  first: readonly { row: number; to: string | null; values: RowValues }[]
 }
 
 export type ThreadRequest =

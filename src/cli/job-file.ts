@@ -1,7 +1,8 @@
 // Commands that read a CSV file of recipients: send it as a bulk job, or list its errors.
 import { basename } from 'node:path'
-import { accept, type BulkApp, type BulkCaller, rulesFor } from '../bulk/accept.ts'
+import { accept, type BulkApp, type BulkCaller } from '../bulk/accept.ts'
 import { checkRows } from '../bulk/check.ts'
+import { rulesFor } from '../bulk/checks.ts'
 import { matchColumns } from '../bulk/columns.ts'
 import { asCsv, errorsOf } from '../bulk/errors.ts'
 import { sheetOfCsv } from '../bulk/rows.ts'

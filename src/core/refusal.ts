@@ -39,6 +39,11 @@ export class Refusal extends Error {
   }
 }
 
+/** One thing that a request would be refused for. */
+export type Problem = { kind: Kind; message: string }
+
+export const problemsOf = ({ kind, messages }: Refusal): Problem[] => messages.map(message => ({ kind, message }))
+
 /** A noun's refusals as a table: name → kind and sentence, where each `<part>` takes the next argument. */
 export type Sentences = Readonly<Record<string, readonly [Kind, string]>>
 

@@ -46,19 +46,15 @@ export function valuesWith(values: Values, files: readonly GivenFile[], address:
 
 export type TypedFile = GivenFile & { mediaType: string }
 
-/** Every file with its media type, or the type of the first file that is not allowed. */
+/** The file with its media type, or the type that is not allowed. */
 export async function typed(
   { judge }: Pick<FileThread, 'judge'>,
-  files: readonly GivenFile[],
-): Promise<{ ok: true; files: TypedFile[] } | { ok: false; type: string }> {
-  const judged: TypedFile[] = []
-  for (const file of files) {
-    const judgement = await judge(file.name, file.content)
-    if (!judgement.ok) return judgement
-    const name = file.name === '' ? `file.${judgement.extension}` : file.name
-    judged.push({ ...file, name, mediaType: judgement.mediaType })
-  }
-  return { ok: true, files: judged }
+  file: GivenFile,
+): Promise<{ ok: true; file: TypedFile } | { ok: false; type: string }> {
+  const judgement = await judge(file.name, file.content)
+  if (!judgement.ok) return judgement
+  const name = file.name === '' ? `file.${judgement.extension}` : file.name
+  return { ok: true, file: { ...file, name, mediaType: judgement.mediaType } }
 }
 
 export const bytesOf = (files: readonly Pick<GivenFile, 'content'>[]) =>

@@ -1,7 +1,7 @@
 // Maps a refusal to its status and body. Any other error is logged here and answered as a 500 without details.
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type Kind, Refusal } from '../core/refusal.ts'
+import { type Kind, type Problem, Refusal } from '../core/refusal.ts'
 import { faultOf } from '../telemetry/fault.ts'
 import { refuse } from './refusals.ts'
 
@@ -32,6 +32,10 @@ const ANSWERS: Record<Kind, readonly [status: number, name: string]> = {
 }
 
 export const answerOf = (kind: Kind) => ANSWERS[kind]
+
+/** Problems as the envelope of a refusal lists them. */
+export const shownProblems = (problems: readonly Problem[]) =>
+  problems.map(({ kind, message }) => ({ error: ANSWERS[kind][1], message }))
 
 export function envelope(error: string, messages: readonly string[], status: number): string {
   return JSON.stringify({ errors: messages.map(message => ({ error, message })), status_code: status })

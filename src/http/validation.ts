@@ -44,14 +44,27 @@ ajv.addKeyword({
     text.length <= most || (text.length <= 2 * most && [...text].length <= most),
 })
 
+/** Everything that is wrong with a body or query, and the fields that nothing is wrong with. */
+export type Examined<T> = { problems: readonly string[]; sound: Partial<T> }
+
 /** Creates the reader of one body or query: it returns the typed value, or throws one refusal with all sentences. */
 export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: unknown) => T {
+  const examine = examiner<T>(schema, wording)
+  return data => {
+    const { problems } = examine(data)
+    if (problems.length === 0) return data as T
+    throw invalid(problems)
+  }
+}
+
+/** As a reader, for callers that go on with the fields that are right. */
+export function examiner<T>(schema: ObjectSchema, wording: Wording = {}): (data: unknown) => Examined<T> {
   const validate = ajv.compile(schema)
   const fields = Object.keys(schema.properties)
   return data => {
     const errors = validate(data) ? [] : (validate.errors ?? [])
     const top = errors.find(error => error.instancePath === '' && error.keyword === 'type')
-    if (top) throw invalid([`${show(data)} is not of type object`])
+    if (top) return { problems: [`${show(data)} is not of type object`], sound: {} }
     const sentences = new Map<string, string[]>()
     for (const error of errors) {
       const [place, sentence] = complaint(error, wording) ?? []
@@ -60,9 +73,14 @@ export function reader<T>(schema: ObjectSchema, wording: Wording = {}): (data: u
       if (before) before.push(sentence)
       else sentences.set(place, [sentence])
     }
-    checkFields(sentences, data as Record<string, unknown>, fields, wording)
-    if (sentences.size === 0) return data as T
-    throw invalid(inOrder(sentences, fields, schema, wording))
+    const given = data as Record<string, unknown>
+    checkFields(sentences, given, fields, wording)
+    if (sentences.size === 0) return { problems: [], sound: data as T }
+    const sound = fields.filter(field => Object.hasOwn(given, field) && !sentences.has(field))
+    return {
+      problems: inOrder(sentences, fields, schema, wording),
+      sound: Object.fromEntries(sound.map(field => [field, given[field]])) as Partial<T>,
+    }
   }
 }
 

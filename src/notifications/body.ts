@@ -1,8 +1,9 @@
 // Reads the body of a send: the checks of phases A and B (contract 2), the same for a key and for a person.
 import type { Channel } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Refusal } from '../core/refusal.ts'
 import { type Contents, isFile, shapeProblems } from '../files/file.ts'
-import { invalid, plain, reader, show } from '../http/validation.ts'
+import { examiner, invalid, plain, show } from '../http/validation.ts'
 import { readEmail } from '../recipients/email.ts'
 import { readPhone } from '../recipients/phone.ts'
 import { homePlan, type PhonePlan } from '../recipients/plans.ts'
@@ -11,8 +12,41 @@ import { personalisationProblems } from './personalisation.ts'
 import { scheduleProblem } from './schedule.ts'
 import * as shape from './schemas.ts'
 
-function emailReader(clock: Clock): (body: unknown, contents: Contents) => shape.SendInput {
-  const read = reader<shape.EmailBody>(shape.emailBody, {
+/** A body and what is wrong with it. `unread`: fields without a usable value; `input` has a neutral one for them. */
+export type ReadBody = {
+  input: shape.SendInput
+  unread: ReadonlySet<Field>
+  /** Of phase A, then of phase B, each with all its sentences. A send stops at the first. */
+  refusals: readonly Refusal[]
+}
+export type Field = keyof shape.SendInput
+
+type ExamineBody = (body: unknown, contents: Contents) => ReadBody
+
+/** How each channel reads the body of a send, by the home country of the service. Wrong bodies are refused. */
+export function readersOf(
+  clock: Clock,
+): Readonly<Record<Channel, (country: string) => (body: unknown, contents: Contents) => shape.SendInput>> {
+  const { email, sms } = examinersOf(clock)
+  return {
+    email: country => (body, contents) => accepted(email(country)(body, contents)),
+    sms: country => (body, contents) => accepted(sms(country)(body, contents)),
+  }
+}
+
+/** The same, for callers that go on with what is right. */
+export function examinersOf(clock: Clock): Readonly<Record<Channel, (country: string) => ExamineBody>> {
+  const email = emailExaminer(clock)
+  return { email: () => email, sms: smsExaminers(clock) }
+}
+
+function accepted({ input, refusals }: ReadBody): shape.SendInput {
+  for (const refusal of refusals) throw refusal
+  return input
+}
+
+function emailExaminer(clock: Clock): ExamineBody {
+  const examine = examiner<shape.EmailBody>(shape.emailBody, {
     checks: {
       email_address: (text: string) => (readEmail(text).ok ? [] : ['email_address Not a valid email address']),
       personalisation: (values: Record<string, unknown>) =>
@@ -23,31 +57,24 @@ function emailReader(clock: Clock): (body: unknown, contents: Contents) => shape
     },
   })
   return (body, contents) => {
-    const { email_address, email_reply_to_id, ...rest } = read(body)
-    return common('email', email_address, email_reply_to_id, rest, contents)
+    const { problems, sound } = examine(body)
+    const { email_address, email_reply_to_id, ...rest } = sound
+    return common('email', body, problems, { ...rest, to: email_address, sender_id: email_reply_to_id }, contents)
   }
 }
 
-type ReadBody = (body: unknown, contents: Contents) => shape.SendInput
-
-/** How each channel reads the body of a send, by the home country of the service. */
-export function readersOf(clock: Clock): Readonly<Record<Channel, (country: string) => ReadBody>> {
-  const email = emailReader(clock)
-  return { email: () => email, sms: smsReaders(clock) }
-}
-
 /** One for each home country of phone numbers. */
-function smsReaders(clock: Clock) {
-  const readers = new Map<string, ReturnType<typeof smsReader>>()
+function smsExaminers(clock: Clock) {
+  const examiners = new Map<string, ExamineBody>()
   return (country: string) => {
-    const known = readers.get(country) ?? smsReader(clock, homePlan(country))
-    readers.set(country, known)
+    const known = examiners.get(country) ?? smsExaminer(clock, homePlan(country))
+    examiners.set(country, known)
     return known
   }
 }
 
-function smsReader(clock: Clock, plan: PhonePlan): (body: unknown, contents: Contents) => shape.SendInput {
-  const read = reader<shape.SmsBody>(shape.smsBody, {
+function smsExaminer(clock: Clock, plan: PhonePlan): ExamineBody {
+  const examine = examiner<shape.SmsBody>(shape.smsBody, {
     checks: {
       phone_number: (text: string) => {
         const phone = readPhone(text, { international: true, plan })
@@ -59,8 +86,9 @@ function smsReader(clock: Clock, plan: PhonePlan): (body: unknown, contents: Con
     },
   })
   return (body, contents) => {
-    const { phone_number, sms_sender_id, ...rest } = read(body)
-    return common('sms', phone_number, sms_sender_id, rest, contents)
+    const { problems, sound } = examine(body)
+    const { phone_number, sms_sender_id, ...rest } = sound
+    return common('sms', body, problems, { ...rest, to: phone_number, sender_id: sms_sender_id }, contents)
   }
 }
 
@@ -69,24 +97,55 @@ const scheduleCheck = (clock: Clock) => (text: string | null) => {
   return problem === null ? [] : [`scheduled_for ${problem}`]
 }
 
-// Phase B of the checks runs only on a body that its schema has accepted.
+type SoundFields = Pick<Partial<shape.EmailBody>, 'reference' | 'template_id' | 'personalisation' | 'scheduled_for'> & {
+  to: string | undefined
+  sender_id: string | undefined
+}
+
+/** Fields of the body by the names of the input. */
+const NAMES: Readonly<Record<string, Field>> = {
+  email_address: 'to',
+  phone_number: 'to',
+  email_reply_to_id: 'sender_id',
+  sms_sender_id: 'sender_id',
+  template_id: 'template_id',
+  personalisation: 'personalisation',
+  scheduled_for: 'scheduled_for',
+}
+
 function common(
   channel: Channel,
-  to: string,
-  sender_id: string | undefined,
-  rest: Pick<shape.EmailBody, 'reference' | 'template_id' | 'personalisation' | 'scheduled_for'>,
+  body: unknown,
+  problems: readonly string[],
+  sound: SoundFields,
   contents: Contents,
-): shape.SendInput {
-  const personalisation = rest.personalisation ?? {}
-  const problems = personalisationProblems(channel, personalisation, contents, show)
-  if (problems.length > 0) throw invalid(problems.map(plain))
+): ReadBody {
+  const unread = problems.length === 0 ? NONE : unreadIn(body, sound)
+  const personalisation = sound.personalisation ?? {}
+  // Phase B needs values that the schema has accepted.
+  const later = unread.has('personalisation')
+    ? []
+    : personalisationProblems(channel, personalisation, contents, show).map(plain)
   return {
-    to,
-    template_id: rest.template_id,
-    reference: rest.reference ?? null,
-    personalisation,
-    contents,
-    scheduled_for: rest.scheduled_for ?? null,
-    sender_id,
+    input: {
+      to: sound.to ?? '',
+      template_id: sound.template_id ?? '',
+      reference: sound.reference ?? null,
+      personalisation,
+      contents,
+      scheduled_for: sound.scheduled_for ?? null,
+      sender_id: sound.sender_id,
+    },
+    unread: later.length === 0 ? unread : new Set([...unread, 'contents']),
+    refusals: [problems, later].flatMap(sentences => (sentences.length > 0 ? [invalid(sentences)] : [])),
   }
+}
+
+const NONE: ReadonlySet<Field> = new Set()
+
+/** Required fields without a usable value, and optional ones that are given but wrong. */
+function unreadIn(body: unknown, sound: Readonly<Record<string, unknown>>): Set<Field> {
+  const given = typeof body === 'object' && body !== null ? Object.keys(body) : []
+  const fields: readonly Field[] = [...given.flatMap(name => NAMES[name] ?? []), 'to', 'template_id']
+  return new Set(fields.filter(field => sound[field] === undefined))
 }

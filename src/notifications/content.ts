@@ -60,7 +60,11 @@ const RENDER: Readonly<Record<Channel, Render>> = {
   }),
 }
 
-async function emailFrom(app: ContentApp, { compiled, source }: CompiledOf<'email'>, values: Values): Promise<Email> {
+export async function emailFrom(
+  app: Pick<ContentApp, 'renderThread'>,
+  { compiled, source }: CompiledOf<'email'>,
+  values: Values,
+): Promise<Email> {
   if (compiled.isTooLarge(values)) return { subject: '', text: '', html: '' } // accepted by a version without this limit
   return compiled.mergedUnits(values) > largeEmail ? app.renderThread.email(source, values) : compiled.render(values)
 }

@@ -81,7 +81,7 @@ const common = ({ template_id, personalisation, reference, scheduled_for }: Hand
 })
 
 /** As a caller of the interface would write it, by channel. */
-const bodyOf: Readonly<Record<Channel, (given: HandSent) => object>> = {
+export const bodyOf: Readonly<Record<Channel, (given: HandSent) => object>> = {
   email: given => ({
     ...common(given),
     email_address: given.to,
