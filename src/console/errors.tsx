@@ -6,7 +6,9 @@ import { usePage } from './components/context.ts'
 import { FORM_TOKEN } from './components/form.tsx'
 import { SoloCard } from './components/solo.tsx'
 import type { PageAnswer } from './page.ts'
-import { t } from './words/index.ts'
+import { ROLE_NAMES } from './team/roles.ts'
+import { type Marked, mark, rich, say, t } from './words/index.ts'
+import { fromNoun } from './words/nouns.tsx'
 
 const page = (status: number, title: string, body: ComponentChildren): PageAnswer => ({
   kind: 'page',
@@ -35,16 +37,16 @@ const Ways = ({ ways }: { ways: readonly Way[] }) => {
   )
 }
 
-const HOME: Way = { words: 'Go to my services', path: '/' }
+const home = (): Way => ({ words: t`Go to my services`, path: '/' })
 const wayTo = (service: { id: string; name: string } | null): Way =>
-  service ? { words: `Go to ${service.name}`, path: `/s/${service.id}` } : HOME
+  service ? { words: t`Go to ${service.name}`, path: `/s/${service.id}` } : home()
 
 export const notFound = (service: { id: string; name: string } | null = null): PageAnswer =>
   page(
     404,
-    'There is nothing here',
+    t`There is nothing here`,
     <>
-      <p>The address may be mistyped, or what it named is gone. Contents of messages are kept for some days only.</p>
+      <p>{t`The address may be mistyped, or what it named is gone. Contents of messages are kept for some days only.`}</p>
       <Ways ways={[wayTo(service)]} />
     </>,
   )
@@ -52,22 +54,22 @@ export const notFound = (service: { id: string; name: string } | null = null): P
 export const wrongMethod = (): PageAnswer =>
   page(
     405,
-    'This address does not work that way',
+    t`This address does not work that way`,
     <>
-      <p>It takes a form that was sent, or it only shows a page. Nothing was changed.</p>
-      <Ways ways={[HOME]} />
+      <p>{t`It takes a form that was sent, or it only shows a page. Nothing was changed.`}</p>
+      <Ways ways={[home()]} />
     </>,
   )
 
 const listed = (words: readonly string[]) =>
-  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+  words.length < 2 ? (words[0] ?? '') : t`${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
 
-const PLURALS: Readonly<Record<Role, string>> = {
-  viewer: 'viewers',
-  author: 'authors',
-  sender: 'senders',
-  developer: 'developers',
-  manager: 'managers',
+const PLURALS: Readonly<Record<Role, Marked>> = {
+  viewer: mark('viewers'),
+  author: mark('authors'),
+  sender: mark('senders'),
+  developer: mark('developers'),
+  manager: mark('managers'),
 }
 
 export type Manager = { name: string; email_address: string }
@@ -79,37 +81,31 @@ export function notPermitted(
   role: Role | null,
   managers: readonly Manager[],
 ): PageAnswer {
-  const roles = ROLES.filter(one => MAY[one].includes(permission)).map(one => PLURALS[one])
+  const roles = ROLES.filter(one => MAY[one].includes(permission)).map(one => say(PLURALS[one]))
   return page(
     403,
-    'You may not see this page',
+    t`You may not see this page`,
     <>
       <p>
-        This page of <bdi>{service.name}</bdi> is for {listed(roles)}.{' '}
-        {role ? (
-          <>
-            You are {/^[aeiou]/.test(role) ? 'an' : 'a'} <strong>{role}</strong> there.
-          </>
-        ) : (
-          'As an operator you see its settings and counts. To see its messages and templates, join its team.'
-        )}
+        {rich`This page of ${<bdi>{service.name}</bdi>} is for ${listed(roles)}.`}{' '}
+        {role
+          ? /^[aeiou]/.test(role)
+            ? rich`You are an ${<strong>{say(ROLE_NAMES[role])}</strong>} there.`
+            : rich`You are a ${<strong>{say(ROLE_NAMES[role])}</strong>} there.`
+          : t`As an operator you see its settings and counts. To see its messages and templates, join its team.`}
       </p>
       {role && managers.length > 0 && (
-        <p>
-          Ask a manager to change your role:{' '}
-          {managers.map(({ name, email_address }, at) => (
-            <>
-              {at > 0 && '; '}
-              <strong>
-                <bdi>{name}</bdi>
-              </strong>
-              , <a href={`mailto:${email_address}`}>{email_address}</a>
-            </>
-          ))}
-          .
-        </p>
+        <p>{rich`Ask a manager to change your role: ${managers.map(({ name, email_address }, at) => (
+          <>
+            {at > 0 && '; '}
+            <strong>
+              <bdi>{name}</bdi>
+            </strong>
+            , <a href={`mailto:${email_address}`}>{email_address}</a>
+          </>
+        ))}.`}</p>
       )}
-      <Ways ways={[wayTo(service), ...(role ? [] : [{ words: 'Open the team', path: `/s/${service.id}/team` }])]} />
+      <Ways ways={[wayTo(service), ...(role ? [] : [{ words: t`Open the team`, path: `/s/${service.id}/team` }])]} />
     </>,
   )
 }
@@ -117,22 +113,22 @@ export function notPermitted(
 export const operatorsOnly = (): PageAnswer =>
   page(
     403,
-    'You may not see this page',
+    t`You may not see this page`,
     <>
-      <p>It is for operators of this installation.</p>
-      <Ways ways={[HOME]} />
+      <p>{t`It is for operators of this installation.`}</p>
+      <Ways ways={[home()]} />
     </>,
   )
 
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'That did not work',
-  403: 'That is not allowed',
-  404: 'There is nothing here',
-  409: 'That was changed meanwhile',
-  413: 'That is too large',
-  415: 'This address takes forms only',
-  422: 'That did not work',
-  429: 'Too much at once',
+const TITLES: Readonly<Record<number, Marked>> = {
+  400: mark('That did not work'),
+  403: mark('That is not allowed'),
+  404: mark('There is nothing here'),
+  409: mark('That was changed meanwhile'),
+  413: mark('That is too large'),
+  415: mark('This address takes forms only'),
+  422: mark('That did not work'),
+  429: mark('Too much at once'),
 }
 
 /** A verb said no; its sentences say why. */
@@ -143,11 +139,11 @@ export const refused = (
 ): PageAnswer =>
   page(
     status,
-    TITLES[status] ?? 'That did not work',
+    say(TITLES[status] ?? mark('That did not work')),
     <>
       {sentences.map(sentence => (
         <p key={sentence} dir="auto">
-          {sentence}
+          {fromNoun(sentence)}
         </p>
       ))}
       <Ways ways={[wayTo(service)]} />
@@ -158,14 +154,17 @@ export const refused = (
 export const broken = (requestId: string, here: string, form: URLSearchParams | null): PageAnswer =>
   page(
     500,
-    'Something broke on our side',
+    t`Something broke on our side`,
     <>
-      <p>{form ? 'What you entered may not be saved. ' : ''}Messages accepted before are safe and go on being sent.</p>
-      <p>Try again in a minute. If it stays, give your operator this number:</p>
+      <p>
+        {form && `${t`What you entered may not be saved.`} `}
+        {t`Messages accepted before are safe and go on being sent.`}
+      </p>
+      <p>{t`Try again in a minute. If it stays, give your operator this number:`}</p>
       <p class="secret">
         <code>{requestId}</code>
       </p>
-      {form ? <Kept form={form} here={here} /> : <Ways ways={[{ words: 'Try again', path: here }, HOME]} />}
+      {form ? <Kept form={form} here={here} /> : <Ways ways={[{ words: t`Try again`, path: here }, home()]} />}
     </>,
   )
 
@@ -173,34 +172,25 @@ export const broken = (requestId: string, here: string, form: URLSearchParams | 
 export const foreignForm = (): PageAnswer =>
   page(
     403,
-    'This form did not come from Herald',
+    t`This form did not come from Herald`,
     <>
-      <p>
-        Another page sent it, so nothing was changed. If you did send it from Herald, your operator has to check{' '}
-        <code>HERALD_BASE_URL</code>: it must be the address that you see in the browser.
-      </p>
-      <Ways ways={[HOME]} />
+      <p>{rich`Another page sent it, so nothing was changed. If you did send it from Herald, your operator has to check ${<code>HERALD_BASE_URL</code>}: it must be the address that you see in the browser.`}</p>
+      <Ways ways={[home()]} />
     </>,
   )
 
 export const needsHttps = (): PageAnswer =>
   page(
     403,
-    'The console needs https',
-    <p>
-      Without it, everybody on the way could read your session. Put a proxy with a certificate in front of Herald and
-      set <code>HERALD_BASE_URL</code> to its https address, or open the console on the machine itself, as localhost.
-    </p>,
+    t`The console needs https`,
+    <p>{rich`Without it, everybody on the way could read your session. Put a proxy with a certificate in front of Herald and set ${<code>HERALD_BASE_URL</code>} to its https address, or open the console on the machine itself, as localhost.`}</p>,
   )
 
 export const needsAddress = (): PageAnswer =>
   page(
     403,
-    'The console does not know its address',
-    <p>
-      Links in mails would lead wherever a request says. Set <code>HERALD_BASE_URL</code> to the address that people
-      use, such as https://notify.example.org, and start Herald again.
-    </p>,
+    t`The console does not know its address`,
+    <p>{rich`Links in mails would lead wherever a request says. Set ${<code>HERALD_BASE_URL</code>} to the address that people use, such as https://notify.example.org, and start Herald again.`}</p>,
   )
 
 /** What was entered, as fields that nobody sees, to be sent again: by the token of the browser, because the session may change. */
@@ -212,9 +202,7 @@ const Kept = ({ form, here }: { form: URLSearchParams; here: string }) => {
       {[...form].map(
         ([name, value], at) => name !== FORM_TOKEN && <input key={at} type="hidden" name={name} value={value} />,
       )}
-      <button class="btn" type="submit">
-        Send again
-      </button>
+      <button class="btn" type="submit">{t`Send again`}</button>
     </form>
   )
 }
@@ -223,12 +211,9 @@ const Kept = ({ form, here }: { form: URLSearchParams; here: string }) => {
 export const signInToSend = (form: URLSearchParams, here: string): PageAnswer =>
   keeping(
     403,
-    'Your session has ended',
-    <p>
-      Nothing was changed yet, and nothing you entered is lost. Sign in in another tab, then come back and send it
-      again.
-    </p>,
-    { words: 'Sign in in another tab', path: '/sign-in' },
+    t`Your session has ended`,
+    <p>{t`Nothing was changed yet, and nothing you entered is lost. Sign in in another tab, then come back and send it again.`}</p>,
+    { words: t`Sign in in another tab`, path: '/sign-in' },
     form,
     here,
   )
@@ -237,9 +222,9 @@ export const signInToSend = (form: URLSearchParams, here: string): PageAnswer =>
 export const oldForm = (form: URLSearchParams, here: string): PageAnswer =>
   page(
     403,
-    'This page was from an earlier session',
+    t`This page was from an earlier session`,
     <>
-      <p>Nothing was changed yet, and nothing you entered is lost. Send it again if you still want it.</p>
+      <p>{t`Nothing was changed yet, and nothing you entered is lost. Send it again if you still want it.`}</p>
       <Kept form={form} here={here} />
     </>,
   )
@@ -259,12 +244,9 @@ export const oldUpload = (here: string): PageAnswer =>
 export const confirmToSend = (form: URLSearchParams, here: string): PageAnswer =>
   keeping(
     403,
-    'Confirm that it is you',
-    <p>
-      This needs a sign-in of the last ten minutes. Nothing was changed yet, and nothing you entered is lost. Confirm in
-      another tab, then come back and send it again.
-    </p>,
-    { words: 'Confirm in another tab', path: '/sign-in/confirm?return=%2Faccount' },
+    t`Confirm that it is you`,
+    <p>{t`This needs a sign-in of the last ten minutes. Nothing was changed yet, and nothing you entered is lost. Confirm in another tab, then come back and send it again.`}</p>,
+    { words: t`Confirm in another tab`, path: '/sign-in/confirm?return=%2Faccount' },
     form,
     here,
   )
@@ -299,14 +281,12 @@ const OtherTab = ({ way: { words, path } }: { way: Way }) => (
 /** On the way to the provider of single sign-on, when a form began it: a form may not be redirected to another site. */
 export const leaving = (to: string): PageAnswer => ({
   kind: 'page',
-  title: 'Leaving Herald',
+  title: t`Leaving Herald`,
   width: 'solo',
   body: (
-    <SoloCard title="You go on elsewhere">
+    <SoloCard title={t`You go on elsewhere`}>
       <p>
-        <a class="btn btn-primary" href={to}>
-          Continue
-        </a>
+        <a class="btn btn-primary" href={to}>{t`Continue`}</a>
       </p>
     </SoloCard>
   ),

@@ -1,5 +1,6 @@
-// Times and numbers as a person reads them: in their time zone, with the words of the console's design.
+// Times and numbers as a person reads them: in their time zone and language, with the words of the console's design.
 import { type Timestamp, zulu } from '../core/clock.ts'
+import type { Language } from './words/index.ts'
 
 export type Formats = {
   timeZone: string
@@ -7,6 +8,8 @@ export type Formats = {
   brief(at: Timestamp): string
   /** "Wednesday 11 November 2026, 14:32:08". */
   full(at: Timestamp): string
+  /** "Wednesday 11 November 2026". */
+  date(at: Timestamp): string
   /** "14:32:08.204", with the day when it is not today. */
   precise(at: Timestamp): string
   /** "Wed 11 Nov". */
@@ -26,11 +29,64 @@ const HOUR_MS = 3_600_000
 /** The offset of a zone changes at quarters of an hour only. */
 const QUARTER_MS = HOUR_MS / 4
 
+/** How a language writes what is the same in all zones. */
+type Writing = {
+  days: readonly string[]
+  shortDays: readonly string[]
+  months: readonly string[]
+  shortMonths: readonly string[]
+  /** Of a month. */
+  date(day: number): string
+  /** Between date and time, in full and in short. */
+  at: readonly [full: string, short: string]
+  /** Between seconds and milliseconds. */
+  point: string
+  ago(value: number, unit: 's' | 'min'): string
+  number: Intl.NumberFormat
+  /** Before the percent sign. */
+  space: string
+}
+
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const MONTHS = [
   ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
   ...['August', 'September', 'October', 'November', 'December'],
 ]
+const JOURS = ['dimanche', 'lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi']
+const MOIS = [
+  ...['janvier', 'février', 'mars', 'avril', 'mai', 'juin', 'juillet'],
+  ...['août', 'septembre', 'octobre', 'novembre', 'décembre'],
+]
+
+const WRITINGS: Readonly<Record<Language, Writing>> = {
+  en: {
+    days: DAYS,
+    shortDays: DAYS.map(day => day.slice(0, 3)),
+    months: MONTHS,
+    shortMonths: MONTHS.map(month => month.slice(0, 3)),
+    date: String,
+    at: [', ', ', '],
+    point: '.',
+    ago: (value, unit) => `${value} ${unit} ago`,
+    number: new Intl.NumberFormat('en-GB'),
+    space: ' ',
+  },
+  fr: {
+    days: JOURS,
+    shortDays: JOURS.map(day => `${day.slice(0, 3)}.`),
+    months: MOIS,
+    shortMonths: [
+      ...['janv.', 'févr.', 'mars', 'avr.', 'mai', 'juin', 'juil.'],
+      ...['août', 'sept.', 'oct.', 'nov.', 'déc.'],
+    ],
+    date: day => (day === 1 ? '1er' : String(day)),
+    at: [' à ', ', '],
+    point: ',',
+    ago: (value, unit) => `il y a ${value}\u00a0${unit}`,
+    number: new Intl.NumberFormat('fr-FR'),
+    space: '\u00a0',
+  },
+}
 
 /** What a zone's clock is ahead of UTC, by quarter of an hour. Intl takes 20 µs for a time, so each is asked for once. */
 type Zone = { format: Intl.DateTimeFormat; ahead: Map<number, number> }
@@ -85,23 +141,25 @@ const formatOf = (timeZone: string) =>
     hourCycle: 'h23',
   })
 
-const numbers = new Intl.NumberFormat('en-GB')
-
 export const millisOf = (at: Timestamp) => Date.parse(zulu(at))
 
 const two = (value: number) => String(value).padStart(2, '0')
 
 /** `now` in milliseconds since 1970. A person without a zone reads UTC; a time in full then says so. */
-export function createFormats(timeZone: string | null, now: () => number): Formats {
+export function createFormats(timeZone: string | null, now: () => number, language: Language = 'en'): Formats {
+  const writing = WRITINGS[language]
   const isKnown = timeZone !== null && isTimeZone(timeZone)
   const zone = zoneOf(isKnown ? timeZone : 'UTC')
   /** A date whose UTC fields are those of the person's clock. */
   const local = (millis: number) => new Date(millis + aheadOf(zone, millis))
-  const weekday = (then: Date) => DAYS[then.getUTCDay()] ?? ''
-  const month = (then: Date) => MONTHS[then.getUTCMonth()] ?? ''
-  const shortDay = (then: Date) => `${then.getUTCDate()} ${month(then).slice(0, 3)}`
+  const shortWeekday = (then: Date) => writing.shortDays[then.getUTCDay()] ?? ''
+  const shortDay = (then: Date) => `${writing.date(then.getUTCDate())} ${writing.shortMonths[then.getUTCMonth()] ?? ''}`
   const clock = (then: Date) => `${two(then.getUTCHours())}:${two(then.getUTCMinutes())}`
   const seconds = (then: Date) => `${clock(then)}:${two(then.getUTCSeconds())}`
+  const date = (then: Date) => {
+    const [weekday, month] = [writing.days[then.getUTCDay()], writing.months[then.getUTCMonth()]]
+    return `${weekday} ${writing.date(then.getUTCDate())} ${month} ${then.getUTCFullYear()}`
+  }
   const isSameDay = (a: Date, b: Date) => Math.floor(a.getTime() / DAY_MS) === Math.floor(b.getTime() / DAY_MS)
 
   function brief(at: Timestamp): string {
@@ -109,7 +167,7 @@ export function createFormats(timeZone: string | null, now: () => number): Forma
     const [then, today] = [local(millis), local(now())]
     if (isSameDay(then, today)) return seconds(then)
     // The same weekday of last week would be ambiguous: only days less than six days away have names.
-    if (Math.abs(millis - now()) < 6 * DAY_MS) return `${weekday(then).slice(0, 3)} ${clock(then)}`
+    if (Math.abs(millis - now()) < 6 * DAY_MS) return `${shortWeekday(then)} ${clock(then)}`
     return `${shortDay(then)}${then.getUTCFullYear() === today.getUTCFullYear() ? '' : ` ${then.getUTCFullYear()}`}`
   }
 
@@ -118,25 +176,28 @@ export function createFormats(timeZone: string | null, now: () => number): Forma
     brief,
     full(at) {
       const then = local(millisOf(at))
-      const date = `${weekday(then)} ${then.getUTCDate()} ${month(then)} ${then.getUTCFullYear()}`
-      return `${date}, ${seconds(then)}${isKnown ? '' : ' UTC'}`
+      return `${date(then)}${writing.at[0]}${seconds(then)}${isKnown ? '' : ' UTC'}`
     },
+    date: at => date(local(millisOf(at))),
     precise(at) {
       const then = local(millisOf(at))
-      const time = `${seconds(then)}.${String(then.getUTCMilliseconds()).padStart(3, '0')}`
-      return isSameDay(then, local(now())) ? time : `${shortDay(then)}, ${time}`
+      const time = `${seconds(then)}${writing.point}${String(then.getUTCMilliseconds()).padStart(3, '0')}`
+      return isSameDay(then, local(now())) ? time : `${shortDay(then)}${writing.at[1]}${time}`
     },
     day(at) {
       const then = local(millisOf(at))
-      return `${weekday(then).slice(0, 3)} ${shortDay(then)}`
+      return `${shortWeekday(then)} ${shortDay(then)}`
     },
     clock: at => clock(local(millisOf(at))),
     ago(at) {
       const passed = now() - millisOf(at)
       if (passed < 0 || passed >= HOUR_MS) return brief(at)
-      return passed < 60_000 ? `${Math.floor(passed / 1_000)} s ago` : `${Math.floor(passed / 60_000)} min ago`
+      return passed < 60_000
+        ? writing.ago(Math.floor(passed / 1_000), 's')
+        : writing.ago(Math.floor(passed / 60_000), 'min')
     },
-    number: value => numbers.format(value),
-    share: (part, whole) => (whole === 0 ? '–' : `${numbers.format(Math.round((part / whole) * 1_000) / 10)} %`),
+    number: value => writing.number.format(value),
+    share: (part, whole) =>
+      whole === 0 ? '–' : `${writing.number.format(Math.round((part / whole) * 1_000) / 10)}${writing.space}%`,
   }
 }

@@ -10,7 +10,7 @@ import { Page, type PageContext } from './components/context.ts'
 import { FormToken } from './components/form.tsx'
 import { SearchField } from './components/list.tsx'
 import { Dialog } from './components/overlays.tsx'
-import { language, t } from './words/index.ts'
+import { language, type Marked, mark, rich, say, t } from './words/index.ts'
 
 export type Frame = {
   context: PageContext
@@ -31,7 +31,7 @@ export type Shown = { title: string; body: VNode; width?: 'narrow' | 'wide' | 's
 
 type NavItem = {
   key: string
-  words: string
+  words: Marked
   /** Under `/s/:service`. */
   path: string
   icon: IconName
@@ -40,13 +40,13 @@ type NavItem = {
   letter?: string
 }
 
-const GROUPS: readonly { title?: string; items: readonly NavItem[] }[] = [
+const GROUPS: readonly { title?: Marked; items: readonly NavItem[] }[] = [
   {
     items: [
-      { key: 'overview', words: 'Overview', path: '', icon: 'overview', permission: 'see-service', letter: 'o' },
+      { key: 'overview', words: mark('Overview'), path: '', icon: 'overview', permission: 'see-service', letter: 'o' },
       {
         key: 'messages',
-        words: 'Messages',
+        words: mark('Messages'),
         path: '/messages',
         icon: 'messages',
         permission: 'see-messages',
@@ -54,53 +54,60 @@ const GROUPS: readonly { title?: string; items: readonly NavItem[] }[] = [
       },
       {
         key: 'templates',
-        words: 'Templates',
+        words: mark('Templates'),
         path: '/templates',
         icon: 'template',
         permission: 'see-messages',
         letter: 't',
       },
-      { key: 'send', words: 'Send', path: '/send', icon: 'send', permission: 'send-messages', letter: 's' },
-      { key: 'jobs', words: 'Jobs', path: '/jobs', icon: 'job', permission: 'see-messages', letter: 'j' },
+      { key: 'send', words: mark('Send'), path: '/send', icon: 'send', permission: 'send-messages', letter: 's' },
+      { key: 'jobs', words: mark('Jobs'), path: '/jobs', icon: 'job', permission: 'see-messages', letter: 'j' },
     ],
   },
   {
-    title: 'Developers',
+    title: mark('Developers'),
     items: [
-      { key: 'keys', words: 'API keys', path: '/keys', icon: 'key', permission: 'manage-keys', letter: 'k' },
+      { key: 'keys', words: mark('API keys'), path: '/keys', icon: 'key', permission: 'manage-keys', letter: 'k' },
       {
         key: 'webhooks',
-        words: 'Webhooks',
+        words: mark('Webhooks'),
         path: '/webhooks',
         icon: 'webhook',
         permission: 'manage-webhooks',
         letter: 'w',
       },
-      { key: 'inbox', words: 'Captured inbox', path: '/inbox', icon: 'inbox', permission: 'manage-keys', letter: 'i' },
+      {
+        key: 'inbox',
+        words: mark('Captured inbox'),
+        path: '/inbox',
+        icon: 'inbox',
+        permission: 'manage-keys',
+        letter: 'i',
+      },
     ],
   },
   {
-    title: 'Service',
+    title: mark('Service'),
     items: [
-      { key: 'team', words: 'Team', path: '/team', icon: 'team', permission: 'see-service' },
-      { key: 'settings', words: 'Settings', path: '/settings', icon: 'settings', permission: 'see-service' },
-      { key: 'changes', words: 'Changes', path: '/changes', icon: 'log', permission: 'manage-service' },
+      { key: 'team', words: mark('Team'), path: '/team', icon: 'team', permission: 'see-service' },
+      { key: 'settings', words: mark('Settings'), path: '/settings', icon: 'settings', permission: 'see-service' },
+      { key: 'changes', words: mark('Changes'), path: '/changes', icon: 'log', permission: 'manage-service' },
     ],
   },
 ]
 
 /** Pages of no service. */
-const OWN: readonly { key: string; words: string; path: string; icon: IconName }[] = [
-  { key: 'services', words: 'My services', path: '/', icon: 'services' },
-  { key: 'account', words: 'My account', path: '/account', icon: 'settings' },
+const OWN: readonly { key: string; words: Marked; path: string; icon: IconName }[] = [
+  { key: 'services', words: mark('My services'), path: '/', icon: 'services' },
+  { key: 'account', words: mark('My account'), path: '/account', icon: 'settings' },
 ]
 
 const INSTALLATION: typeof OWN = [
-  { key: 'all-services', words: 'All services', path: '/operator/services', icon: 'services' },
-  { key: 'system', words: 'System', path: '/operator/system', icon: 'system' },
-  { key: 'people', words: 'People', path: '/operator/people', icon: 'team' },
-  { key: 'audit', words: 'Audit log', path: '/operator/audit', icon: 'log' },
-  { key: 'all-inbox', words: 'Captured inbox', path: '/operator/inbox', icon: 'inbox' },
+  { key: 'all-services', words: mark('All services'), path: '/operator/services', icon: 'services' },
+  { key: 'system', words: mark('System'), path: '/operator/system', icon: 'system' },
+  { key: 'people', words: mark('People'), path: '/operator/people', icon: 'team' },
+  { key: 'audit', words: mark('Audit log'), path: '/operator/audit', icon: 'log' },
+  { key: 'all-inbox', words: mark('Captured inbox'), path: '/operator/inbox', icon: 'inbox' },
 ]
 
 /** A whole document. */
@@ -145,7 +152,7 @@ function App({ shown, frame }: { shown: Shown; frame: Frame }) {
         {t`Skip to content`}
       </a>
       <div class="app">
-        <nav class="sidebar" id="menu" popover="auto" aria-label="Main">
+        <nav class="sidebar" id="menu" popover="auto" aria-label={t`Main`}>
           <div class="sidebar-in">
             <a class="brand" href={context.url('/')}>
               <Icon name="herald" />
@@ -162,10 +169,8 @@ function App({ shown, frame }: { shown: Shown; frame: Frame }) {
           </main>
           <footer class="footer">
             <span>Herald {frame.version}</span>
-            <a href={frame.docs}>Documentation</a>
-            <button class="link-btn" type="button" popovertarget="shortcuts">
-              Keyboard shortcuts
-            </button>
+            <a href={frame.docs}>{t`Documentation`}</a>
+            <button class="link-btn" type="button" popovertarget="shortcuts">{t`Keyboard shortcuts`}</button>
           </footer>
         </div>
       </div>
@@ -179,15 +184,15 @@ function Switcher({ frame: { context, services, service, person, has } }: { fram
   return (
     <>
       <button class="btn switcher" type="button" popovertarget="services">
-        <Avatar name={service?.name ?? 'All services'} square />
+        <Avatar name={service?.name ?? t`All services`} square />
         <span class="switcher-name">
           <b>
-            <bdi>{service?.name ?? 'All services'}</bdi>
+            <bdi>{service?.name ?? t`All services`}</bdi>
           </b>
-          <small>{service ? MODES[service.mode] : 'Herald'}</small>
+          <small>{service ? say(MODES[service.mode]) : 'Herald'}</small>
         </span>
         <Icon name="updown" />
-        <Hidden>Change service</Hidden>
+        <Hidden>{t`Change service`}</Hidden>
       </button>
       <div class="menu" id="services" popover="auto">
         {services.slice(0, MOST_SWITCHED).map(({ id, name }) => (
@@ -199,12 +204,12 @@ function Switcher({ frame: { context, services, service, person, has } }: { fram
         {services.length > 0 && <hr />}
         <a href={url('/')}>
           <Icon name="services" />
-          All my services
+          {t`All my services`}
         </a>
         {person?.is_operator && has('GET', '/operator/system') && (
           <a href={url('/operator/system')}>
             <Icon name="system" />
-            Installation
+            {t`Installation`}
           </a>
         )}
       </div>
@@ -214,7 +219,7 @@ function Switcher({ frame: { context, services, service, person, has } }: { fram
 
 /** What is searched for is posted to it as `q`. */
 const SEARCH = '/s/:service/messages/search'
-const MODES = { live: 'Live', trial: 'Trial' } as const
+const MODES = { live: mark('Live'), trial: mark('Trial') } as const
 /** The menu stays short; the page of all services has a search. */
 const MOST_SWITCHED = 12
 
@@ -229,7 +234,7 @@ function ServiceNav({ frame: { context, service, has }, nav }: { frame: Frame; n
         return (
           open.length > 0 && (
             <div class="nav" key={title ?? ''}>
-              {title && <h2 class="nav-title">{title}</h2>}
+              {title && <h2 class="nav-title">{say(title)}</h2>}
               {open.map(({ key, words, path, icon, letter }) => (
                 <a
                   key={key}
@@ -238,7 +243,7 @@ function ServiceNav({ frame: { context, service, has }, nav }: { frame: Frame; n
                   {...(letter && { 'data-go': letter })}
                 >
                   <Icon name={icon} />
-                  {words}
+                  {say(words)}
                 </a>
               ))}
             </div>
@@ -256,7 +261,7 @@ function OwnNav({ frame: { context, person, has }, nav }: { frame: Frame; nav: s
       .map(({ key, words, path, icon }) => (
         <a key={key} href={context.url(path)} {...current(key === nav)}>
           <Icon name={icon} />
-          {words}
+          {say(words)}
         </a>
       ))
   const installation = person?.is_operator ? group(INSTALLATION) : []
@@ -265,7 +270,7 @@ function OwnNav({ frame: { context, person, has }, nav }: { frame: Frame; nav: s
       <div class="nav">{group(OWN)}</div>
       {installation.length > 0 && (
         <div class="nav">
-          <h2 class="nav-title">Installation</h2>
+          <h2 class="nav-title">{t`Installation`}</h2>
           {installation}
         </div>
       )}
@@ -281,32 +286,28 @@ function Topbar({ frame: { context, service, person, has } }: { frame: Frame }) 
     <header class="topbar">
       <button class="btn btn-quiet btn-icon menu-btn" type="button" popovertarget="menu">
         <Icon name="menu" />
-        <Hidden>Menu</Hidden>
+        <Hidden>{t`Menu`}</Hidden>
       </button>
       {/* A POST: what is searched for may be an address, which must not stand in the address of a page. */}
       {service && canSearch && (
         <form class="search" role="search" method="post" action={url(`/s/${service.id}/messages/search`)}>
           <FormToken />
-          <SearchField name="q" label="Recipient, reference or id" hasKey />
+          <SearchField name="q" label={t`Recipient, reference or id`} hasKey />
         </form>
       )}
       <div class="topbar-end">
         <button class="btn btn-quiet btn-icon" type="button" popovertarget="account">
           <Avatar name={person.name || person.email_address} />
-          <Hidden>
-            Account of <bdi>{person.name || person.email_address}</bdi>
-          </Hidden>
+          <Hidden>{rich`Account of ${<bdi>{person.name || person.email_address}</bdi>}`}</Hidden>
         </button>
         <div class="menu menu-end" id="account" popover="auto">
-          <a href={url('/account')}>My account</a>
-          <a href={url('/account#look')}>Light or dark</a>
-          <button type="button" popovertarget="shortcuts">
-            Keyboard shortcuts
-          </button>
+          <a href={url('/account')}>{t`My account`}</a>
+          <a href={url('/account#look')}>{t`Light or dark`}</a>
+          <button type="button" popovertarget="shortcuts">{t`Keyboard shortcuts`}</button>
           <hr />
           <form method="post" action={url('/sign-out')}>
             <FormToken />
-            <button type="submit">Sign out</button>
+            <button type="submit">{t`Sign out`}</button>
           </form>
         </div>
       </div>
@@ -330,19 +331,19 @@ function Shortcuts({ frame: { service, has, person } }: { frame: Frame }) {
     ({ path, permission, letter }) => letter && has('GET', `/s/:service${path}`) && service?.may(permission),
   )
   const rows: readonly (readonly [keys: readonly string[], words: string])[] = [
-    ...(has('POST', SEARCH) && service?.may('see-messages') ? [[['/'], 'Search messages'] as const] : []),
-    ...pages.map(({ letter = '', words }) => [['g', letter], words] as const),
-    [['j', 'k'], 'Next and previous row'],
-    [['[', ']'], 'Newer and older page'],
-    ...(service ? [[['e'], 'Edit the template'] as const] : []),
-    [['Ctrl', 'S'], 'Save the template'],
-    [['Ctrl', 'Enter'], 'Submit the form'],
-    [['?'], 'This list'],
-    [['Esc'], 'Close what is open'],
+    ...(has('POST', SEARCH) && service?.may('see-messages') ? [[['/'], t`Search messages`] as const] : []),
+    ...pages.map(({ letter = '', words }) => [['g', letter], say(words)] as const),
+    [['j', 'k'], t`Next and previous row`],
+    [['[', ']'], t`Newer and older page`],
+    ...(service ? [[['e'], t`Edit the template`] as const] : []),
+    [[t`Ctrl`, 'S'], t`Save the template`],
+    [[t`Ctrl`, t`Enter`], t`Submit the form`],
+    [['?'], t`This list`],
+    [[t`Esc`], t`Close what is open`],
   ]
   return (
-    <Dialog id="shortcuts" title="Keyboard shortcuts">
-      {!person?.shortcuts && <p>Single letters are turned off in your account.</p>}
+    <Dialog id="shortcuts" title={t`Keyboard shortcuts`}>
+      {!person?.shortcuts && <p>{t`Single letters are turned off in your account.`}</p>}
       <dl class="facts">
         {rows.map(([keys, words]) => (
           <>

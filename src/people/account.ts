@@ -11,7 +11,7 @@ import { readEmail } from '../recipients/email.ts'
 import { emailFrom, nameFrom } from '../services/checks.ts'
 import { readdressMember, renameMember } from '../services/sql/members.ts'
 import { trustedConsole } from './links.ts'
-import type { Person, Theme } from './person.ts'
+import type { Person, ShownLanguage, Theme } from './person.ts'
 import {
   type AccountChange,
   noteTimeZone as note,
@@ -23,6 +23,7 @@ import { personBy } from './sql/people.ts'
 type App = { db: Database }
 
 export const THEMES = ['auto', 'light', 'dark'] as const satisfies readonly Theme[]
+export const SHOWN_LANGUAGES = ['auto', 'en', 'fr'] as const satisfies readonly ShownLanguage[]
 
 /** Throws a refusal for a name that cannot be one. */
 export async function changeAccount(app: App, actor: PersonActor, change: AccountChange): Promise<void> {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { french } from '../../src/console/words/fr.ts'
 import { acceptedLanguage, inLanguage, mark, plural, rich, say, t } from '../../src/console/words/index.ts'
-import { textsIn } from './support/texts.ts'
+import { textsIn, unescaped } from './support/texts.ts'
 
 const root = new URL('../../src/console/', import.meta.url)
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
@@ -39,7 +39,7 @@ describe('the catalogue', () => {
     // The formatter writes an entry's key at the beginning of a line.
     const keys = catalogues.flatMap(file =>
       [...read(`words/fr/${file}`).matchAll(/^ {2}(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\w+)):/gm)].map(
-        ([, single, double, word]) => (single ?? double ?? word ?? '').replace(/\\(.)/g, '$1'),
+        ([, single, double, word]) => unescaped(single ?? double ?? word ?? ''),
       ),
     )
     expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([])

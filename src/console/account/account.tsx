@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { type Id, readId } from '../../core/id.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { changeAccount, isTimeZone, THEMES, timeZones } from '../../people/account.ts'
+import { changeAccount, isTimeZone, SHOWN_LANGUAGES, THEMES, timeZones } from '../../people/account.ts'
 import { listPasskeys, type Passkey } from '../../people/passkeys.ts'
 import type { Membership, Session, SignedIn, SignInMethod } from '../../people/person.ts'
 import { endOtherSessions, endSession, listSessions } from '../../people/session.ts'
@@ -12,16 +12,19 @@ import { Choice, Choices, ErrorSummary, type FieldErrors, Form, Input, Select } 
 import { Table, Title } from '../components/list.tsx'
 import { Dialog } from '../components/overlays.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
+import { sentencesOf } from '../refused.ts'
+import { ROLE_NAMES } from '../team/roles.ts'
+import { known, type Marked, mark, rich, say, t } from '../words/index.ts'
 
 export const DONE = {
-  saved: 'Your account is saved.',
-  'passkey-added': 'The passkey is added. From now on you can sign in with it.',
-  'passkey-renamed': 'The passkey has its new name.',
-  'passkey-removed': 'The passkey is removed here. Delete it on your device, too.',
-  'session-ended': 'That browser is signed out.',
-  'sessions-ended': 'Every other browser is signed out.',
-  'address-asked': 'If nobody has the new address, a link is on its way to it. Open it in this browser.',
-  'address-changed': 'Your e-mail address is changed. From now on links go to the new one.',
+  saved: mark('Your account is saved.'),
+  'passkey-added': mark('The passkey is added. From now on you can sign in with it.'),
+  'passkey-renamed': mark('The passkey has its new name.'),
+  'passkey-removed': mark('The passkey is removed here. Delete it on your device, too.'),
+  'session-ended': mark('That browser is signed out.'),
+  'sessions-ended': mark('Every other browser is signed out.'),
+  'address-asked': mark('If nobody has the new address, a link is on its way to it. Open it in this browser.'),
+  'address-changed': mark('Your e-mail address is changed. From now on links go to the new one.'),
 } as const
 
 export const accountPage = (visit: SignedInVisit): Promise<Answer> => accountForm(visit, {})
@@ -36,7 +39,7 @@ export async function accountForm(visit: SignedInVisit, { errors = {}, values, s
   ])
   return {
     kind: 'page',
-    title: Object.keys(errors).length > 0 ? 'Error: My account' : 'My account',
+    title: Object.keys(errors).length > 0 ? t`Error: ${t`My account`}` : t`My account`,
     width: 'narrow',
     nav: 'account',
     ...(status !== undefined && { status }),
@@ -59,18 +62,20 @@ export async function saveAccount(visit: SignedInVisit): Promise<Answer> {
   const { form: values } = visit
   const zone = values.get('time_zone_name') ?? ''
   const theme = THEMES.find(one => one === values.get('theme'))
+  const language = SHOWN_LANGUAGES.find(one => one === values.get('language'))
   const errors: Record<string, string> = {}
-  if (!isTimeZone(zone)) errors.time_zone_name = 'Choose a time zone of the list.'
-  if (!theme) errors.theme = 'Choose one of the three.'
+  if (!isTimeZone(zone)) errors.time_zone_name = t`Choose a time zone of the list.`
+  if (!theme) errors.theme = t`Choose one of the three.`
   const name = values.get('name') ?? ''
-  if (name.trim() === '') errors.name = 'Enter your name.'
-  if (Object.keys(errors).length > 0 || !theme) return accountForm(visit, { errors, values, status: 422 })
+  if (name.trim() === '') errors.name = t`Enter your name.`
+  if (!language) errors.language = t`Choose a language of the list.`
+  if (Object.keys(errors).length > 0 || !theme || !language) return accountForm(visit, { errors, values, status: 422 })
   const shortcuts = values.has('shortcuts')
   try {
-    await changeAccount(visit.parts, visit.actor, { name, time_zone: zone, theme, shortcuts })
+    await changeAccount(visit.parts, visit.actor, { name, time_zone: zone, theme, language, shortcuts })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return accountForm(visit, { errors: { name: error.messages.join(' ') }, values, status: 422 })
+    return accountForm(visit, { errors: { name: sentencesOf(error) }, values, status: 422 })
   }
   return { kind: 'redirect', to: '/account?done=saved' }
 }
@@ -106,7 +111,7 @@ function Account(props: Props) {
   return (
     <>
       <PageHead
-        title="My account"
+        title={t`My account`}
         lede={
           <>
             <bdi>{person.name}</bdi>, <bdi>{person.email_address}</bdi>
@@ -114,9 +119,7 @@ function Account(props: Props) {
         }
       >
         <Form action="/sign-out" class="row">
-          <button class="btn" type="submit">
-            Sign out
-          </button>
+          <button class="btn" type="submit">{t`Sign out`}</button>
         </Form>
       </PageHead>
       <Done done={props.done} sentences={DONE} />
@@ -130,28 +133,32 @@ function Account(props: Props) {
   )
 }
 
-const THEME_WORDS = { auto: 'Like my device', light: 'Light', dark: 'Dark' } as const
+/** Each in itself, so that everybody finds their own. */
+const LANGUAGE_NAMES = { en: 'English', fr: 'Français' } as const
+
+const THEME_WORDS = { auto: mark('Like my device'), light: mark('Light'), dark: mark('Dark') } as const
 
 function You({ signedIn: { person }, values, errors }: Props) {
   const zone = values.get('time_zone_name') ?? person.time_zone ?? 'UTC'
   const theme = values.get('theme') ?? person.theme
+  const language = values.get('language') ?? person.language
   const hasShortcuts = values.has('name') ? values.has('shortcuts') : person.shortcuts
   const zones = timeZones()
   return (
-    <Card title="You and your view" id="you">
+    <Card title={t`You and your view`} id="you">
       <Form action="/account">
         <Input
-          label="Name"
+          label={t`Name`}
           name="name"
           value={values.get('name') ?? person.name}
           error={errors.name}
-          hint="Your team sees it beside what you do."
+          hint={t`Your team sees it beside what you do.`}
           autocomplete="name"
           dir="auto"
           required
         />
         <Select
-          label="Time zone"
+          label={t`Time zone`}
           name="time_zone_name"
           value={zone}
           error={errors.time_zone_name}
@@ -160,25 +167,34 @@ function You({ signedIn: { person }, values, errors }: Props) {
             one => [one, one.replaceAll('_', ' ')] as const,
           )}
         />
+        <Select
+          label={t`Language`}
+          name="language"
+          value={language}
+          error={errors.language}
+          hint={t`Also decides how dates and numbers are written.`}
+          width="md"
+          options={SHOWN_LANGUAGES.map(
+            one => [one, one === 'auto' ? t`Like my browser` : LANGUAGE_NAMES[one]] as const,
+          )}
+        />
         <Choices
-          legend="Light or dark"
+          legend={t`Light or dark`}
           name="theme"
           type="radio"
           error={errors.theme}
-          options={THEMES.map(value => ({ value, words: THEME_WORDS[value], checked: value === theme }))}
+          options={THEMES.map(value => ({ value, words: say(THEME_WORDS[value]), checked: value === theme }))}
         />
         <Choice
           type="checkbox"
           name="shortcuts"
           value="on"
           checked={hasShortcuts}
-          words="Single-letter keyboard shortcuts"
-          hint="Turn off if you use speech input."
+          words={t`Single-letter keyboard shortcuts`}
+          hint={t`Turn off if you use speech input.`}
         />
         <div class="row">
-          <button class="btn btn-primary" type="submit">
-            Save
-          </button>
+          <button class="btn btn-primary" type="submit">{t`Save`}</button>
         </div>
       </Form>
     </Card>
@@ -192,52 +208,39 @@ function WaysToSignIn({ passkeys, hasLocal, hasSingleSignOn }: Props) {
   const ways: Way[] = [
     ...passkeys.map(passkey => ({
       key: passkey.id as string,
-      name: (
-        <>
-          Passkey “<bdi>{passkey.name}</bdi>”
-        </>
-      ),
-      sub: (
-        <>
-          added <Time at={passkey.created_at} />,{' '}
-          {passkey.last_used_at ? (
-            <>
-              last used <Time at={passkey.last_used_at} />
-            </>
-          ) : (
-            'not used yet'
-          )}
-        </>
-      ),
+      name: <>{rich`Passkey “${<bdi>{passkey.name}</bdi>}”`}</>,
+      sub: passkey.last_used_at
+        ? rich`added ${<Time at={passkey.created_at} />}, last used ${<Time at={passkey.last_used_at} />}`
+        : rich`added ${<Time at={passkey.created_at} />}, not used yet`,
       actions: <PasskeyActions passkey={passkey} />,
     })),
-    ...(hasLocal ? [{ key: 'link', name: 'E-mail link', sub: 'always possible', actions: null }] : []),
+    ...(hasLocal ? [{ key: 'link', name: t`E-mail link`, sub: t`always possible`, actions: null }] : []),
     ...(hasSingleSignOn
-      ? [{ key: 'single-sign-on', name: 'Single sign-on', sub: 'with your organisation', actions: null }]
+      ? [{ key: 'single-sign-on', name: t`Single sign-on`, sub: t`with your organisation`, actions: null }]
       : []),
   ]
   return (
     <>
       <Card
-        title="Signing in"
+        title={t`Signing in`}
         id="signin"
         body={false}
         foot={
           hasLocal && (
             <a class="btn btn-sm" href={url('/account/passkeys/new')}>
               <Icon name="plus" />
-              Add a passkey
+              {t`Add a passkey`}
             </a>
           )
         }
       >
         <Table
-          caption="Ways to sign in"
+          caption={t`Ways to sign in`}
           rows={ways}
           keyOf={way => way.key}
           columns={[
             {
-              head: 'Way',
+              head: t`Way`,
               cell: way => (
                 <>
                   <strong>{way.name}</strong>
@@ -245,7 +248,7 @@ function WaysToSignIn({ passkeys, hasLocal, hasSingleSignOn }: Props) {
                 </>
               ),
             },
-            { head: 'Actions', hidden: true, kind: 'num', cell: way => way.actions },
+            { head: t`Actions`, hidden: true, kind: 'num', cell: way => way.actions },
           ]}
         />
       </Card>
@@ -259,22 +262,22 @@ function WaysToSignIn({ passkeys, hasLocal, hasSingleSignOn }: Props) {
 const PasskeyActions = ({ passkey: { id, name } }: { passkey: Passkey }) => (
   <span class="row row-end">
     <button class="btn btn-sm" type="button" popovertarget={`rename-${id}`}>
-      Rename<Hidden> passkey {name}</Hidden>
+      {t`Rename`}
+      <Hidden> {rich`passkey ${<bdi>{name}</bdi>}`}</Hidden>
     </button>
     <button class="btn btn-sm" type="button" popovertarget={`remove-${id}`}>
-      Remove<Hidden> passkey {name}</Hidden>
+      {t`Remove`}
+      <Hidden> {rich`passkey ${<bdi>{name}</bdi>}`}</Hidden>
     </button>
   </span>
 )
 
 const PasskeyDialogs = ({ passkey: { id, name } }: { passkey: Passkey }) => (
   <>
-    <Dialog id={`rename-${id}`} title="Rename the passkey">
+    <Dialog id={`rename-${id}`} title={t`Rename the passkey`}>
       <Form action={`/account/passkeys/${id}`}>
         <div class="field">
-          <label class="label" for={`name-${id}`}>
-            Name
-          </label>
+          <label class="label" for={`name-${id}`}>{t`Name`}</label>
           <input
             class="input"
             id={`name-${id}`}
@@ -286,84 +289,87 @@ const PasskeyDialogs = ({ passkey: { id, name } }: { passkey: Passkey }) => (
           />
         </div>
         <div class="row">
-          <button class="btn" type="button" popovertarget={`rename-${id}`} popovertargetaction="hide">
-            Keep the name
-          </button>
-          <button class="btn btn-primary" type="submit">
-            Rename
-          </button>
+          <button
+            class="btn"
+            type="button"
+            popovertarget={`rename-${id}`}
+            popovertargetaction="hide"
+          >{t`Keep the name`}</button>
+          <button class="btn btn-primary" type="submit">{t`Rename`}</button>
         </div>
       </Form>
     </Dialog>
-    <Dialog id={`remove-${id}`} title="Remove the passkey">
-      <p>
-        You can no longer sign in with “<bdi>{name}</bdi>”. A link by e-mail stays possible.
-      </p>
+    <Dialog id={`remove-${id}`} title={t`Remove the passkey`}>
+      <p>{rich`You can no longer sign in with “${<bdi>{name}</bdi>}”. A link by e-mail stays possible.`}</p>
       <Form action={`/account/passkeys/${id}/remove`} class="row">
-        <button class="btn" type="button" popovertarget={`remove-${id}`} popovertargetaction="hide">
-          Keep it
-        </button>
-        <button class="btn btn-danger" type="submit">
-          Remove the passkey
-        </button>
+        <button
+          class="btn"
+          type="button"
+          popovertarget={`remove-${id}`}
+          popovertargetaction="hide"
+        >{t`Keep it`}</button>
+        <button class="btn btn-danger" type="submit">{t`Remove the passkey`}</button>
       </Form>
     </Dialog>
   </>
 )
 
-const METHODS: Readonly<Record<SignInMethod, string>> = {
-  link: 'by e-mail link',
-  passkey: 'by passkey',
-  'single-sign-on': 'by single sign-on',
+/** Sessions keep "Firefox on Linux", in English. */
+function deviceWords(device: string): string {
+  const [browser = '', system] = device.split(' on ')
+  return system === undefined ? known(device) : t`${browser} on ${system}`
+}
+
+const METHODS: Readonly<Record<SignInMethod, Marked>> = {
+  link: mark('by e-mail link'),
+  passkey: mark('by passkey'),
+  'single-sign-on': mark('by single sign-on'),
 }
 
 function Sessions({ sessions, signedIn: { session: current } }: Props) {
   const isCurrent = (id: Id) => id === current.id
   return (
     <Card
-      title="Where you are signed in"
+      title={t`Where you are signed in`}
       id="sessions"
       body={false}
       foot={
         sessions.length > 1 && (
           <Form action="/account/sessions/end-others" class="row">
-            <button class="btn btn-sm" type="submit">
-              Sign out everywhere else
-            </button>
+            <button class="btn btn-sm" type="submit">{t`Sign out everywhere else`}</button>
           </Form>
         )
       }
     >
       <Table
-        caption="Sessions"
+        caption={t`Sessions`}
         rows={sessions}
         keyOf={session => session.id}
         columns={[
           {
-            head: 'Browser',
+            head: t`Browser`,
             cell: ({ id, device, signed_in_at, method }) => (
               <>
-                <strong>{isCurrent(id) ? 'This browser' : <bdi>{device}</bdi>}</strong>
-                <span class="sub">
-                  signed in <Time at={signed_in_at} /> {METHODS[method]}
-                </span>
+                <strong>{isCurrent(id) ? t`This browser` : <bdi>{deviceWords(device)}</bdi>}</strong>
+                <span class="sub">{rich`signed in ${<Time at={signed_in_at} />} ${say(METHODS[method])}`}</span>
               </>
             ),
           },
           {
-            head: 'Last used',
+            head: t`Last used`,
             kind: 'num',
-            cell: ({ id, last_seen_at }) => (isCurrent(id) ? 'now' : <Time at={last_seen_at} />),
+            cell: ({ id, last_seen_at }) => (isCurrent(id) ? t`now` : <Time at={last_seen_at} />),
           },
           {
-            head: 'Actions',
+            head: t`Actions`,
             hidden: true,
             kind: 'num',
             cell: ({ id, device }) =>
               isCurrent(id) ? null : (
                 <Form action={`/account/sessions/${id}/end`} class="row row-end">
                   <button class="btn btn-sm" type="submit">
-                    Sign out<Hidden> {device}</Hidden>
+                    {t`Sign out`}
+                    <Hidden> {deviceWords(device)}</Hidden>
                   </button>
                 </Form>
               ),
@@ -377,26 +383,26 @@ function Sessions({ sessions, signedIn: { session: current } }: Props) {
 function Services({ memberships, isOperator }: { memberships: readonly Membership[]; isOperator: boolean }) {
   const { url } = usePage()
   return (
-    <Card title="Your services" id="services-of-mine" body={memberships.length === 0}>
+    <Card title={t`Your services`} id="services-of-mine" body={memberships.length === 0}>
       {memberships.length === 0 ? (
-        <p>You belong to no service yet. A manager of a service can invite you.</p>
+        <p>{t`You belong to no service yet. A manager of a service can invite you.`}</p>
       ) : (
         <Table
-          caption="Your services"
+          caption={t`Your services`}
           rows={memberships}
           keyOf={one => one.service_id}
           columns={[
             {
-              head: 'Service',
+              head: t`Service`,
               cell: one => <Title href={url(`/s/${one.service_id}`)}>{one.service_name}</Title>,
             },
-            { head: 'Role', cell: one => <span class="tag">{one.role}</span> },
+            { head: t`Role`, cell: one => <span class="tag">{say(ROLE_NAMES[one.role])}</span> },
           ]}
         />
       )}
       {isOperator && (
         <Callout tone="info">
-          <p>You are an operator of this installation.</p>
+          <p>{t`You are an operator of this installation.`}</p>
         </Callout>
       )}
     </Card>
@@ -404,26 +410,19 @@ function Services({ memberships, isOperator }: { memberships: readonly Membershi
 }
 
 const Address = ({ signedIn: { person }, values, errors }: Props) => (
-  <Card title="E-mail address" id="address-card">
+  <Card title={t`E-mail address`} id="address-card">
     <Form action="/account/address">
       <Input
-        label="New e-mail address"
+        label={t`New e-mail address`}
         name="address"
         type="email"
         value={values.get('address') ?? ''}
         error={errors.address}
-        hint={
-          <>
-            Now <bdi>{person.email_address}</bdi>. Herald sends a link to the new address; it changes when you open the
-            link.
-          </>
-        }
+        hint={rich`Now ${<bdi>{person.email_address}</bdi>}. Herald sends a link to the new address; it changes when you open the link.`}
         autocomplete="email"
       />
       <div class="row">
-        <button class="btn" type="submit">
-          Send the link
-        </button>
+        <button class="btn" type="submit">{t`Send the link`}</button>
       </div>
     </Form>
   </Card>

@@ -5,7 +5,9 @@ import { countTry } from '../../people/tries.ts'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
+import { sentencesOf } from '../refused.ts'
 import { Solo } from '../sign-in/solo.tsx'
+import { rich, t } from '../words/index.ts'
 import { accountForm } from './account.tsx'
 
 export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
@@ -17,7 +19,7 @@ export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const isWrong = error.kind === 'ValidationError'
-    const sentence = isWrong ? 'Enter the whole new address, like name@example.org.' : error.messages.join(' ')
+    const sentence = isWrong ? t`Enter the whole new address, like name@example.org.` : sentencesOf(error)
     return accountForm(visit, { errors: { address: sentence }, values, status: isWrong ? 422 : 429 })
   }
   return { kind: 'redirect', to: '/account?done=address-asked' }
@@ -27,24 +29,19 @@ export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
 export function newAddressPage(visit: SignedInVisit): Answer {
   const token = visit.query.get('move') ?? ''
   const address = readAddressLink(visit.parts, visit.actor, token)
-  if (address === null) return OVER
+  if (address === null) return over()
   return {
     kind: 'page',
-    title: 'Change your e-mail address',
+    title: t`Change your e-mail address`,
     width: 'solo',
     body: (
-      <Solo title="Change your e-mail address">
-        <p>
-          From now on links go to <strong dir="auto">{address}</strong> instead of{' '}
-          <bdi>{visit.signedIn.person.email_address}</bdi>.
-        </p>
+      <Solo title={t`Change your e-mail address`}>
+        <p>{rich`From now on links go to ${<strong dir="auto">{address}</strong>} instead of ${<bdi>{visit.signedIn.person.email_address}</bdi>}.`}</p>
         <Form action="/account/address/change">
           <input type="hidden" name="move" value={token} />
-          <button class="btn btn-primary full" type="submit">
-            Change the address
-          </button>
+          <button class="btn btn-primary full" type="submit">{t`Change the address`}</button>
         </Form>
-        <Back words="Keep the old one" />
+        <Back words={t`Keep the old one`} />
       </Solo>
     ),
   }
@@ -52,7 +49,7 @@ export function newAddressPage(visit: SignedInVisit): Answer {
 
 export async function changeToNewAddress(visit: SignedInVisit): Promise<Answer> {
   const isChanged = await changeAddress(visit.parts, visit.actor, visit.form.get('move') ?? '')
-  return isChanged ? { kind: 'redirect', to: '/account?done=address-changed' } : OVER
+  return isChanged ? { kind: 'redirect', to: '/account?done=address-changed' } : over()
 }
 
 const Back = ({ words }: { words: string }) => (
@@ -61,15 +58,15 @@ const Back = ({ words }: { words: string }) => (
   </a>
 )
 
-const OVER: Answer = {
+const over = (): Answer => ({
   kind: 'page',
-  title: 'This link is over',
+  title: t`This link is over`,
   width: 'solo',
   status: 410,
   body: (
-    <Solo title="This link is over">
-      <p>It was used, is older than an hour, belongs to another account, or somebody has the address meanwhile.</p>
-      <Back words="Back to my account" />
+    <Solo title={t`This link is over`}>
+      <p>{t`It was used, is older than an hour, belongs to another account, or somebody has the address meanwhile.`}</p>
+      <Back words={t`Back to my account`} />
     </Solo>
   ),
-}
+})

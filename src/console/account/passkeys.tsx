@@ -6,12 +6,13 @@ import { Input } from '../components/form.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { answerOf, PASSKEY_PROBLEMS } from '../sign-in/passkey.ts'
 import { PasskeyForm } from '../sign-in/passkey-form.tsx'
+import { rich, say, t } from '../words/index.ts'
 
 export const newPasskeyPage = (visit: SignedInVisit): Answer => newPasskeyForm(visit, {})
 
 const newPasskeyForm = (visit: SignedInVisit, { problem, status }: { problem?: string; status?: number }): Answer => ({
   kind: 'page',
-  title: problem ? 'Error: Add a passkey' : 'Add a passkey',
+  title: problem ? t`Error: ${t`Add a passkey`}` : t`Add a passkey`,
   width: 'narrow',
   nav: 'account',
   ...(status !== undefined && { status }),
@@ -24,11 +25,11 @@ export const newPasskeyOptions = async (visit: SignedInVisit): Promise<Answer> =
 })
 
 export async function addNewPasskey(visit: SignedInVisit): Promise<Answer> {
-  if (!visit.parts.config.localSignIn) return newPasskeyForm(visit, { problem: PASSKEY_PROBLEMS.off, status: 403 })
+  if (!visit.parts.config.localSignIn) return newPasskeyForm(visit, { problem: say(PASSKEY_PROBLEMS.off), status: 403 })
   const name = visit.form.get('name') || visit.device
   const added = await addPasskey(visit.parts, visit.actor, visit, { ...answerOf(visit), name })
   return 'refused' in added
-    ? newPasskeyForm(visit, { problem: PASSKEY_PROBLEMS[added.refused], status: 422 })
+    ? newPasskeyForm(visit, { problem: say(PASSKEY_PROBLEMS[added.refused]), status: 422 })
     : { kind: 'redirect', to: '/account?done=passkey-added' }
 }
 
@@ -49,9 +50,9 @@ function NewPasskey({ device, origin, problem }: { device: string; origin: strin
   return (
     <>
       <PageHead
-        title="Add a passkey"
-        crumbs={[['My account', '/account']]}
-        lede="Sign in with your fingerprint, face, device PIN or a security key, without waiting for an e-mail."
+        title={t`Add a passkey`}
+        crumbs={[[t`My account`, '/account']]}
+        lede={t`Sign in with your fingerprint, face, device PIN or a security key, without waiting for an e-mail.`}
       />
       {problem && (
         <Callout tone="bad" role="alert">
@@ -61,21 +62,19 @@ function NewPasskey({ device, origin, problem }: { device: string; origin: strin
       <Card>
         {hasPasskeys(origin) ? (
           <>
-            <p data-without-passkeys="">
-              This browser cannot make passkeys, or scripts are switched off. You can go on signing in with links.
-            </p>
+            <p data-without-passkeys="">{t`This browser cannot make passkeys, or scripts are switched off. You can go on signing in with links.`}</p>
             <PasskeyForm
               kind="create"
               action="/account/passkeys/new"
               options="/account/passkeys/new/options"
-              failed="No passkey was made. The device may have one for this account already. Try again."
-              button={{ words: 'Add a passkey', class: 'btn btn-primary', icon: 'passkey' }}
+              failed={t`No passkey was made. The device may have one for this account already. Try again.`}
+              button={{ words: t`Add a passkey`, class: 'btn btn-primary', icon: 'passkey' }}
             >
               <Input
-                label="Name"
+                label={t`Name`}
                 name="name"
                 value={device}
-                hint="So that you recognise it in your account."
+                hint={t`So that you recognise it in your account.`}
                 width="md"
                 maxLength={60}
                 dir="auto"
@@ -83,10 +82,7 @@ function NewPasskey({ device, origin, problem }: { device: string; origin: strin
             </PasskeyForm>
           </>
         ) : (
-          <p>
-            Browsers make passkeys for names only, not for numbers. Open Herald as{' '}
-            <code>{`http://localhost${port && `:${port}`}`}</code> or under its public name, then add one.
-          </p>
+          <p>{rich`Browsers make passkeys for names only, not for numbers. Open Herald as ${<code>{`http://localhost${port && `:${port}`}`}</code>} or under its public name, then add one.`}</p>
         )}
       </Card>
     </>

@@ -1,6 +1,7 @@
 // The smallest parts of a page.
 import type { ComponentChildren } from 'preact'
 import { type Timestamp, zulu } from '../../core/clock.ts'
+import { known, t } from '../words/index.ts'
 import { usePage } from './context.ts'
 
 export type Tone = 'good' | 'info' | 'warn' | 'bad' | 'plan' | 'idle'
@@ -94,12 +95,12 @@ export const Callout = (props: {
   </div>
 )
 
-/** What was done, by the key in `?done=`; another key shows nothing. */
+/** What was done, by the key in `?done=`; another key shows nothing. The sentences are marked. */
 export function Done({ done, sentences }: { done: string | null; sentences: Readonly<Record<string, string>> }) {
   const sentence = done !== null && Object.hasOwn(sentences, done) ? sentences[done] : undefined
   return sentence === undefined ? null : (
     <Callout tone="good" role="status">
-      <p>{sentence}</p>
+      <p>{known(sentence)}</p>
     </Callout>
   )
 }
@@ -117,7 +118,7 @@ export const PageHead = (props: {
     <div class="page-head">
       <div>
         {props.crumbs && props.crumbs.length > 0 && (
-          <nav aria-label="Breadcrumb">
+          <nav aria-label={t`Breadcrumb`}>
             <ol class="crumbs">
               {props.crumbs.map(([words, path]) => (
                 <li key={path}>

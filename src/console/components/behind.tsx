@@ -1,4 +1,6 @@
 // The API or CLI call that gives the same data as the page, at its end.
+
+import { t } from '../words/index.ts'
 import { Code, More } from './basics.tsx'
 import { usePage } from './context.ts'
 
@@ -14,7 +16,7 @@ export function AsCurl(props: { method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'; pa
       : [`  -H "Content-Type: application/json"`, `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
   ]
   return (
-    <More class="no-print" summary="The API call behind this page">
+    <More class="no-print" summary={t`The API call behind this page`}>
       <Code>{lines.join(' \\\n')}</Code>
     </More>
   )
@@ -22,7 +24,7 @@ export function AsCurl(props: { method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'; pa
 
 /** For what the API does not have. */
 export const AsCommand = ({ command }: { command: string }) => (
-  <More class="no-print" summary="The command behind this page">
+  <More class="no-print" summary={t`The command behind this page`}>
     <Code>{command}</Code>
   </More>
 )

@@ -1,5 +1,6 @@
 // Forms. A form posts to a page of the console and holds the token; an error stands at its field and in a summary on top.
 import type { ComponentChildren } from 'preact'
+import { t } from '../words/index.ts'
 import { Icon } from './basics.tsx'
 import { usePage } from './context.ts'
 
@@ -196,7 +197,7 @@ export const Choices = (
 )
 
 /** On top of a page with errors; each links to its field. The title of the page begins with "Error:". */
-export const ErrorSummary = ({ errors, title = 'Not saved yet' }: { errors: FieldErrors; title?: string }) => {
+export const ErrorSummary = ({ errors, title = t`Not saved yet` }: { errors: FieldErrors; title?: string }) => {
   const wrong = Object.entries(errors).filter(([, sentence]) => sentence !== undefined)
   return wrong.length === 0 ? null : (
     <div class="callout bad" role="alert" tabIndex={-1} data-focus="">

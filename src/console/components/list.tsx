@@ -1,5 +1,6 @@
 // Lists: tables that become cards on phones, filters above and pages below.
 import type { ComponentChildren } from 'preact'
+import { t } from '../words/index.ts'
 import { Icon } from './basics.tsx'
 import { usePage } from './context.ts'
 
@@ -101,19 +102,11 @@ export const Title = (props: { href: string; sub?: ComponentChildren; children: 
 
 /** Cursors, not page numbers. */
 export const Pager = (props: { children?: ComponentChildren; newer?: string | null; older?: string | null }) => (
-  <nav class="pager" aria-label="Pages">
+  <nav class="pager" aria-label={t`Pages`}>
     <span>{props.children}</span>
     <span class="row">
-      {props.newer && (
-        <a class="btn btn-sm" rel="prev" href={props.newer}>
-          Newer
-        </a>
-      )}
-      {props.older && (
-        <a class="btn btn-sm" rel="next" href={props.older}>
-          Older
-        </a>
-      )}
+      {props.newer && <a class="btn btn-sm" rel="prev" href={props.newer}>{t`Newer`}</a>}
+      {props.older && <a class="btn btn-sm" rel="next" href={props.older}>{t`Older`}</a>}
     </span>
   </nav>
 )
@@ -127,9 +120,7 @@ export const Filters = (props: { label: string; action: string; class?: string; 
     action={usePage().url(props.action)}
   >
     {props.children}
-    <button class="btn" type="submit">
-      Filter
-    </button>
+    <button class="btn" type="submit">{t`Filter`}</button>
   </form>
 )
 

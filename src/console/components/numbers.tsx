@@ -1,6 +1,7 @@
 // Numbers: a strip of counts, bars, meters and the chart of seven days. Geometry is in attributes, because the policy of the page
 // allows no styles.
 import type { ComponentChildren } from 'preact'
+import { rich, t } from '../words/index.ts'
 import type { Tone } from './basics.tsx'
 import { usePage } from './context.ts'
 
@@ -68,12 +69,10 @@ export function Meter(props: {
     <div class="meter">
       <p class="meter-head">
         <span>{props.label}</span>
-        <span>
-          <b>{formats.number(used)}</b> of {formats.number(limit)}
-        </span>
+        <span>{rich`${<b>{formats.number(used)}</b>} of ${formats.number(limit)}`}</span>
       </p>
       <Bar
-        label={`${formats.number(used)} of ${formats.number(limit)} ${props.what} used`}
+        label={t`${formats.number(used)} of ${formats.number(limit)} ${props.what} used`}
         whole={Math.max(1, limit)}
         parts={[{ tone, value: Math.min(used, Math.max(1, limit)) }]}
       />

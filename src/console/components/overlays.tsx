@@ -1,5 +1,6 @@
 // What opens over the page without script: menus and dialogs are popovers.
 import type { ComponentChildren } from 'preact'
+import { t } from '../words/index.ts'
 import { Icon, type IconName } from './basics.tsx'
 
 /** A button that opens a menu of rare actions. */
@@ -28,7 +29,7 @@ export const Dialog = (props: {
       <h2 id={`${props.id}-title`}>{props.title}</h2>
       <button class="btn btn-quiet btn-icon" type="button" popovertarget={props.id} popovertargetaction="hide">
         <Icon name="cross" />
-        <span class="vh">Close</span>
+        <span class="vh">{t`Close`}</span>
       </button>
     </div>
     <div class="dialog-body">{props.children}</div>

@@ -1,5 +1,6 @@
 // Statuses of messages and jobs as an icon, a word and a colour. The words are those of the design.
 import type { ComponentChildren } from 'preact'
+import { type Marked, mark, say, t } from '../words/index.ts'
 import { Icon, type IconName, type Tone } from './basics.tsx'
 
 /** An icon and a word. */
@@ -10,10 +11,10 @@ export const Badge = (props: { tone: Tone; icon: IconName; children: ComponentCh
   </span>
 )
 
-type Sign = readonly [tone: Tone, icon: IconName, words: string]
+type Sign = readonly [tone: Tone, icon: IconName, words: Marked]
 
-const IN_TRANSIT: Sign = ['info', 'transit', 'In transit']
-const SCHEDULED: Sign = ['plan', 'clock', 'Scheduled']
+const IN_TRANSIT: Sign = ['info', 'transit', mark('In transit')]
+const SCHEDULED: Sign = ['plan', 'clock', mark('Scheduled')]
 
 /** Where the words differ between the channels, the second is that of text messages. */
 const MESSAGE: Readonly<Record<string, Sign | readonly [email: Sign, text: Sign]>> = {
@@ -21,27 +22,27 @@ const MESSAGE: Readonly<Record<string, Sign | readonly [email: Sign, text: Sign]
   'pending-virus-check': IN_TRANSIT,
   sending: IN_TRANSIT,
   pending: IN_TRANSIT,
-  delivered: ['good', 'check', 'Delivered'],
-  sent: ['good', 'check', 'Sent'],
+  delivered: ['good', 'check', mark('Delivered')],
+  sent: ['good', 'check', mark('Sent')],
   'permanent-failure': [
-    ['bad', 'cross', 'No such address'],
-    ['bad', 'cross', 'No such number'],
+    ['bad', 'cross', mark('No such address')],
+    ['bad', 'cross', mark('No such number')],
   ],
   'temporary-failure': [
-    ['warn', 'alert', 'Content or inbox issue'],
-    ['warn', 'alert', 'Carrier issue'],
+    ['warn', 'alert', mark('Content or inbox issue')],
+    ['warn', 'alert', mark('Carrier issue')],
   ],
-  'technical-failure': ['bad', 'cross', 'Tech issue'],
-  'virus-scan-failed': ['bad', 'cross', 'Attachment has virus'],
-  cancelled: ['idle', 'blocked', 'Cancelled'],
+  'technical-failure': ['bad', 'cross', mark('Tech issue')],
+  'virus-scan-failed': ['bad', 'cross', mark('Attachment has virus')],
+  cancelled: ['idle', 'blocked', mark('Cancelled')],
 }
 
 const isSign = (entry: Sign | readonly [Sign, Sign]): entry is Sign => typeof entry[0] === 'string'
 
 /** Messages that reached nobody, whatever their status says: kept in the inbox, or of a test key. */
 const NOT_SENT: Readonly<Record<string, Sign>> = {
-  capture: ['idle', 'inbox', 'Captured'],
-  simulation: ['idle', 'inbox', 'Simulated'],
+  capture: ['idle', 'inbox', mark('Captured')],
+  simulation: ['idle', 'inbox', mark('Simulated')],
 }
 
 /** By the provider that handed it over last. */
@@ -54,13 +55,13 @@ function signOf({ status, isText, isScheduled, provider }: Shown): Sign {
   const notSent = NOT_SENT[provider ?? '']
   if (notSent && (status === 'delivered' || status === 'sent')) return notSent
   const entry = MESSAGE[status]
-  if (!entry) return ['idle', 'dot', status]
+  if (!entry) return ['idle', 'dot', mark(status)]
   return isSign(entry) ? entry : entry[isText ? 1 : 0]
 }
 
 /** The words of a status, for sentences and titles. */
 export const messageStatusWords = (status: string, channel: string, isScheduled = false): string =>
-  signOf({ status, isText: channel === 'sms', isScheduled, provider: null })[2]
+  say(signOf({ status, isText: channel === 'sms', isScheduled, provider: null })[2])
 
 /** `status` as the API names it; `channel`: `email` or `sms`; `provider`: who handed it over last. */
 export function MessageStatus(props: {
@@ -77,25 +78,29 @@ export function MessageStatus(props: {
   })
   return (
     <Badge tone={tone} icon={icon}>
-      {words}
+      {say(words)}
     </Badge>
   )
 }
 
 const JOB: Readonly<Record<string, Sign>> = {
-  pending: ['idle', 'dot', 'Waiting'],
-  'in progress': ['info', 'transit', 'Sending'],
-  finished: ['good', 'check', 'Finished'],
-  cancelled: ['idle', 'blocked', 'Cancelled'],
-  'sending limits exceeded': ['bad', 'cross', 'Over the limit'],
-  error: ['bad', 'cross', 'Tech issue'],
+  pending: ['idle', 'dot', mark('Waiting')],
+  'in progress': ['info', 'transit', mark('Sending')],
+  finished: ['good', 'check', mark('Finished')],
+  cancelled: ['idle', 'blocked', mark('Cancelled')],
+  'sending limits exceeded': ['bad', 'cross', mark('Over the limit')],
+  error: ['bad', 'cross', mark('Tech issue')],
 }
 
 export function JobStatus({ status, isScheduled = false }: { status: string; isScheduled?: boolean }) {
-  const [tone, icon, words] = (status === 'pending' && isScheduled ? SCHEDULED : JOB[status]) ?? ['idle', 'dot', status]
+  const [tone, icon, words] = (status === 'pending' && isScheduled ? SCHEDULED : JOB[status]) ?? [
+    'idle' as const,
+    'dot' as const,
+    mark(status),
+  ]
   return (
     <Badge tone={tone} icon={icon}>
-      {words}
+      {say(words)}
     </Badge>
   )
 }
@@ -104,6 +109,6 @@ export function JobStatus({ status, isScheduled = false }: { status: string; isS
 export const Channel = ({ channel }: { channel: string }) => (
   <>
     <Icon name={channel === 'sms' ? 'text' : 'email'} />
-    <span class="vh">{channel === 'sms' ? 'Text message' : 'E-mail'}</span>
+    <span class="vh">{channel === 'sms' ? t`Text message` : t`E-mail`}</span>
   </>
 )

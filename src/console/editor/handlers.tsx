@@ -15,6 +15,8 @@ import { update } from '../../templates/update.ts'
 import { Callout } from '../components/basics.tsx'
 import type { FieldErrors } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { sentencesOf } from '../refused.ts'
+import { known, language, t } from '../words/index.ts'
 import { confirmPage } from './confirm.tsx'
 import { conflictNotice } from './conflict.tsx'
 import { type Given, givenIn } from './given.ts'
@@ -40,7 +42,7 @@ export async function showTemplate(visit: ServiceVisit): Promise<Answer> {
   if (kept) return editorPage(visit, { template, ...kept, draftId })
   const notice = draftId && (
     <Callout tone="info" role="status">
-      <p>The draft is saved or replaced by a newer one. This is the saved version.</p>
+      <p>{t`The draft is saved or replaced by a newer one. This is the saved version.`}</p>
     </Callout>
   )
   const values = await readSamples(visit.parts, visit.service.id, template.id)
@@ -66,15 +68,15 @@ export async function showRendered(visit: ServiceVisit): Promise<Answer> {
   const kept = visit.query.has('draft')
     ? await namedDraft(visit, template, visit.query.get('draft'))
     : { draft: saved(template), values: await readSamples(visit.parts, visit.service.id, template.id) }
-  if (!kept) return { kind: 'frame', html: plainDocument('This preview is out of date. Update it.') }
+  if (!kept) return { kind: 'frame', html: plainDocument(t`This preview is out of date. Update it.`) }
   const values = samplesFor(kept.draft, kept.values)
   const html = await draftDocument(visit.parts, template, kept.draft, values, scheme)
-  return { kind: 'frame', html: html ?? plainDocument('There is nothing to show.') }
+  return { kind: 'frame', html: html ?? plainDocument(t`There is nothing to show.`) }
 }
 
 /** `sentence` is one of ours. */
 const plainDocument = (sentence: string) =>
-  `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Preview</title></head><body style="font:16px system-ui,sans-serif;color:#444;background:#fff"><p>${sentence}</p></body></html>`
+  `<!DOCTYPE html><html lang="${language()}"><head><meta charset="utf-8"><title>${t`Preview`}</title></head><body style="font:16px system-ui,sans-serif;color:#444;background:#fff"><p>${sentence}</p></body></html>`
 
 /** What is written is kept for the frames; too many example values are not. */
 async function keptDraft(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Shown> {
@@ -133,9 +135,9 @@ const examined = (visit: ServiceVisit, template: TemplateRow, { draft, values }:
 /** What keeps it from being saved, by field. */
 function errorsIn({ problems }: Examined, { values }: Given): FieldErrors | null {
   const errors: Record<string, string> = {}
-  for (const { tone, field, text } of problems) if (tone === 'bad') errors[field] ??= text
+  for (const { tone, field, text } of problems) if (tone === 'bad') errors[field] ??= known(text)
   if (!areKeepable(values))
-    errors.placeholders = 'Enter shorter example values: together they have at most 51,200 characters.'
+    errors.placeholders = t`Enter shorter example values: together they have at most 51,200 characters.`
   return Object.keys(errors).length > 0 ? errors : null
 }
 
@@ -157,7 +159,7 @@ async function store(visit: ServiceVisit, template: TemplateRow, given: Given): 
     if (error.kind !== 'BadRequestError') throw error
     return editorPage(visit, await keptDraft(visit, template, given), {
       status: 422,
-      errors: { body: error.messages.join(' ') },
+      errors: { body: sentencesOf(error) },
     })
   }
   await keepSamples(parts, actor, service.id, template.id, given.values)
@@ -203,26 +205,26 @@ export async function testTemplate(visit: ServiceVisit): Promise<Answer> {
     editorPage(visit, isWriting ? await keptDraft(visit, template, given) : { template, ...given, draftId: null }, {
       status: 422,
       notice: (
-        <Callout tone="bad" role="alert" title="The test is not sent">
+        <Callout tone="bad" role="alert" title={t`The test is not sent`}>
           <p>{sentence}</p>
         </Callout>
       ),
     })
-  if (!isSaved(template, given.draft)) return refused('Save your changes first. A test sends the saved version.')
+  if (!isSaved(template, given.draft)) return refused(t`Save your changes first. A test sends the saved version.`)
   const values = samplesFor(given.draft, given.values)
   if (isWriting && areKeepable(given.values)) await keepSamples(parts, actor, service.id, template.id, given.values)
   const version = await readVersion(parts.db.sql, service.id, template.id, null)
   const { missing } = await examined(visit, template, { ...given, draft: version })
-  if (missing.length > 0) return refused(`Enter an example value for ${missing.join(', ')}.`)
+  if (missing.length > 0) return refused(t`Enter an example value for ${missing.join(', ')}.`)
   if ((await ownRecipient(parts.db.sql, actor, service.id, template.type)) === null)
     return refused(
-      'The team of this service knows no phone number of yours. A manager can enter it on the page “Team”.',
+      t`The team of this service knows no phone number of yours. A manager can enter it on the page “Team”.`,
     )
   try {
     const id = await sendToSelf(parts, actor, service.id, template, values, { base: visit.origin })
     return { kind: 'redirect', to: id ? `/s/${service.id}/messages/${id}?done=sent` : pathOf(visit, template) }
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'ForbiddenError') throw error
-    return refused(error.messages.join(' '))
+    return refused(sentencesOf(error))
   }
 }

@@ -12,17 +12,17 @@ import { Badge } from '../components/status.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
 import { sendPath } from '../send/paths.ts'
 import { crumbsTo, TemplateTabs } from '../templates/head.tsx'
-import { t } from '../words/index.ts'
+import { known, mark, rich, t } from '../words/index.ts'
 import { Placeholders } from './placeholders.tsx'
 import { EmailPreview, PreviewNote, TextPreview, VIEWS, type View, Views } from './preview.tsx'
 import { Alphabet, Counter, Problems } from './problems.tsx'
 import { SourceField, SourceText } from './source.tsx'
 
 const DONE = {
-  saved: 'The new version is in use. Messages that were accepted before keep theirs.',
-  samples: 'The example values are saved. The template itself is unchanged.',
-  restored: 'The old content is in use again, as a new version.',
-  created: 'The template is there. Write its text, then save it.',
+  saved: mark('The new version is in use. Messages that were accepted before keep theirs.'),
+  samples: mark('The example values are saved. The template itself is unchanged.'),
+  restored: mark('The old content is in use again, as a new version.'),
+  created: mark('The template is there. Write its text, then save it.'),
 } as const
 
 /** What the page shows: the saved version, or what somebody is writing. */
@@ -95,7 +95,7 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
   const folders = template.folder_id ? await folderTree(visit.parts.db.sql, visit.service.id) : []
   return {
     kind: 'page',
-    title: `${isWrong ? 'Error: ' : ''}${template.name}`,
+    title: isWrong ? t`Error: ${template.name}` : template.name,
     nav: 'templates',
     width: 'wide',
     ...(options.status !== undefined && { status: options.status }),
@@ -107,17 +107,12 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
           lede={
             <>
               {template.archived ? (
-                <Badge tone="idle" icon="inbox">
-                  Archived
-                </Badge>
+                <Badge tone="idle" icon="inbox">{t`Archived`}</Badge>
               ) : (
-                <Badge tone="good" icon="check">
-                  Version {template.version} in use
-                </Badge>
+                <Badge tone="good" icon="check">{rich`Version ${template.version} in use`}</Badge>
               )}{' '}
               <span class="muted">
-                {template.category_name}, {CHANNELS[template.type].words.one}, changed{' '}
-                <Time at={template.updated_at ?? template.created_at} />
+                {rich`${template.category_name}, ${known(CHANNELS[template.type].words.one)}, changed ${<Time at={template.updated_at ?? template.created_at} />}`}
               </span>
             </>
           }
@@ -133,7 +128,7 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
           {mayTry && !template.archived && <TryButton visit={visit} template={template} inForm={canEdit} />}
           {canEdit && (
             <button class="btn btn-primary" form="edit" name="act" value="save" data-save="">
-              Save as version {template.version + 1}
+              {rich`Save as version ${template.version + 1}`}
             </button>
           )}
         </PageHead>
@@ -162,7 +157,7 @@ const TryButton = ({ visit, template, inForm }: { visit: ServiceVisit; template:
   const words = (
     <>
       <Icon name="email" />
-      Send to myself
+      {t`Send to myself`}
     </>
   )
   return inForm ? (
@@ -188,9 +183,7 @@ function Editor({ visit, prepared, errors }: { visit: ServiceVisit; prepared: Pr
       <div class="form">
         {isEmail && (
           <div class={errors.subject ? 'field field-bad' : 'field'}>
-            <label class="label" for="subject">
-              Subject
-            </label>
+            <label class="label" for="subject">{t`Subject`}</label>
             <SourceField
               name="subject"
               value={draft.subject ?? ''}
@@ -201,17 +194,15 @@ function Editor({ visit, prepared, errors }: { visit: ServiceVisit; prepared: Pr
           </div>
         )}
         <div class={errors.body ? 'field field-bad' : 'field'}>
-          <label class="label" for="body">
-            Message
-          </label>
+          <label class="label" for="body">{t`Message`}</label>
           <p class="hint" id="body-hint">
-            {isEmail ? 'Markdown. ' : ''}
+            {isEmail && `${t`Markdown.`} `}
             {!isEmail && visit.service.sms_prefix && (
               <>
-                “<bdi>{visit.service.name}</bdi>: ” comes first, because the settings of the service say so.{' '}
+                {rich`“${<bdi>{visit.service.name}</bdi>}: ” comes first, because the settings of the service say so.`}{' '}
               </>
             )}
-            Write placeholders in double round brackets: <code>((name))</code>, <code>((late??text))</code>.
+            {rich`Write placeholders in double round brackets: ${<code>((name))</code>}, ${<code>((late??text))</code>}.`}
           </p>
           <SourceField
             name="body"
@@ -242,13 +233,13 @@ function Preview({ prepared, view, action }: { prepared: Prepared; view: View; a
   const update = action !== null && (
     <button class="btn btn-sm" formaction={`${action}/preview`} data-update="">
       <Icon name="repeat" />
-      Update preview
+      {t`Update preview`}
     </button>
   )
   return (
     <div class={isEmail ? 'preview-pane stack' : 'stack'}>
       <div class="row row-between">
-        <h2>Preview</h2>
+        <h2>{t`Preview`}</h2>
         {isEmail && <Views view={view} />}
       </div>
       {isEmail ? (
@@ -270,11 +261,11 @@ function Reader({ prepared }: { prepared: Prepared }) {
     <div class="editor">
       <div class="form">
         {isEmail && (
-          <Card title="Subject">
+          <Card title={t`Subject`}>
             <SourceText text={draft.subject ?? ''} />
           </Card>
         )}
-        <Card title="Message">
+        <Card title={t`Message`}>
           <SourceText text={draft.content} />
         </Card>
         <Counter examined={examined} />
@@ -287,7 +278,7 @@ function Reader({ prepared }: { prepared: Prepared }) {
         />
         {!template.archived && (
           <Callout tone="idle">
-            <p>Authors and managers of this service can change the template.</p>
+            <p>{t`Authors and managers of this service can change the template.`}</p>
           </Callout>
         )}
       </div>

@@ -3,6 +3,7 @@ import { keyed, keyOf, shows, type Values } from '../../rendering/placeholders.t
 import type { Placeholder } from '../../templates/draft.ts'
 import { Card } from '../components/basics.tsx'
 import { Table } from '../components/list.tsx'
+import { rich, t } from '../words/index.ts'
 import { SAMPLE_NAME, SAMPLE_VALUE, textOf } from './given.ts'
 
 /** The most that are listed: each is a field. */
@@ -24,45 +25,42 @@ export function Placeholders(props: {
   return (
     <div data-part="placeholders" data-names={JSON.stringify(placeholders)}>
       <Card
-        title="Placeholders"
+        title={t`Placeholders`}
         body={placeholders.length === 0}
         foot={
           placeholders.length > 0 && (
             <>
               {literalValues === null
-                ? 'Values are sent as they are.'
+                ? t`Values are sent as they are.`
                 : literalValues
-                  ? 'Values are plain text: they cannot make links or formatting.'
-                  : 'Markdown in values is formatted, and addresses in them become links.'}
-              {canEdit && ' Several lines make a list.'}
-              {more > 0 && ` ${more} more are not listed.`}
+                  ? t`Values are plain text: they cannot make links or formatting.`
+                  : t`Markdown in values is formatted, and addresses in them become links.`}
+              {canEdit && ` ${t`Several lines make a list.`}`}
+              {more > 0 && ` ${t`${more} more are not listed.`}`}
             </>
           )
         }
       >
         {placeholders.length === 0 ? (
-          <p class="muted">
-            None yet. <code>((name))</code> in the text becomes a value of each recipient, and{' '}
-            <code>((late??text))</code> a text that only some get.
-          </p>
+          <p class="muted">{rich`None yet. ${<code>((name))</code>} in the text becomes a value of each recipient, and ${<code>((late??text))</code>} a text that only some get.`}</p>
         ) : (
           <Table
-            caption="Placeholders of this template"
+            caption={t`Placeholders of this template`}
             rows={placeholders}
             columns={[
               {
-                head: 'Placeholder',
+                head: t`Placeholder`,
                 cell: one => (
                   <>
                     <code>
                       <bdi>{one.name}</bdi>
                     </code>
-                    {one.isCondition && <span class="sub">yes or no</span>}
+                    {one.isCondition && <span class="sub">{t`yes or no`}</span>}
                   </>
                 ),
               },
               {
-                head: 'Example value',
+                head: t`Example value`,
                 cell: one =>
                   canEdit ? (
                     <SampleField placeholder={one} value={valueFor(one)} />
@@ -80,18 +78,14 @@ export function Placeholders(props: {
 
 function SampleField({ placeholder, value }: { placeholder: Placeholder; value: unknown }) {
   const { name, isCondition } = placeholder
-  const label = `Example for ${name}`
+  const label = t`Example for ${name}`
   return (
     <>
       <input type="hidden" name={SAMPLE_NAME} value={name} />
       {isCondition ? (
         <select class="input" name={SAMPLE_VALUE} aria-label={label}>
-          <option value="yes" selected={value == null || shows(value)}>
-            yes
-          </option>
-          <option value="no" selected={value != null && !shows(value)}>
-            no
-          </option>
+          <option value="yes" selected={value == null || shows(value)}>{t`yes`}</option>
+          <option value="no" selected={value != null && !shows(value)}>{t`no`}</option>
         </select>
       ) : (
         <textarea class="input input-value" name={SAMPLE_VALUE} aria-label={label} rows={1} dir="auto">

@@ -4,6 +4,7 @@ import type { SmsDraft } from '../../rendering/draft.ts'
 import { Code } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { Segmented } from '../components/form.tsx'
+import { type Marked, mark, rich, say, t } from '../words/index.ts'
 
 export type PreviewProps = {
   shown: ShownDraft
@@ -14,19 +15,19 @@ export type PreviewProps = {
 }
 
 export type View = 'wide' | 'phone' | 'text' | 'dark'
-export const VIEWS: readonly (readonly [View, string])[] = [
-  ['wide', 'Desktop'],
-  ['phone', 'Phone'],
-  ['text', 'Plain text'],
-  ['dark', 'Dark'],
+export const VIEWS: readonly (readonly [View, Marked])[] = [
+  ['wide', mark('Desktop')],
+  ['phone', mark('Phone')],
+  ['text', mark('Plain text')],
+  ['dark', mark('Dark')],
 ]
 
 /** Radio buttons and the stylesheet switch the view, so it works without the script. */
 export const Views = ({ view }: { view: View }) => (
   <Segmented
-    legend="Show the preview as"
+    legend={t`Show the preview as`}
     name="view"
-    options={VIEWS.map(([value, words]) => ({ id: `pv-${value}`, value, words, checked: value === view }))}
+    options={VIEWS.map(([value, words]) => ({ id: `pv-${value}`, value, words: say(words), checked: value === view }))}
   />
 )
 
@@ -34,7 +35,7 @@ export function EmailPreview({ shown, frames, sender }: PreviewProps) {
   const email = shown?.kind === 'email' ? shown : null
   const head = (place: string, detail: string) => (
     <div class="mail-head" data-part={`head-${place}`}>
-      <strong dir="auto">{email?.subject || '(no subject)'}</strong>
+      <strong dir="auto">{email?.subject || t`(no subject)`}</strong>
       <span class="sm muted">
         <bdi>{detail}</bdi>
       </span>
@@ -49,23 +50,23 @@ export function EmailPreview({ shown, frames, sender }: PreviewProps) {
       <div class="preview-wide">
         <div class="mail">
           {head('wide', whole)}
-          {frame('wide', frames.light, 'Preview of the e-mail on a wide screen')}
+          {frame('wide', frames.light, t`Preview of the e-mail on a wide screen`)}
         </div>
       </div>
       <div class="preview-phone">
         <div class="mail mail-phone">
           {head('phone', sender.name)}
-          {frame('phone', frames.light, 'Preview of the e-mail on a phone')}
+          {frame('phone', frames.light, t`Preview of the e-mail on a phone`)}
         </div>
       </div>
       <div class="preview-dark">
         <div class="mail">
           {head('dark', whole)}
-          {frame('dark', frames.dark, 'Preview of the e-mail in a dark mail program')}
+          {frame('dark', frames.dark, t`Preview of the e-mail in a dark mail program`)}
         </div>
       </div>
       <div class="preview-text" data-part="text">
-        <Code>{email ? <span dir="auto">{email.text}</span> : 'Nothing to show.'}</Code>
+        <Code>{email ? <span dir="auto">{email.text}</span> : t`Nothing to show.`}</Code>
       </div>
     </>
   )
@@ -77,9 +78,10 @@ export function PreviewNote({ shown }: { shown: ShownDraft }) {
   if (shown?.kind !== 'email') return <span class="muted" data-part="note" />
   const kilobytes = Math.max(1, Math.round((Buffer.byteLength(shown.html) + Buffer.byteLength(shown.text)) / 1000))
   return (
-    <span class="muted" data-part="note">
-      Made by the same code that sends. {formats.number(kilobytes)} KB.
-    </span>
+    <span
+      class="muted"
+      data-part="note"
+    >{rich`Made by the same code that sends. ${formats.number(kilobytes)} KB.`}</span>
   )
 }
 
@@ -90,8 +92,8 @@ export function TextPreview({ shown, sender }: Omit<PreviewProps, 'frames'>) {
       <span class="sm muted">
         <bdi>{sender.detail}</bdi>
       </span>
-      {draft ? <Bubble draft={draft} /> : <p class="bubble">Nothing to show.</p>}
-      {draft && draft.fragments > 1 && <span class="sm muted">Phones join the parts to one message.</span>}
+      {draft ? <Bubble draft={draft} /> : <p class="bubble">{t`Nothing to show.`}</p>}
+      {draft && draft.fragments > 1 && <span class="sm muted">{t`Phones join the parts to one message.`}</span>}
     </div>
   )
 }
@@ -100,7 +102,7 @@ const Bubble = ({ draft }: { draft: SmsDraft }) => (
   <p class="bubble" dir="auto">
     {draft.parts.map((text, at) => (
       <>
-        {at > 0 && <span class="bubble-cut">part {at + 1}</span>}
+        {at > 0 && <span class="bubble-cut">{rich`part ${at + 1}`}</span>}
         {text}
       </>
     ))}

@@ -4,6 +4,8 @@ import type { LocatedCharacter, SmsDraft } from '../../rendering/draft.ts'
 import type { DraftProblem, Examined } from '../../templates/draft.ts'
 import { Callout, Icon } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
+import { plural, rich, t } from '../words/index.ts'
+import { fromNoun } from '../words/nouns.tsx'
 
 /** Replaced as a whole by the script. */
 export const Problems = ({ problems }: { problems: readonly DraftProblem[] }) => (
@@ -17,12 +19,12 @@ export const Problems = ({ problems }: { problems: readonly DraftProblem[] }) =>
               ? 'warn'
               : 'info'
         }
-        title={problems.length === 1 ? '1 thing to look at' : `${problems.length} things to look at`}
+        title={problems.length === 1 ? t`1 thing to look at` : t`${problems.length} things to look at`}
       >
         <ul>
           {problems.map((problem, at) => (
             <li key={at}>
-              <a href={`#${problem.field}`}>{placeOf(problem)}</a>: <bdi>{problem.text}</bdi>
+              <a href={`#${problem.field}`}>{placeOf(problem)}</a>: <bdi>{fromNoun(problem.text)}</bdi>
             </li>
           ))}
         </ul>
@@ -32,7 +34,7 @@ export const Problems = ({ problems }: { problems: readonly DraftProblem[] }) =>
 )
 
 const placeOf = ({ field, line }: DraftProblem) =>
-  field === 'subject' ? 'Subject' : line === null ? 'Message' : `Message, line ${line}`
+  field === 'subject' ? t`Subject` : line === null ? t`Message` : t`Message, line ${line}`
 
 /** How much of the longest possible body is used; for text messages also what they cost. */
 export function Counter({ examined }: { examined: Examined }) {
@@ -41,8 +43,9 @@ export function Counter({ examined }: { examined: Examined }) {
   return (
     <div data-part="counter" class="stack stack-sm">
       <p class={used > longest ? 'hint bad' : 'hint'} id="body-count">
-        {formats.number(used)} of {formats.number(longest)} characters
-        {examined.shown?.kind === 'sms' && examined.placeholders.length > 0 && ', without values'}
+        {examined.shown?.kind === 'sms' && examined.placeholders.length > 0
+          ? t`${formats.number(used)} of ${formats.number(longest)} characters, without values`
+          : t`${formats.number(used)} of ${formats.number(longest)} characters`}
       </p>
       {examined.shown?.kind === 'sms' && <Cost draft={examined.shown} />}
     </div>
@@ -52,12 +55,12 @@ export function Counter({ examined }: { examined: Examined }) {
 const SIZES = { 'GSM-7': { alone: 160, joined: 153 }, 'UCS-2': { alone: 70, joined: 67 } } as const
 const capacity = ({ encoding, fragments }: Pick<SmsDraft, 'encoding' | 'fragments'>) =>
   fragments === 1 ? SIZES[encoding].alone : fragments * SIZES[encoding].joined
-const parts = (count: number) => (count === 1 ? '1 part' : `${count} parts`)
+const parts = (count: number) => plural(count, t`${count} part`, t`${count} parts`)
 
 function Cost({ draft }: { draft: SmsDraft }) {
   const { formats } = usePage()
   const most = capacity(draft)
-  const words = `${parts(draft.fragments)}, ${formats.number(draft.units)} of ${formats.number(most)} characters`
+  const words = t`${parts(draft.fragments)}, ${formats.number(draft.units)} of ${formats.number(most)} characters`
   const tone = draft.encoding === 'UCS-2' || draft.tooLong ? 'warn' : 'info'
   const size = 100 / draft.fragments
   const filled = (at: number) =>
@@ -65,9 +68,9 @@ function Cost({ draft }: { draft: SmsDraft }) {
   return (
     <div class="meter" id="parts">
       <p class="meter-head">
-        <span>With the example values</span>
+        <span>{t`With the example values`}</span>
         <span>
-          <b>{parts(draft.fragments)}</b>, {formats.number(draft.units)} of {formats.number(most)} characters
+          {rich`${<b>{parts(draft.fragments)}</b>}, ${formats.number(draft.units)} of ${formats.number(most)} characters`}
         </span>
       </p>
       <svg class="bar" role="img" aria-label={words}>
@@ -82,8 +85,8 @@ function Cost({ draft }: { draft: SmsDraft }) {
         ))}
       </svg>
       <p class="hint">
-        {draft.encoding === 'GSM-7' ? 'Basic alphabet of phones (GSM-7).' : 'Large alphabet (UCS-2).'} Every part is
-        charged.
+        {draft.encoding === 'GSM-7' ? t`Basic alphabet of phones (GSM-7).` : t`Large alphabet (UCS-2).`}{' '}
+        {t`Every part is charged.`}
       </p>
     </div>
   )
@@ -102,17 +105,16 @@ export function Alphabet({ shown, canEdit }: { shown: ShownDraft; canEdit: boole
       {replaced.length > 0 && (
         <Callout
           tone="info"
-          title={replaced.length === 1 ? 'One character is replaced' : 'Some characters are replaced'}
+          title={replaced.length === 1 ? t`One character is replaced` : t`Some characters are replaced`}
         >
           <ul>
             {replaced.slice(0, MOST).map((one, at) => (
               <li key={at}>
-                <code>{visible(one.char)}</code> {whereOf(one)} becomes{' '}
-                {one.instead === '' ? 'nothing' : <code>{one.instead}</code>}.
+                {rich`${<code>{visible(one.char)}</code>} ${whereOf(one)} becomes ${one.instead === '' ? t`nothing` : <code>{one.instead}</code>}.`}
               </li>
             ))}
           </ul>
-          {replaced.length > MOST && <p>And {replaced.length - MOST} more.</p>}
+          {replaced.length > MOST && <p>{rich`And ${replaced.length - MOST} more.`}</p>}
         </Callout>
       )}
     </div>
@@ -130,7 +132,11 @@ function Expensive({ draft, odd, canEdit }: { draft: SmsDraft; odd: readonly Loc
   return (
     <Callout
       tone={saves ? 'warn' : 'info'}
-      title={`${chars.length === 1 ? 'One character needs' : `${chars.length} characters need`} the large alphabet`}
+      title={plural(
+        chars.length,
+        t`One character needs the large alphabet`,
+        t`${chars.length} characters need the large alphabet`,
+      )}
     >
       <ul>
         {odd.slice(0, MOST).map((one, at) => (
@@ -140,24 +146,25 @@ function Expensive({ draft, odd, canEdit }: { draft: SmsDraft; odd: readonly Loc
         ))}
       </ul>
       <p>
-        {chars.length === 1 ? 'It is' : 'They are'} not in the basic alphabet of phones, so a part holds 67 characters
-        instead of 153.
+        {plural(
+          chars.length,
+          t`It is not in the basic alphabet of phones, so a part holds 67 characters instead of 153.`,
+          t`They are not in the basic alphabet of phones, so a part holds 67 characters instead of 153.`,
+        )}
         {saves && cheaper && (
           <>
             {' '}
-            With basic letters this message is <strong>{parts(cheaper.fragments)}</strong> instead of {fragments},{' '}
-            {formats.number(cheaper.units)} of {formats.number(capacity(cheaper))} characters.
+            {rich`With basic letters this message is ${<strong>{parts(cheaper.fragments)}</strong>} instead of ${fragments}, ${formats.number(cheaper.units)} of ${formats.number(capacity(cheaper))} characters.`}
           </>
         )}
       </p>
       {canEdit && inText.length > 0 && (
         <button class="btn btn-sm" form="edit" name="act" value="basic-letters">
           <Icon name="edit" />
-          Use{' '}
-          {inText
+          {rich`Use ${inText
             .slice(0, 3)
-            .map(({ char, instead }, at) => `${at > 0 ? ', ' : ''}“${instead}” for “${char}”`)
-            .join('')}
+            .map(({ char, instead }, at) => `${at > 0 ? ', ' : ''}${t`“${instead ?? ''}” for “${char}”`}`)
+            .join('')}`}
         </button>
       )}
     </Callout>
@@ -165,8 +172,8 @@ function Expensive({ draft, odd, canEdit }: { draft: SmsDraft; odd: readonly Loc
 }
 
 function whereOf({ origin }: LocatedCharacter): string {
-  if (origin === 'prefix') return 'in the name of the service'
-  return 'name' in origin ? `in the example value of “${origin.name}”` : `in line ${origin.line}`
+  if (origin === 'prefix') return t`in the name of the service`
+  return 'name' in origin ? t`in the example value of “${origin.name}”` : t`in line ${origin.line}`
 }
 
 /** A character that shows nothing by itself is named. */

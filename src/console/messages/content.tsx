@@ -3,9 +3,17 @@ import type { EmailMessage, TextMessage } from '../../providers/port.ts'
 import { lengthOf } from '../../rendering/sms.ts'
 import type { ShownFile, WholeMessage } from '../../timeline/whole.ts'
 import { Card, Code, Facts, Icon, Tabs } from '../components/basics.tsx'
+import { usePage } from '../components/context.ts'
+import type { Formats } from '../formats.ts'
 import type { ServiceVisit } from '../page.ts'
+import { type Marked, mark, plural, rich, say, t } from '../words/index.ts'
 
-const VIEWS = { sent: 'As sent', text: 'Plain text', source: 'Source', headers: 'Headers' } as const
+const VIEWS = {
+  sent: mark('As sent'),
+  text: mark('Plain text'),
+  source: mark('Source'),
+  headers: mark('Headers'),
+} as const
 export type View = keyof typeof VIEWS
 export const isView = (text: string): text is View => Object.hasOwn(VIEWS, text)
 
@@ -17,7 +25,7 @@ export function Content({ whole, view, path }: Shown) {
   const hasFoot = files.length > 0
   if (content.channel === 'sms')
     return (
-      <Card title="Content">
+      <Card title={t`Content`}>
         <Bubbles text={content.text} />
       </Card>
     )
@@ -25,19 +33,19 @@ export function Content({ whole, view, path }: Shown) {
   return (
     <section class="card" aria-labelledby="content">
       <div class="card-head">
-        <h2 id="content">Content</h2>
+        <h2 id="content">{t`Content`}</h2>
       </div>
       <Tabs
-        label="Views of the content"
+        label={t`Views of the content`}
         tabs={Object.entries(VIEWS).map(([name, words]) => ({
-          words,
+          words: say(words),
           href: name === 'sent' ? path : `${path}?view=${name}`,
           current: name === view,
         }))}
       />
       <div class="card-body">
         {email.text === '' && email.html === '' ? (
-          <p class="muted">The content is too large to be shown.</p>
+          <p class="muted">{t`The content is too large to be shown.`}</p>
         ) : view === 'sent' ? (
           <div class="mail">
             <div class="mail-head">
@@ -51,7 +59,7 @@ export function Content({ whole, view, path }: Shown) {
             <iframe
               sandbox=""
               src={`${path}/rendered`}
-              title={`The e-mail ${message.id} as the recipient sees it`}
+              title={t`The e-mail ${message.id} as the recipient sees it`}
               loading="lazy"
             />
           </div>
@@ -76,11 +84,11 @@ const Headers = ({ email }: { email: EmailMessage }) => (
   <Facts
     top
     rows={[
-      ['From', <bdi>{`${email.from.name} <${email.from.address}>`}</bdi>],
-      ['To', <bdi>{email.to}</bdi>],
-      email.replyTo !== null && ['Reply-To', <bdi>{email.replyTo}</bdi>],
-      ['Subject', <bdi>{email.subject}</bdi>],
-      ['Message-ID', <Code>{email.messageId}</Code>],
+      [t`From`, <bdi>{`${email.from.name} <${email.from.address}>`}</bdi>],
+      [t`To`, <bdi>{email.to}</bdi>],
+      email.replyTo !== null && [t`Reply-To`, <bdi>{email.replyTo}</bdi>],
+      [t`Subject`, <bdi>{email.subject}</bdi>],
+      [t`Message-ID`, <Code>{email.messageId}</Code>],
     ]}
   />
 )
@@ -88,9 +96,13 @@ const Headers = ({ email }: { email: EmailMessage }) => (
 /** Units that fit in one message, and in each part of a longer one. */
 const UNITS = { gsm: [160, 153], ucs2: [70, 67] } as const
 
+export const partsWords = (count: number) => plural(count, t`${count} part`, t`${count} parts`)
+
 function Bubbles({ text }: { text: TextMessage }) {
   const { units, encoding, fragments } = lengthOf(text.text)
   const [one, each] = encoding === 'GSM-7' ? UNITS.gsm : UNITS.ucs2
+  const most = fragments <= 1 ? one : each * fragments
+  const { formats } = usePage()
   return (
     <div class="stack">
       <div class="thread">
@@ -99,42 +111,39 @@ function Bubbles({ text }: { text: TextMessage }) {
         </p>
       </div>
       <p class="hint">
-        {fragments === 1 ? '1 part' : `${fragments} parts`}, {units} of {fragments <= 1 ? one : each * fragments}{' '}
-        characters
-        {text.from !== null && (
-          <>
-            , from <bdi>{text.from}</bdi>
-          </>
-        )}
+        {text.from === null
+          ? t`${partsWords(fragments)}, ${formats.number(units)} of ${formats.number(most)} characters`
+          : rich`${partsWords(fragments)}, ${formats.number(units)} of ${formats.number(most)} characters, from ${<bdi>{text.from}</bdi>}`}
       </p>
     </div>
   )
 }
 
-const VERDICTS: Readonly<Record<ShownFile['verdict'], string>> = {
-  clean: 'scanned, no virus found',
-  virus: 'a virus was found',
-  pending: 'not scanned yet',
+const VERDICTS: Readonly<Record<ShownFile['verdict'], Marked>> = {
+  clean: mark('scanned, no virus found'),
+  virus: mark('a virus was found'),
+  pending: mark('not scanned yet'),
 }
 
-const sizeOf = (bytes: number) =>
+const sizeOf = (bytes: number, { number }: Pick<Formats, 'number'>) =>
   bytes < 1_000
-    ? `${bytes} B`
+    ? t`${bytes} B`
     : bytes < 1_000_000
-      ? `${Math.round(bytes / 1_000)} KB`
-      : `${(bytes / 1e6).toFixed(1)} MB`
+      ? t`${Math.round(bytes / 1_000)} KB`
+      : t`${number(Math.round(bytes / 1e5) / 10)} MB`
 
 function Files({ files, whole }: { files: readonly ShownFile[]; whole: WholeMessage }) {
+  const { formats } = usePage()
   return (
     <div class="stack">
       {files.map(file => (
         <span key={file.id}>
-          <Icon name="clip" /> <bdi>{file.name ?? 'A file behind a link'}</bdi>, {sizeOf(file.bytes)},{' '}
-          {VERDICTS[file.verdict]}
-          {file.emptied && ', not stored any more'}
+          <Icon name="clip" /> <bdi>{file.name ?? t`A file behind a link`}</bdi>, {sizeOf(file.bytes, formats)},{' '}
+          {say(VERDICTS[file.verdict])}
+          {file.emptied && t`, not stored any more`}
         </span>
       ))}
-      {!whole.isCopyable && <span class="hint">A copy cannot be sent, because it would lack the files.</span>}
+      {!whole.isCopyable && <span class="hint">{t`A copy cannot be sent, because it would lack the files.`}</span>}
     </div>
   )
 }

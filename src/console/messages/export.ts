@@ -3,6 +3,7 @@ import { readId } from '../../core/id.ts'
 import { countNewer, PAGE } from '../../timeline/browse.ts'
 import { exportMessages } from '../../timeline/export.ts'
 import type { Handler, ServiceVisit } from '../page.ts'
+import { plural, t } from '../words/index.ts'
 import { filtersOf, givenIn } from './query.ts'
 
 export const exportPage: Handler<ServiceVisit> = visit => {
@@ -22,6 +23,10 @@ export const newerMessages: Handler<ServiceVisit> = async visit => {
   const filters = filtersOf(givenIn(query), visit)
   const count = await countNewer(parts, actor, service, filters, readId(query.get('than')))
   const words =
-    count === 0 ? '' : count === 1 ? '1 new message' : `${count}${count >= PAGE ? ' or more' : ''} new messages`
+    count === 0
+      ? ''
+      : count >= PAGE
+        ? t`${count} or more new messages`
+        : plural(count, t`1 new message`, t`${count} new messages`)
   return { kind: 'json', data: { count, words } }
 }

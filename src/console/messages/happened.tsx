@@ -7,6 +7,8 @@ import { Card, Code, type IconName, More, Time, type Tone } from '../components/
 import { messageStatusWords } from '../components/status.tsx'
 import { Timeline, TimelineEntry } from '../components/timeline.tsx'
 import type { ServiceVisit } from '../page.ts'
+import { known, rich, t } from '../words/index.ts'
+import { fromNoun } from '../words/nouns.tsx'
 
 type Said = { tone: Tone; icon: IconName; title: string; lines?: readonly ComponentChildren[] }
 
@@ -14,7 +16,7 @@ export function Happened({ visit, whole }: { visit: ServiceVisit; whole: WholeMe
   let attempt = 0
   const { message, isScheduled } = whole
   return (
-    <Card title="What happened" id="timeline">
+    <Card title={t`What happened`} id="timeline">
       <Timeline>
         {whole.entries.map((entry, at) => {
           if (entry.kind === 'attempt' || entry.kind === 'uncertain') attempt++
@@ -26,13 +28,9 @@ export function Happened({ visit, whole }: { visit: ServiceVisit; whole: WholeMe
                   {line}
                 </p>
               ))}
-              {entry.next_try_at && (
-                <p class="muted">
-                  Next try <Time at={entry.next_try_at} />
-                </p>
-              )}
+              {entry.next_try_at && <p class="muted">{rich`Next try ${<Time at={entry.next_try_at} />}`}</p>}
               {entry.reply && (
-                <More summary={entry.kind === 'receipt' ? 'Receipt' : 'Answer of the provider'}>
+                <More summary={entry.kind === 'receipt' ? t`Receipt` : t`Answer of the provider`}>
                   <Code>{entry.reply}</Code>
                 </More>
               )}
@@ -43,7 +41,7 @@ export function Happened({ visit, whole }: { visit: ServiceVisit; whole: WholeMe
           <TimelineEntry
             tone="plan"
             icon="clock"
-            title={`Waits for ${visit.formats.clock(message.scheduled_for)}`}
+            title={t`Waits for ${visit.formats.clock(message.scheduled_for)}`}
             at={message.scheduled_for}
           >
             <p class="muted">{waitWords(Date.parse(message.scheduled_for) - visit.parts.clock.now())}</p>
@@ -51,9 +49,7 @@ export function Happened({ visit, whole }: { visit: ServiceVisit; whole: WholeMe
         )}
       </Timeline>
       {whole.entries.length === 1 && !isScheduled && (
-        <p class="hint">
-          As of {visit.formats.brief(fromMicros(visit.parts.clock.micros()))}; load the page again to see more.
-        </p>
+        <p class="hint">{rich`As of ${visit.formats.brief(fromMicros(visit.parts.clock.micros()))}; load the page again to see more.`}</p>
       )}
     </Card>
   )
@@ -62,18 +58,12 @@ export function Happened({ visit, whole }: { visit: ServiceVisit; whole: WholeMe
 function waitWords(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / 60_000))
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
-  return `In ${hours > 0 ? `${hours} h ` : ''}${rest} min`
+  return hours > 0 ? t`In ${hours} h ${rest} min` : t`In ${rest} min`
 }
 
 const quoted = (who: Who): ComponentChildren => {
-  if (who.name === null) return capital(whoText(who))
-  return who.kind === 'key' ? (
-    <>
-      Key “<bdi>{who.name}</bdi>”
-    </>
-  ) : (
-    <bdi>{who.name}</bdi>
-  )
+  if (who.name === null) return capital(known(whoText(who)))
+  return who.kind === 'key' ? rich`Key “${<bdi>{who.name}</bdi>}”` : <bdi>{who.name}</bdi>
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -98,18 +88,10 @@ function saidOf(entry: Entry, attempt: number, whole: WholeMessage): Said {
       return {
         tone: 'idle',
         icon: 'key',
-        title: 'Accepted',
+        title: t`Accepted`,
         lines: [
-          <>
-            {quoted(sentBy)}, template version {message.template_version}
-          </>,
-          ...(job
-            ? [
-                <>
-                  Row {message.job_row ?? '–'} of <bdi>{job.name}</bdi>
-                </>,
-              ]
-            : []),
+          rich`${quoted(sentBy)}, template version ${message.template_version}`,
+          ...(job ? [rich`Row ${message.job_row ?? '–'} of ${<bdi>{job.name}</bdi>}`] : []),
         ],
       }
     case 'attempt':
@@ -117,25 +99,25 @@ function saidOf(entry: Entry, attempt: number, whole: WholeMessage): Said {
       return attemptWords(entry, attempt)
     case 'receipt': {
       const tone = entry.status ? (FINAL_TONES[entry.status] ?? 'info') : 'idle'
-      const words = entry.status ? messageStatusWords(entry.status, message.channel).toLowerCase() : 'changed nothing'
-      return { tone, icon: iconFor(tone), title: `Receipt: ${words}`, lines: providerLines(entry) }
+      const words = entry.status ? messageStatusWords(entry.status, message.channel).toLowerCase() : t`changed nothing`
+      return { tone, icon: iconFor(tone), title: t`Receipt: ${words}`, lines: providerLines(entry) }
     }
     case 'scan':
-      if (entry.status === 'created') return { tone: 'good', icon: 'shield', title: 'Attachment scanned' }
-      if (entry.status === 'virus-scan-failed') return { tone: 'bad', icon: 'shield', title: 'Virus found' }
-      return { tone: 'warn', icon: 'shield', title: 'Scan without a result' }
+      if (entry.status === 'created') return { tone: 'good', icon: 'shield', title: t`Attachment scanned` }
+      if (entry.status === 'virus-scan-failed') return { tone: 'bad', icon: 'shield', title: t`Virus found` }
+      return { tone: 'warn', icon: 'shield', title: t`Scan without a result` }
     case 'cancelled':
-      return { tone: 'idle', icon: 'blocked', title: 'Cancelled', lines: cancelledBy ? [quoted(cancelledBy)] : [] }
+      return { tone: 'idle', icon: 'blocked', title: t`Cancelled`, lines: cancelledBy ? [quoted(cancelledBy)] : [] }
     case 'expired':
-      return { tone: 'warn', icon: 'clock', title: 'Given up', lines: [entry.text] }
+      return { tone: 'warn', icon: 'clock', title: t`Given up`, lines: [fromNoun(entry.text)] }
     case 'webhook': {
       const isTaken = entry.status_code !== null && entry.status_code >= 200 && entry.status_code < 300
-      const answer = entry.status_code === null ? 'no answer' : `answered ${entry.status_code}`
+      const answer = entry.status_code === null ? t`no answer` : t`answered ${entry.status_code}`
       return {
         tone: isTaken ? 'good' : 'warn',
         icon: 'webhook',
-        title: isTaken ? 'Webhook: accepted by your server' : 'Webhook: not accepted',
-        lines: [`${answer}${entry.latency_ms === null ? '' : ` after ${entry.latency_ms} ms`}`],
+        title: isTaken ? t`Webhook: accepted by your server` : t`Webhook: not accepted`,
+        lines: [entry.latency_ms === null ? answer : t`${answer} after ${entry.latency_ms} ms`],
       }
     }
     case 'omitted':
@@ -143,8 +125,8 @@ function saidOf(entry: Entry, attempt: number, whole: WholeMessage): Said {
       return {
         tone: 'idle',
         icon: 'dots',
-        title: entry.kind === 'omitted' ? 'Earlier events' : 'Earlier',
-        lines: [entry.text],
+        title: entry.kind === 'omitted' ? t`Earlier events` : t`Earlier`,
+        lines: [fromNoun(entry.text)],
       }
   }
 }
@@ -163,25 +145,25 @@ function attemptWords(entry: Entry, attempt: number): Said {
   const of = (tone: Tone, icon: IconName, words: string): Said => ({
     tone,
     icon,
-    title: `Attempt ${attempt}: ${words}`,
-    lines: [...providerLines(entry), ...(entry.reply_class ? [entry.reply_class] : [])],
+    title: t`Attempt ${attempt}: ${words}`,
+    lines: [...providerLines(entry), ...(entry.reply_class ? [fromNoun(entry.reply_class)] : [])],
   })
   if (entry.provider === 'simulation')
-    return { tone: 'idle', icon: 'info', title: 'Simulated', lines: ['Nothing was sent'] }
+    return { tone: 'idle', icon: 'info', title: t`Simulated`, lines: [t`Nothing was sent`] }
   if (entry.provider === 'capture' && entry.status === 'delivered')
-    return { tone: 'good', icon: 'inbox', title: 'Kept in the inbox', lines: ['Nothing was sent'] }
-  if (entry.kind === 'uncertain') return of('warn', 'alert', 'answer lost')
+    return { tone: 'good', icon: 'inbox', title: t`Kept in the inbox`, lines: [t`Nothing was sent`] }
+  if (entry.kind === 'uncertain') return of('warn', 'alert', t`answer lost`)
   switch (entry.status) {
     case 'sending':
-      return of('info', 'transit', 'handed over')
+      return of('info', 'transit', t`handed over`)
     case 'sent':
     case 'delivered':
-      return of('good', 'check', 'taken, no receipt expected')
+      return of('good', 'check', t`taken, no receipt expected`)
     case 'permanent-failure':
-      return of('bad', 'cross', 'refused')
+      return of('bad', 'cross', t`refused`)
     case null:
-      return of('warn', 'repeat', 'try again later')
+      return of('warn', 'repeat', t`try again later`)
     default:
-      return of('bad', 'cross', 'not sent')
+      return of('bad', 'cross', t`not sent`)
   }
 }

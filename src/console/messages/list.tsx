@@ -9,7 +9,19 @@ import { FormToken } from '../components/form.tsx'
 import { type Column, FilterSelect, Pager, SearchField, Table, Title } from '../components/list.tsx'
 import { Channel, MessageStatus } from '../components/status.tsx'
 import type { Handler, ServiceVisit } from '../page.ts'
-import { cursorOf, filtersOf, type Given, givenIn, listPath, type Name, pathOf, without } from './query.ts'
+import { type Marked, mark, plural, say, t } from '../words/index.ts'
+import {
+  cursorOf,
+  filtersOf,
+  type Given,
+  givenIn,
+  KEYS,
+  keyNameOf,
+  listPath,
+  type Name,
+  pathOf,
+  without,
+} from './query.ts'
 
 type Choices = Awaited<ReturnType<typeof messageChoices>>
 
@@ -23,7 +35,7 @@ export const messagesPage: Handler<ServiceVisit> = async visit => {
   ])
   return {
     kind: 'page',
-    title: 'Messages',
+    title: t`Messages`,
     nav: 'messages',
     body: <Messages {...{ visit, given, page, choices }} isFirst={cursor === null} />,
   }
@@ -40,11 +52,11 @@ function Messages({ visit, given, page, choices, isFirst }: Shown) {
   const isLive = isFirst && !given.found
   return (
     <>
-      <PageHead title="Messages" lede={`${keptWords(service)} Counts stay, contents go.`}>
+      <PageHead title={t`Messages`} lede={`${keptWords(service)} ${t`Counts stay, contents go.`}`}>
         {messages.length > 0 && (
           <a class="btn" href={url(pathOf(`/s/${service.id}/messages/export`, given))}>
             <Icon name="download" />
-            Download these as CSV
+            {t`Download these as CSV`}
           </a>
         )}
       </PageHead>
@@ -62,7 +74,13 @@ function Messages({ visit, given, page, choices, isFirst }: Shown) {
       <section class="card">
         {messages.length > 0 ? (
           <>
-            <Table caption="Messages" brief columns={columnsFor(visit)} rows={messages} keyOf={message => message.id} />
+            <Table
+              caption={t`Messages`}
+              brief
+              columns={columnsFor(visit)}
+              rows={messages}
+              keyOf={message => message.id}
+            />
             <Pager
               newer={page.newer && url(listPath(service.id, given, { after: page.newer }))}
               older={page.older && url(listPath(service.id, given, { before: page.older }))}
@@ -85,17 +103,17 @@ function Messages({ visit, given, page, choices, isFirst }: Shown) {
 
 const keptWords = ({ email_retention_days: emails, sms_retention_days: texts }: ServiceVisit['service']) =>
   emails === texts
-    ? `Kept for ${daysWords(emails)}.`
-    : `E-mails are kept for ${daysWords(emails)}, text messages for ${daysWords(texts)}.`
+    ? t`Kept for ${daysWords(emails)}.`
+    : t`E-mails are kept for ${daysWords(emails)}, text messages for ${daysWords(texts)}.`
 
-const daysWords = (days: number) => (days === 1 ? '1 day' : `${days} days`)
+export const daysWords = (days: number) => plural(days, t`1 day`, t`${days} days`)
 
 /** `now`: of the newest page, which a person without script loads again to see more. */
 function pagerWords({ messages, older, isPartial }: MessagesPage, now: string | null): string {
-  const count = messages.length === 1 ? '1 message' : `${messages.length} messages`
-  if (isPartial) return `${count} so far. Older ones may match: look further with Older.`
+  const count = plural(messages.length, t`1 message`, t`${messages.length} messages`)
+  if (isPartial) return t`${count} so far. Older ones may match: look further with Older.`
   if (now === null) return count
-  return `${older === null ? count : `Newest ${messages.length}`} at ${now}`
+  return t`${older === null ? count : t`Newest ${messages.length}`} at ${now}`
 }
 
 /** The same data by the interface; a recipient cannot be asked for there. */
@@ -115,40 +133,43 @@ const API_STATUSES: Readonly<Record<string, readonly string[]>> = {
 }
 
 export const STATUS_OPTIONS = [
-  ['', 'Any'],
-  ['failed', 'Failed'],
-  ['in-transit', 'In transit'],
-  ['delivered', 'Delivered'],
-  ['scheduled', 'Scheduled'],
-  ['cancelled', 'Cancelled'],
-  ['permanent-failure', 'No such address or number'],
-  ['temporary-failure', 'Inbox or carrier issue'],
-  ['technical-failure', 'Tech issue'],
-  ['virus-scan-failed', 'Attachment has virus'],
-  ['created', 'Waits for its turn'],
-  ['pending-virus-check', 'Being scanned'],
-  ['sending', 'With the provider'],
-  ['pending', 'With the network'],
-  ['sent', 'Sent abroad'],
+  ['', mark('Any')],
+  ['failed', mark('Failed')],
+  ['in-transit', mark('In transit')],
+  ['delivered', mark('Delivered')],
+  ['scheduled', mark('Scheduled')],
+  ['cancelled', mark('Cancelled')],
+  ['permanent-failure', mark('No such address or number')],
+  ['temporary-failure', mark('Inbox or carrier issue')],
+  ['technical-failure', mark('Tech issue')],
+  ['virus-scan-failed', mark('Attachment has virus')],
+  ['created', mark('Waits for its turn')],
+  ['pending-virus-check', mark('Being scanned')],
+  ['sending', mark('With the provider')],
+  ['pending', mark('With the network')],
+  ['sent', mark('Sent abroad')],
 ] as const
 const KIND_OPTIONS = [
-  ['', 'E-mail and text'],
-  ['email', 'E-mail'],
-  ['text', 'Text message'],
+  ['', mark('E-mail and text')],
+  ['email', mark('E-mail')],
+  ['text', mark('Text message')],
 ] as const
 const KEY_OPTIONS = [
-  ['', 'Any'],
-  ['live', 'Live'],
-  ['team', 'Team'],
-  ['test', 'Test'],
+  ['', mark('Any')],
+  ['live', mark('Live')],
+  ['team', mark('Team')],
+  ['test', mark('Test')],
 ] as const
+
+const said = (options: readonly (readonly [string, Marked])[]) =>
+  options.map(([value, words]) => [value, say(words)] as const)
 
 function sinceOptions({ email_retention_days: emails, sms_retention_days: texts }: ServiceVisit['service']) {
   const kept = Math.max(emails, texts)
   return [
     ['', daysWords(kept)],
-    ['today', 'Today'],
-    ['yesterday', 'Yesterday'],
+    ['today', t`Today`],
+    ['yesterday', t`Yesterday`],
     ...[3, 7, 30, 90].filter(days => days < kept).map(days => [String(days), daysWords(days)] as const),
   ] as const
 }
@@ -160,7 +181,7 @@ function FilterForm({ visit, given, choices }: { visit: ServiceVisit; given: Giv
     <form
       class="filters"
       role="search"
-      aria-label="Messages"
+      aria-label={t`Messages`}
       method="post"
       action={url(`/s/${service.id}/messages/search`)}
     >
@@ -168,31 +189,29 @@ function FilterForm({ visit, given, choices }: { visit: ServiceVisit; given: Giv
       <input type="hidden" name="filtered" value="yes" />
       {given.recipient && <input type="hidden" name="recipient" value={given.recipient} />}
       <div class="search">
-        <SearchField name="q" label="Recipient, reference or id" value={given.q ?? ''} />
+        <SearchField name="q" label={t`Recipient, reference or id`} value={given.q ?? ''} />
       </div>
-      <FilterSelect label="Status" name="status" options={STATUS_OPTIONS} value={given.status ?? null} />
-      <FilterSelect label="Kind" name="kind" options={KIND_OPTIONS} value={given.kind ?? null} />
-      <FilterSelect label="Since" name="since" options={sinceOptions(service)} value={given.since ?? null} />
+      <FilterSelect label={t`Status`} name="status" options={said(STATUS_OPTIONS)} value={given.status ?? null} />
+      <FilterSelect label={t`Kind`} name="kind" options={said(KIND_OPTIONS)} value={given.kind ?? null} />
+      <FilterSelect label={t`Since`} name="since" options={sinceOptions(service)} value={given.since ?? null} />
       {choices.templates.length > 0 && (
         <FilterSelect
-          label="Template"
+          label={t`Template`}
           name="template"
-          options={[['', 'Any'], ...choices.templates.map(one => [one.id, one.name] as const)]}
+          options={[['', t`Any`], ...choices.templates.map(one => [one.id, one.name] as const)]}
           value={given.template ?? null}
         />
       )}
       {choices.jobs.length > 0 && (
         <FilterSelect
-          label="Job"
+          label={t`Job`}
           name="job"
-          options={[['', 'Any or none'], ...choices.jobs.map(one => [one.id, one.name] as const)]}
+          options={[['', t`Any or none`], ...choices.jobs.map(one => [one.id, one.name] as const)]}
           value={given.job ?? null}
         />
       )}
-      <FilterSelect label="Key" name="key" options={KEY_OPTIONS} value={given.key ?? null} />
-      <button class="btn" type="submit">
-        Filter
-      </button>
+      <FilterSelect label={t`Key`} name="key" options={said(KEY_OPTIONS)} value={given.key ?? null} />
+      <button class="btn" type="submit">{t`Filter`}</button>
     </form>
   )
 }
@@ -206,14 +225,10 @@ function Chips(props: { visit: ServiceVisit; given: Given; choices: Choices; mes
       {words.map(([names, text]) => (
         <a key={names.join()} class="btn btn-sm" href={url(listPath(service.id, without(props.given, ...names)))}>
           <bdi>{text}</bdi> <Icon name="cross" />
-          <span class="vh">Remove</span>
+          <span class="vh">{t`Remove`}</span>
         </a>
       ))}
-      {words.length > 1 && (
-        <a class="sm" href={url(listPath(service.id, {}))}>
-          Remove all
-        </a>
-      )}
+      {words.length > 1 && <a class="sm" href={url(listPath(service.id, {}))}>{t`Remove all`}</a>}
     </p>
   )
 }
@@ -223,14 +238,14 @@ function chipWords(props: Parameters<typeof Chips>[0]): (readonly [names: readon
   const named = (options: readonly (readonly [string, string])[], value: string | undefined) =>
     options.find(([one]) => one !== '' && one === value)?.[1]
   const all: (readonly [readonly Name[], string | undefined])[] = [
-    [['recipient'], given.recipient && (messages[0]?.to ?? 'One recipient')],
+    [['recipient'], given.recipient && (messages[0]?.to ?? t`One recipient`)],
     [['q'], given.q],
-    [['found'], given.found && 'What you searched for'],
-    [['status'], named(STATUS_OPTIONS, given.status)],
-    [['kind'], named(KIND_OPTIONS, given.kind)],
-    [['template'], given.template && (choices.templates.find(one => one.id === given.template)?.name ?? 'A template')],
-    [['job'], given.job && (choices.jobs.find(one => one.id === given.job)?.name ?? 'A job')],
-    [['key'], given.key && `${named(KEY_OPTIONS, given.key)} key`],
+    [['found'], given.found && t`What you searched for`],
+    [['status'], named(said(STATUS_OPTIONS), given.status)],
+    [['kind'], named(said(KIND_OPTIONS), given.kind)],
+    [['template'], given.template && (choices.templates.find(one => one.id === given.template)?.name ?? t`A template`)],
+    [['job'], given.job && (choices.jobs.find(one => one.id === given.job)?.name ?? t`A job`)],
+    [['key'], given.key && keyNameOf(KEYS[given.key as keyof typeof KEYS])],
     [['since'], given.since && (named(sinceOptions(visit.service), given.since) ?? daysWords(Number(given.since)))],
   ]
   return all.flatMap(([names, words]) => (words === undefined || words === '' ? [] : [[names, words] as const]))
@@ -238,18 +253,18 @@ function chipWords(props: Parameters<typeof Chips>[0]): (readonly [names: readon
 
 export const columnsFor = ({ service, url }: Pick<ServiceVisit, 'service' | 'url'>): Column<ListedMessage>[] => [
   {
-    head: 'To',
+    head: t`To`,
     cell: ({ id, to, title }) => (
       <Title href={url(`/s/${service.id}/messages/${id}`)} sub={title}>
         {to}
       </Title>
     ),
   },
-  { head: 'Status', kind: 'status', cell: message => <Status message={message} /> },
-  { head: 'Kind', class: 'hide-phone', cell: ({ channel }) => <Channel channel={channel} /> },
-  { head: 'Template', class: 'nowrap', cell: ({ template_name }) => <bdi>{template_name}</bdi> },
-  { head: 'Sent by', class: 'hide-mid', cell: message => <bdi>{senderWords(message)}</bdi> },
-  { head: 'Accepted', kind: 'num', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: t`Status`, kind: 'status', cell: message => <Status message={message} /> },
+  { head: t`Kind`, class: 'hide-phone', cell: ({ channel }) => <Channel channel={channel} /> },
+  { head: t`Template`, class: 'nowrap', cell: ({ template_name }) => <bdi>{template_name}</bdi> },
+  { head: t`Sent by`, class: 'hide-mid', cell: message => <bdi>{senderWords(message)}</bdi> },
+  { head: t`Accepted`, kind: 'num', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 export const Status = ({
@@ -259,22 +274,20 @@ export const Status = ({
 }) => <MessageStatus {...{ status, channel, isScheduled, provider }} />
 
 const senderWords = ({ job_name, person, key_name, key_type }: ListedMessage): ComponentChildren =>
-  job_name ?? person ?? (key_name === null ? 'The operator' : `${key_name}${key_type === 'test' ? ' (test)' : ''}`)
+  job_name ?? person ?? (key_name === null ? t`The operator` : key_type === 'test' ? t`${key_name} (test)` : key_name)
 
 const NoMatch = ({ visit, given }: { visit: ServiceVisit; given: Given }) => (
   <Empty
     icon="search"
     level={2}
-    title="No message matches"
+    title={t`No message matches`}
     text={
       given.recipient || given.found || given.q
-        ? 'Recipients are found by the whole address or number only, because they are stored encrypted. Look for a typing error, or search by reference.'
-        : 'No message of the days that are kept matches all of these filters.'
+        ? t`Recipients are found by the whole address or number only, because they are stored encrypted. Look for a typing error, or search by reference.`
+        : t`No message of the days that are kept matches all of these filters.`
     }
   >
-    <a class="btn" href={visit.url(listPath(visit.service.id, {}))}>
-      Remove all filters
-    </a>
+    <a class="btn" href={visit.url(listPath(visit.service.id, {}))}>{t`Remove all filters`}</a>
   </Empty>
 )
 
@@ -283,21 +296,23 @@ const NothingHere = ({ visit, given, page }: { visit: ServiceVisit; given: Given
   <Empty
     icon="search"
     level={2}
-    title={page.isPartial ? 'Nothing found so far' : 'No more messages'}
+    title={page.isPartial ? t`Nothing found so far` : t`No more messages`}
     text={
       page.isPartial
-        ? 'There are many messages to look through. Go on looking for older ones, or remove a filter.'
-        : 'There are none beyond this page.'
+        ? t`There are many messages to look through. Go on looking for older ones, or remove a filter.`
+        : t`There are none beyond this page.`
     }
   >
     {page.newer && (
-      <a class="btn" rel="prev" href={visit.url(listPath(visit.service.id, given, { after: page.newer }))}>
-        Newer
-      </a>
+      <a
+        class="btn"
+        rel="prev"
+        href={visit.url(listPath(visit.service.id, given, { after: page.newer }))}
+      >{t`Newer`}</a>
     )}
     {page.older && (
       <a class="btn" rel="next" href={visit.url(listPath(visit.service.id, given, { before: page.older }))}>
-        {page.isPartial ? 'Look further' : 'Older'}
+        {page.isPartial ? t`Look further` : t`Older`}
       </a>
     )}
   </Empty>
@@ -307,11 +322,9 @@ const NoMessages = ({ visit }: { visit: ServiceVisit }) => (
   <Empty
     icon="messages"
     level={2}
-    title="No messages yet"
-    text="Messages appear here as soon as they are accepted, with what happened to each."
+    title={t`No messages yet`}
+    text={t`Messages appear here as soon as they are accepted, with what happened to each.`}
   >
-    <a class="btn" href={visit.url(`/s/${visit.service.id}/templates`)}>
-      Open the templates
-    </a>
+    <a class="btn" href={visit.url(`/s/${visit.service.id}/templates`)}>{t`Open the templates`}</a>
   </Empty>
 )

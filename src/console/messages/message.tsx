@@ -14,9 +14,11 @@ import { Dialog } from '../components/overlays.tsx'
 import { reachedNobody } from '../components/status.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, Handler, PageAnswer, ServiceVisit } from '../page.ts'
+import { known, mark, rich, t } from '../words/index.ts'
+import { fromNoun } from '../words/nouns.tsx'
 import { Content, isView, type View } from './content.tsx'
 import { Happened } from './happened.tsx'
-import { Status } from './list.tsx'
+import { daysWords, Status } from './list.tsx'
 import { keyNameOf, listPath } from './query.ts'
 
 export const messagePage: Handler<ServiceVisit> = visit =>
@@ -34,7 +36,7 @@ export const renderedPage: Handler<ServiceVisit> = visit =>
 
 export const cancelMessage: Handler<ServiceVisit> = visit =>
   withMessage(visit, id =>
-    acted(visit, id, 'Not cancelled', async () => {
+    acted(visit, id, t`Not cancelled`, async () => {
       await cancel({ sql: visit.parts.db.sql, hints: visit.parts.hints }, visit.actor, visit.service.id, id)
       return `/s/${visit.service.id}/messages/${id}?done=cancelled`
     }),
@@ -42,7 +44,7 @@ export const cancelMessage: Handler<ServiceVisit> = visit =>
 
 export const copyMessage: Handler<ServiceVisit> = visit =>
   withMessage(visit, id =>
-    acted(visit, id, 'The copy was not sent', async () => {
+    acted(visit, id, t`The copy was not sent`, async () => {
       const { parts, actor, service, origin } = visit
       const copy = await sendCopy(parts, actor, service, id, { base: parts.config.baseUrl ?? origin })
       return copy === null
@@ -52,12 +54,12 @@ export const copyMessage: Handler<ServiceVisit> = visit =>
   )
 
 const DONE = {
-  cancelled: 'The message is cancelled. It was not sent.',
-  sent: 'This is your test. What happened to it is below.',
-  accepted: 'The message is accepted and leaves as soon as it is its turn. What happens to it is below.',
-  scheduled: 'The message is scheduled. Until it leaves you can cancel it.',
-  copied: 'This is the copy. It is accepted and leaves as soon as it is its turn.',
-  simulated: 'The recipient is one for smoke tests: the copy was checked, and nothing is stored or sent.',
+  cancelled: mark('The message is cancelled. It was not sent.'),
+  sent: mark('This is your test. What happened to it is below.'),
+  accepted: mark('The message is accepted and leaves as soon as it is its turn. What happens to it is below.'),
+  scheduled: mark('The message is scheduled. Until it leaves you can cancel it.'),
+  copied: mark('This is the copy. It is accepted and leaves as soon as it is its turn.'),
+  simulated: mark('The recipient is one for smoke tests: the copy was checked, and nothing is stored or sent.'),
 } as const
 
 /** Of an id that cannot be read, or that is too old to be known, there is nothing. */
@@ -88,7 +90,7 @@ const writerOf =
     const zone = formats.timeZone === 'UTC' ? ' UTC' : ''
     return day === formats.day(fromMicros(parts.clock.micros()))
       ? `${formats.clock(at)}${zone}`
-      : `${formats.clock(at)}${zone} on ${day}`
+      : t`${formats.clock(at)}${zone} on ${day}`
   }
 
 type Refused = { title: string; sentences: readonly string[] }
@@ -99,7 +101,7 @@ function pageOf(visit: ServiceVisit, whole: WholeMessage, refused?: Refused): Pa
   const title = titleOf(whole)
   return {
     kind: 'page',
-    title: refused ? `Error: ${title}` : title,
+    title: refused ? t`Error: ${title}` : title,
     nav: 'messages',
     ...(refused && { status: 422 }),
     body: <Message {...{ visit, whole, view, title, refused }} />,
@@ -107,7 +109,7 @@ function pageOf(visit: ServiceVisit, whole: WholeMessage, refused?: Refused): Pa
 }
 
 const titleOf = ({ content, message }: WholeMessage): string =>
-  (content.channel === 'email' && content.email.subject.trim()) || (message.template_name ?? 'A message')
+  (content.channel === 'email' && content.email.subject.trim()) || (message.template_name ?? t`A message`)
 
 type Shown = {
   visit: ServiceVisit
@@ -121,17 +123,19 @@ function Message({ visit, whole, view, title, refused }: Shown) {
   const { service, query, url } = visit
   const { message, to, isScheduled } = whole
   const path = `/s/${service.id}/messages/${message.id}`
+  const recipient = (
+    <strong>
+      <bdi>{to}</bdi>
+    </strong>
+  )
   return (
     <>
       <PageHead
         title={<bdi>{title}</bdi>}
-        crumbs={[['Messages', `/s/${service.id}/messages`]]}
+        crumbs={[[t`Messages`, `/s/${service.id}/messages`]]}
         lede={
           <>
-            {message.channel === 'sms' ? 'Text message' : 'E-mail'} to{' '}
-            <strong>
-              <bdi>{to}</bdi>
-            </strong>{' '}
+            {message.channel === 'sms' ? rich`Text message to ${recipient}` : rich`E-mail to ${recipient}`}{' '}
             <Status message={{ ...message, isScheduled }} />
           </>
         }
@@ -143,7 +147,7 @@ function Message({ visit, whole, view, title, refused }: Shown) {
         <Callout tone="bad" role="alert" title={refused.title}>
           {refused.sentences.map(sentence => (
             <p key={sentence} dir="auto">
-              {sentence.endsWith('.') ? sentence : `${sentence}.`}
+              {fromNoun(sentence.endsWith('.') ? sentence : `${sentence}.`)}
             </p>
           ))}
         </Callout>
@@ -184,18 +188,12 @@ const keep = (id: string, words: string) => (
 
 const CancelDialog = ({ visit: { service }, whole: { message, to } }: { visit: ServiceVisit; whole: WholeMessage }) => (
   <>
-    <button class="btn btn-danger" type="button" popovertarget="cancel">
-      Cancel this message
-    </button>
-    <Dialog id="cancel" title="Cancel this message?">
-      <p>
-        It is not sent to <bdi>{to}</bdi>. It cannot be scheduled again, but you can send a copy later.
-      </p>
+    <button class="btn btn-danger" type="button" popovertarget="cancel">{t`Cancel this message`}</button>
+    <Dialog id="cancel" title={t`Cancel this message?`}>
+      <p>{rich`It is not sent to ${<bdi>{to}</bdi>}. It cannot be scheduled again, but you can send a copy later.`}</p>
       <Form action={`/s/${service.id}/messages/${message.id}/cancel`} class="row">
-        {keep('cancel', 'Keep it')}
-        <button class="btn btn-danger" type="submit">
-          Cancel the message
-        </button>
+        {keep('cancel', t`Keep it`)}
+        <button class="btn btn-danger" type="submit">{t`Cancel the message`}</button>
       </Form>
     </Dialog>
   </>
@@ -208,29 +206,20 @@ function CopyDialog(props: { visit: ServiceVisit; whole: WholeMessage; currentVe
     <>
       <button class="btn" type="button" popovertarget="copy">
         <Icon name="repeat" />
-        Send a copy
+        {t`Send a copy`}
       </button>
-      <Dialog id="copy" title="Send a copy?">
+      <Dialog id="copy" title={t`Send a copy?`}>
         <p>
-          {message.key_type === 'test' ? (
-            'This message was made with a test key, so the copy is simulated too: nothing is sent.'
-          ) : (
-            <>
-              <bdi>{to}</bdi> gets a new message with the same values now. It counts as a message of today.
-            </>
-          )}
+          {message.key_type === 'test'
+            ? t`This message was made with a test key, so the copy is simulated too: nothing is sent.`
+            : rich`${<bdi>{to}</bdi>} gets a new message with the same values now. It counts as a message of today.`}
         </p>
         {currentVersion !== message.template_version && (
-          <p>
-            The template has changed: this message has version {message.template_version}, the copy has version{' '}
-            {currentVersion}.
-          </p>
+          <p>{rich`The template has changed: this message has version ${message.template_version}, the copy has version ${currentVersion}.`}</p>
         )}
         <Form action={`/s/${visit.service.id}/messages/${message.id}/copy`} class="row">
-          {keep('copy', 'Do not send')}
-          <button class="btn btn-primary" type="submit">
-            Send a copy
-          </button>
+          {keep('copy', t`Do not send`)}
+          <button class="btn btn-primary" type="submit">{t`Send a copy`}</button>
         </Form>
       </Dialog>
     </>
@@ -256,32 +245,34 @@ function WhatHappened({ visit, whole }: { visit: ServiceVisit; whole: WholeMessa
   const tone = isPlain ? 'info' : (TONES[message.status] ?? 'info')
   if (isScheduled && message.scheduled_for)
     return (
-      <Callout tone={tone} title={`Leaves at ${writerOf(visit)(message.scheduled_for)}`}>
+      <Callout tone={tone} title={t`Leaves at ${writerOf(visit)(message.scheduled_for)}`}>
         <p>
-          Nothing was sent yet. Until then {visit.may('cancel-messages') ? 'you' : 'senders and managers'} can cancel
-          it.
+          {visit.may('cancel-messages')
+            ? t`Nothing was sent yet. Until then you can cancel it.`
+            : t`Nothing was sent yet. Until then senders and managers can cancel it.`}
         </p>
       </Callout>
     )
   const [first = '', ...rest] = said
   const advice = rest.at(-1)
+  const told = (part: string) => capital(known(part))
   return (
-    <Callout tone={tone} title={capital(first)}>
+    <Callout tone={tone} title={told(first)}>
       {rest.length > 1 && (
         <p>
           {rest
             .slice(0, -1)
-            .map(one => `${capital(one)}.`)
+            .map(one => `${told(one)}.`)
             .join(' ')}
         </p>
       )}
       {advice && (
         <p>
           {advice === NOTHING_TO_DO ? (
-            'There is nothing to do.'
+            t`There is nothing to do.`
           ) : (
             <>
-              <strong>What to do:</strong> {advice}.
+              <strong>{t`What to do:`}</strong> {known(advice)}.
             </>
           )}
         </p>
@@ -295,40 +286,42 @@ function Details({ visit, whole }: { visit: ServiceVisit; whole: WholeMessage })
   const { message, job, lane, sentBy } = whole
   const until = fromMicros(microsOf(message.id) + retentionDays(service, message.channel) * 86_400_000_000)
   return (
-    <Card title="Details">
+    <Card title={t`Details`}>
       <Facts
         top
         rows={[
-          ['Id', <span class="id">{message.id}</span>],
+          [t`Id`, <span class="id">{message.id}</span>],
           message.reference !== null && [
-            'Your reference',
+            t`Your reference`,
             <span class="id">
               <bdi>{message.reference}</bdi>
             </span>,
           ],
           [
-            'Template',
-            <>
+            t`Template`,
+            rich`${(
               <a href={url(`/s/${service.id}/templates/${message.template_id}`)}>
-                <bdi>{message.template_name ?? 'A template'}</bdi>
+                <bdi>{message.template_name ?? t`A template`}</bdi>
               </a>
-              , version {message.template_version}
-            </>,
+            )}, version ${message.template_version}`,
           ],
           job && [
-            'Job',
+            t`Job`,
             <a href={url(listPath(service.id, { job: job.id }))}>
               <bdi>{job.name}</bdi>
             </a>,
           ],
-          ['Sent by', <bdi>{sentBy.kind === 'operator' ? 'The operator' : (sentBy.name ?? 'Somebody who left')}</bdi>],
           [
-            'Kind of key',
-            sentBy.kind === 'person' && message.key_type === 'normal' ? 'None' : keyNameOf(message.key_type),
+            t`Sent by`,
+            <bdi>{sentBy.kind === 'operator' ? t`The operator` : (sentBy.name ?? t`Somebody who left`)}</bdi>,
           ],
-          ['Lane', lane],
-          message.provider !== null && ['Provider', <bdi>{message.provider}</bdi>],
-          ['Content goes on', formats.full(until).split(',')[0]],
+          [
+            t`Kind of key`,
+            sentBy.kind === 'person' && message.key_type === 'normal' ? t`None` : keyNameOf(message.key_type),
+          ],
+          [t`Lane`, known(lane)],
+          message.provider !== null && [t`Provider`, <bdi>{message.provider}</bdi>],
+          [t`Content goes on`, formats.date(until)],
         ]}
       />
     </Card>
@@ -338,26 +331,24 @@ function Details({ visit, whole }: { visit: ServiceVisit; whole: WholeMessage })
 /** Older than the retention: nobody can say whether there was such a message, but everybody when it would have gone. */
 function gone({ service, formats, url }: ServiceVisit, id: Id): PageAnswer {
   const days = Math.max(service.email_retention_days, service.sms_retention_days)
-  const at = formats.full(fromMicros(microsOf(id) + days * 86_400_000_000)).split(',')[0]
+  const at = formats.date(fromMicros(microsOf(id) + days * 86_400_000_000))
   return {
     kind: 'page',
     status: 404,
-    title: 'The message is gone',
+    title: t`The message is gone`,
     nav: 'messages',
     width: 'narrow',
     body: (
       <>
-        <PageHead title="The message is gone" crumbs={[['Messages', `/s/${service.id}/messages`]]} />
+        <PageHead title={t`The message is gone`} crumbs={[[t`Messages`, `/s/${service.id}/messages`]]} />
         <Card>
           <Empty
             icon="clock"
             level={2}
-            title={`Its content went on ${at}`}
-            text={`This service keeps messages for ${days === 1 ? '1 day' : `${days} days`}. Counts stay, contents go.`}
+            title={t`Its content went on ${at}`}
+            text={t`This service keeps messages for ${daysWords(days)}. Counts stay, contents go.`}
           >
-            <a class="btn" href={url(`/s/${service.id}/messages`)}>
-              Open the messages
-            </a>
+            <a class="btn" href={url(`/s/${service.id}/messages`)}>{t`Open the messages`}</a>
           </Empty>
         </Card>
       </>

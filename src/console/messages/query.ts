@@ -5,6 +5,7 @@ import { startsOfDays } from '../../statistics/days.ts'
 import { type Cursor, type Filters, STATUS_FILTERS, type StatusFilter } from '../../timeline/browse.ts'
 import { readDigests } from '../../timeline/search.ts'
 import type { ServiceVisit } from '../page.ts'
+import { t } from '../words/index.ts'
 
 /** Names of parameters that filter, in the order of the address. */
 export const NAMES = ['q', 'recipient', 'found', 'status', 'kind', 'template', 'job', 'key', 'since'] as const
@@ -78,4 +79,4 @@ export const without = (given: Given, ...names: readonly Name[]): Given =>
   Object.fromEntries(Object.entries(given).filter(([name]) => !names.some(one => one === name)))
 
 export const keyNameOf = (type: KeyType): string =>
-  ({ normal: 'Live key', team: 'Team key', test: 'Test key' })[KEY_TYPES.find(one => one === type) ?? 'normal']
+  ({ normal: t`Live key`, team: t`Team key`, test: t`Test key` })[KEY_TYPES.find(one => one === type) ?? 'normal']

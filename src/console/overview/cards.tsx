@@ -7,6 +7,7 @@ import { Table, Title } from '../components/list.tsx'
 import { Bar, Meter } from '../components/numbers.tsx'
 import { JobStatus, messageStatusWords } from '../components/status.tsx'
 import type { ServiceVisit } from '../page.ts'
+import { type Marked, mark, rich, say, t } from '../words/index.ts'
 import { messagesUrl } from './links.ts'
 import type { Shown } from './read.ts'
 
@@ -14,13 +15,13 @@ export function Jobs({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
   const { number } = visit.formats
   if (shown.jobs.length === 0) return null
   return (
-    <Card title="Jobs in progress" body={false}>
+    <Card title={t`Jobs in progress`} body={false}>
       <Table
-        caption="Jobs in progress"
+        caption={t`Jobs in progress`}
         rows={shown.jobs}
         columns={[
           {
-            head: 'Job',
+            head: t`Job`,
             cell: job => (
               <Title href={messagesUrl(visit, { job: job.id })} sub={shown.templates.get(job.template_id)?.name}>
                 {job.name}
@@ -28,15 +29,15 @@ export function Jobs({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
             ),
           },
           {
-            head: 'Status',
+            head: t`Status`,
             kind: 'status',
             cell: job => <JobStatus status={job.status} isScheduled={job.scheduled_for !== null} />,
           },
-          { head: 'Progress', cell: job => <Progress job={job} /> },
+          { head: t`Progress`, cell: job => <Progress job={job} /> },
           {
-            head: 'Done',
+            head: t`Done`,
             kind: 'num',
-            cell: job => `${number(progressOf(job).done)} of ${number(job.notification_count)}`,
+            cell: job => t`${number(progressOf(job).done)} of ${number(job.notification_count)}`,
           },
         ]}
       />
@@ -54,16 +55,12 @@ function progressOf({ counts }: ShownJob) {
 function Progress({ job }: { job: ShownJob }) {
   const { formats } = usePage()
   if (job.status === 'pending' && job.scheduled_for !== null)
-    return (
-      <>
-        Starts {formats.day(job.scheduled_for)} at {formats.clock(job.scheduled_for)}
-      </>
-    )
+    return <>{rich`Starts ${formats.day(job.scheduled_for)} at ${formats.clock(job.scheduled_for)}`}</>
   const { delivered, inTransit, failed } = progressOf(job)
   const share = (part: number) => formats.share(part, job.notification_count)
   return (
     <Bar
-      label={`${share(delivered)} delivered, ${share(inTransit)} in transit, ${share(failed)} failed`}
+      label={t`${share(delivered)} delivered, ${share(inTransit)} in transit, ${share(failed)} failed`}
       whole={job.notification_count}
       parts={[
         { tone: 'good', value: delivered },
@@ -74,25 +71,25 @@ function Progress({ job }: { job: ShownJob }) {
   )
 }
 
-const METERS: Record<string, readonly [label: string, what: string]> = {
-  email: ['E-mails', 'e-mails'],
-  sms: ['Text messages', 'text messages'],
+const METERS: Record<string, readonly [label: Marked, what: Marked]> = {
+  email: [mark('E-mails'), mark('e-mails')],
+  sms: [mark('Text messages'), mark('text messages')],
 }
 
 export function Limits({ shown }: { shown: Shown }) {
   const { formats } = usePage()
   return (
-    <Card title="Limits today" foot="Counted from midnight UTC, by the day on which a message is due.">
+    <Card title={t`Limits today`} foot={t`Counted from midnight UTC, by the day on which a message is due.`}>
       <div class="stack">
         {shown.limits.map(({ channel, used, limit }) => {
-          const [label, what] = METERS[channel] ?? [channel, channel]
+          const [label, what] = METERS[channel] ?? [mark(channel), mark(channel)]
           const left = Math.max(0, limit - used)
           return (
-            <Meter key={channel} label={label} what={what} used={used} limit={limit}>
+            <Meter key={channel} label={say(label)} what={say(what)} used={used} limit={limit}>
               {used >= limit * 0.9 && (
                 <>
-                  <span class={left === 0 ? 'bad strong' : 'warn strong'}>{formats.number(left)} left.</span> Starts
-                  again at midnight UTC. An operator can raise the limit.
+                  <span class={left === 0 ? 'bad strong' : 'warn strong'}>{t`${formats.number(left)} left.`}</span>{' '}
+                  {t`Starts again at midnight UTC. An operator can raise the limit.`}
                 </>
               )}
             </Meter>
@@ -111,13 +108,13 @@ export function FailingTemplates({ visit, shown }: { visit: ServiceVisit; shown:
   const { failing } = shown
   if (failing.length === 0) return null
   return (
-    <Card title="Failing templates" body={false} foot="Over 5 % your sender’s reputation suffers.">
+    <Card title={t`Failing templates`} body={false} foot={t`Over 5 % your sender’s reputation suffers.`}>
       <Table
-        caption="Templates with the most failures, last 7 days"
+        caption={t`Templates with the most failures, last 7 days`}
         rows={failing}
         columns={[
           {
-            head: 'Template',
+            head: t`Template`,
             cell: ({ template_id, reasons: [reason] }) => {
               const template = shown.templates.get(template_id)
               return (
@@ -128,13 +125,13 @@ export function FailingTemplates({ visit, shown }: { visit: ServiceVisit; shown:
                     `${number(reason.messages)} ${messageStatusWords(reason.status, template?.type ?? 'email').toLowerCase()}`
                   }
                 >
-                  {template?.name ?? 'A template'}
+                  {template?.name ?? t`A template`}
                 </Title>
               )
             },
           },
           {
-            head: 'Failed',
+            head: t`Failed`,
             kind: 'num',
             cell: ({ template_id, failed, accepted }) => (
               <a

@@ -4,7 +4,7 @@ import { fromMicros, zulu } from '../../core/clock.ts'
 import { Callout, Icon, PageHead } from '../components/basics.tsx'
 import type { Handler, ServiceVisit } from '../page.ts'
 import { sendPath } from '../send/paths.ts'
-import { t } from '../words/index.ts'
+import { rich, t } from '../words/index.ts'
 import { FailingTemplates, Jobs, Limits } from './cards.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Reasons, TimeToDelivery, Today, Week } from './numbers.tsx'
@@ -16,13 +16,13 @@ export const overviewPage: Handler<ServiceVisit> = async visit => {
     const template = await readFirstTemplate(visit)
     return {
       kind: 'page',
-      title: 'Overview',
+      title: t`Overview`,
       nav: 'overview',
       width: 'narrow',
       body: <FirstSteps visit={visit} template={template} />,
     }
   }
-  return { kind: 'page', title: 'Overview', nav: 'overview', body: <Numbers visit={visit} shown={shown} /> }
+  return { kind: 'page', title: t`Overview`, nav: 'overview', body: <Numbers visit={visit} shown={shown} /> }
 }
 
 /** The strip of today, for the script. */
@@ -33,11 +33,11 @@ export const overviewCounts: Handler<ServiceVisit> = async visit => ({
 
 function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
   const { formats, parts, service, url } = visit
-  const today = formats.full(fromMicros(parts.clock.micros())).split(',')[0]
+  const today = formats.date(fromMicros(parts.clock.micros()))
   const first = shown.overview.days[0]
   return (
     <>
-      <PageHead title="Overview" lede={`${today}, since midnight`}>
+      <PageHead title={t`Overview`} lede={t`${today}, since midnight`}>
         {visit.may('send-messages') && (
           <a class="btn btn-primary" href={url(sendPath(service.id, 'one'))}>
             <Icon name="send" />
@@ -47,10 +47,7 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
       </PageHead>
       {shown.since && first && zulu(first.start) < zulu(shown.since) && (
         <Callout tone="info">
-          <p>
-            Counts begin {formats.full(shown.since)}, with an upgrade of Herald. Messages that were accepted before are
-            in the list of messages, and not in these numbers.
-          </p>
+          <p>{rich`Counts begin ${formats.full(shown.since)}, with an upgrade of Herald. Messages that were accepted before are in the list of messages, and not in these numbers.`}</p>
         </Callout>
       )}
       <div data-refresh={url(`/s/${service.id}/counts`)}>
@@ -68,10 +65,7 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
           <FailingTemplates visit={visit} shown={shown} />
         </div>
       </div>
-      <p class="hint">
-        Messages of test keys are not counted here; lists show them. Days are those of {formats.timeZone}, to the full
-        hour.
-      </p>
+      <p class="hint">{rich`Messages of test keys are not counted here; lists show them. Days are those of ${formats.timeZone}, to the full hour.`}</p>
     </>
   )
 }

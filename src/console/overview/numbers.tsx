@@ -6,11 +6,14 @@ import { usePage } from '../components/context.ts'
 import { Table } from '../components/list.tsx'
 import { Chart, Legend, type Stat, Stats } from '../components/numbers.tsx'
 import { messageStatusWords } from '../components/status.tsx'
+import type { Formats } from '../formats.ts'
 import type { ServiceVisit } from '../page.ts'
+import { t } from '../words/index.ts'
 import { messagesUrl } from './links.ts'
 import { type Counts, failuresOf, totalsOf } from './read.ts'
 
-const CHANNEL_WORDS: Record<string, string> = { email: 'e-mails', sms: 'texts' }
+const channelWords = (channel: string, count: string): string =>
+  channel === 'email' ? t`${count} e-mails` : channel === 'sms' ? t`${count} texts` : `${count} ${channel}`
 
 /** The strip of today; the script refreshes it. */
 export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }) {
@@ -21,44 +24,44 @@ export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }
   const [reason] = failuresOf(counts.today)
   const byChannel = channelNames.map(channel => {
     const messages = counts.today.filter(one => one.channel === channel).reduce((sum, one) => sum + one.messages, 0)
-    return `${number(messages)} ${CHANNEL_WORDS[channel] ?? channel}`
+    return channelWords(channel, number(messages))
   })
   const list = (status: string) => messagesUrl(visit, { status, since: 'today' })
   const stats: Stat[] = [
     {
-      label: 'Accepted',
+      label: t`Accepted`,
       value: totals.accepted,
       note: byChannel.join(', '),
       href: messagesUrl(visit, { since: 'today' }),
     },
     {
-      label: 'In transit',
+      label: t`In transit`,
       tone: 'info',
       value: totals['in-transit'],
-      note: earlier > 0 ? `and ${number(earlier)} of earlier days` : 'on their way',
+      note: earlier > 0 ? t`and ${number(earlier)} of earlier days` : t`on their way`,
       href: list('in-transit'),
     },
     {
-      label: 'Delivered',
+      label: t`Delivered`,
       tone: 'good',
       value: totals.delivered,
-      note: `${share(totals.delivered, totals.delivered + totals.failed)} of finished`,
+      note: t`${share(totals.delivered, totals.delivered + totals.failed)} of finished`,
       href: list('delivered'),
     },
     {
-      label: 'Failed',
+      label: t`Failed`,
       tone: 'bad',
       value: totals.failed,
       note: reason
         ? `${number(reason.messages)} ${messageStatusWords(reason.status, reason.channel).toLowerCase()}`
-        : 'none',
+        : t`none`,
       href: list('failed'),
     },
     {
-      label: 'Scheduled',
+      label: t`Scheduled`,
       tone: 'plan',
       value: all.scheduled,
-      note: counts.scheduledRows > 0 ? `and ${number(counts.scheduledRows)} in jobs` : 'to be sent later',
+      note: counts.scheduledRows > 0 ? t`and ${number(counts.scheduledRows)} in jobs` : t`to be sent later`,
       href: messagesUrl(visit, { status: 'scheduled' }),
     },
   ]
@@ -72,7 +75,7 @@ export function Week({ counts }: { counts: Counts }) {
     const [weekday = '', day = ''] = formats.day(noon).split(' ')
     const { delivered, failed, 'in-transit': inTransit } = totalsOf(counts)
     return {
-      words: at === last ? (['Today', ''] as const) : ([weekday, ` ${day}`] as const),
+      words: at === last ? ([t`Today`, ''] as const) : ([weekday, ` ${day}`] as const),
       delivered,
       inTransit,
       failed,
@@ -80,20 +83,20 @@ export function Week({ counts }: { counts: Counts }) {
   })
   return (
     <Card
-      title="Last 7 days"
+      title={t`Last 7 days`}
       aside={
         <Legend
           items={[
-            ['good', 'Delivered'],
-            ['info', 'In transit'],
-            ['bad', 'Failed'],
+            ['good', t`Delivered`],
+            ['info', t`In transit`],
+            ['bad', t`Failed`],
           ]}
         />
       }
     >
       <div class="stack">
         <Chart
-          label="Messages of the last seven days. The table below has the numbers."
+          label={t`Messages of the last seven days. The table below has the numbers.`}
           days={days.map(({ words, delivered, inTransit, failed }) => ({
             words,
             values: [
@@ -103,15 +106,15 @@ export function Week({ counts }: { counts: Counts }) {
             ],
           }))}
         />
-        <More summary="The numbers as a table">
+        <More summary={t`The numbers as a table`}>
           <Table
-            caption="Messages a day, by the day on which they were accepted"
+            caption={t`Messages a day, by the day on which they were accepted`}
             rows={days}
             columns={[
-              { head: 'Day', cell: ({ words }) => words.join('') },
-              { head: 'Delivered', kind: 'num', cell: day => formats.number(day.delivered) },
-              { head: 'In transit', kind: 'num', cell: day => formats.number(day.inTransit) },
-              { head: 'Failed', kind: 'num', cell: day => formats.number(day.failed) },
+              { head: t`Day`, cell: ({ words }) => words.join('') },
+              { head: t`Delivered`, kind: 'num', cell: day => formats.number(day.delivered) },
+              { head: t`In transit`, kind: 'num', cell: day => formats.number(day.inTransit) },
+              { head: t`Failed`, kind: 'num', cell: day => formats.number(day.failed) },
             ]}
           />
         </More>
@@ -122,24 +125,25 @@ export function Week({ counts }: { counts: Counts }) {
 
 /** Time from accepted, or from the scheduled time, to delivered. */
 export function TimeToDelivery({ counts }: { counts: Counts }) {
+  const { formats } = usePage()
   const { today, days } = counts.overview.took
   const rows: readonly (readonly [words: string, took: Took | null])[] = [
-    ['Today', today],
-    ['Last 7 days', days],
+    [t`Today`, today],
+    [t`Last 7 days`, days],
   ]
   return (
     <Card
-      title="Time to delivery"
+      title={t`Time to delivery`}
       body={false}
-      foot="About how long half of the messages, and 95 % of them, took from accepted or from their scheduled time."
+      foot={t`About how long half of the messages, and 95 % of them, took from accepted or from their scheduled time.`}
     >
       <Table
-        caption="Time to delivery"
+        caption={t`Time to delivery`}
         rows={rows}
         columns={[
-          { head: 'Accepted', cell: ([words]) => words },
-          { head: 'Half', kind: 'num', cell: ([, took]) => (took ? duration(took.p50) : '–') },
-          { head: '95 %', kind: 'num', cell: ([, took]) => (took ? duration(took.p95) : '–') },
+          { head: t`Accepted`, cell: ([words]) => words },
+          { head: t`Half`, kind: 'num', cell: ([, took]) => (took ? duration(took.p50, formats) : '–') },
+          { head: t`95 %`, kind: 'num', cell: ([, took]) => (took ? duration(took.p95, formats) : '–') },
         ]}
       />
     </Card>
@@ -147,9 +151,9 @@ export function TimeToDelivery({ counts }: { counts: Counts }) {
 }
 
 /** "0.4 s", "12 s", "4 min", "3 h". */
-export function duration(seconds: number): string {
-  if (seconds < 0.1) return '< 0.1 s'
-  if (seconds < 9.95) return `${Math.round(seconds * 10) / 10} s`
+export function duration(seconds: number, { number }: Pick<Formats, 'number'>): string {
+  if (seconds < 0.1) return `< ${number(0.1)} s`
+  if (seconds < 9.95) return `${number(Math.round(seconds * 10) / 10)} s`
   if (seconds < 99.5) return `${Math.round(seconds)} s`
   if (seconds < 5_970) return `${Math.round(seconds / 60)} min`
   return `${Math.round(seconds / 3_600)} h`
@@ -170,13 +174,13 @@ export function Reasons({ visit, counts }: { visit: ServiceVisit; counts: Counts
   const rows = [...week.values()].sort((a, b) => b.week - a.week)
   if (rows.length === 0) return null
   return (
-    <Card title="Why messages failed" body={false}>
+    <Card title={t`Why messages failed`} body={false}>
       <Table
-        caption="Failed messages by reason"
+        caption={t`Failed messages by reason`}
         rows={rows}
         columns={[
           {
-            head: 'Reason',
+            head: t`Reason`,
             cell: row => (
               <a
                 class="title"
@@ -190,8 +194,8 @@ export function Reasons({ visit, counts }: { visit: ServiceVisit; counts: Counts
               </a>
             ),
           },
-          { head: 'Today', kind: 'num', cell: row => number(row.today) },
-          { head: '7 days', kind: 'num', cell: row => number(row.week) },
+          { head: t`Today`, kind: 'num', cell: row => number(row.today) },
+          { head: t`7 days`, kind: 'num', cell: row => number(row.week) },
         ]}
       />
     </Card>

@@ -12,14 +12,15 @@ import { Table } from '../components/list.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { mark, plural, t } from '../words/index.ts'
 
 const PATH = '/operator/people'
 const DONE = {
-  invited: 'The invitation is on its way. It works once, for 7 days.',
-  withdrawn: 'The invitation is withdrawn: its link does not work any longer.',
-  operator: 'They are an operator now.',
-  ordinary: 'They are no operator any longer.',
-  removed: 'They are removed, and signed out everywhere.',
+  invited: mark('The invitation is on its way. It works once, for 7 days.'),
+  withdrawn: mark('The invitation is withdrawn: its link does not work any longer.'),
+  operator: mark('They are an operator now.'),
+  ordinary: mark('They are no operator any longer.'),
+  removed: mark('They are removed, and signed out everywhere.'),
 }
 
 export async function peoplePage(visit: SignedInVisit): Promise<Answer> {
@@ -28,34 +29,37 @@ export async function peoplePage(visit: SignedInVisit): Promise<Answer> {
     peopleOf(parts, actor),
     listInvitations(parts, null),
   ])
-  const counted = (count: number, one: string, many: string) => `${formats.number(count)} ${count === 1 ? one : many}`
   return {
     kind: 'page',
-    title: 'People',
+    title: t`People`,
     nav: 'people',
     body: (
       <>
         <PageHead
-          title="People"
-          lede={`${counted(people, 'person', 'people')}, ${counted(operators, 'operator', 'operators')}`}
+          title={t`People`}
+          lede={`${plural(people, t`${formats.number(people)} person`, t`${formats.number(people)} people`)}, ${plural(
+            operators,
+            t`${formats.number(operators)} operator`,
+            t`${formats.number(operators)} operators`,
+          )}`}
         >
           <a class="btn btn-primary" href={url(`${PATH}/invite`)}>
             <Icon name="plus" />
-            Invite an operator
+            {t`Invite an operator`}
           </a>
         </PageHead>
         <Done done={query.get('done')} sentences={DONE} />
         <Card
           body={false}
-          {...(people > MOST_LISTED && { foot: `Showing ${MOST_LISTED} of ${formats.number(people)}.` })}
+          {...(people > MOST_LISTED && { foot: t`Showing ${MOST_LISTED} of ${formats.number(people)}.` })}
         >
           <Table<ListedPerson>
-            caption="People"
+            caption={t`People`}
             rows={list}
             keyOf={({ id }) => id}
             columns={[
               {
-                head: 'Person',
+                head: t`Person`,
                 cell: ({ name, email_address }) => (
                   <span class="person">
                     <Avatar name={name} />
@@ -70,32 +74,33 @@ export async function peoplePage(visit: SignedInVisit): Promise<Answer> {
                   </span>
                 ),
               },
-              { head: 'Signs in with', kind: 'status', cell: person => <span class="tag">{methodOf(person)}</span> },
+              { head: t`Signs in with`, kind: 'status', cell: person => <span class="tag">{methodOf(person)}</span> },
               {
-                head: 'Services',
+                head: t`Services`,
                 cell: ({ is_operator, services }) =>
                   [
-                    is_operator && 'Operator',
-                    (services > 0 || !is_operator) && counted(services, 'service', 'services'),
+                    is_operator && t`Operator`,
+                    (services > 0 || !is_operator) &&
+                      plural(services, t`${formats.number(services)} service`, t`${formats.number(services)} services`),
                   ]
                     .filter(Boolean)
                     .join(', '),
               },
               {
-                head: 'Last here',
+                head: t`Last here`,
                 kind: 'num',
                 cell: ({ id, last_seen_at }) => {
-                  if (id === visit.signedIn.person.id) return 'now'
+                  if (id === visit.signedIn.person.id) return t`now`
                   return last_seen_at === null ? '–' : formats.ago(last_seen_at)
                 },
               },
               {
-                head: 'Actions',
+                head: t`Actions`,
                 hidden: true,
                 kind: 'num',
                 cell: ({ id, name }) => (
                   <a class="btn btn-sm" href={url(`${PATH}/${id}`)}>
-                    Change
+                    {t`Change`}
                     <Hidden>
                       {' '}
                       <bdi>{name}</bdi>
@@ -114,27 +119,27 @@ export async function peoplePage(visit: SignedInVisit): Promise<Answer> {
 }
 
 function methodOf({ passkeys, identities }: ListedPerson): string {
-  if (passkeys > 0) return 'Passkey'
-  return identities > 0 ? 'Single sign-on' : 'E-mail link'
+  if (passkeys > 0) return t`Passkey`
+  return identities > 0 ? t`Single sign-on` : t`E-mail link`
 }
 
 const Invitations = (props: { visit: SignedInVisit; invitations: readonly ListedInvitation[] }) => (
-  <Card title="Invitations of operators" body={false}>
+  <Card title={t`Invitations of operators`} body={false}>
     <Table<ListedInvitation>
-      caption="Invitations that wait"
+      caption={t`Invitations that wait`}
       rows={props.invitations}
       columns={[
-        { head: 'Invited', cell: ({ email_address }) => <bdi>{email_address}</bdi> },
-        { head: 'By', cell: ({ invited_by_name }) => <bdi>{invited_by_name ?? 'Operator'}</bdi> },
-        { head: 'Ends', kind: 'num', cell: ({ expires_at }) => props.visit.formats.day(expires_at) },
+        { head: t`Invited`, cell: ({ email_address }) => <bdi>{email_address}</bdi> },
+        { head: t`By`, cell: ({ invited_by_name }) => <bdi>{invited_by_name ?? t`Operator`}</bdi> },
+        { head: t`Ends`, kind: 'num', cell: ({ expires_at }) => props.visit.formats.day(expires_at) },
         {
-          head: 'Actions',
+          head: t`Actions`,
           hidden: true,
           kind: 'num',
           cell: ({ id, email_address }) => (
             <Form class="inline" action={`${PATH}/invitations/${id}/withdraw`}>
               <button class="btn btn-sm btn-quiet" type="submit">
-                Withdraw
+                {t`Withdraw`}
                 <Hidden>
                   {' '}
                   <bdi>{email_address}</bdi>
@@ -163,25 +168,23 @@ export async function inviteOperator(visit: SignedInVisit): Promise<Answer> {
 
 const inviteForm = (address: string, problem: string | undefined): Answer => ({
   kind: 'page',
-  title: problem ? 'Error: Invite an operator' : 'Invite an operator',
+  title: problem ? t`Error: ${t`Invite an operator`}` : t`Invite an operator`,
   width: 'narrow',
   nav: 'people',
   ...(problem && { status: 422 }),
   body: (
     <>
       <PageHead
-        title="Invite an operator"
-        crumbs={[['People', PATH]]}
-        lede="Operators manage all services and people. They get an e-mail with a link, which works once, for 7 days."
+        title={t`Invite an operator`}
+        crumbs={[[t`People`, PATH]]}
+        lede={t`Operators manage all services and people. They get an e-mail with a link, which works once, for 7 days.`}
       />
-      <ErrorSummary errors={{ address: problem }} title="Not sent yet" />
+      <ErrorSummary errors={{ address: problem }} title={t`Not sent yet`} />
       <Card>
         <Form action={`${PATH}/invite`}>
-          <Input label="Work e-mail address" name="address" type="email" value={address} error={problem} required />
+          <Input label={t`Work e-mail address`} name="address" type="email" value={address} error={problem} required />
           <div class="row">
-            <button class="btn btn-primary" type="submit">
-              Send the invitation
-            </button>
+            <button class="btn btn-primary" type="submit">{t`Send the invitation`}</button>
           </div>
         </Form>
       </Card>
@@ -237,7 +240,7 @@ function shown({ url }: SignedInVisit, person: Person, errors: { person?: string
   const path = `${PATH}/${person.id}`
   return {
     kind: 'page',
-    title: errors.person ? 'Error: A person' : 'A person',
+    title: errors.person ? t`Error: ${t`A person`}` : t`A person`,
     width: 'narrow',
     nav: 'people',
     ...(errors.person && { status: 422 }),
@@ -245,41 +248,34 @@ function shown({ url }: SignedInVisit, person: Person, errors: { person?: string
       <>
         <PageHead
           title={<bdi>{person.name}</bdi>}
-          crumbs={[['People', PATH]]}
+          crumbs={[[t`People`, PATH]]}
           lede={<bdi>{person.email_address}</bdi>}
         />
-        <ErrorSummary errors={errors} title="Not changed" />
-        <Card title="Operator" id="person">
+        <ErrorSummary errors={errors} title={t`Not changed`} />
+        <Card title={t`Operator`} id="person">
           <div class="stack">
             <p>
               {person.is_operator
-                ? 'Manages this installation: all services and all people.'
-                : 'Has rights only in the services of which they are a member.'}
+                ? t`Manages this installation: all services and all people.`
+                : t`Has rights only in the services of which they are a member.`}
             </p>
             <Form action={path}>
               <input type="hidden" name="operator" value={person.is_operator ? 'no' : 'yes'} />
               <div class="row">
                 <button class="btn" type="submit">
-                  {person.is_operator ? 'Make an ordinary person' : 'Make an operator'}
+                  {person.is_operator ? t`Make an ordinary person` : t`Make an operator`}
                 </button>
               </div>
             </Form>
           </div>
         </Card>
-        <Card title="Remove altogether">
+        <Card title={t`Remove altogether`}>
           <div class="stack">
-            <p>
-              They leave all services and are signed out at once. Passkeys and links are deleted. What they did stays in
-              the audit log.
-            </p>
+            <p>{t`They leave all services and are signed out at once. Passkeys and links are deleted. What they did stays in the audit log.`}</p>
             <Form action={`${path}/remove`}>
               <div class="row">
-                <a class="btn" href={url(PATH)}>
-                  Keep them
-                </a>
-                <button class="btn btn-danger" type="submit">
-                  Remove them
-                </button>
+                <a class="btn" href={url(PATH)}>{t`Keep them`}</a>
+                <button class="btn btn-danger" type="submit">{t`Remove them`}</button>
               </div>
             </Form>
           </div>

@@ -31,7 +31,7 @@ export function wrongArrival(request: FastifyRequest, place: Place): Answer | nu
   if (file && Number(request.headers['content-length'] ?? 0) > file.most + OTHER_BYTES)
     return say.refused(413, [tooLargeWords(file)], null)
   if (file) return null
-  return isForm(request) ? null : say.refused(415, ['It takes a form as browsers send it, without files.'], null)
+  return isForm(request) ? null : say.refused(415, [t`It takes a form as browsers send it, without files.`], null)
 }
 
 export type Entry = { refused: Answer; on: OnService | null } | { refused: null; on: OnService | null }
@@ -79,7 +79,7 @@ function hasToken({ form, browser, sessionToken, signedIn }: Visit): boolean {
 /** A script reads the status; a person is led to the page. */
 const toSignIn = (request: FastifyRequest, here: string): Answer =>
   isScripted(request)
-    ? { kind: 'json', status: 401, data: { error: 'Your session has ended.' } }
+    ? { kind: 'json', status: 401, data: { error: t`Your session has ended.` } }
     : { kind: 'redirect', to: here === '/' ? '/sign-in' : `/sign-in?return=${encodeURIComponent(here)}` }
 
 const toConfirm = (here: string): Answer => ({

@@ -97,11 +97,11 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     scope.decorateRequest('pageOf', null)
     scope.setErrorHandler((error, request, reply) => {
       const arrival = site.arrive(request, reply)
-      return sendPlain(failed(error, arrival, null), arrival)
+      return inLanguage(languageOf(request), () => sendPlain(failed(error, arrival, null), arrival))
     })
     // Before the body is read.
     scope.addHook('onRequest', (request, reply, next) => {
-      inLanguage(acceptedLanguage(request.headers['accept-language']), () => {
+      inLanguage(languageOf(request), () => {
         const wrong = wrongArrival(request, site.placeOf(request))
         if (wrong) sendPlain(wrong, site.arrive(request, reply))
         else next()
@@ -113,8 +113,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         url: row[1] === '/' ? consolePath : consolePath + row[1],
         config: { rawBody: true, anyType: true, ...(row[4] && { streamed: true, file: row[4] }) },
         ...(row[4] && { bodyLimit: row[4].most + OTHER_BYTES }),
-        handler: (request, reply) =>
-          inLanguage(acceptedLanguage(request.headers['accept-language']), () => serve(request, reply, row)),
+        handler: (request, reply) => inLanguage(languageOf(request), () => serve(request, reply, row)),
       })
 
     const unknown = (request: FastifyRequest, reply: FastifyReply) => {
@@ -134,7 +133,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         url,
         config: { rawBody: true, anyType: true, hidden: true },
         // Before the body, which no page reads.
-        onRequest: async (request, reply) => unknown(request, reply),
+        onRequest: async (request, reply) => inLanguage(languageOf(request), () => unknown(request, reply)),
         handler: unknown,
       })
     done()
@@ -148,6 +147,9 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
 
   return { path: site.path, endStreams: () => stopping.abort() }
 }
+
+/** Until the person is known, and for those who chose none. */
+const languageOf = ({ headers }: FastifyRequest) => acceptedLanguage(headers['accept-language'])
 
 /** Who shares the turns of the database: the service of the page, else the person, else the network. */
 const ownerOf = ([, , who]: PageRow, { params, signedIn, network }: Visit) =>

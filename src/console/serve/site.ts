@@ -10,6 +10,7 @@ import { createFormats } from '../formats.ts'
 import type { Frame } from '../layout.tsx'
 import type { Visit } from '../page.ts'
 import type { PageRow } from '../who.ts'
+import { language } from '../words/index.ts'
 import { cookieOf, type Names, namesOf, writeBrowser } from './cookies.ts'
 import type { OnService } from './enter.ts'
 import { deviceOf, formOf, networkOf, paramsOf, queryOf } from './forms.ts'
@@ -53,7 +54,7 @@ export function createSite(parts: Parts, rows: readonly PageRow[]): Site {
       sprite: url(assets.sprite),
       formToken: formTokenOf(signedIn && token ? token : browser),
       browserFormToken: formTokenOf(browser),
-      formats: createFormats(signedIn?.person.time_zone ?? null, clock.now),
+      formats: createFormats(signedIn?.person.time_zone ?? null, clock.now, language()),
       baseUrl: config.baseUrl ?? place.origin,
     }
   }

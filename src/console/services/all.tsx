@@ -8,6 +8,7 @@ import { Choices, ErrorSummary, Form, Input } from '../components/form.tsx'
 import { FilterSelect, Filters, SearchField, Table, Title } from '../components/list.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { mark, plural, say, t } from '../words/index.ts'
 import { ServiceMode } from './mode.tsx'
 
 const MOST = 100
@@ -31,56 +32,61 @@ export async function allServices(visit: SignedInVisit): Promise<Answer> {
   const active = all.filter(({ state }) => state !== 'archived').length
   return {
     kind: 'page',
-    title: 'Services',
+    title: t`Services`,
     nav: 'all-services',
     body: (
       <>
         <PageHead
-          title="Services"
-          lede={`${formats.number(active)} ${active === 1 ? 'service' : 'services'} on this installation.`}
+          title={t`Services`}
+          lede={plural(
+            active,
+            t`${formats.number(active)} service on this installation.`,
+            t`${formats.number(active)} services on this installation.`,
+          )}
         >
           <a class="btn btn-primary" href={url('/operator/services/new')}>
             <Icon name="plus" />
-            Add a service
+            {t`Add a service`}
           </a>
         </PageHead>
-        <Filters label="Services" action="/operator/services">
+        <Filters label={t`Services`} action="/operator/services">
           <div class="search">
-            <SearchField name="name" label="Service name" value={name} />
+            <SearchField name="name" label={t`Service name`} value={name} />
           </div>
-          <FilterSelect label="Mode" name="mode" value={mode} options={MODES} />
+          <FilterSelect
+            label={t`Mode`}
+            name="mode"
+            value={mode}
+            options={MODES.map(([value, words]) => [value, say(words)] as const)}
+          />
         </Filters>
         <Card
           body={false}
-          {...(found.length > MOST && { foot: `Showing ${MOST} of ${formats.number(found.length)}.` })}
+          {...(found.length > MOST && { foot: t`Showing ${MOST} of ${formats.number(found.length)}.` })}
         >
           {shown.length === 0 ? (
             <Empty
               level={2}
               icon="services"
-              title={all.length === 0 ? 'There is no service yet' : 'No service matches'}
+              title={all.length === 0 ? t`There is no service yet` : t`No service matches`}
               text={
                 all.length === 0
-                  ? 'A service has its own templates, keys, team and limits.'
-                  : 'Search for a part of its name, in any mode.'
+                  ? t`A service has its own templates, keys, team and limits.`
+                  : t`Search for a part of its name, in any mode.`
               }
             >
-              {all.length > 0 && (
-                <a class="btn" href={url('/operator/services')}>
-                  Show all
-                </a>
-              )}
+              {all.length > 0 && <a class="btn" href={url('/operator/services')}>{t`Show all`}</a>}
             </Empty>
           ) : (
             <Table<ShownService>
-              caption="Services"
+              caption={t`Services`}
               rows={shown}
               keyOf={({ id }) => id}
               columns={[
-                { head: 'Service', cell: service => <Title href={url(`/s/${service.id}`)}>{service.name}</Title> },
-                { head: 'Mode', kind: 'status', cell: service => <ServiceMode service={service} /> },
-                { head: 'People', kind: 'num', cell: ({ id }) => formats.number(sizes.get(id) ?? 0) },
-                { head: 'Added', kind: 'num', cell: ({ created_at }) => <Time at={created_at} /> },
+                { head: t`Service`, cell: service => <Title href={url(`/s/${service.id}`)}>{service.name}</Title> },
+                { head: t`Mode`, kind: 'status', cell: service => <ServiceMode service={service} /> },
+                { head: t`People`, kind: 'num', cell: ({ id }) => formats.number(sizes.get(id) ?? 0) },
+                { head: t`Added`, kind: 'num', cell: ({ created_at }) => <Time at={created_at} /> },
               ]}
             />
           )}
@@ -92,11 +98,11 @@ export async function allServices(visit: SignedInVisit): Promise<Answer> {
 }
 
 const MODES = [
-  ['', 'Any'],
-  ['live', 'Live'],
-  ['trial', 'Trial'],
-  ['suspended', 'Suspended'],
-  ['archived', 'Archived'],
+  ['', mark('Any')],
+  ['live', mark('Live')],
+  ['trial', mark('Trial')],
+  ['suspended', mark('Suspended')],
+  ['archived', mark('Archived')],
 ] as const
 
 /** Archived services are shown only when they are asked for. */
@@ -124,24 +130,24 @@ export async function addService(visit: SignedInVisit): Promise<Answer> {
 
 const form = (given: { name: string; mode: 'trial' | 'live' }, problem: string | undefined): Answer => ({
   kind: 'page',
-  title: problem ? 'Error: Add a service' : 'Add a service',
+  title: problem ? t`Error: ${t`Add a service`}` : t`Add a service`,
   width: 'narrow',
   nav: 'all-services',
   ...(problem && { status: 422 }),
   body: (
     <>
       <PageHead
-        title="Add a service"
-        crumbs={[['Services', '/operator/services']]}
-        lede="You become its manager and can invite others."
+        title={t`Add a service`}
+        crumbs={[[t`Services`, '/operator/services']]}
+        lede={t`You become its manager and can invite others.`}
       />
-      <ErrorSummary errors={{ name: problem }} title="Not added yet" />
+      <ErrorSummary errors={{ name: problem }} title={t`Not added yet`} />
       <Card>
         <Form action="/operator/services/new">
           <Input
-            label="Name"
+            label={t`Name`}
             name="name"
-            hint="Recipients see it as the sender of e-mails."
+            hint={t`Recipients see it as the sender of e-mails.`}
             value={given.name}
             error={problem}
             maxLength={255}
@@ -149,23 +155,21 @@ const form = (given: { name: string; mode: 'trial' | 'live' }, problem: string |
             required
           />
           <Choices
-            legend="Mode"
+            legend={t`Mode`}
             name="mode"
             type="radio"
             options={[
               {
                 value: 'trial',
-                words: 'Trial',
-                hint: 'Sends to its team and its safelist only',
+                words: t`Trial`,
+                hint: t`Sends to its team and its safelist only`,
                 checked: given.mode === 'trial',
               },
-              { value: 'live', words: 'Live', hint: 'Sends to anyone', checked: given.mode === 'live' },
+              { value: 'live', words: t`Live`, hint: t`Sends to anyone`, checked: given.mode === 'live' },
             ]}
           />
           <div class="row">
-            <button class="btn btn-primary" type="submit">
-              Add the service
-            </button>
+            <button class="btn btn-primary" type="submit">{t`Add the service`}</button>
           </div>
         </Form>
       </Card>

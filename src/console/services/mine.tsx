@@ -7,6 +7,7 @@ import { Card, Empty, Icon, PageHead } from '../components/basics.tsx'
 import { Table, Title } from '../components/list.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { ROLE_WORDS } from '../team/roles.ts'
+import { rich, say, t } from '../words/index.ts'
 import { ServiceMode } from './mode.tsx'
 
 /** For more services the numbers would make the page slow. */
@@ -20,25 +21,25 @@ export async function myServices(visit: SignedInVisit): Promise<Answer> {
   const counts = await countsOf(visit, memberships)
   return {
     kind: 'page',
-    title: 'My services',
+    title: t`My services`,
     width: 'narrow',
     nav: 'services',
     body: (
       <>
         <PageHead
-          title="My services"
-          {...(memberships.length > 0 && { lede: 'Choose the service you want to work in.' })}
+          title={t`My services`}
+          {...(memberships.length > 0 && { lede: t`Choose the service you want to work in.` })}
         />
         {memberships.length === 0 ? (
           <Card>
             <Empty
               level={2}
               icon="services"
-              title="You belong to no service yet"
+              title={t`You belong to no service yet`}
               text={
                 person.is_operator
-                  ? 'As an operator you can add a service, or join one.'
-                  : 'Ask a manager of the service to invite you.'
+                  ? t`As an operator you can add a service, or join one.`
+                  : t`Ask a manager of the service to invite you.`
               }
             >
               {person.is_operator && <AllServices visit={visit} />}
@@ -47,25 +48,25 @@ export async function myServices(visit: SignedInVisit): Promise<Answer> {
         ) : (
           <Card body={false}>
             <Table<Membership>
-              caption="My services"
+              caption={t`My services`}
               rows={memberships}
               keyOf={({ service_id }) => service_id}
               columns={[
                 {
-                  head: 'Service',
+                  head: t`Service`,
                   cell: ({ service_id, service_name }) => (
                     <Title href={visit.url(`/s/${service_id}`)}>{service_name}</Title>
                   ),
                 },
-                { head: 'Mode', kind: 'status', cell: ({ mode }) => <ServiceMode service={{ mode }} /> },
-                { head: 'My role', cell: ({ role }) => ROLE_WORDS[role] },
+                { head: t`Mode`, kind: 'status', cell: ({ mode }) => <ServiceMode service={{ mode }} /> },
+                { head: t`My role`, cell: ({ role }) => say(ROLE_WORDS[role]) },
                 {
-                  head: 'Sent today',
+                  head: t`Sent today`,
                   kind: 'num',
                   cell: ({ service_id }) => number(visit, counts.get(service_id)?.today),
                 },
                 {
-                  head: 'Failed, 7 days',
+                  head: t`Failed, 7 days`,
                   kind: 'num',
                   cell: ({ service_id }) => share(visit, counts.get(service_id)),
                 },
@@ -79,13 +80,11 @@ export async function myServices(visit: SignedInVisit): Promise<Answer> {
           </div>
         )}
         {!person.is_operator && (
-          <p class="muted">
-            Missing a service? Ask one of its managers to invite{' '}
+          <p class="muted">{rich`Missing a service? Ask one of its managers to invite ${(
             <strong>
               <bdi>{person.email_address}</bdi>
             </strong>
-            .
-          </p>
+          )}.`}</p>
         )}
       </>
     ),
@@ -95,7 +94,7 @@ export async function myServices(visit: SignedInVisit): Promise<Answer> {
 const AllServices = ({ visit }: { visit: SignedInVisit }) => (
   <a class="btn" href={visit.url('/operator/services')}>
     <Icon name="services" />
-    All services of this installation
+    {t`All services of this installation`}
   </a>
 )
 

@@ -7,6 +7,8 @@ import { Callout, Icon } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
+import { sentencesOf } from '../refused.ts'
+import { say, t } from '../words/index.ts'
 import { confirm, returnPath, withReturn } from './finish.ts'
 import { answerOf, PASSKEY_PROBLEMS } from './passkey.ts'
 import { PasskeyForm } from './passkey-form.tsx'
@@ -18,14 +20,14 @@ export const confirmPage = (visit: SignedInVisit): Promise<Answer> =>
 export async function confirmByLink(visit: SignedInVisit): Promise<Answer> {
   const to = returnPath(visit.form.get('return'))
   const { browser, network, device, parts } = visit
-  if (!parts.config.localSignIn) return confirmForm(visit, { to, problem: PASSKEY_PROBLEMS.off, status: 403 })
+  if (!parts.config.localSignIn) return confirmForm(visit, { to, problem: say(PASSKEY_PROBLEMS.off), status: 403 })
   const address = visit.signedIn.person.email_address
   try {
     const console = visit.origin + visit.url('')
     await askForLink(parts, { address, browser, network, device, returnTo: to, console })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return confirmForm(visit, { to, problem: error.messages.join(' '), status: 429 })
+    return confirmForm(visit, { to, problem: sentencesOf(error), status: 429 })
   }
   return { kind: 'redirect', to: '/sign-in/sent' }
 }
@@ -37,9 +39,10 @@ export const confirmOptions = async (visit: SignedInVisit): Promise<Answer> => (
 
 export async function confirmByPasskey(visit: SignedInVisit): Promise<Answer> {
   const to = returnPath(visit.form.get('return'))
-  if (!visit.parts.config.localSignIn) return confirmForm(visit, { to, problem: PASSKEY_PROBLEMS.off, status: 403 })
+  if (!visit.parts.config.localSignIn)
+    return confirmForm(visit, { to, problem: say(PASSKEY_PROBLEMS.off), status: 403 })
   const used = await usePasskey(visit.parts, visit.signedIn.person.id, visit, answerOf(visit))
-  if ('refused' in used) return confirmForm(visit, { to, problem: PASSKEY_PROBLEMS[used.refused], status: 422 })
+  if ('refused' in used) return confirmForm(visit, { to, problem: say(PASSKEY_PROBLEMS[used.refused]), status: 422 })
   return confirm(visit, 'passkey', to)
 }
 
@@ -50,7 +53,7 @@ async function confirmForm(visit: SignedInVisit, { status, ...shown }: Shown): P
   const passkeys = await listPasskeys(parts, signedIn.person.id)
   return {
     kind: 'page',
-    title: shown.problem ? 'Error: Confirm that it is you' : 'Confirm that it is you',
+    title: shown.problem ? t`Error: ${t`Confirm that it is you`}` : t`Confirm that it is you`,
     width: 'solo',
     ...(status !== undefined && { status }),
     body: (
@@ -68,8 +71,8 @@ function Confirm(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSi
   const { url } = usePage()
   return (
     <Solo
-      title="Confirm that it is you"
-      lede={`What you opened needs a sign-in of the last ${FRESH_MINUTES} minutes.`}
+      title={t`Confirm that it is you`}
+      lede={t`What you opened needs a sign-in of the last ${FRESH_MINUTES} minutes.`}
       notice={
         props.problem && (
           <Callout tone="bad" role="alert">
@@ -77,15 +80,15 @@ function Confirm(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSi
           </Callout>
         )
       }
-      hint={<a href={url(props.to)}>Go back without confirming</a>}
+      hint={<a href={url(props.to)}>{t`Go back without confirming`}</a>}
     >
       {props.hasLocal && props.hasPasskeys && (
         <PasskeyForm
           kind="get"
           action="/sign-in/confirm/passkey"
           options="/sign-in/confirm/passkey/options"
-          failed="No passkey was used. Try again, or ask for a link."
-          button={{ words: 'Use a passkey', class: 'btn btn-primary full', icon: 'passkey' }}
+          failed={t`No passkey was used. Try again, or ask for a link.`}
+          button={{ words: t`Use a passkey`, class: 'btn btn-primary full', icon: 'passkey' }}
         >
           <input type="hidden" name="return" value={props.to} />
         </PasskeyForm>
@@ -95,14 +98,14 @@ function Confirm(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSi
           <input type="hidden" name="return" value={props.to} />
           <button class={props.hasPasskeys ? 'btn full' : 'btn btn-primary full'} type="submit">
             <Icon name="email" />
-            E-mail me a link
+            {t`E-mail me a link`}
           </button>
         </Form>
       )}
       {props.hasSingleSignOn && (
         <a class="btn full" href={url(withReturn('/sign-in/confirm/single-sign-on', props.to))} rel="nofollow">
           <Icon name="shield" />
-          Confirm with single sign-on
+          {t`Confirm with single sign-on`}
         </a>
       )}
     </Solo>

@@ -3,6 +3,7 @@ import { LINK_MINUTES, type LinkState, readLink, spendLink } from '../../people/
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, Visit } from '../page.ts'
+import { type Marked, mark, rich, say, t } from '../words/index.ts'
 import { signIn } from './finish.ts'
 import { Solo, TimeZoneField } from './solo.tsx'
 
@@ -11,7 +12,7 @@ export async function linkPage(visit: Visit): Promise<Answer> {
   if (link.state !== 'valid') return unusable(link.state)
   return {
     kind: 'page',
-    title: 'Sign in',
+    title: t`Sign in`,
     width: 'solo',
     body: <Valid name={link.person.name} address={link.person.email_address} token={visit.params.token ?? ''} />,
   }
@@ -23,42 +24,40 @@ export async function spendLinkPage(visit: Visit): Promise<Answer> {
 }
 
 const Valid = ({ name, address, token }: { name: string; address: string; token: string }) => (
-  <Solo title="Sign in" hint="The link works once. Pressing the button uses it.">
-    <p>
-      You are about to sign in as <strong dir="auto">{name}</strong>, <bdi class="wrap">{address}</bdi>.
-    </p>
+  <Solo title={t`Sign in`} hint={t`The link works once. Pressing the button uses it.`}>
+    <p>{rich`You are about to sign in as ${<strong dir="auto">{name}</strong>}, ${<bdi class="wrap">{address}</bdi>}.`}</p>
     <Form action={`/sign-in/link/${token}`}>
       <TimeZoneField />
-      <button class="btn btn-primary full" type="submit">
-        Sign in
-      </button>
+      <button class="btn btn-primary full" type="submit">{t`Sign in`}</button>
     </Form>
   </Solo>
 )
 
 type Unusable = Exclude<LinkState['state'], 'valid'>
 
-const WORDS: Readonly<Record<Unusable, { title: string; why: string; next: string }>> = {
+const WORDS: Readonly<Record<Unusable, { title: Marked; why: Marked; next: Marked }>> = {
   'other-browser': {
-    title: 'Open the link in the other browser',
-    why: 'This link belongs to the browser in which it was asked for. It still works there.',
-    next: 'Copy the link into that browser, or ask for a link here.',
+    title: mark('Open the link in the other browser'),
+    why: mark('This link belongs to the browser in which it was asked for. It still works there.'),
+    next: mark('Copy the link into that browser, or ask for a link here.'),
   },
   used: {
-    title: 'This link was used',
-    why: 'Every link works once. If it was not you who used it, sign in and look at your account: it lists where you are signed in.',
-    next: 'Ask for another link to sign in again.',
+    title: mark('This link was used'),
+    why: mark(
+      'Every link works once. If it was not you who used it, sign in and look at your account: it lists where you are signed in.',
+    ),
+    next: mark('Ask for another link to sign in again.'),
   },
   over: {
-    title: 'This link is over',
-    why: `Links work for ${LINK_MINUTES} minutes.`,
-    next: 'Ask for another link. If the address is right, it comes within a minute.',
+    title: mark('This link is over'),
+    why: mark('Links work for {1} minutes.'),
+    next: mark('Ask for another link. If the address is right, it comes within a minute.'),
   },
 }
 
 const unusable = (state: Unusable): Answer => ({
   kind: 'page',
-  title: WORDS[state].title,
+  title: say(WORDS[state].title),
   width: 'solo',
   status: state === 'other-browser' ? 403 : 410,
   body: <NotUsable state={state} />,
@@ -68,12 +67,10 @@ function NotUsable({ state }: { state: Unusable }) {
   const { url } = usePage()
   const { title, why, next } = WORDS[state]
   return (
-    <Solo title={title}>
-      <p>{why}</p>
-      <p class="muted">{next}</p>
-      <a class="btn btn-primary full" href={url('/sign-in')}>
-        Ask for a link
-      </a>
+    <Solo title={say(title)}>
+      <p>{say(why, LINK_MINUTES)}</p>
+      <p class="muted">{say(next)}</p>
+      <a class="btn btn-primary full" href={url('/sign-in')}>{t`Ask for a link`}</a>
     </Solo>
   )
 }

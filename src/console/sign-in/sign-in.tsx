@@ -7,6 +7,8 @@ import { Callout, Icon } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { Form, Input } from '../components/form.tsx'
 import type { Answer, PageAnswer, SignedInVisit, Visit } from '../page.ts'
+import { sentencesOf } from '../refused.ts'
+import { rich, t } from '../words/index.ts'
 import { returnPath, withReturn } from './finish.ts'
 import { PasskeyForm } from './passkey-form.tsx'
 import { Solo, TimeZoneField } from './solo.tsx'
@@ -14,14 +16,14 @@ import { Solo, TimeZoneField } from './solo.tsx'
 export function signInPage(visit: Visit): Answer {
   const to = returnPath(visit.query.get('return'))
   if (visit.signedIn) return { kind: 'redirect', to: to }
-  return signInForm(visit, { to, notice: visit.query.get('done') === 'signed-out' ? 'You are signed out.' : null })
+  return signInForm(visit, { to, notice: visit.query.get('done') === 'signed-out' ? t`You are signed out.` : null })
 }
 
 export async function askForLinkPage(visit: Visit): Promise<Answer> {
   const to = returnPath(visit.form.get('return'))
   const address = visit.form.get('email') ?? ''
   if (!visit.parts.config.localSignIn)
-    return signInForm(visit, { to, problem: 'Links are switched off here. Use single sign-on.', status: 403 })
+    return signInForm(visit, { to, problem: t`Links are switched off here. Use single sign-on.`, status: 403 })
   try {
     const { browser, network, device } = visit
     const console = visit.origin + visit.url('')
@@ -32,11 +34,11 @@ export async function askForLinkPage(visit: Visit): Promise<Answer> {
       return signInForm(visit, {
         to,
         address,
-        error: 'Enter your whole e-mail address, like name@example.org.',
+        error: t`Enter your whole e-mail address, like name@example.org.`,
         status: 422,
       })
     const status = error.kind === 'TooManyRequestsError' ? 429 : 422
-    return signInForm(visit, { to, address, problem: error.messages.join(' '), status })
+    return signInForm(visit, { to, address, problem: sentencesOf(error), status })
   }
   return { kind: 'redirect', to: '/sign-in/sent' }
 }
@@ -55,7 +57,7 @@ type Shown = {
 /** Also the answer of other ways to sign in that failed. */
 export const signInForm = (visit: Visit, shown: Shown): PageAnswer => ({
   kind: 'page',
-  title: shown.error || shown.problem ? 'Error: Sign in' : 'Sign in',
+  title: shown.error || shown.problem ? t`Error: ${t`Sign in`}` : t`Sign in`,
   width: 'solo',
   ...(shown.status !== undefined && { status: shown.status }),
   body: (
@@ -73,8 +75,8 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
   const { to, address = '', notice, error, problem } = props
   return (
     <Solo
-      title="Sign in"
-      lede="E-mails and text messages of your organisation."
+      title={t`Sign in`}
+      lede={t`E-mails and text messages of your organisation.`}
       notice={
         problem ? (
           <Callout tone="bad" role="alert">
@@ -88,14 +90,14 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
           )
         )
       }
-      hint={props.hasLocal && `The link works once and for ${LINK_MINUTES} minutes. Herald has no passwords.`}
+      hint={props.hasLocal && t`The link works once and for ${LINK_MINUTES} minutes. Herald has no passwords.`}
     >
       {props.hasLocal && (
         <>
           <Form action="/sign-in">
             <input type="hidden" name="return" value={to} />
             <Input
-              label="Work e-mail address"
+              label={t`Work e-mail address`}
               name="email"
               type="email"
               autocomplete="username webauthn"
@@ -103,9 +105,7 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
               error={error}
               required
             />
-            <button class="btn btn-primary full" type="submit">
-              E-mail me a link
-            </button>
+            <button class="btn btn-primary full" type="submit">{t`E-mail me a link`}</button>
           </Form>
           {props.hasPasskeys && (
             <PasskeyForm
@@ -113,8 +113,8 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
               action="/sign-in/passkey"
               options="/sign-in/passkey/options"
               autofill
-              failed="No passkey was used. Try again, or ask for a link."
-              button={{ words: 'Use a passkey', class: 'btn full', icon: 'passkey' }}
+              failed={t`No passkey was used. Try again, or ask for a link.`}
+              button={{ words: t`Use a passkey`, class: 'btn full', icon: 'passkey' }}
             >
               <input type="hidden" name="return" value={to} />
               <TimeZoneField />
@@ -129,7 +129,7 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
           rel="nofollow"
         >
           <Icon name="shield" />
-          Continue with single sign-on
+          {t`Continue with single sign-on`}
         </a>
       )}
     </Solo>
@@ -139,27 +139,18 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
 /** The same for everybody: known or not. */
 export function sentPage(visit: Visit): Answer {
   const isCaptured = visit.parts.about.providers.email?.includes('capture') ?? false
-  return { kind: 'page', title: 'Check your e-mail', width: 'solo', body: <Sent isCaptured={isCaptured} /> }
+  return { kind: 'page', title: t`Check your e-mail`, width: 'solo', body: <Sent isCaptured={isCaptured} /> }
 }
 
 function Sent({ isCaptured }: { isCaptured: boolean }) {
   const { url } = usePage()
   return (
-    <Solo title="Check your e-mail">
-      <p>
-        If the address belongs to somebody in a team, a link is on its way. It works once and for {LINK_MINUTES}{' '}
-        minutes.
-      </p>
-      <p class="muted">
-        Open it in this browser. Nothing there after two minutes? Look in your spam folder, then{' '}
-        <a href={url('/sign-in')}>ask for another link</a>.
-      </p>
+    <Solo title={t`Check your e-mail`}>
+      <p>{rich`If the address belongs to somebody in a team, a link is on its way. It works once and for ${LINK_MINUTES} minutes.`}</p>
+      <p class="muted">{rich`Open it in this browser. Nothing there after two minutes? Look in your spam folder, then ${<a href={url('/sign-in')}>{t`ask for another link`}</a>}.`}</p>
       {isCaptured && (
         <Callout tone="info">
-          <p>
-            This installation sends no e-mails: it captures them. The link is in its inbox, which{' '}
-            <code>herald inbox</code> opens.
-          </p>
+          <p>{rich`This installation sends no e-mails: it captures them. The link is in its inbox, which ${<code>herald inbox</code>} opens.`}</p>
         </Callout>
       )}
     </Solo>

@@ -4,6 +4,7 @@ import { countTry } from '../../people/tries.ts'
 import { Callout } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import type { Answer, SignedInVisit, Visit } from '../page.ts'
+import { type Marked, mark, say, t } from '../words/index.ts'
 import { confirm, returnPath, signIn } from './finish.ts'
 import { Solo } from './solo.tsx'
 
@@ -33,49 +34,51 @@ export async function fromProvider(visit: Visit): Promise<Answer> {
   return signIn(visit, ended.person, 'single-sign-on', ended.returnTo)
 }
 
-const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: string; why: string; next: string }>> =
+const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: Marked; why: Marked; next: Marked }>> =
   {
     down: {
       status: 503,
-      title: 'Single sign-on does not answer',
-      why: 'The sign-in service of your organisation could not be reached, or answered with something else.',
-      next: 'Try again in a minute. If it stays like this, tell the people who run it.',
+      title: mark('Single sign-on does not answer'),
+      why: mark('The sign-in service of your organisation could not be reached, or answered with something else.'),
+      next: mark('Try again in a minute. If it stays like this, tell the people who run it.'),
     },
     denied: {
       status: 403,
-      title: 'Single sign-on refused',
-      why: 'The sign-in service of your organisation did not let you through.',
-      next: 'Try again. If you think you should have access, ask the people who run it.',
+      title: mark('Single sign-on refused'),
+      why: mark('The sign-in service of your organisation did not let you through.'),
+      next: mark('Try again. If you think you should have access, ask the people who run it.'),
     },
     wrong: {
       status: 400,
-      title: 'Single sign-on failed',
-      why: 'The answer of the sign-in service does not belong to this sign-in. Nobody was signed in.',
-      next: 'Start again from here, not from an old tab or a bookmark.',
+      title: mark('Single sign-on failed'),
+      why: mark('The answer of the sign-in service does not belong to this sign-in. Nobody was signed in.'),
+      next: mark('Start again from here, not from an old tab or a bookmark.'),
     },
     over: {
       status: 400,
-      title: 'Start again',
-      why: 'This sign-in was ended already, began in another browser, or took longer than five minutes.',
-      next: 'Start again from here.',
+      title: mark('Start again'),
+      why: mark('This sign-in was ended already, began in another browser, or took longer than five minutes.'),
+      next: mark('Start again from here.'),
     },
     unverified: {
       status: 403,
-      title: 'Your address is not confirmed',
-      why: 'The sign-in service did not say that your e-mail address is yours, so Herald cannot tell who you are.',
-      next: 'Ask the people who run the sign-in service to confirm your address.',
+      title: mark('Your address is not confirmed'),
+      why: mark(
+        'The sign-in service did not say that your e-mail address is yours, so Herald cannot tell who you are.',
+      ),
+      next: mark('Ask the people who run the sign-in service to confirm your address.'),
     },
     unknown: {
       status: 403,
-      title: 'You are in no team yet',
-      why: 'You signed in, but nobody has added you to a service, and none of your groups has a role here.',
-      next: 'Ask a manager of the service to invite you.',
+      title: mark('You are in no team yet'),
+      why: mark('You signed in, but nobody has added you to a service, and none of your groups has a role here.'),
+      next: mark('Ask a manager of the service to invite you.'),
     },
     another: {
       status: 403,
-      title: 'That was somebody else',
-      why: 'You confirmed with another account than the one that is signed in here.',
-      next: 'Confirm with your own account, or sign out first.',
+      title: mark('That was somebody else'),
+      why: mark('You confirmed with another account than the one that is signed in here.'),
+      next: mark('Confirm with your own account, or sign out first.'),
     },
   }
 
@@ -83,21 +86,19 @@ async function failed(visit: Visit, { fault, code }: SignOnFault): Promise<Answe
   visit.parts.log.warn({ fault, code }, 'single sign-on failed')
   await countTry(visit.parts, 'single-sign-on', { network: visit.network })
   const { status, title } = SENTENCES[fault]
-  return { kind: 'page', title, status, width: 'solo', body: <Failed fault={fault} /> }
+  return { kind: 'page', title: say(title), status, width: 'solo', body: <Failed fault={fault} /> }
 }
 
 function Failed({ fault }: { fault: SignOnFault['fault'] }) {
   const { url } = usePage()
   const { title, why, next } = SENTENCES[fault]
   return (
-    <Solo title={title}>
+    <Solo title={say(title)}>
       <Callout tone="bad">
-        <p>{why}</p>
+        <p>{say(why)}</p>
       </Callout>
-      <p class="muted">{next}</p>
-      <a class="btn btn-primary full" href={url('/sign-in')}>
-        Back to signing in
-      </a>
+      <p class="muted">{say(next)}</p>
+      <a class="btn btn-primary full" href={url('/sign-in')}>{t`Back to signing in`}</a>
     </Solo>
   )
 }

@@ -4,6 +4,7 @@ import { ErrorSummary, Form, Input } from '../components/form.tsx'
 import { SoloCard, SoloMain } from '../components/solo.tsx'
 import type { Answer, Visit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { rich, say, t } from '../words/index.ts'
 import { ROLE_HINTS, ROLE_WORDS } from './roles.ts'
 
 export async function invitationPage(visit: Visit): Promise<Answer> {
@@ -31,46 +32,40 @@ function shown(
   problem: string | undefined,
 ): Answer {
   const isSomebodyElse = signedIn && signedIn.person.email_address.toLowerCase() !== email_address.toLowerCase()
+  const inviter = invited_by_name ?? t`The operator of this Herald`
   return {
     kind: 'page',
-    title: problem ? 'Error: Invitation' : 'Invitation',
+    title: problem ? t`Error: ${t`Invitation`}` : t`Invitation`,
     width: 'solo',
     ...(problem && { status: 422 }),
     body: (
-      <SoloMain title="You are invited">
-        <ErrorSummary errors={{ name: problem }} title="Not accepted yet" />
+      <SoloMain title={t`You are invited`}>
+        <ErrorSummary errors={{ name: problem }} title={t`Not accepted yet`} />
         <div class="card">
           <div class="card-body stack">
             <p>
-              <bdi>{invited_by_name ?? 'The operator of this Herald'}</bdi> invites <bdi>{email_address}</bdi>{' '}
-              {service_name === null ? (
-                'to manage this installation as an operator.'
-              ) : (
-                <>
-                  to the service{' '}
-                  <strong>
-                    <bdi>{service_name}</bdi>
-                  </strong>
-                  .
-                </>
-              )}
+              {service_name === null
+                ? rich`${<bdi>{inviter}</bdi>} invites ${<bdi>{email_address}</bdi>} to manage this installation as an operator.`
+                : rich`${<bdi>{inviter}</bdi>} invites ${<bdi>{email_address}</bdi>} to the service ${(
+                    <strong>
+                      <bdi>{service_name}</bdi>
+                    </strong>
+                  )}.`}
             </p>
             {role && (
               <p>
-                <span class="tag">{ROLE_WORDS[role]}</span> {ROLE_HINTS[role]}.
+                <span class="tag">{say(ROLE_WORDS[role])}</span> {say(ROLE_HINTS[role])}.
               </p>
             )}
             {isSomebodyElse && (
-              <p class="muted">
-                You are signed in as <bdi>{signedIn.person.email_address}</bdi>. Accepting signs you out there.
-              </p>
+              <p class="muted">{rich`You are signed in as ${<bdi>{signedIn.person.email_address}</bdi>}. Accepting signs you out there.`}</p>
             )}
             <Form action={`/invitation/${params.token}`}>
               {isNew && (
                 <Input
-                  label="Your name"
+                  label={t`Your name`}
                   name="name"
-                  hint="Your team sees it."
+                  hint={t`Your team sees it.`}
                   value={name}
                   error={problem}
                   autocomplete="name"
@@ -79,9 +74,7 @@ function shown(
                   required
                 />
               )}
-              <button class="btn btn-primary" type="submit">
-                Accept and sign in
-              </button>
+              <button class="btn btn-primary" type="submit">{t`Accept and sign in`}</button>
             </Form>
           </div>
         </div>
@@ -93,11 +86,11 @@ function shown(
 const over = (): Answer => ({
   kind: 'page',
   status: 410,
-  title: 'This invitation does not work any longer',
+  title: t`This invitation does not work any longer`,
   width: 'solo',
   body: (
-    <SoloCard title="This invitation does not work any longer">
-      <p>It was accepted, withdrawn, or is older than 7 days. Ask for another one.</p>
+    <SoloCard title={t`This invitation does not work any longer`}>
+      <p>{t`It was accepted, withdrawn, or is older than 7 days. Ask for another one.`}</p>
     </SoloCard>
   ),
 })

@@ -8,6 +8,7 @@ import { Choices, ErrorSummary, Form, Input } from '../components/form.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { t } from '../words/index.ts'
 import { readRole, roleOptions } from './roles.ts'
 
 export const inviteForm = (visit: ServiceVisit): Answer => form(visit, { address: '', role: 'viewer' }, undefined)
@@ -49,22 +50,22 @@ const form = (
   problem: string | undefined,
 ): Answer => ({
   kind: 'page',
-  title: problem ? 'Error: Invite somebody' : 'Invite somebody',
+  title: problem ? t`Error: ${t`Invite somebody`}` : t`Invite somebody`,
   width: 'narrow',
   nav: 'team',
   ...(problem && { status: 422 }),
   body: (
     <>
       <PageHead
-        title="Invite somebody"
-        crumbs={[['Team', `/s/${service.id}/team`]]}
-        lede="They get an e-mail with a link, which works once, for 7 days."
+        title={t`Invite somebody`}
+        crumbs={[[t`Team`, `/s/${service.id}/team`]]}
+        lede={t`They get an e-mail with a link, which works once, for 7 days.`}
       />
-      <ErrorSummary errors={{ address: problem }} title="Not sent yet" />
+      <ErrorSummary errors={{ address: problem }} title={t`Not sent yet`} />
       <Card>
         <Form action={`/s/${service.id}/team/invite`}>
           <Input
-            label="Work e-mail address"
+            label={t`Work e-mail address`}
             name="address"
             type="email"
             value={given.address}
@@ -72,11 +73,9 @@ const form = (
             autocomplete="off"
             required
           />
-          <Choices legend="Role" name="role" type="radio" options={roleOptions(given.role)} />
+          <Choices legend={t`Role`} name="role" type="radio" options={roleOptions(given.role)} />
           <div class="row">
-            <button class="btn btn-primary" type="submit">
-              Send the invitation
-            </button>
+            <button class="btn btn-primary" type="submit">{t`Send the invitation`}</button>
           </div>
         </Form>
       </Card>

@@ -9,6 +9,7 @@ import { Choices, ErrorSummary, Form } from '../components/form.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { t } from '../words/index.ts'
 import { readRole, roleOptions } from './roles.ts'
 
 export async function memberPage(visit: ServiceVisit): Promise<Answer> {
@@ -20,7 +21,7 @@ export async function saveRole(visit: ServiceVisit): Promise<Answer> {
   const member = await memberOf(visit)
   if (!member) return notFound(visit.service)
   const role = readRole(visit.form.get('role'))
-  if (!role) return shown(visit, member, member.role, { role: 'Choose a role.' })
+  if (!role) return shown(visit, member, member.role, { role: t`Choose a role.` })
   try {
     await changeRole(visit.parts, visit.actor, visit.service.id, member.id, role)
     return toTeam(visit, 'role')
@@ -69,7 +70,7 @@ function shown(
   const isSelf = member.person_id === signedIn.person.id
   return {
     kind: 'page',
-    title: hasErrors ? 'Error: Change a role' : 'Change a role',
+    title: hasErrors ? t`Error: ${t`Change a role`}` : t`Change a role`,
     width: 'narrow',
     nav: 'team',
     ...(hasErrors && { status: 422 }),
@@ -77,34 +78,32 @@ function shown(
       <>
         <PageHead
           title={<bdi>{member.name}</bdi>}
-          crumbs={[['Team', `/s/${service.id}/team`]]}
+          crumbs={[[t`Team`, `/s/${service.id}/team`]]}
           lede={<bdi>{member.email_address}</bdi>}
         />
         <ErrorSummary errors={errors} />
         <Card>
           <Form action={path}>
-            <Choices legend="Role" name="role" type="radio" options={roleOptions(role)} error={errors.role} />
+            <Choices legend={t`Role`} name="role" type="radio" options={roleOptions(role)} error={errors.role} />
             <div class="row">
-              <button class="btn btn-primary" type="submit">
-                Save the role
-              </button>
+              <button class="btn btn-primary" type="submit">{t`Save the role`}</button>
             </div>
           </Form>
         </Card>
-        <Card title={isSelf ? 'Leave this service' : 'Remove from this service'}>
+        <Card title={isSelf ? t`Leave this service` : t`Remove from this service`}>
           <div class="stack">
             <p>
               {isSelf
-                ? 'You cannot open this service any longer, until somebody invites you again.'
-                : 'They cannot open this service any longer, from their next request on. What they did stays in the audit log.'}
+                ? t`You cannot open this service any longer, until somebody invites you again.`
+                : t`They cannot open this service any longer, from their next request on. What they did stays in the audit log.`}
             </p>
             <Form action={`${path}/remove`}>
               <div class="row">
                 <a class="btn" href={url(`/s/${service.id}/team`)}>
-                  {isSelf ? 'Stay' : 'Keep them'}
+                  {isSelf ? t`Stay` : t`Keep them`}
                 </a>
                 <button class="btn btn-danger" type="submit" id="remove">
-                  {isSelf ? 'Leave the service' : 'Remove them'}
+                  {isSelf ? t`Leave the service` : t`Remove them`}
                 </button>
               </div>
             </Form>

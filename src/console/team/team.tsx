@@ -7,16 +7,17 @@ import { AsCommand } from '../components/behind.tsx'
 import { Form, Select } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { mark, say, t } from '../words/index.ts'
 import { mayRole, ROLE_WORDS, TASKS } from './roles.ts'
 
 const DONE = {
-  created: 'The service is there, and you are its manager. Invite the others.',
-  invited: 'The invitation is on its way. It works once, for 7 days.',
-  again: 'Another invitation is on its way. The link of the one before does not work any longer.',
-  withdrawn: 'The invitation is withdrawn: its link does not work any longer.',
-  role: 'The role is changed, from their next request on.',
-  removed: 'They do not belong to this service any longer.',
-  joined: 'You belong to this service now. The audit log says so.',
+  created: mark('The service is there, and you are its manager. Invite the others.'),
+  invited: mark('The invitation is on its way. It works once, for 7 days.'),
+  again: mark('Another invitation is on its way. The link of the one before does not work any longer.'),
+  withdrawn: mark('The invitation is withdrawn: its link does not work any longer.'),
+  role: mark('The role is changed, from their next request on.'),
+  removed: mark('They do not belong to this service any longer.'),
+  joined: mark('You belong to this service now. The audit log says so.'),
 }
 
 export async function teamPage(visit: ServiceVisit): Promise<Answer> {
@@ -28,15 +29,15 @@ export async function teamPage(visit: ServiceVisit): Promise<Answer> {
   ])
   return {
     kind: 'page',
-    title: 'Team',
+    title: t`Team`,
     nav: 'team',
     body: (
       <>
-        <PageHead title="Team" lede="Everybody here can see messages. Roles say what else they may do.">
+        <PageHead title={t`Team`} lede={t`Everybody here can see messages. Roles say what else they may do.`}>
           {canManage && (
             <a class="btn btn-primary" href={url(`/s/${service.id}/team/invite`)}>
               <Icon name="plus" />
-              Invite somebody
+              {t`Invite somebody`}
             </a>
           )}
         </PageHead>
@@ -44,13 +45,18 @@ export async function teamPage(visit: ServiceVisit): Promise<Answer> {
         {visit.role === null && <Join visit={visit} />}
         <Card body={false}>
           {members.length === 0 ? (
-            <Empty level={2} icon="team" title="Nobody is here yet" text="Invite somebody to work in this service." />
+            <Empty
+              level={2}
+              icon="team"
+              title={t`Nobody is here yet`}
+              text={t`Invite somebody to work in this service.`}
+            />
           ) : (
             <Members visit={visit} members={members} canManage={canManage} />
           )}
         </Card>
         {invitations.length > 0 && <Invitations visit={visit} invitations={invitations} />}
-        {!canManage && <p class="muted">Managers invite and remove people and change roles.</p>}
+        {!canManage && <p class="muted">{t`Managers invite and remove people and change roles.`}</p>}
         <Roles />
         <AsCommand command={`herald user list ${service.id}`} />
       </>
@@ -76,17 +82,17 @@ function Members({ visit, members, canManage }: { visit: ServiceVisit; members: 
   const { url, service, formats, signedIn } = visit
   return (
     <Table<Member>
-      caption="People"
+      caption={t`People`}
       rows={members}
       keyOf={({ id }) => id}
       columns={[
-        { head: 'Person', cell: ({ name, email_address }) => <Person name={name} address={email_address} /> },
-        { head: 'Role', kind: 'status', cell: ({ role }) => <span class="tag">{ROLE_WORDS[role]}</span> },
+        { head: t`Person`, cell: ({ name, email_address }) => <Person name={name} address={email_address} /> },
+        { head: t`Role`, kind: 'status', cell: ({ role }) => <span class="tag">{say(ROLE_WORDS[role])}</span> },
         {
-          head: 'Last here',
+          head: t`Last here`,
           kind: 'num',
           cell: ({ person_id, last_seen_at }) => {
-            if (person_id === signedIn.person.id) return 'now'
+            if (person_id === signedIn.person.id) return t`now`
             return last_seen_at === null ? (
               '–'
             ) : (
@@ -97,12 +103,12 @@ function Members({ visit, members, canManage }: { visit: ServiceVisit; members: 
         ...(canManage
           ? [
               {
-                head: 'Actions',
+                head: t`Actions`,
                 hidden: true,
                 kind: 'num' as const,
                 cell: ({ id, name }: Member) => (
                   <a class="btn btn-sm" href={url(`/s/${service.id}/team/${id}`)}>
-                    Change
+                    {t`Change`}
                     <Hidden>
                       {' '}
                       <bdi>{name}</bdi>
@@ -131,24 +137,28 @@ function Invitations({ visit, invitations }: { visit: ServiceVisit; invitations:
     </Form>
   )
   return (
-    <Card title="Invitations" body={false}>
+    <Card title={t`Invitations`} body={false}>
       <Table<ListedInvitation>
-        caption="Invitations that wait"
+        caption={t`Invitations that wait`}
         rows={invitations}
         keyOf={({ id }) => id}
         columns={[
-          { head: 'Invited', cell: ({ email_address }) => <bdi>{email_address}</bdi> },
-          { head: 'Role', kind: 'status', cell: ({ role }) => <span class="tag">{role && ROLE_WORDS[role]}</span> },
-          { head: 'By', cell: ({ invited_by_name }) => <bdi>{invited_by_name ?? 'Operator'}</bdi> },
-          { head: 'Ends', kind: 'num', cell: ({ expires_at }) => formats.day(expires_at) },
+          { head: t`Invited`, cell: ({ email_address }) => <bdi>{email_address}</bdi> },
           {
-            head: 'Actions',
+            head: t`Role`,
+            kind: 'status',
+            cell: ({ role }) => <span class="tag">{role && say(ROLE_WORDS[role])}</span>,
+          },
+          { head: t`By`, cell: ({ invited_by_name }) => <bdi>{invited_by_name ?? t`Operator`}</bdi> },
+          { head: t`Ends`, kind: 'num', cell: ({ expires_at }) => formats.day(expires_at) },
+          {
+            head: t`Actions`,
             hidden: true,
             kind: 'num',
             cell: ({ id, email_address }) => (
               <span class="row row-tight">
-                {act(id, 'again', 'Send again', '', email_address)}
-                {act(id, 'withdraw', 'Withdraw', ' btn-quiet', email_address)}
+                {act(id, 'again', t`Send again`, '', email_address)}
+                {act(id, 'withdraw', t`Withdraw`, ' btn-quiet', email_address)}
               </span>
             ),
           },
@@ -160,24 +170,19 @@ function Invitations({ visit, invitations }: { visit: ServiceVisit; invitations:
 
 /** For an operator who is not a member. */
 const Join = ({ visit }: { visit: ServiceVisit }) => (
-  <Card title="Join this service">
+  <Card title={t`Join this service`}>
     <div class="stack">
-      <p>
-        As an operator you see the settings and counts of this service, and its team. To see messages and templates,
-        join it: its team sees you here, and the audit log records it.
-      </p>
+      <p>{t`As an operator you see the settings and counts of this service, and its team. To see messages and templates, join it: its team sees you here, and the audit log records it.`}</p>
       <Form action={`/s/${visit.service.id}/join`}>
         <Select
-          label="My role"
+          label={t`My role`}
           name="role"
           width="md"
           value="viewer"
-          options={ROLES.map(role => [role, ROLE_WORDS[role]] as const)}
+          options={ROLES.map(role => [role, say(ROLE_WORDS[role])] as const)}
         />
         <div class="row">
-          <button class="btn" type="submit">
-            Join the service
-          </button>
+          <button class="btn" type="submit">{t`Join the service`}</button>
         </div>
       </Form>
     </div>
@@ -185,19 +190,19 @@ const Join = ({ visit }: { visit: ServiceVisit }) => (
 )
 
 const Roles = () => (
-  <Card title="What roles may do" body={false}>
+  <Card title={t`What roles may do`} body={false}>
     <Table<(typeof TASKS)[number]>
-      caption="Roles"
+      caption={t`Roles`}
       rows={TASKS}
       columns={[
-        { head: 'Task', cell: ([words]) => words },
+        { head: t`Task`, cell: ([words]) => say(words) },
         ...ROLES.map(role => ({
-          head: ROLE_WORDS[role],
+          head: say(ROLE_WORDS[role]),
           cell: ([, permission]: (typeof TASKS)[number]) =>
             mayRole(role, permission) ? (
               <>
                 <Icon name="check" />
-                <Hidden>yes</Hidden>
+                <Hidden>{t`yes`}</Hidden>
               </>
             ) : (
               '–'

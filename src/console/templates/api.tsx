@@ -5,6 +5,7 @@ import { Callout, Card, Code, Facts } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
 import { usePage } from '../components/context.ts'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { t } from '../words/index.ts'
 import { templateIn } from './given.ts'
 import { TemplateHead } from './head.tsx'
 
@@ -24,7 +25,7 @@ export async function showApi(visit: ServiceVisit): Promise<Answer> {
   }
   return {
     kind: 'page',
-    title: `Use ${template.name} by API`,
+    title: t`Use ${template.name} by API`,
     nav: 'templates',
     body: (
       <>
@@ -32,26 +33,29 @@ export async function showApi(visit: ServiceVisit): Promise<Answer> {
           template={template}
           folders={folders}
           current="api"
-          lede="An application sends it with one request. It needs an API key of this service."
+          lede={t`An application sends it with one request. It needs an API key of this service.`}
         />
         {template.archived && (
           <Callout tone="warn">
-            <p>This template is archived: requests with it are refused.</p>
+            <p>{t`This template is archived: requests with it are refused.`}</p>
           </Callout>
         )}
-        <Card title={`Send one ${CHANNELS[template.type].template.hasSubject ? 'e-mail' : 'text message'}`} id="send">
+        <Card
+          title={CHANNELS[template.type].template.hasSubject ? t`Send one e-mail` : t`Send one text message`}
+          id="send"
+        >
           <Curl path={send.path} body={body} />
         </Card>
-        <Card title="What it needs" id="needs">
+        <Card title={t`What it needs`} id="needs">
           <div class="stack">
             <Facts
               rows={[
-                ['Template id', <code key="id">{template.id}</code>],
-                ['Version', `${template.version}; a request always uses the latest`],
+                [t`Template id`, <code key="id">{template.id}</code>],
+                [t`Version`, t`${template.version}; a request always uses the latest`],
                 [
-                  'Placeholders',
+                  t`Placeholders`,
                   names.length === 0 ? (
-                    'None'
+                    t`None`
                   ) : (
                     <ul key="names">
                       {names.map(name => (
@@ -66,10 +70,7 @@ export async function showApi(visit: ServiceVisit): Promise<Answer> {
                 ],
               ]}
             />
-            <p class="muted sm">
-              Each needs a value in every request. Capital letters, spaces, hyphens and underscores make no difference
-              in names.
-            </p>
+            <p class="muted sm">{t`Each needs a value in every request. Capital letters, spaces, hyphens and underscores make no difference in names.`}</p>
           </div>
         </Card>
         <AsCurl path={`/v2/template/${template.id}`} />

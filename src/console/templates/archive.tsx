@@ -11,6 +11,7 @@ import { AsCurl } from '../components/behind.tsx'
 import { Form } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { plural, rich, t } from '../words/index.ts'
 import { templateIn } from './given.ts'
 import { TemplateHead } from './head.tsx'
 import { templatePath, templatesPath } from './paths.ts'
@@ -31,52 +32,50 @@ export async function confirmArchive(visit: ServiceVisit): Promise<Answer> {
   const sent = counts.get(template.id)?.accepted ?? 0
   return {
     kind: 'page',
-    title: `Archive ${template.name}`,
+    title: t`Archive ${template.name}`,
     nav: 'templates',
     width: 'narrow',
     body: (
       <>
         <TemplateHead template={template} folders={folders} current="settings" />
-        <h2>Archive the template?</h2>
+        <h2>{t`Archive the template?`}</h2>
         {sent > 0 ? (
-          <Callout tone="warn" title="It is in use">
+          <Callout tone="warn" title={t`It is in use`}>
             <p>
-              {formats.number(sent)} {sent === 1 ? 'message was' : 'messages were'} accepted with it in the last seven
-              days. Applications that go on sending it will be refused: “Template has been deleted”.
+              {plural(
+                sent,
+                t`${formats.number(sent)} message was accepted with it in the last seven days. Applications that go on sending it will be refused: “Template has been deleted”.`,
+                t`${formats.number(sent)} messages were accepted with it in the last seven days. Applications that go on sending it will be refused: “Template has been deleted”.`,
+              )}
             </p>
           </Callout>
         ) : (
           <Callout tone="info">
-            <p>No message was accepted with it in the last seven days.</p>
+            <p>{t`No message was accepted with it in the last seven days.`}</p>
           </Callout>
         )}
         <p>
-          Nothing can be sent with it afterwards. Messages and jobs that were accepted are still sent, and its versions
-          stay readable. <strong>It cannot be undone.</strong>
+          {rich`Nothing can be sent with it afterwards. Messages and jobs that were accepted are still sent, and its versions stay readable. ${<strong>{t`It cannot be undone.`}</strong>}`}
         </p>
         {jobs.length > 0 && (
           <div class="card">
             <Table
-              caption="Scheduled jobs that use it"
+              caption={t`Scheduled jobs that use it`}
               rows={jobs}
               columns={[
                 {
-                  head: 'Scheduled job',
+                  head: t`Scheduled job`,
                   cell: job => <bdi>{job.name}</bdi>,
                 },
-                { head: 'Messages', kind: 'num', cell: job => formats.number(job.notification_count) },
-                { head: 'Leaves', kind: 'num', cell: job => <Time at={job.scheduled_for} /> },
+                { head: t`Messages`, kind: 'num', cell: job => formats.number(job.notification_count) },
+                { head: t`Leaves`, kind: 'num', cell: job => <Time at={job.scheduled_for} /> },
               ]}
             />
           </div>
         )}
         <Form class="row">
-          <a class="btn" href={url(templatePath(service.id, template.id, '/settings'))}>
-            Keep it
-          </a>
-          <button class="btn btn-danger" type="submit">
-            Archive the template
-          </button>
+          <a class="btn" href={url(templatePath(service.id, template.id, '/settings'))}>{t`Keep it`}</a>
+          <button class="btn btn-danger" type="submit">{t`Archive the template`}</button>
         </Form>
         <AsCurl method="DELETE" path={`/v2/manage-template/${template.id}`} />
       </>

@@ -9,22 +9,25 @@ import { PageHead } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
 import { Choices, ErrorSummary, type FieldErrors, Form } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { type Marked, mark, say, t } from '../words/index.ts'
 import { CategoryField, FolderField, NameField } from './fields.tsx'
 import { saidIn } from './given.ts'
 import { crumbsTo } from './head.tsx'
 import { templatePath } from './paths.ts'
 
-const KINDS: Readonly<Record<Channel, { words: string; hint: string; content: string; subject?: string }>> = {
+const KINDS: Readonly<Record<Channel, { words: Marked; hint: Marked; content: Marked; subject?: Marked }>> = {
   email: {
-    words: 'E-mail',
-    hint: 'A subject and a text with headings, lists and links.',
-    subject: 'About your request',
-    content: 'Dear ((name)),\n\nwrite your message here.\n\n* A line that starts with a star is an item of a list\n',
+    words: mark('E-mail'),
+    hint: mark('A subject and a text with headings, lists and links.'),
+    subject: mark('About your request'),
+    content: mark(
+      'Dear ((name)),\n\nwrite your message here.\n\n* A line that starts with a star is an item of a list\n',
+    ),
   },
   sms: {
-    words: 'Text message',
-    hint: 'Plain text of up to 612 characters.',
-    content: 'Hello ((name)), write your message here.',
+    words: mark('Text message'),
+    hint: mark('Plain text of up to 612 characters.'),
+    content: mark('Hello ((name)), write your message here.'),
   },
 }
 
@@ -44,18 +47,18 @@ export async function createTemplate(visit: ServiceVisit): Promise<Answer> {
   const type = channelNames.find(name => name === given.type)
   const folder = readId(given.folder)
   const errors: FieldErrors = {
-    ...(!type && { type: 'Choose e-mail or text message.' }),
-    ...(type && !maySend(service, type) && { type: 'Choose another kind. This service may not send them.' }),
-    ...(given.name.trim() === '' && { name: 'Enter a name. Only your team sees it.' }),
-    ...(!readId(given.category) && { category: 'Choose what the messages are for.' }),
+    ...(!type && { type: t`Choose e-mail or text message.` }),
+    ...(type && !maySend(service, type) && { type: t`Choose another kind. This service may not send them.` }),
+    ...(given.name.trim() === '' && { name: t`Enter a name. Only your team sees it.` }),
+    ...(!readId(given.category) && { category: t`Choose what the messages are for.` }),
   }
   if (!type || Object.keys(errors).length > 0) return page(visit, { ...given, errors })
   try {
     const { id } = await create(parts, actor, service, {
       name: given.name.trim(),
       template_type: type,
-      content: KINDS[type].content,
-      ...(KINDS[type].subject !== undefined && { subject: KINDS[type].subject }),
+      content: say(KINDS[type].content),
+      ...(KINDS[type].subject !== undefined && { subject: say(KINDS[type].subject) }),
       template_category_id: given.category,
       ...(folder && { parent_folder_id: folder }),
     })
@@ -63,15 +66,15 @@ export async function createTemplate(visit: ServiceVisit): Promise<Answer> {
   } catch (error) {
     const refusal = saidIn(error)
     const field = /folder/.test(refusal.message) ? 'folder' : /categor/.test(refusal.message) ? 'category' : 'name'
-    return page(visit, { ...given, errors: { [field]: SENTENCES[field] ?? refusal.message } })
+    return page(visit, { ...given, errors: { [field]: say(SENTENCES[field]) } })
   }
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  folder: 'Choose another folder: this one has been removed.',
-  category: 'Choose another category.',
-  name: 'Enter a name of at most 254 characters.',
-}
+const SENTENCES = {
+  folder: mark('Choose another folder: this one has been removed.'),
+  category: mark('Choose another category.'),
+  name: mark('Enter a name of at most 254 characters.'),
+} as const
 
 async function page(visit: ServiceVisit, given: Given): Promise<Answer> {
   const { parts, service } = visit
@@ -83,28 +86,28 @@ async function page(visit: ServiceVisit, given: Given): Promise<Answer> {
   const { errors } = given
   return {
     kind: 'page',
-    title: isWrong ? 'Error: New template' : 'New template',
+    title: isWrong ? t`Error: ${t`New template`}` : t`New template`,
     nav: 'templates',
     width: 'narrow',
     ...(isWrong && { status: 422 }),
     body: (
       <>
         <PageHead
-          title="New template"
+          title={t`New template`}
           crumbs={crumbsTo(service.id, tree, readId(given.folder))}
-          lede="Next you write its words and see them as recipients do."
+          lede={t`Next you write its words and see them as recipients do.`}
         />
-        <ErrorSummary errors={errors} title="Not created yet" />
+        <ErrorSummary errors={errors} title={t`Not created yet`} />
         <Form>
           <Choices
-            legend="What it becomes"
+            legend={t`What it becomes`}
             name="type"
             type="radio"
             {...(errors.type && { error: errors.type })}
             options={channelNames.map(type => ({
               value: type,
-              words: KINDS[type].words,
-              hint: allowed.includes(type) ? KINDS[type].hint : 'This service may not send them.',
+              words: say(KINDS[type].words),
+              hint: allowed.includes(type) ? say(KINDS[type].hint) : t`This service may not send them.`,
               disabled: !allowed.includes(type),
               checked:
                 given.type === type || (given.type === '' && (only ?? 'email') === type && allowed.includes(type)),
@@ -112,7 +115,7 @@ async function page(visit: ServiceVisit, given: Given): Promise<Answer> {
           />
           <NameField
             value={given.name}
-            hint="Only your team sees it, in lists and reports. At most 254 characters."
+            hint={t`Only your team sees it, in lists and reports. At most 254 characters.`}
             error={errors.name}
           />
           <CategoryField
@@ -122,9 +125,7 @@ async function page(visit: ServiceVisit, given: Given): Promise<Answer> {
           />
           <FolderField folders={tree} value={given.folder} error={errors.folder} />
           <div class="row">
-            <button class="btn btn-primary" type="submit">
-              Create template
-            </button>
+            <button class="btn btn-primary" type="submit">{t`Create template`}</button>
           </div>
         </Form>
         <AsCurl

@@ -1,13 +1,14 @@
 // What differs between two versions. Signs and words say it, colour only repeats it.
 import type { Comparison, Field, Line, Row } from '../../templates/compare.ts'
 import { usePage } from '../components/context.ts'
+import { type Marked, mark, plural, rich, say, t } from '../words/index.ts'
 
-const FIELDS: Readonly<Record<Field, string>> = {
-  name: 'Name',
-  category: 'Category',
-  values: 'Markdown in values',
-  subject: 'Subject',
-  content: 'Message',
+const FIELDS: Readonly<Record<Field, Marked>> = {
+  name: mark('Name'),
+  category: mark('Category'),
+  values: mark('Markdown in values'),
+  subject: mark('Subject'),
+  content: mark('Message'),
 }
 
 const SIGNS = { same: '', removed: '−', added: '+' } as const
@@ -17,30 +18,22 @@ const CLASSES = { same: undefined, removed: 'del', added: 'add' } as const
 export function Differences(props: { comparison: Comparison; before: string; after: string }) {
   const { formats } = usePage()
   const { changes, placeholders } = props.comparison
-  if (changes.length === 0)
-    return (
-      <p>
-        {capital(props.before)} and {props.after} have the same words.
-      </p>
-    )
+  if (changes.length === 0) return <p>{rich`${capital(props.before)} and ${props.after} have the same words.`}</p>
   const added = changes.reduce((sum, { diff }) => sum + diff.added, 0)
   const removed = changes.reduce((sum, { diff }) => sum + diff.removed, 0)
-  const lines = (count: number) => `${formats.number(count)} ${count === 1 ? 'line' : 'lines'}`
   return (
     <>
       {changes.map(({ field, diff }) => (
         <div class="stack" key={field}>
-          <h3>{FIELDS[field]}</h3>
+          <h3>{say(FIELDS[field])}</h3>
           <table class="diff">
-            <caption class="vh">
-              {FIELDS[field]}: lines of {props.before} and {props.after}
-            </caption>
+            <caption class="vh">{t`${say(FIELDS[field])}: lines of ${props.before} and ${props.after}`}</caption>
             <thead class="vh">
               <tr>
-                <th scope="col">Old line</th>
-                <th scope="col">New line</th>
-                <th scope="col">Sign</th>
-                <th scope="col">Text</th>
+                <th scope="col">{t`Old line`}</th>
+                <th scope="col">{t`New line`}</th>
+                <th scope="col">{t`Sign`}</th>
+                <th scope="col">{t`Text`}</th>
               </tr>
             </thead>
             <tbody>
@@ -52,14 +45,25 @@ export function Differences(props: { comparison: Comparison; before: string; aft
         </div>
       ))}
       <p class="legend">
-        <span class="good">+ {lines(added)} added</span>
-        <span class="bad">− {lines(removed)} removed</span>
+        <span class="good">
+          {plural(added, t`+ ${formats.number(added)} line added`, t`+ ${formats.number(added)} lines added`)}
+        </span>
+        <span class="bad">
+          {plural(removed, t`− ${formats.number(removed)} line removed`, t`− ${formats.number(removed)} lines removed`)}
+        </span>
         {placeholders.added.length + placeholders.removed.length > 0 && (
           <span>
-            Placeholders:{' '}
-            {placeholders.added.length > 0 && <Names names={placeholders.added} one="is new" many="are new" />}
+            {t`Placeholders:`}{' '}
+            {placeholders.added.length > 0 && (
+              <Names names={placeholders.added} words={plural(placeholders.added.length, t`is new`, t`are new`)} />
+            )}
             {placeholders.added.length > 0 && placeholders.removed.length > 0 && ', '}
-            {placeholders.removed.length > 0 && <Names names={placeholders.removed} one="is gone" many="are gone" />}
+            {placeholders.removed.length > 0 && (
+              <Names
+                names={placeholders.removed}
+                words={plural(placeholders.removed.length, t`is gone`, t`are gone`)}
+              />
+            )}
           </span>
         )}
       </p>
@@ -76,7 +80,7 @@ function DiffRow({ row }: { row: Row }) {
         <td class="ln" />
         <td class="sg">…</td>
         <td>
-          {formats.number(row.lines)} more {row.lines === 1 ? 'line' : 'lines'}
+          {plural(row.lines, t`${formats.number(row.lines)} more line`, t`${formats.number(row.lines)} more lines`)}
         </td>
       </tr>
     )
@@ -87,7 +91,7 @@ function DiffRow({ row }: { row: Row }) {
       <td class="ln">{row.after}</td>
       <td class="sg">
         {SIGNS[row.sign]}
-        {row.sign !== 'same' && <span class="vh">{row.sign}</span>}
+        {row.sign !== 'same' && <span class="vh">{row.sign === 'removed' ? t`removed` : t`added`}</span>}
       </td>
       <td dir="auto">
         <Pieces line={row} />
@@ -109,19 +113,19 @@ function Pieces({ line }: { line: Line }) {
 
 /** "first name and discount are new". */
 const MOST_NAMES = 20
-export function Names({ names, one, many }: { names: readonly string[]; one: string; many: string }) {
+export function Names({ names, words }: { names: readonly string[]; words: string }) {
   const shown = names.slice(0, MOST_NAMES)
   return (
     <>
       {shown.map((name, at) => (
         <span key={name}>
-          {at > 0 && (at === names.length - 1 ? ' and ' : ', ')}
+          {at > 0 && (at === names.length - 1 ? ` ${t`and`} ` : ', ')}
           <b>
             <bdi>{name}</bdi>
           </b>
         </span>
       ))}
-      {names.length > shown.length && ` and ${names.length - shown.length} more`} {names.length === 1 ? one : many}
+      {names.length > shown.length && ` ${t`and ${names.length - shown.length} more`}`} {words}
     </>
   )
 }

@@ -3,11 +3,12 @@ import type { Id } from '../../core/id.ts'
 import type { Category } from '../../templates/categories.ts'
 import { flat, type PlacedFolder, pathText } from '../../templates/folder.ts'
 import { Input, Select } from '../components/form.tsx'
+import { type Marked, mark, say, t } from '../words/index.ts'
 
-const PACES: Readonly<Record<Category['lane'], string>> = {
-  high: 'sent first',
-  medium: 'sent in turn',
-  low: 'sent last',
+const PACES: Readonly<Record<Category['lane'], Marked>> = {
+  high: mark('sent first'),
+  medium: mark('sent in turn'),
+  low: mark('sent last'),
 }
 
 /** `current`: a category that is no longer offered stays possible for its template. */
@@ -22,15 +23,15 @@ export const CategoryField = (props: {
   return (
     <Select
       name="category"
-      label="Category"
-      hint="What the message is for. It decides which messages leave first when many wait."
+      label={t`Category`}
+      hint={t`What the message is for. It decides which messages leave first when many wait.`}
       width="md"
       error={props.error}
       value={props.value}
       options={[
-        ...(props.value === '' ? [['', 'Choose a category'] as const] : []),
+        ...(props.value === '' ? [['', t`Choose a category`] as const] : []),
         ...(current && !isOffered ? [[current.id, current.name] as const] : []),
-        ...categories.map(({ id, name, lane }) => [id, `${name} (${PACES[lane]})`] as const),
+        ...categories.map(({ id, name, lane }) => [id, `${name} (${say(PACES[lane])})`] as const),
       ]}
     />
   )
@@ -48,13 +49,13 @@ export const FolderField = (props: {
 }) => (
   <Select
     name="folder"
-    label={props.label ?? 'Folder'}
+    label={props.label ?? t`Folder`}
     width="md"
     {...(props.hint && { hint: props.hint })}
     error={props.error}
     value={props.value}
     options={[
-      ['', props.none ?? 'In no folder'],
+      ['', props.none ?? t`In no folder`],
       ...flat(props.folders)
         .filter(folder => !props.without || !folder.ids.includes(props.without))
         .map(folder => [folder.id, pathText(folder)] as const),
@@ -63,5 +64,5 @@ export const FolderField = (props: {
 )
 
 export const NameField = (props: { value: string; hint: string; error?: string | undefined }) => (
-  <Input name="name" label="Name" hint={props.hint} value={props.value} error={props.error} dir="auto" required />
+  <Input name="name" label={t`Name`} hint={props.hint} value={props.value} error={props.error} dir="auto" required />
 )

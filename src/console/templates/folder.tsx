@@ -7,6 +7,8 @@ import { Card, PageHead } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
 import { ErrorSummary, type FieldErrors, Form } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { sentencesOf } from '../refused.ts'
+import { plural, rich, t } from '../words/index.ts'
 import { FolderField, NameField } from './fields.tsx'
 import { idIn, saidIn } from './given.ts'
 import { crumbsTo } from './head.tsx'
@@ -22,12 +24,12 @@ export async function createFolder(visit: ServiceVisit): Promise<Answer> {
   const { form, parts, actor, service } = visit
   const given = { name: form.get('name') ?? '', folder: form.get('folder') ?? '' }
   if (given.name.trim() === '')
-    return newFolderPage(visit, { ...given, errors: { name: 'Enter a name for the folder.' } })
+    return newFolderPage(visit, { ...given, errors: { name: t`Enter a name for the folder.` } })
   try {
     const made = await addFolder(parts, actor, service.id, given.name, readId(given.folder))
     return { kind: 'redirect', to: templatesPath(service.id, { folder: made.id, done: 'folder-created' }) }
   } catch (error) {
-    return newFolderPage(visit, { ...given, errors: { name: saidIn(error).message } })
+    return newFolderPage(visit, { ...given, errors: { name: sentencesOf(saidIn(error)) } })
   }
 }
 
@@ -37,27 +39,25 @@ async function newFolderPage(visit: ServiceVisit, given: Given): Promise<Answer>
   const isWrong = Object.keys(given.errors).length > 0
   return {
     kind: 'page',
-    title: isWrong ? 'Error: New folder' : 'New folder',
+    title: isWrong ? t`Error: ${t`New folder`}` : t`New folder`,
     nav: 'templates',
     width: 'narrow',
     ...(isWrong && { status: 422 }),
     body: (
       <>
-        <PageHead title="New folder" crumbs={crumbsTo(service.id, tree, readId(given.folder))} />
+        <PageHead title={t`New folder`} crumbs={crumbsTo(service.id, tree, readId(given.folder))} />
         <ErrorSummary errors={given.errors} />
         <Form>
-          <NameField value={given.name} hint="At most 255 characters." error={given.errors.name} />
+          <NameField value={given.name} hint={t`At most 255 characters.`} error={given.errors.name} />
           <FolderField
             folders={tree}
             value={given.folder}
-            label="Inside"
-            none="No other folder"
-            hint="At most 5 folders can be inside each other."
+            label={t`Inside`}
+            none={t`No other folder`}
+            hint={t`At most 5 folders can be inside each other.`}
           />
           <div class="row">
-            <button class="btn btn-primary" type="submit">
-              Create folder
-            </button>
+            <button class="btn btn-primary" type="submit">{t`Create folder`}</button>
           </div>
         </Form>
         <AsCommand command={`herald folder add ${service.id} NAME --in FOLDER`} />
@@ -74,12 +74,13 @@ export async function saveFolder(visit: ServiceVisit): Promise<Answer> {
   const { form, parts, actor, service } = visit
   const id = idIn(visit, 'folder')
   const given = { name: form.get('name') ?? '', folder: form.get('folder') ?? '' }
-  if (given.name.trim() === '') return folderPage(visit, { ...given, errors: { name: 'Enter a name for the folder.' } })
+  if (given.name.trim() === '')
+    return folderPage(visit, { ...given, errors: { name: t`Enter a name for the folder.` } })
   try {
     await changeFolder(parts, actor, service.id, id, { name: given.name, parent: readId(given.folder) })
     return { kind: 'redirect', to: templatesPath(service.id, { folder: id, done: 'folder-changed' }) }
   } catch (error) {
-    return folderPage(visit, { ...given, errors: { name: saidIn(error).message } })
+    return folderPage(visit, { ...given, errors: { name: sentencesOf(saidIn(error)) } })
   }
 }
 
@@ -89,7 +90,7 @@ export async function removeFolder(visit: ServiceVisit): Promise<Answer> {
     const gone = await dropFolder(parts, actor, service.id, idIn(visit, 'folder'), { moveOut: true })
     return { kind: 'redirect', to: templatesPath(service.id, { folder: gone.parent_id, done: 'folder-removed' }) }
   } catch (error) {
-    return folderPage(visit, { name: null, folder: null, errors: { remove: saidIn(error).message } })
+    return folderPage(visit, { name: null, folder: null, errors: { remove: sentencesOf(saidIn(error)) } })
   }
 }
 
@@ -103,11 +104,11 @@ async function folderPage(
   const folder = flat(tree).find(one => one.id === id)
   if (!folder) throw refuse.notFound()
   const isEmpty = folder.all_templates === 0 && folder.inside.length === 0
-  const around = folder.path.length > 1 ? `the folder “${folder.path.at(-2)}”` : 'the list of all templates'
-  const title = `Folder ${folder.name}`
+  const around = folder.path.length > 1 ? t`the folder “${folder.path.at(-2) ?? ''}”` : t`the list of all templates`
+  const title = t`Folder ${folder.name}`
   return {
     kind: 'page',
-    title: given ? `Error: ${title}` : title,
+    title: given ? t`Error: ${title}` : title,
     nav: 'templates',
     width: 'narrow',
     ...(given && { status: 422 }),
@@ -116,43 +117,37 @@ async function folderPage(
         <PageHead
           title={<bdi>{folder.name}</bdi>}
           crumbs={crumbsTo(service.id, tree, folder.id)}
-          lede={`${formats.number(folder.all_templates)} ${folder.all_templates === 1 ? 'template' : 'templates'}. Moving a folder changes no template: their ids stay.`}
+          lede={plural(
+            folder.all_templates,
+            t`${formats.number(folder.all_templates)} template. Moving a folder changes no template: their ids stay.`,
+            t`${formats.number(folder.all_templates)} templates. Moving a folder changes no template: their ids stay.`,
+          )}
         />
         {given && <ErrorSummary errors={given.errors} />}
         <Form>
-          <NameField value={given?.name ?? folder.name} hint="At most 255 characters." error={given?.errors.name} />
+          <NameField value={given?.name ?? folder.name} hint={t`At most 255 characters.`} error={given?.errors.name} />
           <FolderField
             folders={tree}
             value={given?.folder ?? folder.parent_id ?? ''}
-            label="Inside"
-            none="No other folder"
-            hint="At most 5 folders can be inside each other."
+            label={t`Inside`}
+            none={t`No other folder`}
+            hint={t`At most 5 folders can be inside each other.`}
             without={folder.id}
           />
           <div class="row">
-            <button class="btn btn-primary" type="submit">
-              Save folder
-            </button>
-            <a class="btn" href={url(templatesPath(service.id, { folder: folder.id }))}>
-              Back to its templates
-            </a>
+            <button class="btn btn-primary" type="submit">{t`Save folder`}</button>
+            <a class="btn" href={url(templatesPath(service.id, { folder: folder.id }))}>{t`Back to its templates`}</a>
           </div>
         </Form>
-        <Card title="Remove the folder" id="remove">
+        <Card title={t`Remove the folder`} id="remove">
           <div class="stack">
             <p>
-              {isEmpty ? (
-                'The folder is empty. Nothing else is removed.'
-              ) : (
-                <>
-                  Its templates and folders move to <bdi>{around}</bdi>. No template is changed or removed.
-                </>
-              )}
+              {isEmpty
+                ? t`The folder is empty. Nothing else is removed.`
+                : rich`Its templates and folders move to ${<bdi>{around}</bdi>}. No template is changed or removed.`}
             </p>
             <Form action={folderPath(service.id, folder.id, '/remove')} class="row">
-              <button class="btn btn-danger" type="submit">
-                Remove the folder
-              </button>
+              <button class="btn btn-danger" type="submit">{t`Remove the folder`}</button>
             </Form>
           </div>
         </Card>

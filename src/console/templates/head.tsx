@@ -5,15 +5,16 @@ import { flat, type PlacedFolder } from '../../templates/folder.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
 import { PageHead, Tabs } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
+import { type Marked, mark, say, t } from '../words/index.ts'
 import { templatePath, templatesPath } from './paths.ts'
 
 export type TemplateTab = 'content' | 'versions' | 'settings' | 'api'
 
-const TABS: readonly (readonly [TemplateTab, words: string, rest: string])[] = [
-  ['content', 'Content', ''],
-  ['versions', 'Versions', '/versions'],
-  ['settings', 'Settings', '/settings'],
-  ['api', 'Use by API', '/api'],
+const TABS: readonly (readonly [TemplateTab, words: Marked, rest: string])[] = [
+  ['content', mark('Content'), ''],
+  ['versions', mark('Versions'), '/versions'],
+  ['settings', mark('Settings'), '/settings'],
+  ['api', mark('Use by API'), '/api'],
 ]
 
 /** `folders`: the tree of the service. `children`: actions at the end. */
@@ -47,9 +48,9 @@ export function TemplateTabs(props: {
   const { template, current } = props
   return (
     <Tabs
-      label="Template"
+      label={t`Template`}
       tabs={TABS.map(([tab, words, rest]) => ({
-        words,
+        words: say(words),
         href: url(templatePath(template.service_id, template.id, rest)),
         ...(tab === 'versions' && { count: template.version }),
         current: tab === current,
@@ -63,7 +64,7 @@ export function crumbsTo(service: Id, folders: readonly PlacedFolder[], folder: 
   const all = flat(folders)
   const around = all.find(one => one.id === folder)?.ids ?? []
   return [
-    ['Templates', templatesPath(service)],
+    [t`Templates`, templatesPath(service)],
     ...around.map((id): [string, string] => [
       all.find(one => one.id === id)?.name ?? '',
       templatesPath(service, { folder: id }),

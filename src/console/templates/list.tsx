@@ -15,13 +15,14 @@ import { AsCurl } from '../components/behind.tsx'
 import { usePage } from '../components/context.ts'
 import { type Column, FilterSelect, Filters, SearchField, Table, Title } from '../components/list.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { type Marked, mark, plural, rich, say, t } from '../words/index.ts'
 import { folderPath, templatePath, templatesPath } from './paths.ts'
 
 const DONE = {
-  'folder-created': 'The folder is there. Move templates into it, or create one in it.',
-  'folder-changed': 'The folder is changed.',
-  'folder-removed': 'The folder is removed. What was in it is now in the folder around it.',
-  archived: 'The template is archived. Messages that were accepted with it are still sent.',
+  'folder-created': mark('The folder is there. Move templates into it, or create one in it.'),
+  'folder-changed': mark('The folder is changed.'),
+  'folder-removed': mark('The folder is removed. What was in it is now in the folder around it.'),
+  archived: mark('The template is archived. Messages that were accepted with it are still sent.'),
 }
 
 /** What `?folder=` can say beside an id. */
@@ -65,7 +66,7 @@ export async function listTemplates(visit: ServiceVisit): Promise<Answer> {
         failed,
       )
     : new Map()
-  const title = isArchived ? 'Archived templates' : folder ? folder.name : 'Templates'
+  const title = isArchived ? t`Archived templates` : folder ? folder.name : t`Templates`
   const keep = { folder: asked.folder, q: asked.q, category: asked.category }
   const isFiltered = asked.q !== '' || asked.category !== null
   const [first, last] = [page.templates[0], page.templates.at(-1)]
@@ -88,28 +89,30 @@ export async function listTemplates(visit: ServiceVisit): Promise<Answer> {
           <div class="split split-tree">
             <Tree visit={visit} tree={tree} all={all} current={asked.q ? '' : asked.folder} folder={folder} />
             <div>
-              <Filters label="Templates" action={templatesPath(service.id)} class="card-body">
+              <Filters label={t`Templates`} action={templatesPath(service.id)} class="card-body">
                 <div class="search">
-                  <SearchField name="q" label="Name or words of a template" value={asked.q} />
+                  <SearchField name="q" label={t`Name or words of a template`} value={asked.q} />
                 </div>
                 {asked.folder !== '' && <input type="hidden" name="folder" value={asked.folder} />}
                 <FilterSelect
-                  label="Category"
+                  label={t`Category`}
                   name="category"
                   value={asked.category}
-                  options={[['', 'All categories'], ...offered.map(({ id, name }) => [id, name] as const)]}
+                  options={[['', t`All categories`], ...offered.map(({ id, name }) => [id, name] as const)]}
                 />
               </Filters>
               {asked.q !== '' && (
                 <p class="card-body muted sm" role="status">
-                  {visit.formats.number(page.found)} {page.found === 1 ? 'template has' : 'templates have'} “
-                  <bdi>{asked.q}</bdi>” in the name, category or text, in{' '}
-                  {isArchived ? 'archived templates' : 'all folders'}.
+                  {plural(
+                    page.found,
+                    rich`${visit.formats.number(page.found)} template has “${<bdi>{asked.q}</bdi>}” in the name, category or text, in ${isArchived ? t`archived templates` : t`all folders`}.`,
+                    rich`${visit.formats.number(page.found)} templates have “${<bdi>{asked.q}</bdi>}” in the name, category or text, in ${isArchived ? t`archived templates` : t`all folders`}.`,
+                  )}
                 </p>
               )}
               {page.templates.length > 0 ? (
                 <Table
-                  caption={asked.q ? 'Templates found' : folder ? `Templates in ${folder.name}` : title}
+                  caption={asked.q ? t`Templates found` : folder ? t`Templates in ${folder.name}` : title}
                   columns={columnsFor(visit, tree, sent, asked.q !== '' || folder?.inside.length !== 0)}
                   rows={page.templates}
                   keyOf={({ id }) => id}
@@ -148,7 +151,7 @@ function fromIn(query: URLSearchParams): From {
 function crumbsAbove(service: Id, tree: readonly PlacedFolder[], folder: PlacedFolder): [string, string][] {
   const all = flat(tree)
   return [
-    ['Templates', templatesPath(service)],
+    [t`Templates`, templatesPath(service)],
     ...folder.ids
       .slice(0, -1)
       .map((id): [string, string] => [
@@ -165,15 +168,19 @@ function ledeOf(
   folder: PlacedFolder | null,
   isArchived: boolean,
 ): string {
-  const some = (count: number, word: string) => `${formats.number(count)} ${word}${count === 1 ? '' : 's'}`
-  if (isArchived)
-    return `${some(all.archived, 'template')}. They cannot be used any more; messages made from them stay.`
+  const templates = (count: number) =>
+    plural(count, t`${formats.number(count)} template`, t`${formats.number(count)} templates`)
+  const folders = (count: number) =>
+    plural(count, t`${formats.number(count)} folder`, t`${formats.number(count)} folders`)
+  if (isArchived) return t`${templates(all.archived)}. They cannot be used any more; messages made from them stay.`
   if (folder) {
     const inside = flat(folder.inside).length
-    return `${some(folder.all_templates, 'template')}${inside > 0 ? `, with those of ${some(inside, 'folder')} inside` : ''}`
+    return inside > 0
+      ? t`${templates(folder.all_templates)}, with those of ${folders(inside)} inside`
+      : templates(folder.all_templates)
   }
-  const folders = flat(tree).length
-  return `${some(all.live, 'template')}${folders > 0 ? ` in ${some(folders, 'folder')}` : ''}`
+  const around = flat(tree).length
+  return around > 0 ? t`${templates(all.live)} in ${folders(around)}` : templates(all.live)
 }
 
 function Actions({ visit, folder }: { visit: ServiceVisit; folder: PlacedFolder | null }) {
@@ -185,16 +192,16 @@ function Actions({ visit, folder }: { visit: ServiceVisit; folder: PlacedFolder 
       {folder && (
         <a class="btn" href={url(folderPath(service.id, folder.id))}>
           <Icon name="edit" />
-          Change folder
+          {t`Change folder`}
         </a>
       )}
       <a class="btn" href={url(withFolder(folderPath(service.id, 'new'), into.folder))}>
         <Icon name="folder" />
-        New folder
+        {t`New folder`}
       </a>
       <a class="btn btn-primary" href={url(withFolder(`/s/${service.id}/templates/new`, into.folder))}>
         <Icon name="plus" />
-        New template
+        {t`New template`}
       </a>
     </>
   )
@@ -216,15 +223,15 @@ function Tree(props: {
   const isOpen =
     flat(tree).length <= MOST_OPEN ? () => true : (one: PlacedFolder) => folder?.ids.includes(one.id) === true
   return (
-    <nav class="card-body" aria-label="Folders">
+    <nav class="card-body" aria-label={t`Folders`}>
       <ul class="tree">
-        <Leaf visit={visit} words="All templates" folder="" count={all.live} current={current} />
+        <Leaf visit={visit} words={t`All templates`} folder="" count={all.live} current={current} />
         <Branches visit={visit} folders={tree} current={current} isOpen={isOpen} />
         {tree.length > 0 && all.loose > 0 && (
-          <Leaf visit={visit} words="In no folder" folder={NO_FOLDER} count={all.loose} current={current} />
+          <Leaf visit={visit} words={t`In no folder`} folder={NO_FOLDER} count={all.loose} current={current} />
         )}
         {all.archived > 0 && (
-          <Leaf visit={visit} words="Archived" folder={ARCHIVED} count={all.archived} current={current} />
+          <Leaf visit={visit} words={t`Archived`} folder={ARCHIVED} count={all.archived} current={current} />
         )}
       </ul>
     </nav>
@@ -284,9 +291,9 @@ function Leaf(props: {
   )
 }
 
-const KINDS: Readonly<Record<Channel, readonly ['email' | 'text', string]>> = {
-  email: ['email', 'E-mail'],
-  sms: ['text', 'Text message'],
+const KINDS: Readonly<Record<Channel, readonly ['email' | 'text', Marked]>> = {
+  email: ['email', mark('E-mail')],
+  sms: ['text', mark('Text message')],
 }
 
 function columnsFor(
@@ -298,7 +305,7 @@ function columnsFor(
   const places = new Map(flat(tree).map(folder => [folder.id, pathText(folder)]))
   return [
     {
-      head: 'Template',
+      head: t`Template`,
       cell: row => {
         const place = showsFolder && row.folder_id ? places.get(row.folder_id) : undefined
         return (
@@ -306,25 +313,25 @@ function columnsFor(
             href={url(templatePath(service.id, row.id))}
             sub={[row.category_name, place].filter(Boolean).join(' · ')}
           >
-            {row.name.trim() || 'Without a name'}
+            {row.name.trim() || t`Without a name`}
           </Title>
         )
       },
     },
     {
-      head: 'Kind',
+      head: t`Kind`,
       kind: 'status',
       cell: row => (
         <>
           <Icon name={KINDS[row.type][0]} />
-          <Hidden>{KINDS[row.type][1]}</Hidden>
+          <Hidden>{say(KINDS[row.type][1])}</Hidden>
         </>
       ),
     },
-    { head: 'Version', kind: 'num', class: 'hide-mid', cell: row => formats.number(row.version) },
-    { head: 'Sent, 7 days', kind: 'num', cell: row => formats.number(sent.get(row.id)?.accepted ?? 0) },
+    { head: t`Version`, kind: 'num', class: 'hide-mid', cell: row => formats.number(row.version) },
+    { head: t`Sent, 7 days`, kind: 'num', cell: row => formats.number(sent.get(row.id)?.accepted ?? 0) },
     {
-      head: 'Failed',
+      head: t`Failed`,
       kind: 'num',
       cell: row => {
         const { accepted = 0, failed = 0 } = sent.get(row.id) ?? {}
@@ -332,7 +339,7 @@ function columnsFor(
         return failed * 20 > accepted ? <span class="bad strong">{share}</span> : share
       },
     },
-    { head: 'Changed', kind: 'num', cell: row => <Time at={row.updated_at ?? row.created_at} /> },
+    { head: t`Changed`, kind: 'num', cell: row => <Time at={row.updated_at ?? row.created_at} /> },
   ]
 }
 
@@ -349,35 +356,38 @@ function Nothing(props: {
     return (
       <Empty
         icon="search"
-        title="Nothing matches"
+        title={t`Nothing matches`}
         level={2}
-        text="Search looks for exactly these words, in any case of letters."
+        text={t`Search looks for exactly these words, in any case of letters.`}
       >
-        <a class="btn" href={url(templatesPath(service.id))}>
-          Show all templates
-        </a>
+        <a class="btn" href={url(templatesPath(service.id))}>{t`Show all templates`}</a>
       </Empty>
     )
   if (props.isArchived)
     return (
-      <Empty icon="template" title="No template is archived" level={2} text="Archived templates are listed here." />
+      <Empty
+        icon="template"
+        title={t`No template is archived`}
+        level={2}
+        text={t`Archived templates are listed here.`}
+      />
     )
   const canAdd = visit.may('manage-templates')
   return (
     <Empty
       icon="template"
-      title={folder ? 'This folder is empty' : props.total === 0 ? 'No template yet' : 'Nothing here'}
+      title={folder ? t`This folder is empty` : props.total === 0 ? t`No template yet` : t`Nothing here`}
       level={2}
       text={
         canAdd
-          ? 'A template holds the words of a message, with placeholders for what differs from one recipient to the next.'
-          : 'Authors and managers create templates.'
+          ? t`A template holds the words of a message, with placeholders for what differs from one recipient to the next.`
+          : t`Authors and managers create templates.`
       }
     >
       {canAdd && (
         <a class="btn btn-primary" href={url(withFolder(`/s/${service.id}/templates/new`, folder?.id))}>
           <Icon name="plus" />
-          New template
+          {t`New template`}
         </a>
       )}
     </Empty>
@@ -388,19 +398,11 @@ function Nothing(props: {
 function Pages(props: { found: number; earlier: string | null; later: string | null }) {
   const { url, formats } = usePage()
   return (
-    <nav class="pager" aria-label="Pages">
-      <span>{formats.number(props.found)} templates by name</span>
+    <nav class="pager" aria-label={t`Pages`}>
+      <span>{rich`${formats.number(props.found)} templates by name`}</span>
       <span class="row">
-        {props.earlier && (
-          <a class="btn btn-sm" rel="prev" href={url(props.earlier)}>
-            Previous
-          </a>
-        )}
-        {props.later && (
-          <a class="btn btn-sm" rel="next" href={url(props.later)}>
-            Next
-          </a>
-        )}
+        {props.earlier && <a class="btn btn-sm" rel="prev" href={url(props.earlier)}>{t`Previous`}</a>}
+        {props.later && <a class="btn btn-sm" rel="next" href={url(props.later)}>{t`Next`}</a>}
       </span>
     </nav>
   )

@@ -9,6 +9,7 @@ import { Callout, Card, Done, Facts } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
 import { Choices, ErrorSummary, type FieldErrors, Form } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
+import { mark, say, t } from '../words/index.ts'
 import { ChangedMeanwhile } from './changed.tsx'
 import { CategoryField, FolderField, NameField } from './fields.tsx'
 import { isChangedMeanwhile, numberIn, saidIn, templateIn } from './given.ts'
@@ -16,9 +17,9 @@ import { TemplateHead } from './head.tsx'
 import { templatePath } from './paths.ts'
 
 const DONE = {
-  moved: 'The template is in another folder. Its version is the same.',
-  saved: 'The settings are saved as a new version. Messages that were accepted keep theirs.',
-  same: 'Nothing was different, so nothing was saved.',
+  moved: mark('The template is in another folder. Its version is the same.'),
+  saved: mark('The settings are saved as a new version. Messages that were accepted keep theirs.'),
+  same: mark('Nothing was different, so nothing was saved.'),
 }
 
 type Given = { name: string; category: string; folder: string; values: string }
@@ -39,8 +40,8 @@ export async function saveSettings(visit: ServiceVisit): Promise<Answer> {
   }
   const category = readId(given.category)
   const errors: FieldErrors = {
-    ...(given.name.trim() === '' && { name: 'Enter a name. Only your team sees it.' }),
-    ...(!category && { category: 'Choose what the messages are for.' }),
+    ...(given.name.trim() === '' && { name: t`Enter a name. Only your team sees it.` }),
+    ...(!category && { category: t`Choose what the messages are for.` }),
   }
   if (!category || Object.keys(errors).length > 0) return page(visit, template, folders, { given, errors })
   const folder = readId(given.folder)
@@ -80,15 +81,15 @@ export async function saveSettings(visit: ServiceVisit): Promise<Answer> {
     }
     const { message } = saidIn(error)
     const field = /folder/.test(message) ? 'folder' : /categor/.test(message) ? 'category' : 'name'
-    return page(visit, template, folders, { given, errors: { [field]: SENTENCES[field] ?? message } })
+    return page(visit, template, folders, { given, errors: { [field]: say(SENTENCES[field]) } })
   }
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  folder: 'Choose another folder: this one has been removed.',
-  category: 'Choose another category.',
-  name: 'Enter a name of at most 254 characters.',
-}
+const SENTENCES = {
+  folder: mark('Choose another folder: this one has been removed.'),
+  category: mark('Choose another category.'),
+  name: mark('Enter a name of at most 254 characters.'),
+} as const
 
 const valuesOf = ({ literal_values }: TemplateRow) => (literal_values ? 'plain' : 'formatted')
 
@@ -110,7 +111,7 @@ async function page(
   }
   return {
     kind: 'page',
-    title: `${isWrong || isStale ? 'Error: ' : ''}Settings of ${template.name}`,
+    title: isWrong || isStale ? t`Error: ${t`Settings of ${template.name}`}` : t`Settings of ${template.name}`,
     nav: 'templates',
     width: 'narrow',
     ...(isWrong && { status: 422 }),
@@ -133,7 +134,7 @@ async function page(
         )}
         {template.archived && (
           <Callout tone="idle">
-            <p>This template is archived. Nothing can be sent with it any more, and that cannot be undone.</p>
+            <p>{t`This template is archived. Nothing can be sent with it any more, and that cannot be undone.`}</p>
           </Callout>
         )}
         {canChange ? (
@@ -141,7 +142,7 @@ async function page(
             <input type="hidden" name="version" value={template.version} />
             <NameField
               value={shown.name}
-              hint="Only your team sees it, in lists and reports. At most 254 characters."
+              hint={t`Only your team sees it, in lists and reports. At most 254 characters.`}
               error={errors.name}
             />
             <CategoryField
@@ -155,52 +156,49 @@ async function page(
                 folders={folders}
                 value={shown.folder}
                 error={errors.folder}
-                hint="Moving a template makes no version."
+                hint={t`Moving a template makes no version.`}
               />
             )}
             {CHANNELS[template.type].template.hasSubject && (
               <Choices
-                legend="Markdown in values"
+                legend={t`Markdown in values`}
                 name="values"
                 type="radio"
-                hint="Values come from whoever sends: an application, a file, or a person who filled in a form."
+                hint={t`Values come from whoever sends: an application, a file, or a person who filled in a form.`}
                 options={[
                   {
                     value: 'plain',
-                    words: 'Show values as they are',
-                    hint: 'For values that come from the public: a name like “[click here](https://…)” does not become a link.',
+                    words: t`Show values as they are`,
+                    hint: t`For values that come from the public: a name like “[click here](https://…)” does not become a link.`,
                     checked: shown.values === 'plain',
                   },
                   {
                     value: 'formatted',
-                    words: 'Format values',
-                    hint: 'Links, lists and headings in values become links, lists and headings.',
+                    words: t`Format values`,
+                    hint: t`Links, lists and headings in values become links, lists and headings.`,
                     checked: shown.values === 'formatted',
                   },
                 ]}
               />
             )}
             <div class="row">
-              <button class="btn btn-primary" type="submit">
-                Save settings
-              </button>
+              <button class="btn btn-primary" type="submit">{t`Save settings`}</button>
             </div>
           </Form>
         ) : (
-          <Card title="Settings" id="facts">
+          <Card title={t`Settings`} id="facts">
             <ReadOnly template={template} folders={folders} />
           </Card>
         )}
         {canChange && !template.archived && (
-          <Card title="Archive the template" id="archive">
+          <Card title={t`Archive the template`} id="archive">
             <div class="stack">
+              <p>{t`Nothing can be sent with it afterwards. Messages that were accepted are still sent. It cannot be undone.`}</p>
               <p>
-                Nothing can be sent with it afterwards. Messages that were accepted are still sent. It cannot be undone.
-              </p>
-              <p>
-                <a class="btn" href={visit.url(templatePath(service.id, template.id, '/archive'))}>
-                  See what uses it
-                </a>
+                <a
+                  class="btn"
+                  href={visit.url(templatePath(service.id, template.id, '/archive'))}
+                >{t`See what uses it`}</a>
               </p>
             </div>
           </Card>
@@ -219,21 +217,21 @@ const ReadOnly = ({ template, folders }: { template: TemplateRow; folders: reado
   <div class="stack">
     <Facts
       rows={[
-        ['Name', <bdi key="name">{template.name}</bdi>],
-        ['Category', template.category_name],
-        ['Folder', <bdi key="folder">{placeOf(folders, template)}</bdi>],
+        [t`Name`, <bdi key="name">{template.name}</bdi>],
+        [t`Category`, template.category_name],
+        [t`Folder`, <bdi key="folder">{placeOf(folders, template)}</bdi>],
         CHANNELS[template.type].template.hasSubject && [
-          'Markdown in values',
-          template.literal_values ? 'Shown as it is' : 'Formatted',
+          t`Markdown in values`,
+          template.literal_values ? t`Shown as it is` : t`Formatted`,
         ],
       ]}
     />
-    <p class="muted sm">Authors and managers change these.</p>
+    <p class="muted sm">{t`Authors and managers change these.`}</p>
   </div>
 )
 
 function placeOf(folders: readonly PlacedFolder[], { folder_id }: TemplateRow): string {
   const walk = (list: readonly PlacedFolder[]): PlacedFolder | undefined =>
     list.find(one => one.id === folder_id) ?? list.map(one => walk(one.inside)).find(Boolean)
-  return folder_id ? (walk(folders)?.path.join(' / ') ?? '–') : 'In no folder'
+  return folder_id ? (walk(folders)?.path.join(' / ') ?? '–') : t`In no folder`
 }

@@ -15,14 +15,15 @@ import { Form } from '../components/form.tsx'
 import { Pager } from '../components/list.tsx'
 import { Affected } from '../editor/confirm.tsx'
 import type { Answer, PageAnswer, ServiceVisit } from '../page.ts'
+import { mark, rich, say, t } from '../words/index.ts'
 import { Differences } from './diff.tsx'
 import { isChangedMeanwhile, numberIn, templateIn } from './given.ts'
 import { TemplateHead } from './head.tsx'
 import { templatePath, withQuery } from './paths.ts'
 
-const DONE = { restored: 'The old words are in use again, as a new version.' }
+const DONE = { restored: mark('The old words are in use again, as a new version.') }
 
-const NEVER = 'A version never changes. Messages remember which one they were made from.'
+const NEVER = mark('A version never changes. Messages remember which one they were made from.')
 
 export async function showVersions(visit: ServiceVisit): Promise<Answer> {
   const { parts, service, query } = visit
@@ -40,33 +41,33 @@ export async function showVersions(visit: ServiceVisit): Promise<Answer> {
   const last = listed.versions.at(-1)
   return {
     kind: 'page',
-    title: `Versions of ${template.name}`,
+    title: t`Versions of ${template.name}`,
     nav: 'templates',
     body: (
       <>
-        <TemplateHead template={template} folders={folders} current="versions" lede={NEVER} />
+        <TemplateHead template={template} folders={folders} current="versions" lede={say(NEVER)} />
         <Done done={query.get('done')} sentences={DONE} />
         <div class="cols-main">
           <section class="stack" aria-labelledby="diff">
-            <h2 id="diff">What changed</h2>
+            <h2 id="diff">{t`What changed`}</h2>
             {template.version === 1 ? (
-              <p>This is the first version. When somebody saves a change, it is shown here.</p>
+              <p>{t`This is the first version. When somebody saves a change, it is shown here.`}</p>
             ) : (
               <>
                 <Compare path={path} from={from} to={to} newest={template.version} />
                 <Differences
                   comparison={compareVersions(before, after)}
-                  before={`version ${from}`}
-                  after={`version ${to}`}
+                  before={t`version ${from}`}
+                  after={t`version ${to}`}
                 />
               </>
             )}
           </section>
           <Card
-            title="Versions"
+            title={t`Versions`}
             id="list"
             body={false}
-            foot={visit.may('manage-templates') && 'Restoring makes a new version with the old words.'}
+            foot={visit.may('manage-templates') && t`Restoring makes a new version with the old words.`}
           >
             <VersionTable visit={visit} template={template} versions={listed.versions} authors={authors} shown={to} />
             {(listed.hasOlder || query.has('below')) && (
@@ -94,11 +95,11 @@ function Compare({ path, from, to, newest }: { path: string; from: number; to: n
   }
   const select = (name: 'from' | 'to', chosen: number) => (
     <>
-      <label for={name}>{name}</label>
+      <label for={name}>{name === 'from' ? t`from` : t`to`}</label>
       <select class="input" id={name} name={name}>
         {offered(chosen).map(version => (
           <option key={version} value={version} selected={version === chosen}>
-            Version {version}
+            {rich`Version ${version}`}
           </option>
         ))}
       </select>
@@ -109,9 +110,7 @@ function Compare({ path, from, to, newest }: { path: string; from: number; to: n
       <span class="row row-tight sm">
         {select('from', from)}
         {select('to', to)}
-        <button class="btn btn-sm" type="submit">
-          Compare
-        </button>
+        <button class="btn btn-sm" type="submit">{t`Compare`}</button>
       </span>
     </form>
   )
@@ -128,14 +127,12 @@ function VersionTable(props: {
   const link = (version: number) => visit.url(templatePath(visit.service.id, template.id, `/versions/${version}`))
   return (
     <table role="table" class="table">
-      <caption class="vh">Versions, newest first</caption>
+      <caption class="vh">{t`Versions, newest first`}</caption>
       <thead role="rowgroup">
         <tr role="row">
+          <th role="columnheader" scope="col">{t`Version`}</th>
           <th role="columnheader" scope="col">
-            Version
-          </th>
-          <th role="columnheader" scope="col">
-            <span class="vh">Actions</span>
+            <span class="vh">{t`Actions`}</span>
           </th>
         </tr>
       </thead>
@@ -151,11 +148,13 @@ function VersionTable(props: {
             <td role="cell" class="cell-status">
               {visit.may('manage-templates') && version !== template.version ? (
                 <a class="btn btn-sm" href={link(version)}>
-                  Restore<span class="vh"> version {version}</span>
+                  {t`Restore`}
+                  <span class="vh"> {t`version ${version}`}</span>
                 </a>
               ) : (
                 <a class="sm" href={link(version)}>
-                  View<span class="vh"> version {version}</span>
+                  {t`View`}
+                  <span class="vh"> {t`version ${version}`}</span>
                 </a>
               )}
             </td>
@@ -170,12 +169,12 @@ const InUse = ({ template }: { template: TemplateRow }) =>
   template.archived ? (
     <span class="badge idle">
       <Icon name="lock" />
-      archived
+      {t`archived`}
     </span>
   ) : (
     <span class="badge good">
       <Icon name="check" />
-      in use
+      {t`in use`}
     </span>
   )
 
@@ -236,7 +235,7 @@ async function versionPage(
   const isUsed = use !== null && use.keys.length + use.jobs.length > 0
   return {
     kind: 'page',
-    title: `${isStale ? 'Error: ' : ''}Version ${version} of ${template.name}`,
+    title: isStale ? t`Error: ${t`Version ${version} of ${template.name}`}` : t`Version ${version} of ${template.name}`,
     nav: 'templates',
     body: (
       <>
@@ -246,43 +245,42 @@ async function versionPage(
           current="versions"
           lede={
             <>
-              Version {version}, saved <Time at={old.made_at} /> by{' '}
-              <bdi>{authors.get(old.created_by.toLowerCase()) ?? old.created_by}</bdi>.{' '}
-              {isLatest ? 'It is the latest.' : `The latest is version ${template.version}.`}
+              {rich`Version ${version}, saved ${<Time at={old.made_at} />} by ${<bdi>{authors.get(old.created_by.toLowerCase()) ?? old.created_by}</bdi>}.`}{' '}
+              {isLatest ? t`It is the latest.` : t`The latest is version ${template.version}.`}
             </>
           }
         />
         {isStale && (
-          <Callout tone="bad" role="alert" title="Not restored yet">
-            <p>
-              Somebody saved version {template.version} meanwhile. Look at what would change now, then restore again.
-            </p>
+          <Callout tone="bad" role="alert" title={t`Not restored yet`}>
+            <p>{rich`Somebody saved version ${template.version} meanwhile. Look at what would change now, then restore again.`}</p>
           </Callout>
         )}
-        <Card title={`Version ${version}`} id="words">
+        <Card title={t`Version ${version}`} id="words">
           <Words version={old} />
         </Card>
         {!isLatest && (
           <section class="stack" aria-labelledby="difference">
-            <h2 id="difference">{canRestore ? 'What restoring would change' : 'What is different from now'}</h2>
-            <Differences comparison={comparison} before={`version ${template.version}`} after={`version ${version}`} />
+            <h2 id="difference">{canRestore ? t`What restoring would change` : t`What is different from now`}</h2>
+            <Differences
+              comparison={comparison}
+              before={t`version ${template.version}`}
+              after={t`version ${version}`}
+            />
             {isUsed && <Affected visit={visit} changed={changed} use={use} by="restoring" />}
             {canRestore && (
               <Form class="row">
                 <input type="hidden" name="version" value={template.version} />
                 <button class="btn btn-primary" type="submit">
                   <Icon name="repeat" />
-                  Restore version {version}
+                  {rich`Restore version ${version}`}
                 </button>
-                <span class="muted sm">
-                  It becomes version {template.version + 1}. Messages that were accepted keep theirs.
-                </span>
+                <span class="muted sm">{rich`It becomes version ${template.version + 1}. Messages that were accepted keep theirs.`}</span>
               </Form>
             )}
           </section>
         )}
         <p>
-          <a href={visit.url(templatePath(service.id, template.id, '/versions'))}>All versions</a>
+          <a href={visit.url(templatePath(service.id, template.id, '/versions'))}>{t`All versions`}</a>
         </p>
         <AsCurl path={`/v2/template/${template.id}/version/${version}`} />
       </>
@@ -294,10 +292,10 @@ const Words = ({ version }: { version: Awaited<ReturnType<typeof wholeVersion>> 
   <div class="stack">
     <Facts
       rows={[
-        ['Name', <bdi key="name">{version.name}</bdi>],
-        ['Category', version.category_name],
-        version.subject !== null && ['Subject', <bdi key="subject">{version.subject}</bdi>],
-        version.literal_values && ['Markdown in values', 'Shown as it is'],
+        [t`Name`, <bdi key="name">{version.name}</bdi>],
+        [t`Category`, version.category_name],
+        version.subject !== null && [t`Subject`, <bdi key="subject">{version.subject}</bdi>],
+        version.literal_values && [t`Markdown in values`, t`Shown as it is`],
       ]}
     />
     <pre class="code" dir="auto">

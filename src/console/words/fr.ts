@@ -1,6 +1,28 @@
 // The catalogue: every text of the console in English and in French, a file for each part of the console.
+import { account } from './fr/account.ts'
 import { common } from './fr/common.ts'
+import { editor } from './fr/editor.ts'
+import { messages } from './fr/messages.ts'
+import { overview } from './fr/overview.ts'
+import { people } from './fr/people.ts'
 import { send } from './fr/send.ts'
+import { services } from './fr/services.ts'
 import { sheets } from './fr/sheets.ts'
+import { signIn } from './fr/sign-in.ts'
+import { team } from './fr/team.ts'
+import { templates } from './fr/templates.ts'
 
-export const french: Readonly<Record<string, string>> = { ...common, ...send, ...sheets }
+export const french: Readonly<Record<string, string>> = {
+  ...account,
+  ...common,
+  ...editor,
+  ...messages,
+  ...overview,
+  ...people,
+  ...send,
+  ...services,
+  ...sheets,
+  ...signIn,
+  ...team,
+  ...templates,
+}

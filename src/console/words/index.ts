@@ -38,8 +38,11 @@ const VALUE = /\{(\d+)\}/
 /** t`Sent to ${name}` as a string, also for attributes and titles. */
 export function t(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   if (values.length === 0) return translated(texts[0] ?? '')
-  return translated(keyOf(texts)).replace(/\{(\d+)\}/g, (_all, at: string) => String(values[Number(at) - 1]))
+  return withValues(translated(keyOf(texts)), values)
 }
+
+const withValues = (text: string, values: readonly (string | number)[]) =>
+  text.replace(/\{(\d+)\}/g, (_all, at: string) => String(values[Number(at) - 1]))
 
 /** rich`Sent to ${<bdi>{name}</bdi>}`: a text with elements in it. */
 export function rich(texts: TemplateStringsArray, ...values: readonly ComponentChildren[]): ComponentChildren {
@@ -56,7 +59,10 @@ declare const marked: unique symbol
 /** A text of a table that is made before any request; `say` translates it when it is shown. */
 export type Marked = string & { readonly [marked]: true }
 export const mark = (text: string): Marked => text as Marked
-export const say = (text: Marked): string => translated(text)
+/** `values` for {1}, {2}, … */
+export const say = (text: Marked, ...values: readonly (string | number)[]): string =>
+  values.length === 0 ? translated(text) : withValues(translated(text), values)
 
-/** A sentence that Herald's interface fixes and that has a translation; others stay English. */
+/** A sentence that is made outside the console and that has a translation; others stay English. */
 export const known = (sentence: string): string => translated(sentence)
+export const isKnown = (sentence: string): boolean => Object.hasOwn(french, sentence)

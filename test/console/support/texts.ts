@@ -20,7 +20,7 @@ export function textsIn(source: string): FoundText[] {
 const withoutComments = (source: string) =>
   source.replace(/^\s*(?:\/\/.*|\/\*[\s\S]*?\*\/)$/gm, comment => comment.replace(/[^\n]/g, ' '))
 
-const unescaped = (text: string) =>
+export const unescaped = (text: string) =>
   text.replace(/\\(u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|.)/gis, (all, sign: string) => {
     if (sign === 'n') return '\n'
     const code = /^[ux]\{?([0-9a-f]+)\}?$/i.exec(sign)?.[1]

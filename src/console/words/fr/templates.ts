@@ -1,0 +1,198 @@
+/** Templates, folders and versions. */
+export const templates = {
+  'Use {1} by API': 'Utiliser {1} par API',
+  'An application sends it with one request. It needs an API key of this service.':
+    'Une application l’envoie avec une seule requête. Il lui faut une clé API de ce service.',
+  'This template is archived: requests with it are refused.':
+    'Ce modèle est archivé\u00a0: les requêtes qui l’utilisent sont refusées.',
+  'Send one e-mail': 'Envoyer un courriel',
+  'Send one text message': 'Envoyer un SMS',
+  'What it needs': 'Ce qu’il lui faut',
+  'Template id': 'Identifiant du modèle',
+  '{1}; a request always uses the latest': '{1}\u00a0; une requête utilise toujours la dernière',
+  'Each needs a value in every request. Capital letters, spaces, hyphens and underscores make no difference in names.':
+    'Chacun demande une valeur dans chaque requête. Majuscules, espaces, traits d’union et soulignés ne font aucune différence dans les noms.',
+  'Archive {1}': 'Archiver {1}',
+  'Archive the template?': 'Archiver le modèle\u00a0?',
+  'It is in use': 'Il est utilisé',
+  '{1} message was accepted with it in the last seven days. Applications that go on sending it will be refused: “Template has been deleted”.':
+    '{1} message a été accepté avec lui ces sept derniers jours. Les applications qui continuent à l’envoyer seront refusées\u00a0: «\u00a0Template has been deleted\u00a0».',
+  '{1} messages were accepted with it in the last seven days. Applications that go on sending it will be refused: “Template has been deleted”.':
+    '{1} messages ont été acceptés avec lui ces sept derniers jours. Les applications qui continuent à l’envoyer seront refusées\u00a0: «\u00a0Template has been deleted\u00a0».',
+  'No message was accepted with it in the last seven days.':
+    'Aucun message n’a été accepté avec lui ces sept derniers jours.',
+  'Nothing can be sent with it afterwards. Messages and jobs that were accepted are still sent, and its versions stay readable. {1}':
+    'Plus rien ne peut être envoyé avec lui ensuite. Les messages et les envois groupés acceptés sont encore envoyés, et ses versions restent lisibles. {1}',
+  'It cannot be undone.': 'C’est irréversible.',
+  'Scheduled jobs that use it': 'Envois groupés programmés qui l’utilisent',
+  'Scheduled job': 'Envoi groupé programmé',
+  Leaves: 'Départ',
+  'Archive the template': 'Archiver le modèle',
+  'Somebody saved version {1} while you were writing. Below is what your text would change in it. Take over what you want to keep, then save again.':
+    'Quelqu’un a enregistré la version {1} pendant que vous rédigiez. Voici ce que votre texte y changerait. Reprenez ce que vous voulez garder, puis enregistrez à nouveau.',
+  'A subject and a text with headings, lists and links.':
+    'Un objet et un texte avec des titres, des listes et des liens.',
+  'About your request': 'À propos de votre demande',
+  'Dear ((name)),\n\nwrite your message here.\n\n* A line that starts with a star is an item of a list\n':
+    'Bonjour ((nom)),\n\nécrivez votre message ici.\n\n* Une ligne qui commence par une étoile est un élément de liste\n',
+  'Plain text of up to 612 characters.': 'Du texte brut de 612 caractères au plus.',
+  'Hello ((name)), write your message here.': 'Bonjour ((nom)), écrivez votre message ici.',
+  'Choose e-mail or text message.': 'Choisissez courriel ou SMS.',
+  'Choose another kind. This service may not send them.':
+    'Choisissez un autre type. Ce service ne peut pas en envoyer.',
+  'Enter a name. Only your team sees it.': 'Saisissez un nom. Seule votre équipe le voit.',
+  'Choose what the messages are for.': 'Choisissez à quoi servent les messages.',
+  'Choose another folder: this one has been removed.': 'Choisissez un autre dossier\u00a0: celui-ci a été supprimé.',
+  'Choose another category.': 'Choisissez une autre catégorie.',
+  'Enter a name of at most 254 characters.': 'Saisissez un nom de 254 caractères au plus.',
+  'New template': 'Nouveau modèle',
+  'Next you write its words and see them as recipients do.':
+    'Ensuite, vous rédigez son texte et le voyez comme les destinataires.',
+  'Not created yet': 'Pas encore créé',
+  'What it becomes': 'Ce qu’il devient',
+  'This service may not send them.': 'Ce service ne peut pas en envoyer.',
+  'Only your team sees it, in lists and reports. At most 254 characters.':
+    'Seule votre équipe le voit, dans les listes et les rapports. 254 caractères au plus.',
+  'Create template': 'Créer le modèle',
+  Category: 'Catégorie',
+  'Markdown in values': 'Markdown dans les valeurs',
+  '{1} and {2} have the same words.': '{1} et {2} ont le même texte.',
+  '{1}: lines of {2} and {3}': '{1}\u00a0: lignes de {2} et de {3}',
+  'Old line': 'Ancienne ligne',
+  'New line': 'Nouvelle ligne',
+  Sign: 'Signe',
+  Text: 'Texte',
+  '+ {1} line added': '+ {1} ligne ajoutée',
+  '+ {1} lines added': '+ {1} lignes ajoutées',
+  '− {1} line removed': '− {1} ligne retirée',
+  '− {1} lines removed': '− {1} lignes retirées',
+  'Placeholders:': 'Champs\u00a0:',
+  'is new': 'est nouveau',
+  'are new': 'sont nouveaux',
+  'is gone': 'a disparu',
+  'are gone': 'ont disparu',
+  '{1} more line': '{1} ligne de plus',
+  '{1} more lines': '{1} lignes de plus',
+  removed: 'retirée',
+  added: 'ajoutée',
+  'and {1} more': 'et {1} de plus',
+  'sent first': 'envoyé en premier',
+  'sent in turn': 'envoyé à son tour',
+  'sent last': 'envoyé en dernier',
+  'What the message is for. It decides which messages leave first when many wait.':
+    'À quoi sert le message. Cela décide des messages qui partent les premiers quand beaucoup attendent.',
+  'Choose a category': 'Choisissez une catégorie',
+  'In no folder': 'Dans aucun dossier',
+  'Enter a name for the folder.': 'Saisissez un nom pour le dossier.',
+  'New folder': 'Nouveau dossier',
+  'At most 255 characters.': '255 caractères au plus.',
+  Inside: 'Dans',
+  'No other folder': 'Aucun autre dossier',
+  'At most 5 folders can be inside each other.': 'Au plus 5 dossiers peuvent s’emboîter.',
+  'Create folder': 'Créer le dossier',
+  'the folder “{1}”': 'le dossier «\u00a0{1}\u00a0»',
+  'the list of all templates': 'la liste de tous les modèles',
+  'Folder {1}': 'Dossier {1}',
+  '{1} template. Moving a folder changes no template: their ids stay.':
+    '{1} modèle. Déplacer un dossier ne change aucun modèle\u00a0: leurs identifiants restent.',
+  '{1} templates. Moving a folder changes no template: their ids stay.':
+    '{1} modèles. Déplacer un dossier ne change aucun modèle\u00a0: leurs identifiants restent.',
+  'Save folder': 'Enregistrer le dossier',
+  'Back to its templates': 'Retour à ses modèles',
+  'Remove the folder': 'Supprimer le dossier',
+  'The folder is empty. Nothing else is removed.': 'Le dossier est vide. Rien d’autre n’est supprimé.',
+  'Its templates and folders move to {1}. No template is changed or removed.':
+    'Ses modèles et ses dossiers passent dans {1}. Aucun modèle n’est modifié ni supprimé.',
+  Versions: 'Versions',
+  'Use by API': 'Utiliser par API',
+  'The folder is there. Move templates into it, or create one in it.':
+    'Le dossier est créé. Déplacez-y des modèles, ou créez-en un dedans.',
+  'The folder is changed.': 'Le dossier est modifié.',
+  'The folder is removed. What was in it is now in the folder around it.':
+    'Le dossier est supprimé. Ce qu’il contenait est maintenant dans le dossier qui l’entourait.',
+  'The template is archived. Messages that were accepted with it are still sent.':
+    'Le modèle est archivé. Les messages acceptés avec lui sont encore envoyés.',
+  'Archived templates': 'Modèles archivés',
+  'All categories': 'Toutes les catégories',
+  '{1} template has “{2}” in the name, category or text, in {3}.':
+    '{1} modèle contient «\u00a0{2}\u00a0» dans le nom, la catégorie ou le texte, parmi {3}.',
+  'archived templates': 'les modèles archivés',
+  'all folders': 'tous les dossiers',
+  '{1} templates have “{2}” in the name, category or text, in {3}.':
+    '{1} modèles contiennent «\u00a0{2}\u00a0» dans le nom, la catégorie ou le texte, parmi {3}.',
+  'Templates found': 'Modèles trouvés',
+  'Templates in {1}': 'Modèles de {1}',
+  '{1} template': '{1} modèle',
+  '{1} templates': '{1} modèles',
+  '{1} folder': '{1} dossier',
+  '{1} folders': '{1} dossiers',
+  '{1}. They cannot be used any more; messages made from them stay.':
+    '{1}. Ils ne peuvent plus servir\u00a0; les messages faits avec eux restent.',
+  '{1}, with those of {2} inside': '{1}, avec ceux de {2} à l’intérieur',
+  '{1} in {2}': '{1} dans {2}',
+  'Change folder': 'Modifier le dossier',
+  Folders: 'Dossiers',
+  'All templates': 'Tous les modèles',
+  'Sent, 7 days': 'Envoyés, 7 jours',
+  Changed: 'Modifié',
+  'No template is archived': 'Aucun modèle n’est archivé',
+  'Archived templates are listed here.': 'Les modèles archivés apparaissent ici.',
+  'This folder is empty': 'Ce dossier est vide',
+  'Nothing here': 'Rien ici',
+  'A template holds the words of a message, with placeholders for what differs from one recipient to the next.':
+    'Un modèle contient le texte d’un message, avec des champs pour ce qui varie d’un destinataire à l’autre.',
+  'The template is in another folder. Its version is the same.':
+    'Le modèle est dans un autre dossier. Sa version est la même.',
+  'The settings are saved as a new version. Messages that were accepted keep theirs.':
+    'Les paramètres sont enregistrés comme nouvelle version. Les messages acceptés gardent la leur.',
+  'Nothing was different, so nothing was saved.': 'Rien n’était différent, donc rien n’a été enregistré.',
+  'Settings of {1}': 'Paramètres de {1}',
+  'This template is archived. Nothing can be sent with it any more, and that cannot be undone.':
+    'Ce modèle est archivé. Plus rien ne peut être envoyé avec lui, et c’est irréversible.',
+  'Moving a template makes no version.': 'Déplacer un modèle ne crée pas de version.',
+  'Values come from whoever sends: an application, a file, or a person who filled in a form.':
+    'Les valeurs viennent de qui envoie\u00a0: une application, un fichier, ou une personne qui a rempli un formulaire.',
+  'Show values as they are': 'Montrer les valeurs telles quelles',
+  'For values that come from the public: a name like “[click here](https://…)” does not become a link.':
+    'Pour des valeurs qui viennent du public\u00a0: un nom comme «\u00a0[cliquez ici](https://…)\u00a0» ne devient pas un lien.',
+  'Format values': 'Mettre en forme les valeurs',
+  'Links, lists and headings in values become links, lists and headings.':
+    'Les liens, listes et titres dans les valeurs deviennent des liens, des listes et des titres.',
+  'Save settings': 'Enregistrer les paramètres',
+  'Nothing can be sent with it afterwards. Messages that were accepted are still sent. It cannot be undone.':
+    'Plus rien ne peut être envoyé avec lui ensuite. Les messages acceptés sont encore envoyés. C’est irréversible.',
+  'See what uses it': 'Voir ce qui l’utilise',
+  'Shown as it is': 'Affiché tel quel',
+  Formatted: 'Mis en forme',
+  'Authors and managers change these.': 'Les auteurs et les gestionnaires les modifient.',
+  'The old words are in use again, as a new version.': 'L’ancien texte est de nouveau utilisé, comme nouvelle version.',
+  'A version never changes. Messages remember which one they were made from.':
+    'Une version ne change jamais. Les messages retiennent celle dont ils sont issus.',
+  'Versions of {1}': 'Versions de {1}',
+  'What changed': 'Ce qui a changé',
+  'This is the first version. When somebody saves a change, it is shown here.':
+    'C’est la première version. Quand quelqu’un enregistre une modification, elle apparaît ici.',
+  'Restoring makes a new version with the old words.': 'Rétablir crée une nouvelle version avec l’ancien texte.',
+  from: 'de',
+  to: 'à',
+  'Version {1}': 'Version {1}',
+  Compare: 'Comparer',
+  'Versions, newest first': 'Versions, de la plus récente à la plus ancienne',
+  Restore: 'Rétablir',
+  View: 'Voir',
+  archived: 'archivée',
+  'in use': 'utilisée',
+  'Version {1} of {2}': 'Version {1} de {2}',
+  'Version {1}, saved {2} by {3}.': 'Version {1}, enregistrée {2} par {3}.',
+  'It is the latest.': 'C’est la dernière.',
+  'The latest is version {1}.': 'La dernière est la version {1}.',
+  'Not restored yet': 'Pas encore rétablie',
+  'Somebody saved version {1} meanwhile. Look at what would change now, then restore again.':
+    'Quelqu’un a enregistré la version {1} entre-temps. Regardez ce qui changerait maintenant, puis rétablissez à nouveau.',
+  'What restoring would change': 'Ce que rétablir changerait',
+  'What is different from now': 'Ce qui diffère d’aujourd’hui',
+  'Restore version {1}': 'Rétablir la version {1}',
+  'It becomes version {1}. Messages that were accepted keep theirs.':
+    'Elle devient la version {1}. Les messages acceptés gardent la leur.',
+  'All versions': 'Toutes les versions',
+}
