@@ -62,7 +62,7 @@ export async function saveAccount(visit: SignedInVisit): Promise<Answer> {
   const { form: values } = visit
   const zone = values.get('time_zone_name') ?? ''
   const theme = THEMES.find(one => one === values.get('theme'))
-  const language = SHOWN_LANGUAGES.find(one => one === values.get('language'))
+  const language = SHOWN_LANGUAGES.find(one => one === (values.get('language') ?? visit.signedIn.person.language))
   const errors: Record<string, string> = {}
   if (!isTimeZone(zone)) errors.time_zone_name = t`Choose a time zone of the list.`
   if (!theme) errors.theme = t`Choose one of the three.`
@@ -133,7 +133,7 @@ function Account(props: Props) {
   )
 }
 
-/** Each in itself, so that everybody finds their own. */
+/** Each in itself, so that each person finds their own. */
 const LANGUAGE_NAMES = { en: 'English', fr: 'Français' } as const
 
 const THEME_WORDS = { auto: mark('Like my device'), light: mark('Light'), dark: mark('Dark') } as const

@@ -255,14 +255,14 @@ function WhatHappened({ visit, whole }: { visit: ServiceVisit; whole: WholeMessa
     )
   const [first = '', ...rest] = said
   const advice = rest.at(-1)
-  const told = (part: string) => capital(known(part))
+  const inWords = (part: string) => capital(known(part))
   return (
-    <Callout tone={tone} title={told(first)}>
+    <Callout tone={tone} title={inWords(first)}>
       {rest.length > 1 && (
         <p>
           {rest
             .slice(0, -1)
-            .map(one => `${told(one)}.`)
+            .map(one => `${inWords(one)}.`)
             .join(' ')}
         </p>
       )}

@@ -57,7 +57,13 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /account': { kind: 'page' },
   'POST /account': {
     kind: 'act',
-    form: () => ({ name: 'Another Name', time_zone_name: 'Europe/Paris', theme: 'dark', shortcuts: 'on' }),
+    form: () => ({
+      name: 'Another Name',
+      time_zone_name: 'Europe/Paris',
+      theme: 'dark',
+      language: 'auto',
+      shortcuts: 'on',
+    }),
   },
   'GET /account/passkeys/new': { kind: 'page' },
   'POST /account/passkeys/new/options': { kind: 'act' },
