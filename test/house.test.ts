@@ -124,7 +124,10 @@ describe('walls', () => {
 
   test('SQL only in sql.ts of a noun and in db, queue, engine', () => {
     expect(
-      breaking(/(?<![`\w])(sql|part)(<[^`]*>)?`/, ({ file, room }) => isSqlFile(file) || SQL_MACHINES.includes(room)),
+      breaking(
+        /(?<![`\w]|\} )(sql|part)(<[^`]*>)?`/,
+        ({ file, room }) => isSqlFile(file) || SQL_MACHINES.includes(room),
+      ),
     ).toEqual([])
   })
 
