@@ -16,8 +16,10 @@ import { remove } from '../src/sheets/remove.ts'
 import { rowAt, rows } from '../src/sheets/rows.ts'
 import { send } from '../src/sheets/send.ts'
 import { LIMITS, MOST_SHEETS, type Origin } from '../src/sheets/sheet.ts'
+import { createSheetThread } from '../src/sheets/thread.ts'
 import { longestWork } from './support/loop.ts'
 import { emailTemplate, inMinutes, type Key } from './support/sends.ts'
+import { odsFile, xlsxFile } from './support/spreadsheets.ts'
 import { type World, world } from './support/world.ts'
 
 let here: World
@@ -75,6 +77,8 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   expect(error).toBeInstanceOf(Refusal)
   return (error as Refusal).messages.join(' ')
 }
+
+const firstRows = (actor: PersonActor, id: Id) => rows(here.parts, actor, service.id, id, 0, 10)
 
 const CSV = 'email address,first name,permit\nana@example.org,Ana,007\n\nbob@example.org,"Bob, jr",12\n'
 
@@ -205,6 +209,34 @@ describe('a file', () => {
     const id = await receive(app, actor, service.id, { template_id: template, origin: 'file', name: 'x', chunks })
     await slow.idle()
     expect(await read(app, actor, service.id, id)).toMatchObject({ problem: { kind: 'too-much' } })
+  })
+
+  test('that repeats a cell without end ends the thread, and the next file is read', async () => {
+    const actor = person()
+    const bomb =
+      '<table:table-cell table:number-columns-repeated="1000000000" office:value-type="string"><text:p>x</text:p></table:table-cell>'
+    const thread = createSheetThread({ timeoutMs: 6_000 })
+    const sheets = createSheetReading({ ...here.parts, onFault: () => {} }, thread)
+    const app = { ...here.parts, sheets }
+    const given = { template_id: template, origin: 'file' as const, name: 'x.ods' }
+    const file = odsFile([{ name: 'A', rows: [['email address'], [{ xml: bomb }]] }])
+    const bad = await receive(app, actor, service.id, { ...given, chunks: inChunks(file) })
+    const good = await receive(app, actor, service.id, { ...given, chunks: inChunks(Buffer.from(CSV)) })
+    await sheets.idle()
+    await sheets.stop()
+    expect(await read(app, actor, service.id, bad)).toMatchObject({ problem: { kind: 'too-much' } })
+    expect(await read(app, actor, service.id, good)).toMatchObject({ state: 'ready' })
+  }, 30_000)
+
+  test('of a spreadsheet is read like a text file', async () => {
+    const actor = person()
+    const rows = [
+      ['Email Address', 'first_name', 'permit'],
+      ['ana@example.org', 'Ana', { v: 7, format: 'zeros' }],
+    ] as const
+    const sheet = await uploaded(actor, xlsxFile([{ name: 'May', rows }]), { name: 'permits.xlsx' })
+    expect(sheet).toMatchObject({ state: 'ready', format: 'xlsx', sheetName: 'May', missing: [], rowCount: 1 })
+    expect(await firstRows(actor, sheet.id)).toEqual([{ line: 2, cells: ['ana@example.org', 'Ana', '00007'] }])
   })
 
   test('only the last ten of a person are kept', async () => {

@@ -12,12 +12,15 @@ const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 /** The name of the stream with an encrypted spreadsheet (MS-OFFCRYPTO 2.3.4.2), as OLE writes names. */
 const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le')
 
+/** Documents that begin with readable text. */
+const isDocument = (content: Buffer) => /^(?:%PDF-|\{\\rtf|%!PS)/.test(content.toString('latin1', 0, 8))
+
 export function tableOf(content: Buffer, origin: Origin): Found {
   if (origin === 'file') {
     if (content.subarray(0, 4).equals(ZIP) || endOf(content) >= 0) return tableOfSpreadsheet(content)
     if (content.subarray(0, 8).equals(OLE))
       return unreadable({ kind: content.includes(ENCRYPTED) ? 'password' : 'old-excel' })
   }
-  const table = tableOfText(content, origin)
+  const table = isDocument(content) ? null : tableOfText(content, origin)
   return table ? { ok: true, table } : unreadable({ kind: 'unknown-format' })
 }

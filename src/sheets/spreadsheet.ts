@@ -2,7 +2,7 @@
 // and dates in the format that depends on the language of the program are ISO 8601. SheetJS reads the content; before that the
 // archive is checked, because SheetJS trusts what it is given.
 import { constants, inflateRawSync } from 'node:zlib'
-import { read, type WorkSheet } from '@e965/xlsx'
+import { read, type WorkBook, type WorkSheet } from '@e965/xlsx'
 import { isBlankCell } from '../bulk/rows.ts'
 import { decimal } from '../core/number.ts'
 import { dataOf, type Entry, readDirectory } from '../files/zip.ts'
@@ -12,7 +12,8 @@ import type { Found } from './table.ts'
 /** A sheet without data is passed over, up to this many. */
 const MOST_EMPTY = 20
 
-type Kept = { name: string; sheet: WorkSheet; header: number }
+/** `header`: the index of its row. */
+type Kept = { name: string; names: readonly string[]; sheet: WorkSheet; header: number }
 
 export function tableOfSpreadsheet(content: Buffer): Found {
   const archive = readDirectory(content)
@@ -21,17 +22,15 @@ export function tableOfSpreadsheet(content: Buffer): Found {
   const format = formatOf(entries)
   const problem = format ? problemOf(content, entries) : ({ kind: 'unknown-format' } as const)
   if (!format || problem) return { ok: false, problem: problem ?? { kind: 'unknown-format' } }
-  let names: readonly string[]
   let found: Kept | null
   try {
-    names = visibleSheets(content)
-    found = firstWithData(content, names)
+    found = firstWithData(content, format)
   } catch {
-    // It throws for whatever is missing or wrong inside.
+    // It throws for everything that is missing or wrong inside.
     return { ok: false, problem: { kind: 'damaged' } }
   }
   if (!found) return { ok: false, problem: { kind: 'empty' } }
-  const { name, sheet, header } = found
+  const { name, names, sheet, header } = found
   const rows = rowsOf(sheet)
   return {
     ok: true,
@@ -80,34 +79,37 @@ function beginningOf(content: Buffer, { offset, compressed, method }: Entry): st
   return inflateRawSync(data, { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1')
 }
 
-/** All, when none is visible. */
-function visibleSheets(content: Buffer): readonly string[] {
-  const book = read(content, { type: 'buffer', bookSheets: true })
-  const hidden = new Set(book.Workbook?.Sheets?.filter(sheet => sheet.Hidden).map(sheet => sheet.name) ?? [])
-  const visible = book.SheetNames.filter(name => !hidden.has(name))
-  return visible.length > 0 ? visible : book.SheetNames
-}
+const OPTIONS = {
+  type: 'buffer',
+  dense: true,
+  cellFormula: false,
+  cellHTML: false,
+  cellNF: true,
+  cellText: true,
+  // More than allowed, to see that there are too many; blank lines and lines above the header besides.
+  sheetRows: LIMITS.rows + 1_000,
+  dateNF: 'yyyy-mm-dd',
+} as const
 
-function firstWithData(content: Buffer, names: readonly string[]): Kept | null {
+/** Of .xlsx one sheet is read at a time; .ods is one document, which is read once. */
+function firstWithData(content: Buffer, format: Format): Kept | null {
+  const book = read(content, format === 'ods' ? OPTIONS : { ...OPTIONS, sheets: [] })
+  const names = visibleSheets(book)
   for (const name of names.slice(0, MOST_EMPTY)) {
-    const { Sheets } = read(content, {
-      type: 'buffer',
-      sheets: name,
-      dense: true,
-      cellFormula: false,
-      cellHTML: false,
-      cellNF: true,
-      cellText: true,
-      // One more than allowed, to see that there are too many; headers and blank lines besides.
-      sheetRows: LIMITS.rows + 1_000,
-      dateNF: 'yyyy-mm-dd',
-    })
+    const { Sheets } = format === 'ods' ? book : read(content, { ...OPTIONS, sheets: name })
     const sheet = Sheets[name]
     if (!sheet) continue
     const header = rowsOf(sheet).findIndex(row => !cellsOf(row, LIMITS.columns + 1).every(isBlankCell))
-    if (header !== -1) return { name, sheet, header }
+    if (header !== -1) return { name, names, sheet, header }
   }
   return null
+}
+
+/** All, when none is visible. */
+function visibleSheets({ SheetNames, Workbook }: WorkBook): readonly string[] {
+  const hidden = new Set(Workbook?.Sheets?.filter(sheet => sheet.Hidden).map(sheet => sheet.name) ?? [])
+  const visible = SheetNames.filter(name => !hidden.has(name))
+  return visible.length > 0 ? visible : SheetNames
 }
 
 type Cell = { t?: string; v?: unknown; w?: string; z?: unknown }

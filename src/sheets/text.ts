@@ -25,10 +25,15 @@ export function tableOfText(bytes: Buffer, origin: Origin): Table | null {
     sheetName: null,
     otherSheets: [],
     firstLine: (named ? 2 : 1) + blankLines(rest),
-    header: sheet.header,
-    rows: sheet.rows,
+    header: sheet.header.map(plain),
+    *rows(width) {
+      for (const cells of sheet.rows(width)) yield cells.map(plain)
+    },
   }
 }
+
+/** Undoes what core/csv.ts does to a cell that looks like a formula: rows with problems are downloaded, corrected and uploaded again. */
+const plain = (cell: string) => (cell.charCodeAt(0) === 0x27 && /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
 
 /** Lines without content before the header. */
 function blankLines(text: string): number {
@@ -58,7 +63,13 @@ export function encodingOf(bytes: Buffer): Encoding | null {
 /** Control characters that no text has. Vertical tab, form feed and escape occur in exports. */
 const hasControls = (sample: Buffer) => sample.some(byte => byte < 0x09 || (byte > 0x0d && byte < 0x1b))
 
+/** Windows-1252 differs from Latin 1 in these places; those that it does not define are the replacement character. */
+const FROM_80 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ'
+
 function decoded(bytes: Buffer, encoding: Encoding): string {
+  // TextDecoder of some versions of Node reads this as Latin 1.
+  if (encoding === 'windows-1252')
+    return bytes.toString('latin1').replace(/[\u0080-\u009f]/g, one => FROM_80[one.charCodeAt(0) - 0x80] ?? '')
   // Removes a byte order mark, and replaces halves of characters.
   return new TextDecoder(encoding).decode(bytes)
 }
