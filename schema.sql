@@ -144,7 +144,11 @@ create table identities (
 create table inbox (
   id uuid not null,
   channel text not null,
-  sealed bytea not null,
+  sealed bytea,
+  service_id uuid,
+  key_type text,
+  recipient_digest bytea,
+  seen_at timestamp with time zone,
   constraint inbox_pkey PRIMARY KEY (id)
 );
 
@@ -729,6 +733,10 @@ CREATE INDEX folders_of_service ON public.folders USING btree (service_id);
 CREATE INDEX handovers_by_age ON public.handovers USING btree (at);
 
 CREATE INDEX identities_of_person ON public.identities USING btree (person_id);
+
+CREATE INDEX inbox_by_recipient ON public.inbox USING btree (recipient_digest, key_type, id) WHERE (recipient_digest IS NOT NULL);
+
+CREATE INDEX inbox_of_service ON public.inbox USING btree (service_id, key_type, channel, id);
 
 CREATE INDEX invitations_by_age ON public.invitations USING btree (expires_at);
 

@@ -78,7 +78,7 @@ export type Delivery = Omit<Engine, 'stop'> & { owner: Id }
 /** Registers its stop steps, including those of parts that were started before a failure. */
 export function startDelivery(store: Store, given: Given, registry: Registry, lifetime: Lifetime): Delivery {
   const { config, db, ids } = store
-  const { services, templates, files, renderThread, hold, hints, metrics, log } = given
+  const { services, templates, inbox, files, renderThread, hold, hints, metrics, log } = given
   const onFault = (error: unknown, sentence: string, fields?: Record<string, unknown>) => {
     metrics.faults.inc()
     log.error({ error: faultOf(error), ...fields }, sentence)
@@ -104,6 +104,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
     groups,
     files,
     fetchAttachments: message => fetchAttachments({ ...store, ...files, sql: db.sql }, message),
+    noteInInbox: inbox.note,
     renderLarge: async (template, values) => {
       const release = await largeRoom.take(1)
       try {

@@ -28,7 +28,7 @@ import { foldHourlyCounts, purgeHourlyCounts, recountDays } from './maintenance/
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
 import { scan, writeVerdicts } from './notifications/scan.ts'
-import { simulate } from './notifications/simulate.ts'
+import { simulate, writeSimulated } from './notifications/simulate.ts'
 import type { EngineParts } from './parts.ts'
 import { apply, writeMoves } from './receipts/apply.ts'
 import { RECEIPT_LANE } from './receipts/sql.ts'
@@ -49,7 +49,7 @@ export function lanesOf(parts: EngineParts): LaneSpec[] {
         lane({ name: `${channel}-${pace}`, slots, reserved, ...delivery }),
       ),
     ),
-    lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeResults(app) }),
+    lane({ name: 'simulation', slots: 64, work: simulate(app), write: writeSimulated(app) }),
     lane({ name: SCAN_LANE, slots: 4, work: scan(app), write: writeVerdicts(app) }),
     lane({ name: SPREAD_LANE, slots: 4, work: spread(app), write: writeChunks(app) }),
     lane({ name: RECEIPT_LANE, slots: 256, work: apply(app), write: writeMoves(app) }),

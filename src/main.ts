@@ -20,6 +20,7 @@ import { measureQueue } from './figures.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
+import { createInboxWaits } from './inbox/waits.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { serviceOf } from './keys/hook.ts'
 import { createReads } from './limits/reads.ts'
@@ -181,6 +182,8 @@ export async function start(
     metrics.gauge('herald_reads_waiting', 'Reads waiting for admission.', reads.waiting)
     const waits = createWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
     metrics.gauge('herald_events_waiting', 'Requests waiting for events.', waits.waiting)
+    const inboxWaits = createInboxWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
+    metrics.gauge('herald_inbox_waiting', 'Requests waiting for a message in the inbox.', inboxWaits.waiting)
     let draining = false
     const parts: Parts = {
       ...store,
@@ -191,6 +194,7 @@ export async function start(
       authenticate,
       templates,
       inbox,
+      inboxWaits,
       webhookEndpoints: [...providers.email, ...providers.sms].flatMap(provider => provider.webhook ?? []),
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
@@ -236,6 +240,7 @@ export async function start(
     lifetime.add(async () => {
       draining = true
       waits.stop()
+      inboxWaits.stop()
       pages?.endStreams()
       await stopTogether([server.drain(), ...(consoleServer ? [consoleServer.drain()] : [])])
     })

@@ -11,6 +11,7 @@ import type { Fetched } from './files/fetch.ts'
 import type { Files } from './files/place.ts'
 import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
+import type { InboxWaits } from './inbox/waits.ts'
 import type { Authenticate } from './keys/authenticate.ts'
 import type { Reads } from './limits/reads.ts'
 import type { Accept, Dispatcher } from './notifications/accept.ts'
@@ -52,6 +53,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   authenticate: Authenticate
   templates: Templates
   inbox: Inbox
+  /** Requests that wait for a message in the inbox. */
+  inboxWaits: InboxWaits
   /** The webhook endpoints of providers, and who stores their receipts. */
   webhookEndpoints: readonly WebhookEndpoint[]
   hearReceipts: AcceptReceipts
@@ -83,6 +86,8 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   groups: ProviderGroups
   files: Files
   fetchAttachments(message: Id): Promise<Fetched>
+  /** Adds messages of test keys to the inbox. */
+  noteInInbox(ids: readonly Id[]): Promise<void>
   renderLarge: RenderLarge
   sendingDomain: string
   owner: Id

@@ -7,7 +7,8 @@ import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
 import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
-import { inboxMessage, inboxPage } from './inbox/routes.ts'
+import { inboxMessage, inboxPage } from './inbox/page/routes.ts'
+import { inboxRoutes } from './inbox/routes.ts'
 import { anyKey, callerOf, managerKey, webhookKey } from './keys/hook.ts'
 import type { Reads } from './limits/reads.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -31,6 +32,7 @@ function contents(parts: Parts): readonly RouteRow[] {
   const webhookManager: Who = { name: 'a key with manage_webhooks', check: webhookKey(parts.authenticate) }
   const bulk = bulkRoutes(parts)
   const feed = feedRoutes(parts)
+  const inbox = inboxRoutes(parts)
   const notifications = notificationRoutes(parts)
   const templates = templateRoutes(parts)
   const timelines = timelineRoutes(parts)
@@ -59,6 +61,10 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/herald/v1/events', caller, feed.listEvents],
     ['GET', '/herald/v1/notifications/:notification_id/timeline', caller, timelines.getTimeline],
     ['GET', '/herald/v1/jobs/:job_id/report', caller, timelines.getJobReport],
+    ['GET', '/herald/v1/inbox', caller, inbox.list],
+    ['GET', '/herald/v1/inbox/:message_id', caller, inbox.get],
+    ['DELETE', '/herald/v1/inbox/:message_id', caller, inbox.remove],
+    ['DELETE', '/herald/v1/inbox', caller, inbox.empty],
     ['POST', '/herald/v1/webhooks', webhookManager, webhooks.createWebhook],
     ['GET', '/herald/v1/webhooks', webhookManager, webhooks.listWebhooks],
     ['GET', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.getWebhook],
@@ -113,6 +119,11 @@ export const openApi = () =>
       { name: 'Bulk jobs', description: 'Send one template to many recipients, and manage the job.' },
       { name: 'Templates', description: 'Read, preview and manage the texts that messages are made from.' },
       { name: 'Events', description: 'Follow what happens to messages and jobs.' },
+      {
+        name: 'Inbox',
+        description:
+          'What was sent to nobody: messages of test keys, and those captured because their channel has no provider. Each key sees messages of keys of its type, for 7 days. Your tests read them here instead of a mailbox.',
+      },
       { name: 'Webhooks', description: 'Endpoints of yours that are sent what happens to messages and jobs.' },
     ],
   )

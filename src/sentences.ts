@@ -10,6 +10,7 @@ import { sentences as files } from './files/refusals.ts'
 import { sentences as http } from './http/refusals.ts'
 import { sentences as fields } from './http/validation.ts'
 import { sentences as inbox } from './inbox/refusals.ts'
+import { inboxQuery } from './inbox/schemas.ts'
 import { sentences as keys } from './keys/refusals.ts'
 import { sentences as limits } from './limits/refusals.ts'
 import { sentences as notifications } from './notifications/refusals.ts'
@@ -61,7 +62,7 @@ const CHECKS = [
 const FIELDS = [
   ...new Set(
     [
-      ...[emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery],
+      ...[emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery, inboxQuery],
       ...[webhookShapes.createBody, webhookShapes.changeBody, webhookShapes.rotateBody, webhookShapes.replayBody],
     ].flatMap(({ properties }) => Object.keys(properties)),
   ),

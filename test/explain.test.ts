@@ -14,7 +14,6 @@ import { makePartitions } from '../src/notifications/partitions.ts'
 import { type Browsing, browse } from '../src/notifications/sql/browse.ts'
 import { type DigestedRecipient, toRecipient, withReference } from '../src/notifications/sql/find.ts'
 import { find, type Page, page, story } from '../src/notifications/sql/read.ts'
-import { pageOfTestMessages } from '../src/notifications/sql/simulated.ts'
 import { keysThatUsed } from '../src/notifications/sql/template-use.ts'
 import { FAILURES, FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
 import { explained, type Measured, type Run } from './support/explain.ts'
@@ -207,8 +206,6 @@ async function cases(): Promise<[string, Run][]> {
     ['the keys that used a rare template', sql => uses(sql, OTHER)],
     ['the keys that used a template nobody sends', sql => uses(sql, LAST)],
     ['the timeline of a message', sql => story(sql, one?.id as Id, 200)],
-    ['the inbox: messages of test keys', sql => pageOfTestMessages(sql, null, 50)],
-    ['the inbox, deep', sql => pageOfTestMessages(sql, deep, 50)],
     ['one message', sql => find(sql, SERVICE, one?.id as Id)],
   ]
 }

@@ -199,6 +199,11 @@ describe('the service itself', () => {
     }
     await see('GET /v2/templates', key.get('/v2/templates'))
     await see('GET /herald/v1/events', key.get('/herald/v1/events'))
+    const inbox = '/herald/v1/inbox'
+    await see(`GET ${inbox}`, key.get(inbox))
+    await see(`GET ${inbox}/{message_id}`, key.get(`${inbox}/${sent.body.id}`))
+    await see(`DELETE ${inbox}/{message_id}`, key.delete(`${inbox}/${sent.body.id}`))
+    await see(`DELETE ${inbox}`, key.delete(inbox))
     await seeWebhooks()
   }, 120_000)
 

@@ -27,9 +27,9 @@ const person: Actor = {
 const operator: Actor = { kind: 'operator', name: 'deploy' }
 
 const cases: readonly [string, Actor, readonly Permission[]][] = [
-  ['a key', key(false), ['cancel-messages']],
-  ['a key that manages templates', key(true), ['cancel-messages', 'manage-templates']],
-  ['a key that manages webhooks', key(false, true), ['cancel-messages', 'manage-webhooks']],
+  ['a key', key(false), ['cancel-messages', 'see-inbox']],
+  ['a key that manages templates', key(true), ['cancel-messages', 'manage-templates', 'see-inbox']],
+  ['a key that manages webhooks', key(false, true), ['cancel-messages', 'manage-webhooks', 'see-inbox']],
   ['a person', person, ['manage-templates', 'manage-service']],
   ['the operator', operator, PERMISSIONS],
 ]

@@ -12,6 +12,7 @@ export const PERMISSIONS = [
   'manage-templates',
   'manage-webhooks',
   'manage-keys',
+  'see-inbox',
   'manage-people',
   'manage-service',
   'manage-installation',

@@ -10,7 +10,7 @@ export const MAY: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   author: [...VIEWER, 'manage-templates'],
   sender: [...VIEWER, 'send-messages', 'cancel-messages', 'export-recipients'],
-  developer: [...VIEWER, 'manage-keys', 'manage-webhooks'],
+  developer: [...VIEWER, 'manage-keys', 'manage-webhooks', 'see-inbox'],
   manager: [
     ...VIEWER,
     'export-recipients',
@@ -19,6 +19,7 @@ export const MAY: Readonly<Record<Role, readonly Permission[]>> = {
     'manage-templates',
     'manage-webhooks',
     'manage-keys',
+    'see-inbox',
     'manage-people',
     'manage-service',
   ],

@@ -24,6 +24,8 @@ export const ACTIONS = [
   'job sent',
   'job cancelled',
   'job sent again',
+  'captured message deleted',
+  'inbox emptied',
   'webhook created',
   'webhook changed',
   'webhook removed',

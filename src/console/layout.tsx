@@ -81,7 +81,7 @@ const GROUPS: readonly { title?: Marked; items: readonly NavItem[] }[] = [
         words: mark('Captured inbox'),
         path: '/inbox',
         icon: 'inbox',
-        permission: 'manage-keys',
+        permission: 'see-inbox',
         letter: 'i',
       },
     ],

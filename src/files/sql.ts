@@ -130,6 +130,14 @@ export const lookAgain = (sql: Sql, now: Timestamp, ids: readonly Id[]) => sql`
     + least(interval '15 minutes', greatest(interval '1 minute', (${now}::timestamptz - uuid_time(id)) / 4))
   where id = any (${ids})`
 
+/** Attachments of these messages are looked at soon: nobody needs their contents any longer. */
+export const lookSoon = (sql: Sql, messages: readonly Id[]) => sql`
+  update files
+  set look_at = now()
+  where notification_id = any (${messages}::uuid[])
+    and method = 'attach'
+    and not emptied`
+
 export const lookNoMore = (sql: Sql, ids: readonly Id[]) => sql`
   update files
   set look_at = null

@@ -1,16 +1,20 @@
-// The inbox shows messages that were not sent to anyone: captured ones and those of test keys. Both are sealed at rest. A captured
-// message is stored as a row of its own. A message of a test key is rendered from the stored notification when it is viewed: it costs
-// nothing when it is accepted and is purged with the notification.
-import { setImmediate as turn } from 'node:timers/promises'
+// The inbox shows messages that were not sent to anyone: captured ones, those of test keys, and mails of Herald itself. This is how
+// they get there, and how the operator on the machine reads all of them.
 import type { Channel } from '../channels/index.ts'
-import { fromMicros, zulu } from '../core/clock.ts'
-import { type Id, microsOf } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
-import { type ContentApp, contentOf } from '../notifications/content.ts'
-import { findTestMessage, pageOfTestMessages, type TestMessage } from '../notifications/sql/simulated.ts'
-import type { EmailMessage, Messages, TextMessage } from '../providers/port.ts'
+import { zulu } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
+import type { Messages } from '../providers/port.ts'
 import { createGroupCommit } from '../runtime/group-commit.ts'
-import { type CapturedMessage, find, keep, page } from './sql.ts'
+import {
+  addressed,
+  type Captured,
+  type CapturedApp,
+  capturedOf,
+  type SealedContent,
+  sealedEmail,
+  sealedText,
+} from './captured.ts'
+import { find, keep, note, page } from './sql.ts'
 
 export type InboxMessage = {
   id: Id
@@ -25,79 +29,79 @@ export type InboxMessage = {
   html: string | null
 }
 
-type Content = Omit<InboxMessage, 'id' | 'type' | 'at' | 'test'>
-
 export type Inbox = {
   /** Stores what would have been sent, by channel. */
   keep: { readonly [C in keyof Messages]: (message: Messages[C]) => Promise<void> }
+  /** Adds those of these simulated messages that were sent with test keys; other keys may send to simulated recipients. */
+  note(ids: readonly Id[]): Promise<void>
   /** `hasMore`: there may be older ones. A page of large messages may be shorter than `size`. */
   list(olderThan: Id | null, size: number): Promise<{ messages: InboxMessage[]; hasMore: boolean }>
   get(id: Id): Promise<InboxMessage | null>
 }
 
-export type InboxApp = ContentApp & { sql: Sql }
-
 /** Limits a page by size too: one message can have 2,000,000 characters. */
-const PAGE_BYTES = 8_000_000
-/** A longer text is cut, so that sealing takes only a few milliseconds. */
-const MOST_CHARACTERS = 250_000
+export const PAGE_BYTES = 8_000_000
 
-export function createInbox(app: InboxApp): Inbox {
+type Item = { id: Id; channel: Channel; sealedContent(): SealedContent }
+
+export function createInbox(app: CapturedApp): Inbox {
   const { sql, seal } = app
-  const commit = createGroupCommit<CapturedMessage, void>(
-    async messages => {
-      await keep(sql, messages)
+  const commit = createGroupCommit<Item, void>(
+    async items => {
+      const noted = new Set(
+        (
+          await note(
+            sql,
+            items.map(item => item.id),
+          )
+        ).map(row => row.id),
+      )
+      // Mails of Herald itself, and messages that were captured before, which are stored once.
+      const others = items.filter(item => !noted.has(item.id))
+      if (others.length > 0)
+        await keep(
+          sql,
+          others.map(({ id, channel, sealedContent }) => ({
+            ...{ id, channel, sealed: seal.seal(JSON.stringify(sealedContent())) },
+          })),
+        )
       return []
     },
     { maxItems: 256, maxInFlight: 1 },
   )
-  const put = (id: Id, channel: Channel, content: Content) =>
-    commit.add({ id, channel, sealed: seal.seal(JSON.stringify(content)) })
   return {
     keep: {
-      email: message => put(message.id, 'email', contentOfEmail(message)),
-      sms: message => put(message.id, 'sms', contentOfText(message)),
+      email: message => commit.add({ id: message.id, channel: 'email', sealedContent: () => sealedEmail(message) }),
+      sms: message => commit.add({ id: message.id, channel: 'sms', sealedContent: () => sealedText(message) }),
+    },
+    async note(ids) {
+      if (ids.length > 0) await note(sql, ids, 'test')
     },
     async list(olderThan, size) {
-      const captured = await page(sql, olderThan, size, PAGE_BYTES)
-      const tests = await pageOfTestMessages(sql, olderThan, size)
-      const all = [...captured, ...tests].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, size)
-      const messages: InboxMessage[] = []
-      let bytes = 0
-      for (const row of all) {
-        const message = await messageFrom(app, row)
-        messages.push(message)
-        bytes += 'service_id' in row ? message.text.length + (message.html?.length ?? 0) : row.sealed.length
-        if (bytes >= PAGE_BYTES) break
-        await turn()
-      }
-      return { messages, hasMore: messages.length < all.length || messages.length === size || bytes >= PAGE_BYTES }
+      const rows = await page(sql, olderThan, size, PAGE_BYTES)
+      const { messages, last } = await capturedOf(app, rows, PAGE_BYTES)
+      const isCut = last !== (rows.at(-1)?.id ?? null)
+      return { messages: messages.map(shown), hasMore: isCut || rows.length === size || isFull(rows) }
     },
     async get(id) {
-      const found = (await find(sql, id)) ?? (await findTestMessage(sql, id))
-      return found && messageFrom(app, found)
+      const row = await find(sql, id)
+      const [message] = row ? (await capturedOf(app, [row])).messages : []
+      return message ? shown(message) : null
     },
   }
 }
 
-const contentOfEmail = ({ from, to, subject, text, html }: EmailMessage): Content => ({
-  from: `${from.name} <${from.address}>`,
-  to,
-  subject: shortened(subject),
-  text: shortened(text),
-  html: html === '' ? null : shortened(html),
-})
-const shortened = (text: string) => (text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text)
-const contentOfText = ({ from, to, text }: TextMessage): Content => ({ from, to, subject: null, text, html: null })
+const isFull = (rows: readonly { sealed: Buffer | null }[]) =>
+  rows.reduce((sum, { sealed }) => sum + (sealed?.length ?? 0), 0) >= PAGE_BYTES
 
-async function messageFrom(app: InboxApp, row: CapturedMessage | TestMessage): Promise<InboxMessage> {
-  const { id, channel: type } = row
-  const test = 'service_id' in row
-  const content = test ? await rendered(app, row) : (JSON.parse(app.seal.open(row.sealed).toString('utf8')) as Content)
-  return { id, type, at: zulu(fromMicros(microsOf(id))), test, ...content }
+function shown({ id, at, key_type, content }: Captured): InboxMessage {
+  const { from, to, subject, text, html } = readable(content)
+  return { id, type: content.channel, at: zulu(at), test: key_type === 'test', from, to, subject, text, html }
 }
 
-async function rendered(app: InboxApp, row: TestMessage): Promise<Content> {
-  const content = await contentOf(app, row)
-  return content.channel === 'email' ? contentOfEmail(content.email) : contentOfText(content.text)
+/** A message of any channel, as a person reads it. */
+export function readable(content: Captured['content']): SealedContent {
+  if (content.channel === 'sms') return { ...sealedText(content.text) }
+  const { from, to, subject, text, html } = content.email
+  return { from: addressed(from), to, subject, text, html: html === '' ? null : html }
 }

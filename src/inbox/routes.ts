@@ -1,110 +1,158 @@
-// GET /inbox: captured messages and those of test keys, as HTML and as JSON. For the operator: it answers only to callers on this
-// machine who have the link.
+// The inbox for callers' own tests: what their key would have sent.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Id, readId } from '../core/id.ts'
+import { channelNames } from '../channels/index.ts'
+import type { Clock } from '../core/clock.ts'
+import { floorOf, type Id, readId } from '../core/id.ts'
+import { readTime } from '../core/read-time.ts'
 import type { Seal } from '../core/seal.ts'
-import { escaped, sendPage } from '../http/html.ts'
-import { refuse as refuseRequest } from '../http/refusals.ts'
-import type { Inbox, InboxMessage } from './inbox.ts'
-import { inboxToken, isInboxToken } from './link.ts'
+import type { Database } from '../db/connect.ts'
+import type { FileStore } from '../files/store.ts'
+import { sendJson } from '../http/large.ts'
+import { idParam, queryOf, type Route } from '../http/route.ts'
+import { reader } from '../http/validation.ts'
+import type { Authenticate } from '../keys/authenticate.ts'
+import { callerOf } from '../keys/hook.ts'
+import { actorOf } from '../keys/key.ts'
+import type { Reads } from '../limits/reads.ts'
+import type { ContentApp } from '../notifications/content.ts'
+import { awaitCaptured } from './await.ts'
+import { presentCaptured, presentWhole } from './present.ts'
+import { digestsOf, getCaptured, type ReadApp, scopeOfKey, sourceOf } from './read.ts'
 import { refuse } from './refusals.ts'
+import { emptyInbox, removeCaptured } from './remove.ts'
+import * as shape from './schemas.ts'
+import type { Filter } from './sql.ts'
+import type { InboxWaits } from './waits.ts'
 
-const PAGE = 50
+type App = ContentApp & {
+  db: Database
+  clock: Clock
+  seal: Seal
+  files: { store: FileStore }
+  reads: Reads
+  inboxWaits: InboxWaits
+  authenticate: Authenticate
+}
 
-type App = { inbox: Inbox; seal: Seal; about: { details: readonly string[] } }
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+export function inboxRoutes(parts: App) {
+  const appOf = () => ({ ...parts, sql: parts.db.sql })
 
-export const inboxPage = ({ inbox, seal, about: { details } }: App): Handler =>
-  withToken(seal, async (request, reply) => {
-    const { older_than } = request.query as { older_than?: unknown }
-    const { messages, hasMore } = await inbox.list(typeof older_than === 'string' ? readId(older_than) : null, PAGE)
-    if (!wantsHtml(request)) return json(reply, { messages, details })
-    return page(reply, 'Inbox', list(messages, hasMore, details))
+  const list: Route = {
+    summary: 'Read what would have been sent, or wait for the next message',
+    tag: 'Inbox',
+    example: shape.examples.list,
+    query: shape.inboxQuery,
+    reply: shape.inboxReply,
+    admitsItself: true,
+    async handler(request, reply) {
+      const caller = callerOf(request)
+      const query = readQuery(queryOf(request))
+      const filter = await filterOf(appOf(), caller.service.id, query)
+      const options = { size: Number(query.limit ?? shape.DEFAULT_LIMIT), waitSeconds: Number(query.wait ?? 0) }
+      const page = await awaitCaptured(appOf(), caller, filter, options, {
+        signal: whileConnected(reply),
+        // The key may have been revoked meanwhile.
+        stillMay: () => parts.authenticate(request.headers, () => request.ip),
+      })
+      request.waitedMs = page.waitedMs
+      const messages = page.messages.map(message => JSON.stringify(presentCaptured(message)))
+      return sendJson(reply, `{"messages":[${messages.join(',')}],"has_more":${page.hasMore}}`)
+    },
+  }
+
+  const get: Route = {
+    summary: 'Get one message with its headers and source',
+    tag: 'Inbox',
+    example: shape.examples.get,
+    ids: { message_id: 'id' },
+    reply: shape.wholeReply,
+    async handler(request, reply) {
+      const { service } = callerOf(request)
+      const app = { ...appOf(), store: parts.files.store }
+      const message = await getCaptured(app, scopeIn(request), idParam(request, 'message_id'), service)
+      return sendJson(reply, JSON.stringify(presentWhole(message, await sourceOf(app, message))))
+    },
+  }
+
+  const empty: Route = {
+    summary: 'Delete all messages of the inbox, or those to one recipient',
+    tag: 'Inbox',
+    example: shape.examples.empty,
+    query: shape.emptyQuery,
+    reply: shape.emptiedReply,
+    async handler(request) {
+      const { service, key } = callerOf(request)
+      const filter = await filterOf(appOf(), service.id, readEmpty(queryOf(request)))
+      const { deleted, hasMore } = await emptyInbox(appOf(), actorOf(key), scopeIn(request), filter)
+      return { deleted, has_more: hasMore }
+    },
+  }
+
+  const remove: Route = {
+    summary: 'Delete one message of the inbox',
+    tag: 'Inbox',
+    example: shape.examples.remove,
+    ids: { message_id: 'id' },
+    reply: shape.removedReply,
+    async handler(request) {
+      const id = idParam(request, 'message_id')
+      await removeCaptured(appOf(), actorOf(callerOf(request).key), scopeIn(request), id)
+      return { result: 'success' }
+    },
+  }
+
+  return { list, get, empty, remove }
+}
+
+const scopeIn = (request: FastifyRequest) => {
+  const { service, key } = callerOf(request)
+  return scopeOfKey(service.id, key.key_type)
+}
+
+/** A signal that aborts when the caller disconnects. */
+function whileConnected(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
+const readShape = reader<shape.InboxQuery>(shape.inboxQuery)
+const readEmpty = reader<shape.EmptyQuery>(shape.emptyQuery)
+
+const readQuery = (given: Record<string, unknown>) =>
+  readShape({
+    ...given,
+    ...(given.limit !== undefined && { limit: whole(given.limit, 1, shape.MOST_MESSAGES, refuse.badLimit) }),
+    ...(given.wait !== undefined && { wait: whole(given.wait, 0, shape.LONGEST_WAIT, refuse.badWait) }),
   })
 
-export const inboxMessage = ({ inbox, seal }: App): Handler =>
-  withToken(seal, async (request, reply) => {
-    const id = readId((request.params as { id: string }).id)
-    const message = id && (await inbox.get(id as Id))
-    if (!message) throw refuseRequest.unknownPath()
-    if (!wantsHtml(request)) return json(reply, message)
-    return page(reply, message.subject ?? 'Text message', one(message))
-  })
+function whole(given: unknown, least: number, most: number, refusal: (value: string) => Error): number {
+  const text = String(given)
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  if (!(number >= least && number <= most)) throw refusal(text.slice(0, 100))
+  return number
+}
 
-/** A browser gets the token from the address into a cookie and is redirected, so that the token stays out of its history. */
-function withToken(seal: Seal, handler: Handler): Handler {
-  return async (request, reply) => {
-    requireLocal(request)
-    const { token } = request.query as { token?: unknown }
-    const isNew = isInboxToken(seal, token)
-    if (!isNew && !isInboxToken(seal, cookieOf(seal, request))) {
-      if (!wantsHtml(request)) throw refuse.linkNeeded()
-      return page(reply.code(403), 'Inbox', LINK_NEEDED)
-    }
-    if (!isNew || !wantsHtml(request)) return handler(request, reply)
-    return reply
-      .header('set-cookie', `${cookieName(seal)}=${inboxToken(seal)}; Path=/inbox; HttpOnly; SameSite=Lax`)
-      .header('referrer-policy', 'no-referrer')
-      .header('cache-control', 'no-store')
-      .redirect(request.url.split('?', 1)[0] ?? '/inbox', 303)
+async function filterOf(
+  app: Pick<ReadApp, 'seal' | 'services'>,
+  service: Id,
+  { to, type, after, before }: Pick<shape.InboxQuery, 'to' | 'type' | 'after' | 'before'>,
+): Promise<Filter> {
+  const digests = to === undefined ? null : await digestsOf(app, service, to)
+  if (to !== undefined && digests === null) throw refuse.badRecipient()
+  return {
+    channels: type ? [type] : channelNames,
+    digests,
+    after: boundOf('after', after),
+    before: boundOf('before', before),
   }
 }
 
-const LINK_NEEDED = `<p>This page shows messages, so it opens by its link only. On this machine, with the settings of the service:</p>
-<pre>npx herald inbox --link</pre><p>A start on a terminal prints the link too.</p>`
-
-// Cookies are shared between ports: two installations on one machine need different names.
-const cookieName = (seal: Seal) => `herald_inbox_${seal.digest('cookie of the inbox').toString('hex').slice(0, 8)}`
-
-const cookieOf = (seal: Seal, { headers }: FastifyRequest) =>
-  (headers.cookie ?? '')
-    .split(';')
-    .map(pair => pair.trim().split('='))
-    .find(([name]) => name === cookieName(seal))?.[1]
-
-// The connection must come from this machine and the Host header must name it. The second check stops requests that a local proxy
-// forwards under the public name, and DNS rebinding by a web page in the operator's browser. Most proxies add one of these headers;
-// requests of one that adds none still need the token.
-function requireLocal({ socket, headers }: FastifyRequest) {
-  const isLocal = LOCAL.test(socket.remoteAddress ?? '') && LOCAL_NAME.test(headers.host ?? '')
-  if (!isLocal || PROXY_HEADERS.some(name => headers[name] !== undefined)) throw refuseRequest.unknownPath()
+function boundOf(name: string, given: string | undefined): Id | null {
+  if (given === undefined) return null
+  const id = readId(given)
+  if (id) return id
+  const micros = readTime(given)
+  if (micros === null) throw refuse.badBound(name, given.slice(0, 100))
+  return floorOf(micros)
 }
-
-const LOCAL = /^(127\.|::1$|::ffff:127\.)/
-const LOCAL_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
-const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
-
-const wantsHtml = (request: FastifyRequest) => (request.headers.accept ?? '').includes('text/html')
-
-const json = (reply: FastifyReply, data: unknown) =>
-  reply.type('application/json').header('cache-control', 'no-store').send(data)
-
-const list = (messages: readonly InboxMessage[], hasMore: boolean, details: readonly string[]) =>
-  `<p>Nothing on this page was sent to anyone. ${escaped(details.join(' '))} Messages of test keys are never sent.</p>${
-    messages.length === 0
-      ? '<p>There is no message yet.</p>'
-      : `<table><tr><th>When (UTC)</th><th>To</th><th>What</th><th>Why it was not sent</th></tr>${messages
-          .map(
-            m =>
-              `<tr><td>${m.at.slice(0, 19).replace('T', ' ')}</td><td>${escaped(m.to)}</td><td><a href="/inbox/${m.id}">${escaped(m.subject ?? m.text.slice(0, 80))}</a></td><td>${tag(m)}</td></tr>`,
-          )
-          .join('')}</table>`
-  }${hasMore ? `<p><a href="/inbox?older_than=${messages.at(-1)?.id}">Older</a></p>` : ''}`
-
-const tag = ({ test }: InboxMessage) => (test ? '<b class="test">test message</b>' : '<b>captured, not sent</b>')
-
-const one = (
-  m: InboxMessage,
-) => `<p>${tag(m)} ${m.test ? 'It was sent with a test key.' : 'Its channel has no provider.'}</p><dl><dt>From</dt><dd>${escaped(m.from ?? '')}</dd><dt>To</dt><dd>${escaped(m.to)}</dd>
-<dt>When</dt><dd>${m.at}</dd></dl><pre>${escaped(m.text)}</pre>
-${m.html === null ? '' : `<iframe sandbox title="The e-mail as HTML" srcdoc="${escaped(m.html)}"></iframe>`}<p><a href="/inbox">All messages</a></p>`
-
-// The e-mail is shown in a sandboxed frame. It needs nothing but inline styles.
-const page = (reply: FastifyReply, title: string, body: string) =>
-  sendPage(
-    reply.header('cache-control', 'no-store'),
-    "style-src 'unsafe-inline'; frame-src 'self'",
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title>
-<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid #8884;overflow-wrap:anywhere}dt{font-weight:600}dd{margin:0 0 .4rem}b{font-size:.85rem;font-weight:600;white-space:nowrap;padding:.1rem .5rem;border-radius:1rem;background:#8883}b.test{background:#fc06}pre{white-space:pre-wrap;background:#8881;padding:1rem}iframe{width:100%;height:40rem;border:1px solid #8884;background:#fff}@media(max-width:40rem){tr,td{display:block;border:0;padding:0}tr{border-top:1px solid #8884;padding:.6rem 0}tr:has(th){display:none}}</style>
-</head><body><h1>${escaped(title)}</h1>${body}</body></html>`,
-  )

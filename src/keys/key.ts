@@ -22,7 +22,7 @@ export type Key = {
 /** Who sends a request: a service, and the key it used. */
 export type Caller = { service: LoadedService; key: Key }
 
-/** The key as the actor of a change. Every key may cancel what its service has scheduled. */
+/** The key as the actor of a change. Every key may cancel what its service has scheduled, and empty the inbox of its type. */
 export const actorOf = ({
   id,
   service_id,
@@ -35,6 +35,7 @@ export const actorOf = ({
   ...{ id, service_id, name, created_by },
   permissions: [
     'cancel-messages',
+    'see-inbox',
     ...(manage_templates ? ['manage-templates' as const] : []),
     ...(manage_webhooks ? ['manage-webhooks' as const] : []),
   ],

@@ -1,4 +1,4 @@
-// Deletes contents of files: attachments when their message is final, links seven days after they were accepted.
+// Deletes contents of files: attachments when their message is final and the inbox does not show it, links seven days after they were accepted.
 import { type Clock, fromMicros } from '../core/clock.ts'
 import { floorOf, type Id, microsOf } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'
@@ -16,6 +16,7 @@ import {
   orphans,
 } from '../files/sql.ts'
 import type { FileStore } from '../files/store.ts'
+import { among } from '../inbox/sql.ts'
 import { statusOf } from '../notifications/sql/read.ts'
 import { isFinal, type Status } from '../notifications/status.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
@@ -39,7 +40,13 @@ export function emptyFinishedFiles({ db: { sql }, clock, files: { store } }: App
       sql,
       group.map(file => file.notification_id),
     )
-    const those = (due: Due) => group.filter(file => dueFor(file, statuses.get(file.notification_id)) === due)
+    // The inbox shows the attachments of messages that were sent to nobody, as long as it shows the message.
+    const shown = new Set((await among(sql, finalIn(group, statuses))).map(({ id }) => id))
+    const dueOf = (file: (typeof group)[number]): Due => {
+      const due = dueFor(file, statuses.get(file.notification_id))
+      return due === 'empty' && file.verdict === 'clean' && shown.has(file.notification_id) ? 'stay' : due
+    }
+    const those = (due: Due) => group.filter(file => dueOf(file) === due)
     const finished = those('empty')
     if (finished.length > 0) {
       await store.remove(sql, finished)
@@ -50,6 +57,17 @@ export function emptyFinishedFiles({ db: { sql }, clock, files: { store } }: App
     return { found: group.length, last: null, changed: finished.length }
   }, MOST_FILES)
 }
+
+const finalIn = (files: readonly { notification_id: Id }[], statuses: ReadonlyMap<Id, Status>) => [
+  ...new Set(
+    files
+      .map(file => file.notification_id)
+      .filter(id => {
+        const status = statuses.get(id)
+        return status !== undefined && isFinal(status) && status !== 'cancelled'
+      }),
+  ),
+]
 
 /** empty: the content is deleted. stay: until it expires. wait: the message is still open. */
 type Due = 'empty' | 'stay' | 'wait'

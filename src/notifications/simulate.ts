@@ -3,11 +3,11 @@ import { recipientKey } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import type { Work } from '../engine/work.ts'
+import type { Entry, Work } from '../engine/work.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
-import type { DeliveryResult } from './deliver.ts'
+import { type DeliveryResult, writeResults } from './deliver.ts'
 import { openPersonal } from './notification.ts'
 import { type Due, due } from './sql/record.ts'
 import { NOT_ACTIVE } from './status.ts'
@@ -44,13 +44,26 @@ export function simulate(app: App): Work<Due, DeliveryResult> {
   }
 }
 
+/** The inbox shows what was simulated. It is added first: a message that is `delivered` is there. */
+export const writeSimulated = (
+  app: Parameters<typeof writeResults>[0] & { noteInInbox(ids: readonly Id[]): Promise<void> },
+) => {
+  const write = writeResults(app)
+  return async (entries: readonly Entry<DeliveryResult>[]): Promise<void> => {
+    await app.noteInInbox(entries.flatMap(({ id, result }) => (id && result?.provider === SIMULATION ? [id] : [])))
+    await write(entries)
+  }
+}
+
+const SIMULATION = 'simulation'
+
 const NOTHING = { ref: null, response: null, detail: null, reply: null, uncertain: false, took: null, delay: null }
 
 const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): DeliveryResult => ({
   ...NOTHING,
   status,
   moves: ['sending', status],
-  provider: 'simulation',
+  provider: SIMULATION,
 })
 
 const failed = (response: string): DeliveryResult => ({

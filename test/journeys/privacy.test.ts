@@ -70,7 +70,10 @@ const wrong: readonly string[] = [
   `{"name": "${`${WORD}-`.repeat(60)}", "content": "${`${WORD}-`.repeat(9_000)}"}`,
 ]
 
-type Ids = Record<'email' | 'sms' | 'doomed' | 'message' | 'job' | 'webhook' | 'doomedWebhook', string>
+type Ids = Record<
+  'email' | 'sms' | 'doomed' | 'message' | 'job' | 'captured' | 'doomedCaptured' | 'webhook' | 'doomedWebhook',
+  string
+>
 const routes = Object.entries(openApi().paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
@@ -118,10 +121,24 @@ beforeAll(async () => {
       csv: `phone number,name\n${PHONE},${WORD}-value`,
       ...later,
     }),
+    captured: await captured(idOf, sms),
+    doomedCaptured: await captured(idOf, sms),
     webhook: await idOf('/herald/v1/webhooks', { url: HOOK }),
     doomedWebhook: await idOf('/herald/v1/webhooks', { url: HOOK }),
   }
 })
+
+/** A message in the inbox. */
+async function captured(idOf: (path: string, body: object) => Promise<string>, template_id: string): Promise<string> {
+  const id = await idOf('/v2/notifications/sms', { ...sending, phone_number: PHONE, template_id })
+  const headers = { authorization: `ApiKey-v1 ${keys[0]}` }
+  await expect
+    .poll(async () => (await call(program.address, 'GET', `/herald/v1/inbox/${id}`, { headers })).status, {
+      ...{ timeout: 20_000, interval: 50 },
+    })
+    .toBe(200)
+  return id
+}
 
 async function ask(method: string, path: string, raw: string | undefined, headers: Record<string, string>) {
   asked++
@@ -215,6 +232,7 @@ async function askEverything() {
     const good = path
       .replace('{notification_id}', ids.message)
       .replace('{job_id}', ids.job)
+      .replace('{message_id}', method === 'DELETE' ? ids.doomedCaptured : ids.captured)
       .replace('{webhook_id}', method === 'DELETE' ? ids.doomedWebhook : ids.webhook)
       .replace(/\{(template_)?id\}/, name.startsWith('DELETE') ? ids.doomed : ids.email)
       .replace('{version}', '1')

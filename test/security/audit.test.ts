@@ -185,8 +185,11 @@ type OfPeople =
 /** Of a person who sends or exports: test/send-as.test.ts, test/sheets.test.ts, test/job-again.test.ts, test/console/messages.test.ts. */
 type OfSenders = 'message sent' | 'message sent again' | 'messages exported' | 'job sent' | 'job sent again'
 
+/** Of people who delete from the inbox; what a key deletes there is not recorded: test/inbox.test.ts. */
+type OfInbox = 'captured message deleted' | 'inbox emptied'
+
 /** Every other action, by its verb; Herald itself disables a webhook. */
-const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders>, Change> = {
+const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders | OfInbox>, Change> = {
   'key created': async actor => ({ subject: (await createKey(here.parts, actor, service, newKey)).id }),
   'key revoked': async actor => {
     const { id } = await createKey(here.parts, OPERATOR, service, newKey)
