@@ -1,4 +1,5 @@
 // Table of contents of the console: every page, and who may open it (who.ts: anyone, signedIn, operator, may(permission), fresh(…)).
+import { LIMITS } from '../sheets/sheet.ts'
 import { accountPage, endAllOthers, endOneSession, saveAccount } from './account/account.tsx'
 import { askForNewAddress, changeToNewAddress, newAddressPage } from './account/address.tsx'
 import {
@@ -32,8 +33,12 @@ import {
   personPage,
   removeAltogether,
 } from './people/people.tsx'
+import { followFile, receiveFile, showFile } from './send/file.tsx'
 import { liveMessage, sendOne, showSend } from './send/one.tsx'
 import { renderedPreview } from './send/preview.tsx'
+import { renderedRow } from './send/row.tsx'
+import { changeUpload, downloadBadRows, showUpload } from './send/upload.tsx'
+import { exampleFile } from './send/upload-page.tsx'
 import { addService, allServices, newService } from './services/all.tsx'
 import { myServices } from './services/mine.tsx'
 import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
@@ -46,7 +51,7 @@ import { invitationAgain, invitationWithdrawn, inviteForm, sendInvitation } from
 import { join, memberPage, removeFromTeam, saveRole } from './team/member.tsx'
 import { teamPage } from './team/team.tsx'
 import * as templates from './templates/index.ts'
-import { anyone, fresh, may, operator, type PageRow, signedIn } from './who.ts'
+import { anyone, fresh, may, operator, type PageRow, signedIn, withFile } from './who.ts'
 
 export const pages: readonly PageRow[] = [
   ['GET', '/sign-in', anyone, signInPage],
@@ -144,6 +149,14 @@ export const pages: readonly PageRow[] = [
   ['POST', '/s/:service/send', may('send-messages'), sendOne],
   ['POST', '/s/:service/send/live', may('send-messages'), liveMessage],
   ['GET', '/s/:service/send/:template/rendered', may('send-messages'), renderedPreview],
+  ['GET', '/s/:service/send/:template/example', may('send-messages'), exampleFile],
+  ['GET', '/s/:service/send/file', may('send-messages'), showFile],
+  ['POST', '/s/:service/send/file', may('send-messages'), receiveFile, withFile(LIMITS.bytes, ['rows'])],
+  ['GET', '/s/:service/send/file/:upload', may('send-messages'), showUpload],
+  ['POST', '/s/:service/send/file/:upload', may('send-messages'), changeUpload],
+  ['GET', '/s/:service/send/file/:upload/events', may('send-messages'), followFile],
+  ['GET', '/s/:service/send/file/:upload/rendered', may('send-messages'), renderedRow],
+  ['GET', '/s/:service/send/file/:upload/bad-rows', may('send-messages'), downloadBadRows],
 
   // Jobs.
 

@@ -5,7 +5,7 @@ import type { Role } from '../../src/audit/role.ts'
 import { pages } from '../../src/console/routes.ts'
 import { EXAMPLES, filled } from './support/examples.ts'
 import { type ConsolePlace, place } from './support/place.ts'
-import { member, type Planted, type PlantedService, plantService } from './support/plant.ts'
+import { member, type Planted, type PlantedService, plantService, plantUploads } from './support/plant.ts'
 import type { SignedInAs } from './support/session.ts'
 
 /**
@@ -108,6 +108,14 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'POST /s/:service/send': 'SM',
   'POST /s/:service/send/live': 'SM',
   'GET /s/:service/send/:template/rendered': 'SM',
+  'GET /s/:service/send/:template/example': 'SM',
+  'GET /s/:service/send/file': 'SM',
+  'POST /s/:service/send/file': 'SM',
+  'GET /s/:service/send/file/:upload': 'SM',
+  'POST /s/:service/send/file/:upload': 'SM',
+  'GET /s/:service/send/file/:upload/events': 'SM',
+  'GET /s/:service/send/file/:upload/rendered': 'SM',
+  'GET /s/:service/send/file/:upload/bad-rows': 'SM',
 
   // Jobs.
 
@@ -169,6 +177,7 @@ describe('rights', () => {
       const role = MEMBERS[letter]
       const service = await plantService(here, { name: `Service of a ${role}`, boss: 'Ines Roth' })
       const person = await member(here.parts, service.id, planted.people[role].name, role)
+      service.uploads = await plantUploads(here.parts, service, person)
       somebody[letter] = { who: await here.signIn(person), in: service }
     }
     const unjoined = await plantService(here, { name: 'Service of nobody here', boss: 'Ines Roth' })
@@ -185,7 +194,7 @@ describe('rights', () => {
   const ask = (row: (typeof rows)[number], { who, in: of }: Somebody, ids: PlantedService = of) => {
     const example = EXAMPLES[row.name]
     const path = filled(row.path, of, example?.ids?.(ids, planted))
-    return here.request(who, path, row.method === 'POST' ? { form: { ...example?.form?.(of, planted) } } : undefined)
+    return here.request(who, path, row.method === 'POST' ? formOf(row.name, example?.form?.(of, planted)) : undefined)
   }
 
   describe.each(ordered)('$name', row => {
@@ -214,7 +223,8 @@ describe('rights', () => {
     test('nobody is signed in', async () => {
       if (rights === 'anyone') return isAllowed(await ask(row, somebody.nobody), somebody.nobody)
       const answer = await refused(somebody.nobody)
-      if (isAct) return expect(answer.status).toBe(403)
+      // A file cannot be kept, so its form leads to the page to sign in.
+      if (isAct && !EXAMPLES[row.name]?.multipart) return expect(answer.status).toBe(403)
       expect([answer.status, answer.location]).toEqual([303, expect.stringMatching(/^\/console\/sign-in(\?return=|$)/)])
     })
 
@@ -252,7 +262,7 @@ describe('rights', () => {
     for (const row of rows.filter(({ path }) => path.includes(':')))
       for (const value of ['x', "x'%00", '%F0%9F%98%80', '0'.repeat(500), '00000000-0000-7000-8000-000000000000']) {
         const path = row.path.replaceAll(/:\w+/g, name => (name === ':service' ? somebody.M.in.id : value))
-        const answer = await here.request(somebody.M.who, path, row.method === 'POST' ? { form: {} } : undefined)
+        const answer = await here.request(somebody.M.who, path, row.method === 'POST' ? formOf(row.name) : undefined)
         expect([row.name, value, answer.status]).toEqual([
           row.name,
           value,
@@ -287,6 +297,11 @@ describe('rights', () => {
       here.moveClock(-11 * 60_000)
     })
   })
+})
+
+const formOf = (name: string, form: Readonly<Record<string, string>> = {}) => ({
+  form: { ...form },
+  multipart: EXAMPLES[name]?.multipart === true,
 })
 
 /** For the message of a failed test. */

@@ -125,6 +125,12 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
               {t`Send`}
             </a>
           )}
+          {visit.may('send-messages') && !template.archived && (
+            <a class="btn" href={visit.url(sendPath(visit.service.id, 'file', { template: template.id }))}>
+              <Icon name="upload" />
+              {t`Send to many`}
+            </a>
+          )}
           {mayTry && !template.archived && <TryButton visit={visit} template={template} inForm={canEdit} />}
           {canEdit && (
             <button class="btn btn-primary" form="edit" name="act" value="save" data-save="">

@@ -39,10 +39,16 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
     <>
       <PageHead title={t`Overview`} lede={t`${today}, since midnight`}>
         {visit.may('send-messages') && (
-          <a class="btn btn-primary" href={url(sendPath(service.id, 'one'))}>
-            <Icon name="send" />
-            {t`Send a message`}
-          </a>
+          <>
+            <a class="btn" href={url(sendPath(service.id, 'file'))}>
+              <Icon name="upload" />
+              {t`Upload a file`}
+            </a>
+            <a class="btn btn-primary" href={url(sendPath(service.id, 'one'))}>
+              <Icon name="send" />
+              {t`Send a message`}
+            </a>
+          </>
         )}
       </PageHead>
       {shown.since && first && zulu(first.start) < zulu(shown.since) && (

@@ -37,6 +37,7 @@ export async function choosePage(visit: ServiceVisit, to: To): Promise<PageAnswe
     body: (
       <>
         <PageHead title={t`Send`} lede={t`Choose the template. Nothing is sent before you confirm it.`} />
+        <ToTabs visit={visit} to={to} />
         <ModeNotice visit={visit} />
         <div class="card">
           <Filters label={t`Templates`} action={sendPath(service.id, to)} class="card-body">

@@ -10,7 +10,7 @@ import { ErrorSummary, Field, type FieldErrors, FormToken, Input, Select } from 
 import type { PageAnswer, ServiceVisit } from '../page.ts'
 import { templatePath } from '../templates/paths.ts'
 import { rich, t } from '../words/index.ts'
-import { ModeNotice } from './choose.tsx'
+import { ModeNotice, ToTabs } from './choose.tsx'
 import { type Given, isEmail, nameField, textOf, valueField } from './given.ts'
 import { sendPath } from './paths.ts'
 import { PreviewParts, previewOf } from './preview.tsx'
@@ -54,6 +54,7 @@ export async function onePage(
             </>
           }
         />
+        <ToTabs visit={visit} to="one" template={template.id} />
         <ErrorSummary errors={errors} title={t`Not sent yet`} />
         {notice}
         <ModeNotice visit={visit} channel={template.type} />
@@ -111,7 +112,7 @@ export function callOf(template: TemplateRow) {
 export type Origins = readonly (readonly [id: string, words: string])[]
 
 /** Reply-to addresses or text senders of the service; the default comes first. */
-async function originsOf(visit: ServiceVisit, template: TemplateRow): Promise<Origins> {
+export async function originsOf(visit: ServiceVisit, template: TemplateRow): Promise<Origins> {
   const loaded = await visit.parts.services.get(visit.service.id)
   const all = isEmail(template)
     ? (loaded?.reply_tos ?? []).map(({ email_address, ...one }) => ({ ...one, words: email_address }))

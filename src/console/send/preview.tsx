@@ -100,16 +100,7 @@ function TextParts({ previewed: { shown, from } }: { previewed: Previewed }) {
         <span class="sm muted">
           <bdi>{from}</bdi>
         </span>
-        <p class="bubble" dir="auto">
-          {text
-            ? text.parts.map((part, at) => (
-                <>
-                  {at > 0 && <span class="bubble-cut">{t`part ${at + 1}`}</span>}
-                  {part}
-                </>
-              ))
-            : t`Nothing to show.`}
-        </p>
+        <Bubble shown={shown} />
       </div>
       {text && (
         <p class="hint">
@@ -123,3 +114,17 @@ function TextParts({ previewed: { shown, from } }: { previewed: Previewed }) {
     </div>
   )
 }
+
+/** The text message in its parts. */
+export const Bubble = ({ shown }: { shown: ShownDraft }) => (
+  <p class="bubble" dir="auto">
+    {shown?.kind === 'sms'
+      ? shown.parts.map((part, at) => (
+          <>
+            {at > 0 && <span class="bubble-cut">{t`part ${at + 1}`}</span>}
+            {part}
+          </>
+        ))
+      : t`Nothing to show.`}
+  </p>
+)

@@ -6,6 +6,7 @@ import { messages } from './fr/messages.ts'
 import { overview } from './fr/overview.ts'
 import { people } from './fr/people.ts'
 import { send } from './fr/send.ts'
+import { sendFile } from './fr/send-file.ts'
 import { services } from './fr/services.ts'
 import { sheets } from './fr/sheets.ts'
 import { signIn } from './fr/sign-in.ts'
@@ -20,6 +21,7 @@ export const french: Readonly<Record<string, string>> = {
   ...overview,
   ...people,
   ...send,
+  ...sendFile,
   ...services,
   ...sheets,
   ...signIn,

@@ -18,6 +18,8 @@ export type Example = {
   views?: Readonly<Record<string, View>>
   /** Of an act: fields that it accepts. */
   form?: From<Ids>
+  /** Of an act: the form has a file, or a text as long as one. */
+  multipart?: true
   /** Of an act: those with a higher number come later, because they take away what others need. */
   order?: number
 }
@@ -30,6 +32,9 @@ export const message =
 const template =
   (name: keyof PlantedService['templates']): From<Ids> =>
   ({ templates }) => ({ id: templates[name] })
+const upload =
+  (name: keyof PlantedService['uploads']): From<Ids> =>
+  ({ uploads }) => ({ upload: uploads[name] })
 const link: From<Ids> = (_of, { link }) => ({ token: link })
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -275,6 +280,36 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     who: 'sender',
     ids: ({ templates }) => ({ template: templates.email }),
   },
+  'GET /s/:service/send/:template/example': {
+    kind: 'file',
+    who: 'sender',
+    ids: ({ templates }) => ({ template: templates.email }),
+  },
+  'GET /s/:service/send/file': {
+    kind: 'page',
+    who: 'sender',
+    views: { email: { query: ({ templates }) => `?template=${templates.email}` } },
+  },
+  'POST /s/:service/send/file': {
+    kind: 'act',
+    multipart: true,
+    form: ({ templates }) => ({ template: templates.rightToLeft, rows: 'email address\tname\na@example.org\tAda' }),
+  },
+  'GET /s/:service/send/file/:upload': {
+    kind: 'page',
+    who: 'sender',
+    ids: upload('ready'),
+    views: {
+      errors: { ids: upload('errors') },
+      row: { ids: upload('errors'), query: () => '?row=24' },
+      columns: { ids: upload('columns') },
+      unreadable: { ids: upload('unreadable') },
+    },
+  },
+  'POST /s/:service/send/file/:upload': { kind: 'act', ids: upload('ready'), form: () => ({ act: 'match' }) },
+  'GET /s/:service/send/file/:upload/events': { kind: 'events', who: 'sender', ids: upload('ready') },
+  'GET /s/:service/send/file/:upload/rendered': { kind: 'frame', who: 'sender', ids: upload('ready') },
+  'GET /s/:service/send/file/:upload/bad-rows': { kind: 'file', who: 'sender', ids: upload('errors') },
 
   // Jobs.
 

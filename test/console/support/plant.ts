@@ -20,6 +20,7 @@ import { change } from '../../../src/services/change.ts'
 import { create as createService } from '../../../src/services/create.ts'
 import { addOrigin } from '../../../src/services/origins.ts'
 import { addUser } from '../../../src/services/people.ts'
+import { receive } from '../../../src/sheets/receive.ts'
 import { addFolder } from '../../../src/templates/folders.ts'
 import { keepSamples } from '../../../src/templates/samples.ts'
 
@@ -50,6 +51,8 @@ export type PlantedService = {
   /** One message of each status, by its name in the plan below. */
   messages: Record<string, Id>
   jobs: { finished: Id; scheduled: Id; cancelled: Id }
+  /** Files that somebody has uploaded and not sent: one person's own. */
+  uploads: Record<'ready' | 'errors' | 'columns' | 'unreadable', Id>
   /** The token of the invitation is `token`. */
   team: { member: Id; invitation: Id; token: string }
 }
@@ -91,6 +94,7 @@ export async function plant(place: Place): Promise<Planted> {
   people.stranger = await member(parts, other.id, NAMES.stranger, 'manager')
   await member(parts, empty, NAMES.manager, 'author')
   await plantHistory(parts, service)
+  service.uploads = await plantUploads(parts, service, people.sender)
   people.operator = await person(parts, NAMES.operator, { isOperator: true })
   people.newcomer = await person(parts, NAMES.newcomer, { isOperator: false })
   const { path } = await printLink(parts, OPERATOR, people.viewer.email_address)
@@ -272,7 +276,7 @@ export async function plantService(
   for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, mark, send)
   messages.scheduled = await sendOne(call, templates.email, 'j.osei@example.org', KIM, { scheduled_for: inHours(20) })
   return {
-    ...{ id, name, messages },
+    ...{ id, name, messages, uploads: { ready: id, errors: id, columns: id, unreadable: id } },
     keys: [made, test].map(({ id, key }) => ({ id, key })),
     folders: { top: top.id, nested: nested.id, empty: appeals.id },
     templates,
@@ -455,6 +459,42 @@ async function plantJobs(
   const cancelled = await job('visitors-fair.csv', { scheduled_for: inHours(5) })
   await call('DELETE', `/v2/notifications/bulk/${cancelled}`)
   return { finished, scheduled, cancelled }
+}
+
+const HEADER = 'email address,first name,permit number,zone,end date,discount,notes'
+
+/** Files of one person, as they are after they were read. */
+export async function plantUploads(
+  parts: Parts,
+  service: PlantedService,
+  person: PlantedPerson,
+): Promise<PlantedService['uploads']> {
+  const actor = { kind: 'person', service_id: service.id, permissions: ['send-messages'], ...person } as const
+  const upload = async (name: string, text: string) =>
+    receive(parts, actor, service.id, {
+      template_id: service.templates.email,
+      origin: 'file',
+      name,
+      chunks: (async function* () {
+        yield Buffer.from(text)
+      })(),
+    })
+  const good = (at: number) => `resident.${at}@example.org,Kim,ZC-${at},C,30 November 2026,yes,called twice`
+  const many = Array.from({ length: 20 }, (_, at) => good(at + 1))
+  const bad = [
+    'p.ilves@example,Pia,ZC-100,C,30 November 2026,yes,',
+    ',Ola,ZC-101,C,30 November 2026,no,',
+    'مُحَمَّد@@example.org,مُحَمَّد,ZC-102,C,,yes,',
+    'resident.1@example.org,Kim,ZC-103,C,30 November 2026,yes,',
+  ]
+  const uploads = {
+    ready: await upload('renewals-december.csv', [HEADER, ...many].join('\n')),
+    errors: await upload('renewals-with-errors.csv', [HEADER, ...many, ...bad].join('\n')),
+    columns: await upload('other-names.csv', [HEADER.replace('zone', 'Parking area'), ...many].join('\n')),
+    unreadable: await upload('picture.csv', '%PDF-1.7 \u0000\u0001\u0002'),
+  }
+  await parts.sheets.idle()
+  return uploads
 }
 
 /** Messages of the six days before today: copies of planted ones. */

@@ -24,7 +24,13 @@ export const asSession = (token: string): SignedInAs => ({
 })
 
 export type Page = { status: number; headers: Headers; text: string; location: string | null }
-type Options = { form?: Record<string, string> | undefined; headers?: Record<string, string>; method?: string }
+type Options = {
+  form?: Record<string, string> | undefined
+  /** As a form with a file is sent. */
+  multipart?: boolean
+  headers?: Record<string, string>
+  method?: string
+}
 
 /** A browser in which nobody is signed in. */
 function asBrowser(): Pick<SignedInAs, 'cookie' | 'formToken'> {
@@ -49,14 +55,20 @@ export async function request(
       accept: 'text/html',
       cookie: `${who.cookie.name}=${who.cookie.value}`,
       ...(fields && {
-        'content-type': 'application/x-www-form-urlencoded',
+        ...(!options.multipart && { 'content-type': 'application/x-www-form-urlencoded' }),
         origin: address,
         'sec-fetch-site': 'same-origin',
       }),
       ...options.headers,
     },
-    ...(fields && { body: new URLSearchParams(fields).toString() }),
+    ...(fields && { body: options.multipart ? multipartOf(fields) : new URLSearchParams(fields).toString() }),
   })
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, location: response.headers.get('location') }
+}
+
+function multipartOf(fields: Record<string, string>): FormData {
+  const body = new FormData()
+  for (const [name, value] of Object.entries(fields)) body.append(name, value)
+  return body
 }
