@@ -15,6 +15,7 @@ import { notificationRoutes } from './notifications/routes.ts'
 import { isCancelled } from './notifications/sql/cancel.ts'
 import type { Parts } from './parts.ts'
 import { receiptEndpoint } from './receipts/routes.ts'
+import { reportRoutes } from './reports/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { timelineRoutes } from './timeline/routes.ts'
@@ -34,6 +35,7 @@ function contents(parts: Parts): readonly RouteRow[] {
   const feed = feedRoutes(parts)
   const inbox = inboxRoutes(parts)
   const notifications = notificationRoutes(parts)
+  const reports = reportRoutes(parts)
   const templates = templateRoutes(parts)
   const timelines = timelineRoutes(parts)
   const webhooks = webhookRoutes(parts)
@@ -65,6 +67,9 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/herald/v1/inbox/:message_id', caller, inbox.get],
     ['DELETE', '/herald/v1/inbox/:message_id', caller, inbox.remove],
     ['DELETE', '/herald/v1/inbox', caller, inbox.empty],
+    ['GET', '/herald/v1/reports/messages', caller, reports.getMessages],
+    ['GET', '/herald/v1/reports/jobs', caller, reports.getJobs],
+    ['GET', '/herald/v1/statistics', caller, reports.getStatistics],
     ['POST', '/herald/v1/webhooks', webhookManager, webhooks.createWebhook],
     ['GET', '/herald/v1/webhooks', webhookManager, webhooks.listWebhooks],
     ['GET', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.getWebhook],
@@ -124,6 +129,7 @@ export const openApi = () =>
         description:
           'What was sent to nobody: messages of test keys, and those captured because their channel has no provider. Each key sees messages of keys of its type, for 7 days. Your tests read them here instead of a mailbox.',
       },
+      { name: 'Reports', description: 'Messages, jobs and counts of a period, for spreadsheets and other programs.' },
       { name: 'Webhooks', description: 'Endpoints of yours that are sent what happens to messages and jobs.' },
     ],
   )

@@ -31,6 +31,7 @@ const NOUNS = [
   'feed',
   'webhooks',
   'timeline',
+  'reports',
   'maintenance',
 ]
 const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
