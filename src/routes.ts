@@ -60,6 +60,9 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/v2/template/:id/version/:version', caller, templates.getVersion],
     ['POST', '/v2/template/:id/preview', caller, templates.previewTemplate],
     ['GET', '/v2/templates', caller, templates.listTemplates],
+    ['POST', '/herald/v1/check/email', caller, notifications.checkEmail],
+    ['POST', '/herald/v1/check/sms', caller, notifications.checkSms],
+    ['POST', '/herald/v1/check/bulk', caller, bulk.checkFile],
     ['GET', '/herald/v1/events', caller, feed.listEvents],
     ['GET', '/herald/v1/notifications/:notification_id/timeline', caller, timelines.getTimeline],
     ['GET', '/herald/v1/jobs/:job_id/report', caller, timelines.getJobReport],
@@ -122,6 +125,10 @@ export const openApi = () =>
     [
       { name: 'Messages', description: 'Send one message, read its status, cancel it before it is due.' },
       { name: 'Bulk jobs', description: 'Send one template to many recipients, and manage the job.' },
+      {
+        name: 'Check before sending',
+        description: 'Everything that is wrong with a message or a file, without sending it.',
+      },
       { name: 'Templates', description: 'Read, preview and manage the texts that messages are made from.' },
       { name: 'Events', description: 'Follow what happens to messages and jobs.' },
       {

@@ -3,7 +3,7 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Channel, Compiled } from '../channels/index.ts'
 import { floorOf, type Id } from '../core/id.ts'
-import { problemsOf, type Refusal } from '../core/refusal.ts'
+import { type Problem, problemsOf, type Refusal } from '../core/refusal.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { RateAnswer } from '../limits/rate.ts'
 import { countCheck, readDaily } from '../notifications/check.ts'
@@ -24,7 +24,9 @@ export type BulkChecker = { service: LoadedService; actor: Actor; key_type: KeyT
 
 export type CheckedBulk = {
   report: BulkReport
-  /** Every error of the file, for lists that are longer than the report's. */
+  /** Problems that are not those of single rows. */
+  ofFile: readonly Problem[]
+  /** Every row error, for lists that are longer than the report's. */
   errors: () => Generator<RowError, void>
   rate: RateAnswer
 }
@@ -43,6 +45,7 @@ export async function checkBulk(app: CheckBulkApp, caller: BulkChecker, bytes: B
   const table = known.file?.checked.found?.rows?.errors ?? null
   return {
     report: await reported(app, caller, refusals, known),
+    ofFile: refusals.filter(refusal => !known.ofRows.includes(refusal)).flatMap(problemsOf),
     errors: () => rowErrors(table ?? NO_ERRORS),
     rate,
   }

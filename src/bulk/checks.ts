@@ -37,6 +37,8 @@ export type Known = {
   /** The chosen sender or reply-to address; its id is null for none. */
   sender: { id: Id | null } | null
   file: KnownFile | null
+  /** Refusals that sum up what is wrong with single rows. */
+  ofRows: Refusal[]
   skipped: readonly BulkSkipped[]
 }
 
@@ -58,6 +60,7 @@ export const createKnown = (): Known => ({
   template: null,
   sender: null,
   file: null,
+  ofRows: [],
   skipped: [],
 })
 
@@ -131,7 +134,12 @@ export async function* fileProblems(
     const refusal = await remainingProblem(app, { ...known.file, service_id: service.id, channel: template.type })
     if (refusal) yield refusal
   }
-  for (const problem of checked.problems) if (!isOfFile(problem)) yield refusalOf(problem, service)
+  for (const problem of checked.problems) {
+    if (isOfFile(problem)) continue
+    const refusal = refusalOf(problem, service)
+    if (problem.step !== 'mixed') known.ofRows.push(refusal)
+    yield refusal
+  }
 }
 
 const laneIn = ({ isSimulated, rowCount }: CheckedFile, { type, pace }: Head, keyType: KeyType): MessageLane =>

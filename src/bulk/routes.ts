@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream'
 import { readId } from '../core/id.ts'
 import { BODY } from '../http/bodies.ts'
+import { shownProblems } from '../http/errors.ts'
+import { sendJson } from '../http/large.ts'
 import { address, type Links } from '../http/links.ts'
+import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
@@ -10,6 +14,8 @@ import { answerOnce } from '../replays/hook.ts'
 import type { Replays } from '../replays/replay.ts'
 import { accept, type BulkApp } from './accept.ts'
 import { cancel } from './cancel.ts'
+import { checkBulk } from './check-file.ts'
+import { type ErrorFormat, errorLines, FORMATS } from './error-lines.ts'
 import { presentCancelled } from './present.ts'
 import { list, read } from './read.ts'
 import * as shape from './schemas.ts'
@@ -37,6 +43,29 @@ export function bulkRoutes(app: App) {
         reply.headers(rateHeaders(rate))
         return { status: 201, body }
       })
+    },
+  }
+
+  const checkFile: Route = {
+    summary: 'Check a bulk file: everything that is wrong with it, and what would be sent. Nothing is sent',
+    tag: 'Check before sending',
+    example: shape.examples.checkBulk,
+    body: shape.bulkBody,
+    reply: shape.checkReply,
+    bodyLimit: BODY.bulk,
+    config: { rawBody: true },
+    // As a bulk send: the bulk thread shares its time between services.
+    admitsItself: true,
+    async handler(request, reply) {
+      const { service, key } = callerOf(request)
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      if (bytes.length === 0) throw refuseAtEdge.unreadable()
+      const checked = await checkBulk(app, { service, actor: actorOf(key), key_type: key.key_type }, bytes)
+      reply.headers(rateHeaders(checked.rate))
+      const format = formatOf(request.headers.accept)
+      if (format) return reply.type(format).send(Readable.from(errorLines(checked, format), { objectMode: false }))
+      const { report } = checked
+      return sendJson(reply, JSON.stringify({ ...report, problems: shownProblems(report.problems) }))
     },
   }
 
@@ -81,7 +110,10 @@ export function bulkRoutes(app: App) {
     },
   }
 
-  return { sendBulk, listJobs, getJob, cancelJob }
+  return { sendBulk, checkFile, listJobs, getJob, cancelJob }
 }
+
+const formatOf = (accept = ''): ErrorFormat | undefined =>
+  (Object.keys(FORMATS) as ErrorFormat[]).find(format => accept.includes(format))
 
 const readList = reader<{ older_than?: string }>(shape.listQuery)

@@ -1,7 +1,8 @@
 // Shapes of bulk requests and replies. Validation errors are reported in the order of the fields.
-import { complete, count, id, idOrNull, text, time, timeOrNull } from '../http/shapes.ts'
-import { status } from '../notifications/schemas.ts'
+import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
+import { daily, problems, status } from '../notifications/schemas.ts'
 import { JOB_STATUSES } from './job.ts'
+import { ROW_PROBLEMS } from './report.ts'
 
 export const bulkBody = {
   title: 'SendBulk',
@@ -100,6 +101,92 @@ export const listReply = complete(
   'JobList',
 )
 
+const orNull = <T extends { readonly type: 'object' }>(schema: T) => ({ ...schema, type: ['object', 'null'] }) as const
+const countOrNull = { type: ['integer', 'null'] } as const
+const texts = { type: 'array', items: text } as const
+
+const rowError = complete(
+  {
+    row: { ...count, description: 'From 1: the first row after the header.' },
+    column: { ...textOrNull, description: 'Its header as written; null: the whole row.' },
+    problem: { enum: ROW_PROBLEMS },
+    message: text,
+  },
+  'RowError',
+)
+
+export const checkReply = complete(
+  {
+    ok: { type: 'boolean', description: 'A send with this body would be accepted now.' },
+    problems,
+    skipped: {
+      type: 'array',
+      items: { enum: ['template', 'sender', 'daily limit', 'rows', 'recipients'] },
+      description: 'What could not be checked because of a problem.',
+    },
+    template: orNull(complete({ id, version: count, type: { enum: ['email', 'sms'] } })),
+    rows: orNull(
+      complete({
+        total: count,
+        ok: { ...count, description: 'Rows without an error.' },
+        bad: { ...count, description: 'Rows with one or more errors.' },
+        not_allowed: { ...count, description: 'To recipients that trial mode or a team key refuses.' },
+        simulated: { ...count, description: 'To recipients of smoke tests.' },
+      }),
+    ),
+    error_count: count,
+    errors: {
+      type: 'array',
+      items: rowError,
+      description:
+        'The first 1,000. With `Accept: application/x-ndjson` or `text/csv` the answer is the list of all of them.',
+    },
+    duplicates: {
+      ...orNull(
+        complete({
+          rows: { ...count, description: 'Rows with the recipient of an earlier row.' },
+          recipients: count,
+          first: {
+            type: 'array',
+            items: complete({ count, rows: { type: 'array', items: count } }),
+            description: 'The first 20 recipients, each with up to 10 of its rows.',
+          },
+        }),
+      ),
+      description: 'Recipients in more than one row. A send accepts them.',
+    },
+    columns: orNull(
+      complete({
+        recipient: textOrNull,
+        used: texts,
+        unused: { ...texts, description: 'Columns that the template does not use.' },
+        missing: texts,
+        duplicate: texts,
+      }),
+    ),
+    parts: { ...countOrNull, description: 'Of text messages: how many the job counts as.' },
+    alphabets: orNull(complete({ 'GSM-7': count, 'UCS-2': count })),
+    lane: textOrNull,
+    daily: {
+      ...orNull(complete({ ...daily, needed: { ...count, description: 'How much of it the job would use.' } })),
+      description: 'null for a test key, which has no daily limit.',
+    },
+    examples: {
+      type: 'array',
+      items: complete(
+        { row: count, to: textOrNull, subject: textOrNull, body: text, parts: countOrNull },
+        'RowExample',
+      ),
+      description: 'The first three rows, as recipients would read them.',
+    },
+    estimated_seconds: {
+      ...countOrNull,
+      description: 'At the pace of the last jobs of the service. null: there is none in the last week.',
+    },
+  },
+  'CheckedBulk',
+)
+
 const JOB = '01937e5b-2a4c-7b6d-8e0f-1a2b3c4d5e6f'
 const cancelledExample = {
   id: JOB,
@@ -142,6 +229,51 @@ export const examples = {
       scheduled_for: '2026-11-03T08:00:00',
     },
     reply: { data: jobExample },
+  },
+  checkBulk: {
+    body: {
+      name: 'November reminders',
+      template_id: '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b',
+      rows: [
+        ['email address', 'name', 'town'],
+        ['ada@example.org', 'Ada', 'Ottawa'],
+        ['bob@example', '', 'Hull'],
+      ],
+    },
+    reply: {
+      ok: false,
+      problems: [
+        {
+          error: 'BadRequestError',
+          message: 'Some rows have errors. Row 2 - email address: invalid recipient,name: Missing.',
+        },
+      ],
+      skipped: [],
+      template: { id: '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b', version: 3, type: 'email' },
+      rows: { total: 2, ok: 1, bad: 1, not_allowed: 0, simulated: 0 },
+      error_count: 2,
+      errors: [
+        { row: 2, column: 'email address', problem: 'recipient', message: 'Not a valid email address' },
+        { row: 2, column: 'name', problem: 'missing', message: 'Missing' },
+      ],
+      duplicates: { rows: 0, recipients: 0, first: [] },
+      columns: {
+        recipient: 'email address',
+        used: ['email address', 'name'],
+        unused: ['town'],
+        missing: [],
+        duplicate: [],
+      },
+      parts: null,
+      alphabets: null,
+      lane: 'email-medium',
+      daily: { day: '2026-11-02', limit: 10_000, used: 120, remaining: 9_880, needed: 2 },
+      examples: [
+        { row: 1, to: 'ada@example.org', subject: 'Your permit', body: 'Dear Ada', parts: null },
+        { row: 2, to: 'bob@example', subject: 'Your permit', body: 'Dear ((name))', parts: null },
+      ],
+      estimated_seconds: 1,
+    },
   },
   listJobs: {
     reply: { bulk_jobs: [jobExample], links: { current: 'https://herald.example/v2/notifications/bulk' } },

@@ -9,9 +9,11 @@ import { takeContents } from '../files/decode.ts'
 import type { Contents } from '../files/file.ts'
 import type { FileThread } from '../files/thread.ts'
 import { BODY } from '../http/bodies.ts'
+import { shownProblems } from '../http/errors.ts'
 import { fromPortable, readJson } from '../http/json.ts'
 import { sendJson } from '../http/large.ts'
 import { address, type Links } from '../http/links.ts'
+import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
@@ -23,21 +25,23 @@ import type { Replays } from '../replays/replay.ts'
 import type { Templates } from '../templates/cache.ts'
 import { readersOf } from './body.ts'
 import { cancel } from './cancel.ts'
+import { type CheckApp, checkOne } from './check.ts'
 import { list, read } from './read.ts'
 import * as shape from './schemas.ts'
 import { byKey, type SendApp, send } from './send.ts'
 
-type App = SendApp & {
-  db: Database
-  clock: Clock
-  seal: Seal
-  templates: Templates
-  links: Links
-  replays: Replays
-  reads: Reads
-  files: { thread: FileThread }
-  hints: Pick<EventHints, 'announce'>
-}
+type App = SendApp &
+  CheckApp & {
+    db: Database
+    clock: Clock
+    seal: Seal
+    templates: Templates
+    links: Links
+    replays: Replays
+    reads: Reads
+    files: { thread: FileThread }
+    hints: Pick<EventHints, 'announce'>
+  }
 
 /** Larger bodies are parsed in a thread: a 6 MB file would block the event loop for some 45 ms. */
 const LARGE = 256 * 1024
@@ -66,6 +70,39 @@ export function notificationRoutes(app: App) {
       reply.headers(rateHeaders(rate))
       return { status: 201, body }
     })
+  }
+
+  const checkBody = (channel: Channel) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const { service, key } = callerOf(request)
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    if (bytes.length === 0) throw refuseAtEdge.unreadable()
+    const { value, contents } = bytes.length > LARGE ? await parseLarge(bytes, channel) : parse(bytes, channel)
+    const caller = { service, key_type: key.key_type }
+    const { report, rate } = await checkOne(app, caller, channel, value, contents, { base: app.links.base(request) })
+    reply.headers(rateHeaders(rate))
+    return sendJson(reply, JSON.stringify({ ...report, problems: shownProblems(report.problems) }))
+  }
+
+  const checkEmail: Route = {
+    summary: 'Check an e-mail: everything that is wrong with it, and what would be sent. Nothing is sent',
+    tag: 'Check before sending',
+    example: shape.examples.checkEmail,
+    body: shape.emailBody,
+    reply: shape.checkReply,
+    bodyLimit: BODY.single,
+    config: { rawBody: true },
+    handler: checkBody('email'),
+  }
+
+  const checkSms: Route = {
+    summary: 'Check a text message: everything that is wrong with it, and what would be sent. Nothing is sent',
+    tag: 'Check before sending',
+    example: shape.examples.checkSms,
+    body: shape.smsBody,
+    reply: shape.checkReply,
+    bodyLimit: BODY.single,
+    config: { rawBody: true },
+    handler: checkBody('sms'),
   }
 
   const sendEmail: Route = {
@@ -133,7 +170,7 @@ export function notificationRoutes(app: App) {
     },
   }
 
-  return { sendEmail, sendSms, getOne, listAll, cancelOne }
+  return { sendEmail, sendSms, checkEmail, checkSms, getOne, listAll, cancelOne }
 }
 
 const readList = reader<shape.ListQuery>(shape.listQuery, { called: { older_than: 'id' } })

@@ -150,6 +150,75 @@ export const listReply = complete(
 
 export const cancelReply = complete({ result: { enum: ['success'] } }, 'CancelledMessage')
 
+const countOrNull = { type: ['integer', 'null'] } as const
+const orNull = <T extends { readonly type: 'object' }>(schema: T) => ({ ...schema, type: ['object', 'null'] }) as const
+
+export const problems = {
+  type: 'array',
+  items: complete({ error: text, message: text }, 'Problem'),
+  description:
+    'Everything that is wrong, in the order of the checks. A send is refused with the first, or with all of one body.',
+} as const
+
+export const daily = {
+  day: { type: 'string', format: 'date', description: 'The UTC day on which it is due.' },
+  limit: count,
+  used: count,
+  remaining: count,
+} as const
+
+const file = complete(
+  {
+    name: text,
+    bytes: count,
+    method: { enum: ['attach', 'link'] },
+    media_type: text,
+    is_scanned: {
+      type: 'boolean',
+      description: 'false: the virus scanner did not answer; the message would wait for it.',
+    },
+  },
+  'CheckedFile',
+)
+
+export const checkReply = complete(
+  {
+    ok: { type: 'boolean', description: 'A send with this body would be accepted now.' },
+    problems,
+    skipped: {
+      type: 'array',
+      items: { enum: ['template', 'content', 'daily limit', 'sender', 'recipient', 'files'] },
+      description: 'What could not be checked because of a problem.',
+    },
+    template: orNull(complete({ id, version: count })),
+    content: {
+      ...orNull(complete({ subject: textOrNull, body: text, text, html: textOrNull })),
+      description:
+        '`body`: as the answer to a send shows it. `text` and `html`: as the recipient gets it. Missing values show as marks. null: it cannot be rendered.',
+    },
+    parts: { ...countOrNull, description: 'Of a text message: how many it counts as.' },
+    alphabet: { type: ['string', 'null'], enum: ['GSM-7', 'UCS-2', null], description: 'Of a text message.' },
+    characters: {
+      ...countOrNull,
+      description: 'Of a text message: units of its alphabet, at most 612. Of an e-mail: characters of its text.',
+    },
+    bytes: { ...countOrNull, description: 'Of an e-mail: subject, body and files, at most 6,291,456.' },
+    files: { type: 'array', items: file, description: 'Files whose type is allowed, if none has a virus.' },
+    lane: { ...textOrNull, description: 'Where it would wait to be sent. null for a recipient of smoke tests.' },
+    daily: { ...orNull(complete(daily)), description: 'null for a test key, which has no daily limit.' },
+    recipient: orNull(
+      complete({
+        address: { ...text, description: 'In its normal form.' },
+        is_allowed: { type: 'boolean' },
+        reason: { type: ['string', 'null'], enum: ['team-only', 'trial', 'international', null] },
+        is_international: { type: 'boolean' },
+        is_smoke_test: { type: 'boolean' },
+      }),
+    ),
+  },
+  'CheckedMessage',
+)
+
 const MESSAGE = '01937e5a-8f3c-7d21-9b4e-2c6f0a1d3e57'
 const TEMPLATE = '01937e5a-1b2c-7e4f-8a9b-0c1d2e3f4a5b'
 const sentExample = (content: object) => ({
@@ -202,6 +271,67 @@ export const examples = {
       reference: 'permit-4711',
     },
     reply: sentExample({ body: 'Dear Ada, your permit is ready.', from_number: 'PERMITS' }),
+  },
+  checkEmail: {
+    body: { template_id: TEMPLATE, email_address: 'ada@example.org' },
+    reply: {
+      ok: false,
+      problems: [
+        { error: 'BadRequestError', message: `Missing personalisation for template ID ${TEMPLATE}: name` },
+        { error: 'BadRequestError', message: "Can't send to this recipient when service is in trial mode" },
+      ],
+      skipped: [],
+      template: { id: TEMPLATE, version: 3 },
+      content: {
+        subject: 'Your permit',
+        body: 'Dear ((name)),\n\nyour permit is ready.',
+        text: 'Dear ((name)),\n\nyour permit is ready.',
+        html: '<!doctype html>…',
+      },
+      parts: null,
+      alphabet: null,
+      characters: 36,
+      bytes: 47,
+      files: [],
+      lane: 'email-medium',
+      daily: { day: '2026-11-02', limit: 50, used: 0, remaining: 50 },
+      recipient: {
+        address: 'ada@example.org',
+        is_allowed: false,
+        reason: 'trial',
+        is_international: false,
+        is_smoke_test: false,
+      },
+    },
+  },
+  checkSms: {
+    body: { template_id: TEMPLATE, phone_number: '+16135550123', personalisation: { name: 'Ada' } },
+    reply: {
+      ok: true,
+      problems: [],
+      skipped: [],
+      template: { id: TEMPLATE, version: 3 },
+      content: {
+        subject: null,
+        body: 'Dear Ada, your permit is ready.',
+        text: 'Parking permits: Dear Ada, your permit is ready.',
+        html: null,
+      },
+      parts: 1,
+      alphabet: 'GSM-7',
+      characters: 48,
+      bytes: null,
+      files: [],
+      lane: 'sms-medium',
+      daily: { day: '2026-11-02', limit: 1500, used: 12, remaining: 1488 },
+      recipient: {
+        address: '+16135550123',
+        is_allowed: true,
+        reason: null,
+        is_international: false,
+        is_smoke_test: false,
+      },
+    },
   },
   getOne: { reply: messageExample },
   listAll: {

@@ -32,6 +32,20 @@ const template = {
 const HOOK = `http://127.0.0.1:1024/${WORD}`
 /** A valid body for each route; a new route without one fails below. */
 const bodies: Record<string, (ids: Ids) => object> = {
+  'POST /herald/v1/check/email': ids => ({
+    ...sending,
+    email_address: `${WORD}@example.org`,
+    template_id: ids.email,
+  }),
+  'POST /herald/v1/check/sms': ids => ({ ...sending, phone_number: PHONE, template_id: ids.sms }),
+  'POST /herald/v1/check/bulk': ids => ({
+    name: `${WORD}-job`,
+    template_id: ids.email,
+    rows: [
+      ['email address', 'name', `${WORD}-column`],
+      [`${WORD}-not-an-address`, `${WORD}-value`, `${WORD}-cell`],
+    ],
+  }),
   'POST /v2/notifications/email': ids => ({
     ...sending,
     email_address: `${WORD}@example.org`,
