@@ -186,6 +186,24 @@ describe('a bulk file', () => {
     expect(report.examples.map(one => one.parts)).toEqual([1, 2, 1])
   })
 
+  test('the time it takes, at the pace of the last jobs', async () => {
+    const { db, ids } = here.parts
+    const job = ids.next()
+    const made = Array.from({ length: 30 }, () => ids.next())
+    await db.sql`
+      insert into states (id, service_id, key_type, channel, in_job, job_id, status, sent_at, completed_at)
+      select id, ${service.id}, 'normal', 'email', true, ${job}, 'delivered', now() + ord * interval '2 seconds', now()
+      from unnest(${made}::uuid[]) with ordinality as made (id, ord)`
+    const rows = Array.from({ length: 100 }, (_, at) => [`p${at}@example.org`, 'P'])
+    const { report } = await bulk(people(...rows))
+    await db.sql`delete from states where job_id = ${job}`
+    // 30 messages in 58 seconds.
+    expect(report.estimated_seconds).toBe(193)
+    expect((await bulk({ template_id: text, csv: 'phone number,code\n6135550123,1' })).report.estimated_seconds).toBe(
+      null,
+    )
+  })
+
   test('what cannot be checked is said', async () => {
     const unknown = await bulk({ template_id: randomUUID(), ...people(['a@example.org', 'A']) })
     expect(unknown.report).toMatchObject({

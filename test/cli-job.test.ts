@@ -277,6 +277,36 @@ describe('job list, show and cancel', () => {
   })
 })
 
+describe('check', () => {
+  test('a file without problems, as text and as JSON', async () => {
+    const { code, out, err } = await herald('check', file(GOOD), '--template', email)
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^people-\d+\.csv: nothing is wrong\. Nothing was sent\.$/m)
+    expect(out).toMatch(/^ {2}without errors +2$/m)
+    expect(out).toMatch(/^Row 1, to ann@example\.org:$/m)
+    expect(out).toMatch(/^ {2}Hello Ann$/m)
+    expect(await json('check', file(GOOD), '--template', email)).toMatchObject({ ok: true, rows: { total: 2, ok: 2 } })
+  })
+
+  test('everything that is wrong; exit code 1', async () => {
+    const csv = file(`email address,town\n${'bad,\n'.repeat(30)}`)
+    const { code, out } = await herald('check', csv, '--template', email, '--scheduled-for', 'soon')
+    expect(code).toBe(1)
+    expect(out).toContain('it would be refused')
+    expect(out).toContain('  scheduled_for datetime format is invalid')
+    expect(out).toContain('  Missing column headers: name')
+    expect(out).toContain('The first 20 of 30 row errors:')
+    expect(out).toMatch(/^columns not used +town$/m)
+    expect(out).toMatch(/^ *1 +email address +Not a valid email address$/m)
+    const told = await herald('check', csv, '--template', email, '--json')
+    expect(JSON.parse(told.out)).toMatchObject({
+      ok: false,
+      problems: [{ error: 'BadRequestError', message: 'Missing column headers: name' }, { error: 'BadRequestError' }],
+      error_count: 30,
+    })
+  })
+})
+
 describe('job errors', () => {
   const errors = (csv: string, ...more: string[]) =>
     herald('job', 'errors', '--template', email, '--csv', file(csv), ...more)

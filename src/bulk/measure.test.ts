@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compileSms } from '../rendering/sms.ts'
-import { createTextMeasure } from './measure.ts'
+import { createPartsMeasure, createTextMeasure } from './measure.ts'
 
 test('contract 21, 6: the filled message counts, with the prefix', () => {
   const filled = (letters: number) => ({ p: 'a'.repeat(letters) })
@@ -34,5 +34,30 @@ test('the decision by lengths equals that of rendering', () => {
       expect(createTextMeasure(template, prefix).isTooLong(values)).toBe(exact > 612)
     }),
     { numRuns: 500 },
+  )
+})
+
+test('the parts of a row are those of the rendered message, whatever its characters are', () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 170 }),
+    fc.string({ unit: fc.constantFrom('a', ' ', '[', '€', 'ê', '\n', '…', '李', 'А', '`', '.', ' .'), maxLength: 170 }),
+  )
+  fc.assert(
+    fc.property(
+      fc.constantFrom(
+        'Hi ((name))',
+        '((name)) ((name)) and ((code)).',
+        'ê ((name))',
+        '{((code))}',
+        '((code??Yes: ))((name))',
+      ),
+      fc.constantFrom(null, 'Parking permits', 'Ünïted'),
+      fc.record({ name: text, code: fc.oneof(text, fc.constant(null)) }),
+      (content, prefix, values) => {
+        const { encoding, fragments } = createPartsMeasure(content, prefix)(values)
+        const whole = compileSms(content).render({ ...values, code: values.code ?? '' }, prefix)
+        expect({ encoding, fragments }).toEqual({ encoding: whole.encoding, fragments: whole.fragments })
+      },
+    ),
   )
 })

@@ -1,7 +1,9 @@
 import { fromMicros, offset } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
+import { shownProblems } from '../http/errors.ts'
 import { retentionDays, type Service } from '../services/service.ts'
 import type { Job } from './job.ts'
+import type { BulkReport } from './report.ts'
 import type { ShownJob } from './sql/read.ts'
 
 /** Jobs created through the API have no named creator. */
@@ -68,3 +70,6 @@ const DAY_MS = 86_400_000
 function isArchived(job: Job, service: Service, now: number): boolean {
   return microsOf(job.id) / 1000 < now - retentionDays(service, job.channel) * DAY_MS
 }
+
+/** A check as the interface answers it. */
+export const presentReport = (report: BulkReport) => ({ ...report, problems: shownProblems(report.problems) })

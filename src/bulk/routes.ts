@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { readId } from '../core/id.ts'
 import { BODY } from '../http/bodies.ts'
-import { shownProblems } from '../http/errors.ts'
 import { sendJson } from '../http/large.ts'
 import { address, type Links } from '../http/links.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
@@ -16,7 +15,7 @@ import { accept, type BulkApp } from './accept.ts'
 import { cancel } from './cancel.ts'
 import { checkBulk } from './check-file.ts'
 import { type ErrorFormat, errorLines, FORMATS } from './error-lines.ts'
-import { presentCancelled } from './present.ts'
+import { presentCancelled, presentReport } from './present.ts'
 import { list, read } from './read.ts'
 import * as shape from './schemas.ts'
 
@@ -64,8 +63,7 @@ export function bulkRoutes(app: App) {
       reply.headers(rateHeaders(checked.rate))
       const format = formatOf(request.headers.accept)
       if (format) return reply.type(format).send(Readable.from(errorLines(checked, format), { objectMode: false }))
-      const { report } = checked
-      return sendJson(reply, JSON.stringify({ ...report, problems: shownProblems(report.problems) }))
+      return sendJson(reply, JSON.stringify(presentReport(checked.report)))
     },
   }
 

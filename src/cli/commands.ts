@@ -1,6 +1,7 @@
 // Every command, in the order of the help.
 import { auditCommands } from './audit.ts'
 import { backupCommands } from './backup.ts'
+import { checkCommands } from './check.ts'
 import type { Command } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { eventsCommands } from './events.ts'
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   ...userCommands,
   ...listCommands,
   ...templateCommands,
+  ...checkCommands,
   sendCommand,
   ...jobCommands,
   errorsCommand,

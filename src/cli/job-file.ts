@@ -30,18 +30,34 @@ import { describeJob, jobById } from './job.ts'
 import { watchJob } from './job-watch.ts'
 import { facts, firstLine, minute, printable } from './print.ts'
 
-const TEMPLATE = { name: 'template', value: 'ID', required: true, sentence: 'Id of the template to send.' } as const
+export const TEMPLATE = {
+  name: 'template',
+  value: 'ID',
+  required: true,
+  sentence: 'Id of the template to send.',
+} as const
 const CSV = {
   name: 'csv',
   value: 'FILE',
   required: true,
   sentence: 'CSV file with a header row and one row per recipient; - reads standard input.',
 } as const
-const KEY_TYPE = {
+export const KEY_TYPE = {
   name: 'key-type',
   value: 'TYPE',
   choices: ['live', 'team', 'test'],
   sentence: 'Which key type applies: live (default), team, or test, which sends nothing.',
+} as const
+
+export const SCHEDULED_FOR = {
+  name: 'scheduled-for',
+  value: 'WHEN',
+  sentence: 'When to send, at most 96 hours from now, for example 2027-01-31T18:00Z.',
+} as const
+export const REPLY_TO = {
+  name: 'reply-to',
+  value: 'ID',
+  sentence: 'Id of the reply-to address, or of the text sender.',
 } as const
 
 export const sendCommand: Command = {
@@ -51,12 +67,8 @@ export const sendCommand: Command = {
     TEMPLATE,
     CSV,
     { name: 'name', value: 'NAME', sentence: 'Name of the job. Default: the name of the file.' },
-    {
-      name: 'scheduled-for',
-      value: 'WHEN',
-      sentence: 'When to send, at most 96 hours from now, for example 2027-01-31T18:00Z.',
-    },
-    { name: 'reply-to', value: 'ID', sentence: 'Id of the reply-to address, or of the text sender.' },
+    SCHEDULED_FOR,
+    REPLY_TO,
     KEY_TYPE,
     { name: 'yes', sentence: 'Send without asking. Required when there is no terminal.' },
     { name: 'no-wait', sentence: 'Return as soon as the job is accepted. Scheduled jobs always do.' },
@@ -166,7 +178,7 @@ const PREVIEW_LINES = 20
 /** Key types as they are stored (contract 15.3). */
 const STORED = { live: 'normal', team: 'team', test: 'test' } as const
 
-async function callerFor(store: Store, input: CommandInput) {
+export async function callerFor(store: Store, input: CommandInput) {
   const sql = store.db.sql
   const template = readId(input.text('template'))
   if (!template) throw new UsageError(`--template takes the id of a template, not "${input.text('template')}".`)

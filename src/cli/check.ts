@@ -1,0 +1,104 @@
+// Checks a CSV file of recipients before it is sent: everything that is wrong with it, and what it would send.
+import { basename } from 'node:path'
+import { checkBulk } from '../bulk/check-file.ts'
+import { presentReport } from '../bulk/present.ts'
+import type { BulkReport } from '../bulk/report.ts'
+import { createBulkThread } from '../bulk/thread.ts'
+import { type Command, withStore } from './command.ts'
+import { readGiven } from './given-file.ts'
+import { callerFor, KEY_TYPE, REPLY_TO, SCHEDULED_FOR, TEMPLATE } from './job-file.ts'
+import { facts, firstLine, listing, printable } from './print.ts'
+
+/** Row errors that are shown to a person; `herald job errors` lists all. */
+const MOST_SHOWN = 20
+const PREVIEW_LINES = 8
+
+export const checkCommands: readonly Command[] = [
+  {
+    noun: 'check',
+    args: [{ name: 'FILE', sentence: 'CSV file with a header row and one row per recipient; - reads standard input.' }],
+    options: [TEMPLATE, SCHEDULED_FOR, REPLY_TO, KEY_TYPE],
+    sentence: 'Check a CSV file before it is sent: everything that is wrong with it. Nothing is sent.',
+    more: 'The checks are those of herald job send, for the service of the template. Row 1 is the first row after the header. Exit code 1 if the file would be refused. It counts as one request of the service. herald job errors lists all row errors with their values.',
+    examples: ['herald check people.csv --template 0190a1b2-…', 'herald check people.csv --template 0190a1b2-… --json'],
+    run: withStore(async (store, input) => {
+      const csv = readGiven(input.text('FILE'))
+      const { app, caller, template } = await callerFor(store, input)
+      const scheduledFor = input.maybe('scheduled-for')
+      const replyTo = input.maybe('reply-to')
+      const name = input.text('FILE') === '-' ? 'standard input' : basename(input.text('FILE'))
+      const body = {
+        name,
+        template_id: template,
+        csv,
+        ...(scheduledFor !== undefined && { scheduled_for: scheduledFor }),
+        ...(replyTo !== undefined && { reply_to_id: replyTo }),
+      }
+      const bulkThread = createBulkThread()
+      try {
+        const { report } = await checkBulk({ ...app, bulkThread }, caller, Buffer.from(JSON.stringify(body)))
+        const text = described(name, report)
+        return { text, data: presentReport(report), ...(!report.ok && { failed: true as const }) }
+      } finally {
+        await bulkThread.stop()
+      }
+    }),
+  },
+]
+
+function described(file: string, report: BulkReport): string {
+  const { ok, problems, errors, error_count, examples } = report
+  const shown = errors.slice(0, MOST_SHOWN)
+  const [example] = examples
+  return [
+    `${firstLine(file)}: ${ok ? 'nothing is wrong' : 'it would be refused'}. Nothing was sent.`,
+    '',
+    facts(summaryOf(report)),
+    ...(problems.length > 0 ? ['', 'Problems:', ...problems.map(({ message }) => `  ${printable(message)}`)] : []),
+    ...(shown.length > 0
+      ? [
+          '',
+          error_count > shown.length ? `The first ${shown.length} of ${error_count} row errors:` : 'Row errors:',
+          listing(
+            ['ROW', 'COLUMN', 'PROBLEM'],
+            shown.map(({ row, column, message }) => [row, column === null ? '-' : firstLine(column), message]),
+            '',
+          ),
+        ]
+      : []),
+    ...(example
+      ? [
+          '',
+          `Row ${example.row}, to ${firstLine(example.to ?? '-')}:`,
+          ...(example.subject === null ? [] : [`  ${firstLine(example.subject)}`, '']),
+          ...printable(example.body)
+            .trimEnd()
+            .split('\n')
+            .slice(0, PREVIEW_LINES)
+            .map(line => `  ${line}`),
+        ]
+      : []),
+  ].join('\n')
+}
+
+type Facts = (readonly [string, string | number | null])[]
+
+function summaryOf({ rows, columns, duplicates, parts, lane, daily, estimated_seconds, skipped }: BulkReport): Facts {
+  const names = (list: readonly string[] | undefined) => list?.map(firstLine).join(', ') || null
+  const facts: Facts = [['rows', rows?.total ?? null]]
+  if (rows) facts.push(['  without errors', rows.ok], ['  with errors', rows.bad])
+  if (rows && rows.not_allowed > 0) facts.push(['  not in team or safelist', rows.not_allowed])
+  if (duplicates && duplicates.rows > 0) {
+    const [first] = duplicates.first
+    facts.push(['  repeated recipients', `${duplicates.rows}, first in rows ${first?.rows.join(', ')}`])
+  }
+  facts.push(['columns used', names(columns?.used)])
+  if (columns && columns.unused.length > 0) facts.push(['columns not used', names(columns.unused)])
+  if (columns && columns.missing.length > 0) facts.push(['columns missing', names(columns.missing)])
+  if (parts !== null) facts.push(['text parts', parts])
+  facts.push(['lane', lane])
+  if (daily) facts.push(['daily limit', `${daily.needed} needed, ${daily.remaining} of ${daily.limit} left`])
+  if (estimated_seconds !== null) facts.push(['takes about', `${estimated_seconds} s`])
+  if (skipped.length > 0) facts.push(['not checked', skipped.join(', ')])
+  return facts
+}
