@@ -224,6 +224,24 @@ create table keys (
   constraint keys_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
 );
 
+create table live_requests (
+  id uuid not null,
+  service_id uuid not null,
+  purpose text not null,
+  email_a_day integer,
+  sms_a_day integer,
+  asked_by uuid,
+  asked_at timestamp with time zone not null default now(),
+  decision text,
+  reason text,
+  decided_by uuid,
+  decided_at timestamp with time zone,
+  constraint live_requests_pkey PRIMARY KEY (id),
+  constraint live_requests_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
+  constraint live_requests_check CHECK (((decision IS NULL) = (decided_at IS NULL))),
+  constraint live_requests_decision_check CHECK ((decision = ANY (ARRAY['granted'::text, 'declined'::text])))
+);
+
 create table mails (
   id uuid not null,
   sealed bytea not null,
@@ -339,6 +357,9 @@ create table reply_tos (
   is_default boolean not null default false,
   archived boolean not null default false,
   created_at timestamp with time zone not null default now(),
+  verified_at timestamp with time zone default now(),
+  link_digest bytea,
+  link_expires_at timestamp with time zone,
   constraint reply_tos_pkey PRIMARY KEY (id),
   constraint reply_tos_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
@@ -402,6 +423,7 @@ create table services (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone,
   home_country text,
+  suspended_reason text,
   constraint services_pkey PRIMARY KEY (id),
   constraint services_email_daily_limit_check CHECK ((email_daily_limit >= 0)),
   constraint services_email_retention_days_check CHECK (((email_retention_days >= 1) AND (email_retention_days <= 365))),
@@ -716,6 +738,10 @@ create table webhooks (
   constraint webhooks_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text])))
 );
 
+CREATE INDEX audit_by_actor ON public.audit USING btree (actor_id, id);
+
+CREATE INDEX audit_by_time ON public.audit USING btree (at);
+
 CREATE INDEX audit_of_service ON public.audit USING btree (service_id, id);
 
 CREATE INDEX audit_of_subject ON public.audit USING btree (subject_id);
@@ -745,6 +771,8 @@ CREATE INDEX jobs_again ON public.jobs USING btree (again_of) WHERE (again_of IS
 CREATE INDEX jobs_of_service ON public.jobs USING btree (service_id, id);
 
 CREATE INDEX keys_of_service ON public.keys USING btree (service_id);
+
+CREATE INDEX live_requests_of_service ON public.live_requests USING btree (service_id, asked_at);
 
 CREATE INDEX notifications_by_recipient ON ONLY public.notifications USING btree (recipient_digest, id NULLS FIRST) WHERE (recipient_digest IS NOT NULL);
 
@@ -814,7 +842,11 @@ CREATE UNIQUE INDEX one_default_reply_to ON public.reply_tos USING btree (servic
 
 CREATE UNIQUE INDEX one_default_sender ON public.senders USING btree (service_id) WHERE (is_default AND (NOT archived));
 
+CREATE UNIQUE INDEX one_open_live_request ON public.live_requests USING btree (service_id) WHERE (decision IS NULL);
+
 CREATE UNIQUE INDEX people_by_address ON public.people USING btree (lower(email_address));
+
+CREATE UNIQUE INDEX reply_tos_by_link ON public.reply_tos USING btree (link_digest) WHERE (link_digest IS NOT NULL);
 
 CREATE OR REPLACE FUNCTION public.count_requests(of_service uuid, of_type text, asked integer, most integer)
  RETURNS TABLE(passed integer, remaining integer, free_in double precision)

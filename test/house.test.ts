@@ -28,6 +28,7 @@ const NOUNS = [
   'inbox',
   'mails',
   'people',
+  'live-requests',
   'feed',
   'webhooks',
   'timeline',
@@ -74,6 +75,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'identities',
     'invitations',
   ],
+  'live-requests': ['live_requests'],
   webhooks: ['webhooks', 'webhook_attempts', 'webhook_retries', 'webhook_replays'],
 }
 const SQL_MACHINES = ['db', 'queue', 'engine']

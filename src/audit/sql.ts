@@ -17,6 +17,18 @@ export const ACTIONS = [
   'folder removed',
   'service created',
   'service changed',
+  'service suspended',
+  'service resumed',
+  'live requested',
+  'live granted',
+  'live declined',
+  'reply-to added',
+  'reply-to verified',
+  'reply-to removed',
+  'default reply-to chosen',
+  'sender added',
+  'sender removed',
+  'default sender chosen',
   'message cancelled',
   'message sent',
   'message sent again',
@@ -33,6 +45,10 @@ export const ACTIONS = [
   'webhook disabled',
   'webhook resumed',
   'webhook replayed',
+  // Of the installation.
+  'sending held',
+  'sending released',
+  'provider tested',
   // Of people, for whom there is no service.
   'signed in',
   'signed out',
@@ -97,17 +113,55 @@ export type AuditEntry = {
   detail: object | null
 }
 
+/** Which entries. Null: all. */
+export type Wanted = {
+  service: Id | null
+  /** A key or a person. */
+  actor: Id | null
+  actions: readonly Action[] | null
+  from: Timestamp | null
+  to: Timestamp | null
+}
+
+/** Where a page begins: entries older or newer than this one; null: the newest. */
+export type From = { before: number } | { after: number } | null
+
+// Ids are given in the order of commits, times in that of begins: nearly the same. Within this distance both are looked at.
+const NEAR = 10_000
+
 /**
- * Newest first; of one service, or of all. A row without an actor was written by a version before 0014_actors.sql: a key_id means a
- * key, and its absence the operator.
+ * Newest first. A row without an actor was written by a version before 0014_actors.sql: a key_id means a key, and its absence the
+ * operator. Times are bounded by ids as well, so that a page of an old month does not read all newer rows.
  */
-export const entries = (sql: Sql, service: Id | null, most: number) => sql<AuditEntry>`
-  select id, at, service_id, key_id, coalesce(actor_kind, case when key_id is null then 'operator' else 'key' end) as actor_kind,
-         coalesce(actor_id, key_id) as actor_id, actor_name, action, subject_id, detail
-  from audit
-  where ${service}::uuid is null or service_id = ${service}
-  order by id desc
-  limit ${most}`
+export async function browse(sql: Sql, wanted: Wanted, from: From, most: number): Promise<AuditEntry[]> {
+  const { service, actor, actions, from: since, to: until } = wanted
+  const conditions = [
+    service && part`and service_id = ${service}`,
+    actor && part`and actor_id = ${actor}`,
+    actions && part`and action = any (${actions}::text[])`,
+    since &&
+      part`and at >= ${since}::timestamptz
+           and id >= (select a.id from audit a where a.at >= ${since}::timestamptz order by a.at limit 1) - ${NEAR}::bigint`,
+    until &&
+      part`and at < ${until}::timestamptz
+           and id <= (select a.id from audit a where a.at < ${until}::timestamptz order by a.at desc limit 1) + ${NEAR}::bigint`,
+    from && 'before' in from && part`and id < ${from.before}::bigint`,
+    from && 'after' in from && part`and id > ${from.after}::bigint`,
+  ].reduce<Part>((all, one) => (one ? part`${all} ${one}` : all), part``)
+  const isBackwards = from !== null && 'after' in from
+  const rows = await sql<AuditEntry>`
+    select id, at, service_id, key_id, coalesce(actor_kind, case when key_id is null then 'operator' else 'key' end) as actor_kind,
+           coalesce(actor_id, key_id) as actor_id, actor_name, action, subject_id, detail
+    from audit
+    where true ${conditions}
+    order by id ${isBackwards ? part`asc` : part`desc`}
+    limit ${most}`
+  return isBackwards ? rows.reverse() : rows
+}
+
+/** The newest, of one service or of all. */
+export const entries = (sql: Sql, service: Id | null, most: number) =>
+  browse(sql, { service, actor: null, actions: null, from: null, to: null }, null, most)
 
 /** Who did this last; null: nobody, or a version that did not record it. */
 export async function whoDid(

@@ -1,9 +1,6 @@
-import { type AuditEntry, entries } from '../audit/sql.ts'
-import type { Id } from '../core/id.ts'
-import type { Sql } from '../db/connect.ts'
-import { namesOf as keyNames } from '../keys/sql.ts'
+import { entries } from '../audit/sql.ts'
+import { type Change, named } from '../people/changes.ts'
 import { find } from '../services/find.ts'
-import { namesOf as serviceNames } from '../services/sql.ts'
 import { type Command, withStore } from './command.ts'
 import { firstLine, listing, minute, moment } from './print.ts'
 
@@ -21,45 +18,36 @@ export const auditCommands: readonly Command[] = [
       { name: 'most', value: 'NUMBER', number: true, sentence: `How many entries to show. Default: ${MOST}.` },
     ],
     sentence: 'Show who changed keys, templates and services, and who cancelled what; newest first.',
-    more: 'WHO is an API key, or the operator with the name of the system account that ran the command. An entry is added in the same transaction as the change and cannot be changed or deleted. Entries hold ids and settings, never recipients or contents of messages.',
+    more: 'WHO is an API key, a person, or the operator with the name of the system account that ran the command. Names are those of today: entries hold ids. An entry is added in the same transaction as the change and cannot be changed or deleted. Entries hold ids and settings, never recipients or contents of messages.',
     examples: ['herald audit --service "Parking permits" --most 20'],
     run: withStore(async (store, input) => {
-      const named = input.maybe('service')
-      const service = named === undefined ? null : (await find(store, named)).id
-      const found = await withNames(store.db.sql, await entries(store.db.sql, service, input.number('most') ?? MOST))
+      const given = input.maybe('service')
+      const service = given === undefined ? null : (await find(store, given)).id
+      const found = await named(store.db.sql, await entries(store.db.sql, service, input.number('most') ?? MOST))
       const rows = found.map(entry => [
         minute(entry.at),
-        entry.service,
-        who(entry),
+        entry.service_name,
+        whoOf(entry),
         entry.action,
         entry.subject_id,
         entry.detail && JSON.stringify(entry.detail),
       ])
       return {
         text: listing(['WHEN', 'SERVICE', 'WHO', 'DID', 'TO', 'DETAIL'], rows, 'Nothing was changed yet.'),
-        data: { audit: found.map(entry => ({ ...entry, at: moment(entry.at) })) },
+        data: { audit: found.map(presented) },
       }
     }),
   },
 ]
 
-type NamedEntry = AuditEntry & { service: string | null }
-
-/** Entries hold the ids of services and keys; their names are looked up. */
-async function withNames(sql: Sql, found: readonly AuditEntry[]): Promise<NamedEntry[]> {
-  const services = await serviceNames(sql, unique(found.flatMap(entry => entry.service_id ?? [])))
-  const keys = await keyNames(sql, unique(found.flatMap(entry => entry.key_id ?? [])))
-  return found.map(entry => ({
-    ...entry,
-    service: entry.service_id && (services.get(entry.service_id) ?? null),
-    actor_name: entry.key_id === null ? entry.actor_name : (keys.get(entry.key_id) ?? null),
-  }))
-}
-
-const unique = (ids: readonly Id[]) => [...new Set(ids)]
+/** `actor_name` is the name of the key, the person or the system account. What was changed is named by its id. */
+const presented = ({ service_name: service, who: actor_name, subject: _, ...entry }: Change) => ({
+  ...entry,
+  at: moment(entry.at),
+  service,
+  actor_name,
+})
 
 /** `key website (0190…)`, `operator deploy`; without the name where it is not known. */
-const who = ({ actor_kind, actor_id, actor_name }: NamedEntry) =>
-  [actor_kind, actor_name && firstLine(actor_name), actor_id && (actor_name ? `(${actor_id})` : actor_id)]
-    .filter(Boolean)
-    .join(' ')
+const whoOf = ({ actor_kind, actor_id, who }: Change) =>
+  [actor_kind, who && firstLine(who), actor_id && (who ? `(${actor_id})` : actor_id)].filter(Boolean).join(' ')

@@ -2,7 +2,8 @@
 import { find } from '../services/find.ts'
 import { addOrigin, dropOrigin } from '../services/origins.ts'
 import { addToSafelist, dropFromSafelist } from '../services/safelist.ts'
-import { listOrigins, listSafelist, type Origin, type OriginKind } from '../services/sql.ts'
+import { listOrigins, type NewOrigin, type OriginKind } from '../services/sql/origins.ts'
+import { listSafelist } from '../services/sql.ts'
 import { flat, type PlacedFolder, pathText } from '../templates/folder.ts'
 import { addFolder, changeFolder, dropFolder, folderCalled, folderTree } from '../templates/folders.ts'
 import type { Folder } from '../templates/sql/folders.ts'
@@ -56,11 +57,26 @@ const originCommands = (words: Words): readonly Command[] => [
     run: withStore(async (store, input) => {
       const service = await find(store, input.text('SERVICE'))
       const all = await listOrigins(store.db.sql, words.kind, service.id)
-      const rows = all.map(one => [one.id, one.value, one.is_default, minute(one.created_at)])
+      const rows = all.map(one => [
+        one.id,
+        one.value,
+        one.is_default,
+        ...(words.kind === 'reply-to' ? [one.verified_at !== null] : []),
+        minute(one.created_at),
+      ])
+      const verified = words.kind === 'reply-to' ? ['VERIFIED'] : []
       return {
-        text: listing(['ID', words.arg, 'DEFAULT', 'ADDED'], rows, `"${service.name}" has no ${words.called} yet.`),
+        text: listing(
+          ['ID', words.arg, 'DEFAULT', ...verified, 'ADDED'],
+          rows,
+          `"${service.name}" has no ${words.called} yet.`,
+        ),
         data: {
-          [words.list]: all.map(one => ({ ...presentOrigin(words, one), created_at: moment(one.created_at) })),
+          [words.list]: all.map(one => ({
+            ...presentOrigin(words, one),
+            ...(words.kind === 'reply-to' && { verified_at: moment(one.verified_at) }),
+            created_at: moment(one.created_at),
+          })),
         },
       }
     }),
@@ -84,7 +100,7 @@ const originCommands = (words: Words): readonly Command[] => [
   },
 ]
 
-const presentOrigin = (words: Words, { id, service_id, value, is_default }: Omit<Origin, 'created_at'>) => ({
+const presentOrigin = (words: Words, { id, service_id, value, is_default }: NewOrigin) => ({
   id,
   service_id,
   [words.field]: value,

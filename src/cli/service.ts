@@ -101,6 +101,7 @@ export const serviceCommands: readonly Command[] = [
         sentence:
           'A suspended service can read but not send; keys of an archived service are refused. In both states messages that become due end as technical-failure and scheduled jobs as cancelled.',
       },
+      { name: 'reason', value: 'TEXT', sentence: 'Why it is suspended. Its team sees it in the console.' },
       {
         name: 'allow',
         value: 'WHAT',
@@ -156,6 +157,11 @@ function changesFrom(input: CommandInput): Changes {
   if (mailbox !== undefined) changes.mailbox = mailbox
   if (mode === 'trial' || mode === 'live') changes.mode = mode
   if (state === 'active' || state === 'suspended' || state === 'archived') changes.state = state
+  const reason = input.maybe('reason')
+  if (reason !== undefined) {
+    if (state !== 'suspended') throw new UsageError('--reason goes with --state suspended.')
+    changes.suspended_reason = reason
+  }
   if (country !== undefined) changes.home_country = country === 'default' ? null : country.toUpperCase()
   if (prefix !== undefined) changes.sms_prefix = prefix === 'on'
   for (const what of permissionsFrom(input, 'allow')) changes[permissions[what]] = true
@@ -202,6 +208,7 @@ function outputOf(service: ShownService, { sendingDomain, homeCountry }: Config)
     ['id', service.id],
     ['name', service.name],
     ['state', service.state],
+    ...(service.suspended_reason === null ? [] : [['suspended because', service.suspended_reason] as const]),
     ['mode', service.mode],
     ['may send', may.join(', ') || 'nothing'],
     ['name before texts', service.sms_prefix],

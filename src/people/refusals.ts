@@ -19,6 +19,7 @@ export const sentences = {
   notOperator: ['BadRequestError', '"<address>" is not an operator.'],
   alreadyOperator: ['BadRequestError', '"<address>" is already an operator.'],
   alreadyMember: ['BadRequestError', '"<address>" is already in the team of this service.'],
+  tooManyReplyTos: ['BadRequestError', 'A service has at most <most> reply-to addresses. Remove one first.'],
   unknownInvitation: ['NoResultFound', 'This invitation was accepted, withdrawn or has ended.'],
 } as const
 

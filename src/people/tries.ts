@@ -16,7 +16,7 @@ export const MOST_TRIES = { address: 5, network: 30, installation: 600 } as cons
 /** What one try is counted for. `what`: the act, each counted separately. */
 export function tried(
   { clock, seal }: Pick<TryApp, 'clock' | 'seal'>,
-  what: 'link' | 'passkey' | 'single-sign-on' | 'invitation',
+  what: 'link' | 'passkey' | 'single-sign-on' | 'invitation' | 'reply-to',
   { address, network }: { address?: string; network: string },
 ): Tried {
   const now = clock.micros()

@@ -2,13 +2,24 @@ import { type Actor, requirePermission } from '../audit/actor.ts'
 import { CHANNELS } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
-import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom } from './checks.ts'
+import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom, reasonFrom } from './checks.ts'
 import { refuse } from './refusals.ts'
 import { type Changes, isNameTaken, type ShownService, change as write } from './sql.ts'
+
+/** What only operators decide. The mailbox too: a service must not send from that of another. */
+const OPERATORS = [
+  'mode',
+  'state',
+  'suspended_reason',
+  'mailbox',
+  'rate_limit',
+  ...Object.values(CHANNELS).map(({ columns }) => columns.dailyLimit),
+] as const satisfies readonly (keyof Changes)[]
 
 /** Changes the given fields only; a limit of null means the default of the service's mode. */
 export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wanted: Changes): Promise<ShownService> {
   requirePermission(actor, 'manage-service', id)
+  if (OPERATORS.some(field => wanted[field] !== undefined)) requirePermission(actor, 'manage-installation', id)
   const changes = checked(wanted)
   if (changes.name !== undefined && (await isNameTaken(app.db.sql, changes.name, id)))
     throw refuse.serviceNameTaken(changes.name)
@@ -29,5 +40,16 @@ function checked(wanted: Changes): Changes {
     ...wanted,
     ...(wanted.name !== undefined && { name: nameFrom(wanted.name) }),
     ...(wanted.mailbox !== undefined && { mailbox: mailboxOf(wanted.mailbox) }),
+    ...(wanted.suspended_reason != null && { suspended_reason: reasonFrom(wanted.suspended_reason) }),
   }
 }
+
+/** The team sees the reason. Messages that become due meanwhile are not sent. */
+export function suspend(app: { db: { sql: Sql } }, actor: Actor, id: Id, reason: string): Promise<ShownService> {
+  requirePermission(actor, 'manage-installation', id)
+  if (reason.trim() === '') throw refuse.noReason()
+  return change(app, actor, id, { state: 'suspended', suspended_reason: reasonFrom(reason) })
+}
+
+export const resume = (app: { db: { sql: Sql } }, actor: Actor, id: Id): Promise<ShownService> =>
+  change(app, actor, id, { state: 'active' })

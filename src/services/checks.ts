@@ -16,6 +16,16 @@ export function nameFrom(text: string, what = 'name'): string {
   return name
 }
 
+const LONGEST_REASON = 1_000
+
+/** A few sentences that one person writes for others. */
+export function reasonFrom(text: string, what = 'reason'): string {
+  const reason = text.trim()
+  if (reason === '') throw refuse.empty(what)
+  if ([...reason].length > LONGEST_REASON) throw refuse.tooLong(what, LONGEST_REASON)
+  return reason
+}
+
 export function mailboxOf(text: string): string {
   const mailbox = text.trim()
   if (!/^[a-z0-9._-]{1,64}$/.test(mailbox) || /^\.|\.\.|\.$/.test(mailbox)) throw refuse.notMailbox(text)

@@ -11,12 +11,13 @@ import {
   addOrigin as add,
   archiveOrigin,
   clearDefault,
-  hold,
   listOrigins,
   makeDefault,
+  type NewOrigin,
   type Origin,
   type OriginKind,
-} from './sql.ts'
+} from './sql/origins.ts'
+import { hold } from './sql.ts'
 
 type App = HomeApp & { db: Pick<Database, 'sql' | 'transaction'> }
 
@@ -25,14 +26,17 @@ const kinds = {
   sender: { read: senderFrom, taken: refuse.senderTaken, unknown: refuse.unknownSender },
 } satisfies Record<OriginKind, object>
 
-/** The first one becomes the default. With `makeDefault`, an existing one may be given too. */
+/**
+ * One that can be used at once; the console adds reply-to addresses with a link (people/reply-tos.ts). The first one becomes the
+ * default. With `makeDefault`, an existing one may be given too.
+ */
 export async function addOrigin(
   app: App & { ids: { next(): Id } },
   actor: Actor,
   kind: OriginKind,
   service: Id,
   input: { value: string; makeDefault: boolean },
-): Promise<Omit<Origin, 'created_at'>> {
+): Promise<NewOrigin> {
   requirePermission(actor, 'manage-service', service)
   const value = kinds[kind].read(input.value, await planOf(app, service))
   return app.db.transaction(async sql => {
@@ -40,15 +44,31 @@ export async function addOrigin(
     const others = await listOrigins(sql, kind, service)
     const same = others.find(other => other.value.toLowerCase() === value.toLowerCase())
     if (same && !input.makeDefault) throw kinds[kind].taken(value)
-    const is_default = input.makeDefault || others.length === 0
+    if (same && same.verified_at === null) throw refuse.notVerified(value)
+    const is_default = input.makeDefault || others.every(other => other.verified_at === null)
     if (is_default) await clearDefault(sql, kind, service)
     if (same) {
-      await makeDefault(sql, kind, service, same.id)
+      await makeDefault(sql, kind, service, same.id, actor)
       return { ...same, is_default }
     }
     const origin = { id: app.ids.next(), service_id: service, value, is_default }
-    await add(sql, kind, origin)
+    await add(sql, kind, origin, actor)
     return origin
+  })
+}
+
+/** By id. */
+export async function chooseDefault(app: App, actor: Actor, kind: OriginKind, service: Id, id: Id): Promise<Origin> {
+  requirePermission(actor, 'manage-service', service)
+  return app.db.transaction(async sql => {
+    await hold(sql, service)
+    const origin = (await listOrigins(sql, kind, service)).find(one => one.id === id)
+    if (!origin) throw kinds[kind].unknown(id)
+    if (origin.verified_at === null) throw refuse.notVerified(origin.value)
+    if (origin.is_default) return origin
+    await clearDefault(sql, kind, service)
+    await makeDefault(sql, kind, service, id, actor)
+    return { ...origin, is_default: true }
   })
 }
 
@@ -59,7 +79,7 @@ export async function dropOrigin(app: App, actor: Actor, kind: OriginKind, servi
   const wanted = spellings(kind, text, await planOf(app, service))
   const [origin, another] = narrowed(all, text, origin => wanted.includes(origin.value.toLowerCase()))
   if (another) throw refuse.severalEntries(text)
-  if (!origin || (await archiveOrigin(app.db.sql, kind, service, origin.id)).length === 0)
+  if (!origin || (await archiveOrigin(app.db.sql, kind, service, origin.id, actor)).length === 0)
     throw kinds[kind].unknown(text)
   return origin
 }

@@ -30,6 +30,11 @@ export const sentences = {
   notRecipient: ['ValidationError', '"<text>" is neither an e-mail address nor a phone number.'],
   userTaken: ['BadRequestError', '"<email>" is already a team member of this service.'],
   replyToTaken: ['BadRequestError', '"<email>" is already a reply-to address of this service.'],
+  notVerified: [
+    'BadRequestError',
+    '"<email>" is not verified yet. Somebody must open the link that was sent to it first.',
+  ],
+  noReason: ['ValidationError', 'Say why the service is suspended: its team sees it.'],
   senderTaken: ['BadRequestError', '"<sender>" is already a text sender of this service.'],
   safelistTaken: ['BadRequestError', '"<recipient>" is already on the safelist of this service.'],
   unknownUser: ['NoResultFound', 'No team member of this service has the id or e-mail address "<text>".'],

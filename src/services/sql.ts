@@ -30,7 +30,8 @@ export async function load(sql: Sql, id: Id): Promise<StoredService | null> {
            email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, home_country,
            coalesce((select json_agg(json_build_object('id', id, 'email_address', email_address, 'is_default', is_default)
                                      order by created_at, id)
-                     from reply_tos where service_id = services.id and not archived), '[]') as reply_tos,
+                     from reply_tos
+                     where service_id = services.id and not archived and verified_at is not null), '[]') as reply_tos,
            coalesce((select json_agg(json_build_object('id', id, 'sender', sender, 'is_default', is_default)
                                      order by created_at, id)
                      from senders where service_id = services.id and not archived), '[]') as senders,
@@ -47,12 +48,17 @@ export async function load(sql: Sql, id: Id): Promise<StoredService | null> {
 // ——— administration ———
 
 /** A service as operators see it. */
-export type ShownService = Service & { created_at: Timestamp; updated_at: Timestamp | null }
+export type ShownService = Service & {
+  /** Why it is suspended; null: it is not, or nobody said why. */
+  suspended_reason: string | null
+  created_at: Timestamp
+  updated_at: Timestamp | null
+}
 
 const shown = part`
   id, name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
   email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, home_country,
-  created_at, updated_at`
+  suspended_reason, created_at, updated_at`
 
 export async function isEmpty(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ empty: boolean }>`select not exists (select from services) as empty`
@@ -108,7 +114,7 @@ export const matching = (sql: Sql, name: string, idStart: string | null) => sql<
   order by created_at, id
   limit 20`
 
-export type Changes = Partial<Omit<Service, 'id'>>
+export type Changes = Partial<Omit<Service, 'id'> & Pick<ShownService, 'suspended_reason'>>
 
 /** Changes the given fields only. Null when the service does not exist. */
 export async function change(sql: Sql, id: Id, changes: Changes, actor: Actor): Promise<ShownService | null> {
@@ -117,18 +123,21 @@ export async function change(sql: Sql, id: Id, changes: Changes, actor: Actor): 
       update services
       set (name, state, mode, may_send_email, may_send_sms, may_send_international, may_send_files, sms_prefix, mailbox,
            email_daily_limit, sms_daily_limit, rate_limit, email_retention_days, sms_retention_days, home_country,
-           updated_at)
+           suspended_reason, updated_at)
         = (select n.name, n.state, n.mode, n.may_send_email, n.may_send_sms, n.may_send_international, n.may_send_files,
                   n.sms_prefix, n.mailbox, n.email_daily_limit, n.sms_daily_limit, n.rate_limit, n.email_retention_days,
-                  n.sms_retention_days, n.home_country, now()
+                  n.sms_retention_days, n.home_country, case when n.state = 'suspended' then n.suspended_reason end, now()
            from jsonb_populate_record(services, ${JSON.stringify(changes)}::jsonb) as n)
       where id = ${id}
       returning ${shown}
     ),
-    ${recorded('service changed', actor, part`(select id, id as service_id from changed)`, changes)}
+    ${recorded(actionOf(changes), actor, part`(select id, id as service_id from changed)`, changes)}
     select ${shown} from changed`
   return changed ?? null
 }
+
+const actionOf = ({ state }: Changes) =>
+  state === 'suspended' ? 'service suspended' : state === 'active' ? 'service resumed' : 'service changed'
 
 export async function isNameTaken(sql: Sql, name: string, exceptFor: Id): Promise<boolean> {
   const [row] = await sql<{ taken: boolean }>`
@@ -244,6 +253,12 @@ export const listUsers = (sql: Sql, service: Id) => sql<TeamMember>`
   where service_id = ${service}
   order by created_at, id`
 
+/** Names of members by id. */
+export async function memberNames(sql: Sql, ids: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<{ id: Id; name: string }>`select id, name from users where id = any (${bare(ids)}::uuid[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Who can change the roles of others. */
 export const managersOf = (sql: Sql, service: Id) => sql<{ name: string; email_address: string }>`
   select name, email_address
@@ -303,47 +318,7 @@ export const teamSizes = (sql: Sql, services: readonly Id[]) => sql<{ service_id
   where service_id = any (${bare(services)}::uuid[])
   group by service_id`
 
-/** Reply-to addresses and text senders have the same structure: values of a service, one of them the default. */
-export type OriginKind = 'reply-to' | 'sender'
-export type Origin = { id: Id; service_id: Id; value: string; is_default: boolean; created_at: Timestamp }
-
-const origins = {
-  'reply-to': { table: part`reply_tos`, value: part`email_address` },
-  sender: { table: part`senders`, value: part`sender` },
-} satisfies Record<OriginKind, object>
-
-export const listOrigins = (sql: Sql, kind: OriginKind, service: Id) => sql<Origin>`
-  select id, service_id, ${origins[kind].value} as value, is_default, created_at
-  from ${origins[kind].table}
-  where service_id = ${service}
-    and not archived
-  order by created_at, id`
-
-export const addOrigin = (sql: Sql, kind: OriginKind, origin: Omit<Origin, 'created_at'>) => sql`
-  insert into ${origins[kind].table} (id, service_id, ${origins[kind].value}, is_default)
-  values (${origin.id}, ${origin.service_id}, ${origin.value}, ${origin.is_default})`
-
-export const clearDefault = (sql: Sql, kind: OriginKind, service: Id) => sql`
-  update ${origins[kind].table}
-  set is_default = false
-  where service_id = ${service}
-    and is_default`
-
-export const makeDefault = (sql: Sql, kind: OriginKind, service: Id, id: Id) => sql`
-  update ${origins[kind].table}
-  set is_default = true
-  where id = ${id}
-    and service_id = ${service}
-    and not archived`
-
-/** Sent messages refer to it, so it is hidden instead of deleted. */
-export const archiveOrigin = (sql: Sql, kind: OriginKind, service: Id, id: Id) => sql`
-  update ${origins[kind].table}
-  set archived = true
-  where id = ${id}
-    and service_id = ${service}
-    and not archived
-  returning id`
+export { listOrigins, type Origin, type OriginKind } from './sql/origins.ts'
 
 export type SafelistEntry = { id: Id; service_id: Id; recipient: string; created_at: Timestamp }
 

@@ -12,6 +12,15 @@ export function startsOfDays(now: number, timeZone: string, days: number): numbe
   })
 }
 
+/** When a day like 2026-11-12 begins in this zone, in milliseconds since 1970; null: it is no day. `after`: so many days later. */
+export function startOfDay(text: string, timeZone: string, after = 0): number | null {
+  const [, year, month, day] = (/^(20\d\d)-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number)
+  if (year === undefined || month === undefined || day === undefined) return null
+  const midnight = Date.UTC(year, month - 1, day)
+  if (new Date(midnight).getUTCDate() !== day) return null
+  return instantOf(midnight + after * 24 * HOUR_MS, timeZone)
+}
+
 /** What an instant is called in the zone. */
 function localOf(ms: number, timeZone: string) {
   const parts = formatOf(timeZone).formatToParts(ms)

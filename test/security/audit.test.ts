@@ -11,9 +11,9 @@ import { actorOf } from '../../src/keys/key.ts'
 import { revoke } from '../../src/keys/revoke.ts'
 import { cancel as cancelMessage } from '../../src/notifications/cancel.ts'
 import { removeMember } from '../../src/people/members.ts'
-import { change } from '../../src/services/change.ts'
+import { change, resume, suspend } from '../../src/services/change.ts'
 import { create as createService } from '../../src/services/create.ts'
-import { addOrigin, dropOrigin } from '../../src/services/origins.ts'
+import { addOrigin, chooseDefault, dropOrigin } from '../../src/services/origins.ts'
 import { addUser } from '../../src/services/people.ts'
 import { addToSafelist, dropFromSafelist } from '../../src/services/safelist.ts'
 import { archive } from '../../src/templates/archive.ts'
@@ -188,8 +188,18 @@ type OfSenders = 'message sent' | 'message sent again' | 'messages exported' | '
 /** Of people who delete from the inbox; what a key deletes there is not recorded: test/inbox.test.ts. */
 type OfInbox = 'captured message deleted' | 'inbox emptied'
 
+/** Of requests to go live and of links to addresses: test/console/settings.test.ts. Of the installation: test/console/system.test.ts. */
+type OfOthers =
+  | 'live requested'
+  | 'live granted'
+  | 'live declined'
+  | 'reply-to verified'
+  | 'sending held'
+  | 'sending released'
+  | 'provider tested'
+
 /** Every other action, by its verb; Herald itself disables a webhook. */
-const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders | OfInbox>, Change> = {
+const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders | OfInbox | OfOthers>, Change> = {
   'key created': async actor => ({ subject: (await createKey(here.parts, actor, service, newKey)).id }),
   'key revoked': async actor => {
     const { id } = await createKey(here.parts, OPERATOR, service, newKey)
@@ -221,6 +231,38 @@ const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders 
   'service changed': async actor => ({
     subject: (await change(here.parts, actor, service.id, { email_daily_limit: 70 })).id,
   }),
+  'service suspended': async actor => {
+    const { id } = await suspend(here.parts, actor, service.id, 'Too many bounces')
+    await resume(here.parts, OPERATOR, id)
+    return { subject: id }
+  },
+  'service resumed': async actor => {
+    await suspend(here.parts, OPERATOR, service.id, 'Too many bounces')
+    try {
+      return { subject: (await resume(here.parts, actor, service.id)).id }
+    } catch (error) {
+      await resume(here.parts, OPERATOR, service.id) // the other changes need it
+      throw error
+    }
+  },
+  'reply-to added': async actor => ({ subject: (await newReplyTo(actor)).id }),
+  'reply-to removed': async actor => {
+    const { id } = await newReplyTo(OPERATOR)
+    return { subject: (await dropOrigin(here.parts, actor, 'reply-to', service.id, id)).id }
+  },
+  'default reply-to chosen': async actor => {
+    const { id } = await newReplyTo(OPERATOR)
+    return { subject: (await chooseDefault(here.parts, actor, 'reply-to', service.id, id)).id }
+  },
+  'sender added': async actor => ({ subject: (await newSender(actor)).id }),
+  'sender removed': async actor => {
+    const { id } = await newSender(OPERATOR)
+    return { subject: (await dropOrigin(here.parts, actor, 'sender', service.id, id)).id }
+  },
+  'default sender chosen': async actor => {
+    const { id } = await newSender(OPERATOR)
+    return { subject: (await chooseDefault(here.parts, actor, 'sender', service.id, id)).id }
+  },
   'message cancelled': async actor => {
     const subject = await scheduledMessage()
     await cancelMessage({ ...here.parts, sql: here.parts.db.sql }, actor, service.id, subject)
@@ -243,6 +285,12 @@ const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders 
   'webhook replayed': onWebhook((actor, id) => replay(here.parts, actor, owner(), id, { from: '2026-01-15' })),
   'webhook removed': onWebhook((actor, id) => removeWebhook(here.parts, actor, owner(), id)),
 }
+
+let origins = 0
+const newReplyTo = (actor: Actor) =>
+  addOrigin(here.parts, actor, 'reply-to', service.id, { value: `r${++origins}@example.org`, makeDefault: false })
+const newSender = (actor: Actor) =>
+  addOrigin(here.parts, actor, 'sender', service.id, { value: `S${++origins}`, makeDefault: false })
 
 const newFolder = (actor: Actor = OPERATOR) =>
   addFolder(here.parts, actor, service.id, `Folder ${here.parts.ids.next()}`)
@@ -319,9 +367,6 @@ describe('an actor without the permission is refused and nothing is recorded', (
     'team member added': actor =>
       addUser(here.parts, actor, service.id, { name: 'Bob', email_address: 'bob@example.org' }),
     'team member removed': actor => removeMember(here.parts, actor, service.id, service.user.id),
-    'sender added': actor =>
-      addOrigin(here.parts, actor, 'sender', service.id, { value: 'Herald', makeDefault: false }),
-    'sender removed': actor => dropOrigin(here.parts, actor, 'sender', service.id, 'Herald'),
     'safelist entry added': actor => addToSafelist(here.parts, actor, service.id, 'bob@example.org'),
     'safelist entry removed': actor => dropFromSafelist(here.parts, actor, service.id, 'bob@example.org'),
   }

@@ -8,6 +8,7 @@ import { people } from './fr/people.ts'
 import { send } from './fr/send.ts'
 import { sendFile } from './fr/send-file.ts'
 import { services } from './fr/services.ts'
+import { settings } from './fr/settings.ts'
 import { sheets } from './fr/sheets.ts'
 import { signIn } from './fr/sign-in.ts'
 import { team } from './fr/team.ts'
@@ -23,6 +24,7 @@ export const french: Readonly<Record<string, string>> = {
   ...send,
   ...sendFile,
   ...services,
+  ...settings,
   ...sheets,
   ...signIn,
   ...team,

@@ -12,6 +12,16 @@ export const currentNames = (sql: Sql, service: Id, ids: readonly Id[]) => sql<T
   where t.service_id = ${service}
     and t.id = any (${ids}::uuid[])`
 
+/** The current names of templates of any service, by id. */
+export async function templateNames(sql: Sql, ids: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<{ id: Id; name: string }>`
+    select t.id, v.name
+    from templates t
+    join template_versions v on v.template_id = t.id and v.version = t.version
+    where t.id = any (${ids}::uuid[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** A template that can be used; null when there is none. */
 export async function newestLive(sql: Sql, service: Id): Promise<TemplateName | null> {
   const [found] = await sql<TemplateName>`

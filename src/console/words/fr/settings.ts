@@ -1,0 +1,2 @@
+/** Settings, changes, and the operator's pages. */
+export const settings = {}
