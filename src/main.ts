@@ -190,6 +190,7 @@ export async function start(
       log,
       metrics,
       hints,
+      hold,
       services,
       authenticate,
       templates,

@@ -18,6 +18,7 @@ import type { Accept, Dispatcher } from './notifications/accept.ts'
 import type { ProviderGroups, RenderLarge } from './notifications/hand-over.ts'
 import type { OidcClient } from './people/oidc.ts'
 import type { AcceptReceipts, WebhookEndpoint } from './providers/port.ts'
+import type { Hold } from './queue/hold.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
 import type { Services } from './services/load.ts'
@@ -49,6 +50,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   log: Log
   metrics: Metrics
   hints: EventHints
+  /** Whether sending is held, as this process knows it. */
+  hold: Pick<Hold, 'isHeld' | 'look'>
   services: Services
   authenticate: Authenticate
   templates: Templates

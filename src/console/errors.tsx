@@ -87,14 +87,14 @@ export function notPermitted(
     t`You may not see this page`,
     <>
       <p>
-        {rich`This page of ${<bdi>{service.name}</bdi>} is for ${listed(roles)}.`}{' '}
+        {rich`This page of ${<bdi>{service.name}</bdi>} is for ${listed(roles.length === 0 ? [t`operators`] : roles)}.`}{' '}
         {role
           ? /^[aeiou]/.test(role)
             ? rich`You are an ${<strong>{say(ROLE_NAMES[role])}</strong>} there.`
             : rich`You are a ${<strong>{say(ROLE_NAMES[role])}</strong>} there.`
           : t`As an operator you see its settings and counts. To see its messages and templates, join its team.`}
       </p>
-      {role && managers.length > 0 && (
+      {role && roles.length > 0 && managers.length > 0 && (
         <p>{rich`Ask a manager to change your role: ${managers.map(({ name, email_address }, at) => (
           <>
             {at > 0 && '; '}

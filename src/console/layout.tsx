@@ -24,7 +24,16 @@ export type Frame = {
   /** Services of the switcher. */
   services: readonly { id: Id; name: string }[]
   /** The service of the page. */
-  service: { id: Id; name: string; mode: 'trial' | 'live'; may(permission: Permission): boolean } | null
+  service: {
+    id: Id
+    name: string
+    mode: 'trial' | 'live'
+    isSuspended: boolean
+    suspendedReason: string | null
+    may(permission: Permission): boolean
+  } | null
+  /** Whether all sending is paused until an operator releases it. */
+  isHeld: boolean
 }
 
 export type Shown = { title: string; body: VNode; width?: 'narrow' | 'wide' | 'solo'; nav?: string }
@@ -163,6 +172,7 @@ function App({ shown, frame }: { shown: Shown; frame: Frame }) {
           </div>
         </nav>
         <div class="main">
+          <Banners frame={frame} />
           <Topbar frame={frame} />
           <main class={shown.width ? `page page-${shown.width}` : 'page'} id="main" tabIndex={-1}>
             {shown.body}
@@ -314,6 +324,37 @@ function Topbar({ frame: { context, service, person, has } }: { frame: Frame }) 
     </header>
   )
 }
+
+/** What holds for every page: sending is paused, the service is suspended. */
+const Banners = ({ frame: { context, isHeld, service, person, has } }: { frame: Frame }) => (
+  <>
+    {isHeld && (
+      <div class="banner" role="status">
+        {person?.is_operator ? (
+          <>
+            <span>{t`Sending is held: messages are accepted and wait.`}</span>
+            {has('GET', '/operator/system') && (
+              <>
+                {' '}
+                <a href={context.url('/operator/system#sending')}>{t`Release it`}</a>
+              </>
+            )}
+          </>
+        ) : (
+          <span>{t`Sending is paused by the operator. Messages are accepted and wait.`}</span>
+        )}
+      </div>
+    )}
+    {service?.isSuspended && (
+      <div class="banner" role="status">
+        <span>
+          {t`This service is suspended and sends nothing.`}{' '}
+          {service.suspendedReason && rich`The operator says: ${<bdi>{service.suspendedReason}</bdi>}`}
+        </span>
+      </div>
+    )}
+  </>
+)
 
 const Keys = ({ keys }: { keys: readonly string[] }) => (
   <dt>

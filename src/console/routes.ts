@@ -9,6 +9,7 @@ import {
   removeOnePasskey,
   renameOnePasskey,
 } from './account/passkeys.tsx'
+import { changesPage, exportChanges } from './changes/changes.tsx'
 import {
   confirmTemplate,
   liveTemplate,
@@ -41,6 +42,12 @@ import { changeUpload, downloadBadRows, showUpload } from './send/upload.tsx'
 import { exampleFile } from './send/upload-page.tsx'
 import { addService, allServices, newService } from './services/all.tsx'
 import { myServices } from './services/mine.tsx'
+import { changeForm, saveChanges } from './settings/change.tsx'
+import { limitsForm, resumeService, saveLimits, suspendForm, suspendService } from './settings/limits.tsx'
+import * as live from './settings/live.tsx'
+import * as origins from './settings/origins.tsx'
+import { replyToConfirmed, replyToPage } from './settings/reply-to-link.tsx'
+import { settingsPage } from './settings/settings.tsx'
 import { confirmByLink, confirmByPasskey, confirmOptions, confirmPage } from './sign-in/confirm.tsx'
 import { linkPage, spendLinkPage } from './sign-in/link.tsx'
 import { passkeyAnswer, passkeyOptions } from './sign-in/passkey.ts'
@@ -167,6 +174,32 @@ export const pages: readonly PageRow[] = [
   // Inbox.
 
   // Settings and changes.
+  ['GET', '/s/:service/settings', may('see-service'), settingsPage],
+  ['GET', '/s/:service/settings/change', may('manage-service'), changeForm],
+  ['POST', '/s/:service/settings/change', fresh(may('manage-service')), saveChanges],
+  ['GET', '/s/:service/settings/limits', may('manage-installation'), limitsForm],
+  ['POST', '/s/:service/settings/limits', fresh(may('manage-installation')), saveLimits],
+  ['GET', '/s/:service/settings/suspend', may('manage-installation'), suspendForm],
+  ['POST', '/s/:service/settings/suspend', fresh(may('manage-installation')), suspendService],
+  ['POST', '/s/:service/settings/resume', fresh(may('manage-installation')), resumeService],
+  ['GET', '/s/:service/settings/reply-to/new', may('manage-service'), origins.newReplyTo],
+  ['POST', '/s/:service/settings/reply-to/new', fresh(may('manage-service')), origins.saveReplyTo],
+  ['POST', '/s/:service/settings/reply-to/:id/again', fresh(may('manage-service')), origins.replyToAgain],
+  ['POST', '/s/:service/settings/reply-to/:id/default', fresh(may('manage-service')), origins.replyToDefault],
+  ['POST', '/s/:service/settings/reply-to/:id/remove', fresh(may('manage-service')), origins.replyToRemoved],
+  ['GET', '/s/:service/settings/senders/new', may('manage-service'), origins.newSender],
+  ['POST', '/s/:service/settings/senders/new', fresh(may('manage-service')), origins.saveSender],
+  ['POST', '/s/:service/settings/senders/:id/default', fresh(may('manage-service')), origins.senderDefault],
+  ['POST', '/s/:service/settings/senders/:id/remove', fresh(may('manage-service')), origins.senderRemoved],
+  ['GET', '/s/:service/settings/live', may('see-service'), live.livePage],
+  ['POST', '/s/:service/settings/live', fresh(may('manage-service')), live.askForLive],
+  ['POST', '/s/:service/settings/live/grant', fresh(may('manage-installation')), live.grant],
+  ['POST', '/s/:service/settings/live/decline', fresh(may('manage-installation')), live.decline],
+  ['POST', '/s/:service/settings/live/end', fresh(may('manage-installation')), live.endLive],
+  ['GET', '/reply-to/:token', anyone, replyToPage],
+  ['POST', '/reply-to/:token', anyone, replyToConfirmed],
+  ['GET', '/s/:service/changes', may('manage-service'), changesPage],
+  ['GET', '/s/:service/changes/export', may('manage-service'), exportChanges],
 
   // Operator: system and audit.
 ]

@@ -74,7 +74,7 @@ export async function readReplyToLink(
   return isToken(token) ? askedReplyTo(app.db.sql, digestOf(token), fromMicros(app.clock.micros())) : null
 }
 
-/** `actor`: who is signed in; null: whoever reads the mail. Null: the link is worth nothing. */
+/** `actor`: who is signed in; null: the reader of the mail. Returns null when the link is worth nothing. */
 export async function verifyReplyTo(
   app: Pick<App, 'db' | 'clock'>,
   actor: Actor | null,

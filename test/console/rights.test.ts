@@ -126,6 +126,32 @@ const RIGHTS: Readonly<Record<string, string>> = {
   // Inbox.
 
   // Settings and changes.
+  'GET /s/:service/settings': 'VASDMO',
+  'GET /s/:service/settings/change': 'MO',
+  'POST /s/:service/settings/change': 'MO',
+  'GET /s/:service/settings/limits': 'O',
+  'POST /s/:service/settings/limits': 'O',
+  'GET /s/:service/settings/suspend': 'O',
+  'POST /s/:service/settings/suspend': 'O',
+  'POST /s/:service/settings/resume': 'O',
+  'GET /s/:service/settings/reply-to/new': 'MO',
+  'POST /s/:service/settings/reply-to/new': 'MO',
+  'POST /s/:service/settings/reply-to/:id/again': 'MO',
+  'POST /s/:service/settings/reply-to/:id/default': 'MO',
+  'POST /s/:service/settings/reply-to/:id/remove': 'MO',
+  'GET /s/:service/settings/senders/new': 'MO',
+  'POST /s/:service/settings/senders/new': 'MO',
+  'POST /s/:service/settings/senders/:id/default': 'MO',
+  'POST /s/:service/settings/senders/:id/remove': 'MO',
+  'GET /s/:service/settings/live': 'VASDMO',
+  'POST /s/:service/settings/live': 'MO',
+  'POST /s/:service/settings/live/grant': 'O',
+  'POST /s/:service/settings/live/decline': 'O',
+  'POST /s/:service/settings/live/end': 'O',
+  'GET /reply-to/:token': 'anyone',
+  'POST /reply-to/:token': 'anyone 410',
+  'GET /s/:service/changes': 'MO',
+  'GET /s/:service/changes/export': 'MO',
 
   // Operator: system and audit.
 }
@@ -148,6 +174,21 @@ const FRESH = [
   'POST /s/:service/team/:member',
   'POST /s/:service/team/:member/remove',
   'POST /s/:service/join',
+  'POST /s/:service/settings/change',
+  'POST /s/:service/settings/limits',
+  'POST /s/:service/settings/suspend',
+  'POST /s/:service/settings/resume',
+  'POST /s/:service/settings/reply-to/new',
+  'POST /s/:service/settings/reply-to/:id/again',
+  'POST /s/:service/settings/reply-to/:id/default',
+  'POST /s/:service/settings/reply-to/:id/remove',
+  'POST /s/:service/settings/senders/new',
+  'POST /s/:service/settings/senders/:id/default',
+  'POST /s/:service/settings/senders/:id/remove',
+  'POST /s/:service/settings/live',
+  'POST /s/:service/settings/live/grant',
+  'POST /s/:service/settings/live/decline',
+  'POST /s/:service/settings/live/end',
 ]
 
 const MEMBERS = { V: 'viewer', A: 'author', S: 'sender', D: 'developer', M: 'manager' } as const satisfies Record<

@@ -63,6 +63,9 @@ export function FirstSteps({ visit, template }: { visit: ServiceVisit; template:
                 <h2>{t`Ask to go live`}</h2>
                 <p class="muted">{t`An operator looks at your sender address and your limits, and makes the service live.`}</p>
               </div>
+              <a class="btn btn-sm" href={url(`/s/${service.id}/settings/live`)}>
+                {t`Ask`}
+              </a>
             </li>
           )}
         </ol>

@@ -81,7 +81,15 @@ export function createSite(parts: Parts, rows: readonly PageRow[]): Site {
       has: (method, path) => known.has(`${method} ${path}`),
       person: signedIn?.person ?? null,
       services: signedIn?.memberships.map(one => ({ id: one.service_id, name: one.service_name })) ?? [],
-      service: on && { id: on.service.id, name: on.service.name, mode: on.service.mode, may: on.may },
+      service: on && {
+        id: on.service.id,
+        name: on.service.name,
+        mode: on.service.mode,
+        isSuspended: on.service.state === 'suspended',
+        suspendedReason: on.service.suspended_reason,
+        may: on.may,
+      },
+      isHeld: parts.hold.isHeld(),
     }),
     visitOf(arrival, signedIn, signal) {
       const { request, place, browser, token, here } = arrival

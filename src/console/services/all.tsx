@@ -1,13 +1,15 @@
 // All services of the installation, for operators: search, add.
+import { openRequests } from '../../live-requests/read.ts'
 import { joinService } from '../../people/members.ts'
 import { create } from '../../services/create.ts'
 import { list, type ShownService, teamSizes } from '../../services/sql.ts'
-import { Card, Empty, Icon, PageHead, Time } from '../components/basics.tsx'
+import { Callout, Card, Empty, Icon, PageHead, Time } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
 import { Choices, ErrorSummary, Form, Input } from '../components/form.tsx'
 import { FilterSelect, Filters, SearchField, Table, Title } from '../components/list.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { settingsPath } from '../settings/rows.tsx'
 import { mark, plural, say, t } from '../words/index.ts'
 import { ServiceMode } from './mode.tsx'
 
@@ -16,9 +18,10 @@ const MOST = 100
 export async function allServices(visit: SignedInVisit): Promise<Answer> {
   const { parts, query, url, formats } = visit
   const [name, mode] = [query.get('name')?.trim() ?? '', query.get('mode') ?? '']
-  const all = await list(parts.db.sql)
+  const [all, requests] = await Promise.all([list(parts.db.sql), openRequests(parts, visit.actor)])
+  const asking = new Set(requests.map(({ service_id }) => service_id))
   const found = all
-    .filter(service => fits(service, name.toLowerCase(), mode))
+    .filter(service => (mode === 'asking' ? asking.has(service.id) : fits(service, name.toLowerCase(), mode)))
     .sort((a, b) => a.name.localeCompare(b.name))
   const shown = found.slice(0, MOST)
   const sizes = new Map(
@@ -49,6 +52,19 @@ export async function allServices(visit: SignedInVisit): Promise<Answer> {
             {t`Add a service`}
           </a>
         </PageHead>
+        {requests.length > 0 && (
+          <Callout tone="info">
+            <p>
+              <a href={url('/operator/services?mode=asking')}>
+                {plural(
+                  requests.length,
+                  t`${formats.number(requests.length)} service asks to go live`,
+                  t`${formats.number(requests.length)} services ask to go live`,
+                )}
+              </a>
+            </p>
+          </Callout>
+        )}
         <Filters label={t`Services`} action="/operator/services">
           <div class="search">
             <SearchField name="name" label={t`Service name`} value={name} />
@@ -84,7 +100,21 @@ export async function allServices(visit: SignedInVisit): Promise<Answer> {
               keyOf={({ id }) => id}
               columns={[
                 { head: t`Service`, cell: service => <Title href={url(`/s/${service.id}`)}>{service.name}</Title> },
-                { head: t`Mode`, kind: 'status', cell: service => <ServiceMode service={service} /> },
+                {
+                  head: t`Mode`,
+                  kind: 'status',
+                  cell: service => (
+                    <>
+                      <ServiceMode service={service} />
+                      {asking.has(service.id) && (
+                        <>
+                          {' '}
+                          <a href={url(settingsPath(service.id, '/live'))}>{t`Asks to go live`}</a>
+                        </>
+                      )}
+                    </>
+                  ),
+                },
                 { head: t`People`, kind: 'num', cell: ({ id }) => formats.number(sizes.get(id) ?? 0) },
                 { head: t`Added`, kind: 'num', cell: ({ created_at }) => <Time at={created_at} /> },
               ]}
@@ -103,6 +133,7 @@ const MODES = [
   ['trial', mark('Trial')],
   ['suspended', mark('Suspended')],
   ['archived', mark('Archived')],
+  ['asking', mark('Asks to go live')],
 ] as const
 
 /** Archived services are shown only when they are asked for. */

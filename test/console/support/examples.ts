@@ -320,6 +320,79 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   // Inbox.
 
   // Settings and changes.
+  'GET /s/:service/settings': { kind: 'page', views: { viewer: { who: 'viewer' }, operator: { who: 'operator' } } },
+  'GET /s/:service/settings/change': { kind: 'page' },
+  'POST /s/:service/settings/change': {
+    kind: 'act',
+    form: ({ name }) => ({
+      name,
+      files: 'files',
+      country: 'gb',
+      email_retention_days: '8',
+      sms_retention_days: '7',
+    }),
+  },
+  'GET /s/:service/settings/limits': { kind: 'page', who: 'operator' },
+  'POST /s/:service/settings/limits': {
+    kind: 'act',
+    form: () => ({ mailbox: 'permits', email_daily_limit: '12000', sms_daily_limit: '2000', rate_limit: '' }),
+  },
+  'GET /s/:service/settings/suspend': { kind: 'page', who: 'operator' },
+  'POST /s/:service/settings/suspend': { kind: 'act', form: () => ({ reason: 'Too many bounces.' }), order: 8 },
+  'POST /s/:service/settings/resume': { kind: 'act', order: 9 },
+  'GET /s/:service/settings/reply-to/new': { kind: 'page' },
+  'POST /s/:service/settings/reply-to/new': {
+    kind: 'act',
+    form: ({ id }) => ({ value: `more.${id.slice(0, 8)}@eastmere.example` }),
+  },
+  'POST /s/:service/settings/reply-to/:id/again': {
+    kind: 'act',
+    ids: ({ settings }) => ({ id: settings.unverified }),
+    order: 1,
+  },
+  'POST /s/:service/settings/reply-to/:id/default': { kind: 'act', ids: ({ settings }) => ({ id: settings.replyTo }) },
+  'POST /s/:service/settings/reply-to/:id/remove': {
+    kind: 'act',
+    ids: ({ settings }) => ({ id: settings.replyTo }),
+    order: 5,
+  },
+  'GET /s/:service/settings/senders/new': { kind: 'page' },
+  'POST /s/:service/settings/senders/new': { kind: 'act', form: () => ({ value: 'PERMITS' }) },
+  'POST /s/:service/settings/senders/:id/default': { kind: 'act', ids: ({ settings }) => ({ id: settings.other }) },
+  'POST /s/:service/settings/senders/:id/remove': {
+    kind: 'act',
+    ids: ({ settings }) => ({ id: settings.sender }),
+    order: 5,
+  },
+  'GET /s/:service/settings/live': {
+    kind: 'page',
+    views: {
+      trial: { ids: (_of, { empty }) => ({ service: empty }) },
+      asked: { ids: (_of, { trial }) => ({ service: trial }) },
+      decide: { ids: (_of, { trial }) => ({ service: trial }), who: 'operator' },
+      operator: { who: 'operator' },
+    },
+  },
+  'POST /s/:service/settings/live/end': { kind: 'act', order: 1 },
+  'POST /s/:service/settings/live': {
+    kind: 'act',
+    form: () => ({ purpose: 'Reminders to residents.', email_a_day: '900', considered: 'yes' }),
+    order: 2,
+  },
+  'POST /s/:service/settings/live/decline': { kind: 'act', form: () => ({ reason: 'Not yet.' }), order: 3 },
+  'POST /s/:service/settings/live/grant': { kind: 'act', order: 4 },
+  'GET /reply-to/:token': {
+    kind: 'page',
+    who: null,
+    ids: ({ settings }) => ({ token: settings.link }),
+    views: { over: { ids: () => ({ token: 'x' }), who: null, status: 410 } },
+  },
+  'POST /reply-to/:token': { kind: 'act', ids: () => ({ token: 'x' }) },
+  'GET /s/:service/changes': {
+    kind: 'page',
+    views: { nothing: { query: () => '?from=2020-01-01&to=2020-01-02' } },
+  },
+  'GET /s/:service/changes/export': { kind: 'file' },
 
   // Operator: system and audit.
 }

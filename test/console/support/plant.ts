@@ -14,6 +14,7 @@ import type { Status } from '../../../src/notifications/status.ts'
 import type { Parts } from '../../../src/parts.ts'
 import { invite } from '../../../src/people/invitations.ts'
 import { printLink } from '../../../src/people/links.ts'
+import { addReplyTo } from '../../../src/people/reply-tos.ts'
 import { startSession } from '../../../src/people/session.ts'
 import { digestOf, newToken } from '../../../src/people/token.ts'
 import { change } from '../../../src/services/change.ts'
@@ -55,6 +56,8 @@ export type PlantedService = {
   uploads: Record<'ready' | 'errors' | 'columns' | 'unreadable', Id>
   /** The token of the invitation is `token`. */
   team: { member: Id; invitation: Id; token: string }
+  /** A reply-to address that can be used and one whose link is `link`, and two text senders. */
+  settings: { replyTo: Id; unverified: Id; link: string; sender: Id; other: Id }
 }
 
 export type Planted = {
@@ -62,6 +65,8 @@ export type Planted = {
   other: PlantedService
   /** It has no message and no template. */
   empty: Id
+  /** In trial, with a request to go live. */
+  trial: Id
   people: Record<Who, PlantedPerson>
   /** The token of a link that signs in the viewer, made at the machine. */
   link: string
@@ -93,6 +98,7 @@ export async function plant(place: Place): Promise<Planted> {
     people[who] = await member(parts, service.id, NAMES[who], who)
   people.stranger = await member(parts, other.id, NAMES.stranger, 'manager')
   await member(parts, empty, NAMES.manager, 'author')
+  const trial = await plantTrial(parts, people.manager)
   await plantHistory(parts, service)
   service.uploads = await plantUploads(parts, service, people.sender)
   people.operator = await person(parts, NAMES.operator, { isOperator: true })
@@ -105,7 +111,17 @@ export async function plant(place: Place): Promise<Planted> {
     ...{ service: null, role: null, address: 'next.operator@eastmere.example', console: place.address },
   })
   const spare = { person: (await person(parts, 'Odd One', { isOperator: false })).id, invitation }
-  return { service, other, empty, people, link: path.split('/').at(-1) ?? '', senders, spare }
+  return { service, other, empty, trial, people, link: path.split('/').at(-1) ?? '', senders, spare }
+}
+
+/** A service in trial that asks to go live. */
+async function plantTrial(parts: Parts, manager: PlantedPerson): Promise<Id> {
+  const { id } = await createService(parts, OPERATOR, { name: 'Road closures', mode: 'trial' })
+  await member(parts, id, manager.name, 'manager')
+  await parts.db.sql`
+    insert into live_requests (id, service_id, purpose, email_a_day, asked_by)
+    values (${parts.ids.next()}, ${id}, 'Notices to residents about closed streets, two days ahead.', 1200, ${manager.id})`
+  return id
 }
 
 /** A member with this role; somebody who belongs to other services already is the same person. */
@@ -245,8 +261,7 @@ export async function plantService(
     sms_daily_limit: 2_000,
   })
   const user = await addUser(parts, OPERATOR, id, { name: boss + mark, email_address: addressOf(boss) })
-  await addOrigin(parts, OPERATOR, 'reply-to', id, { value: 'permits@eastmere.example', makeDefault: true })
-  await addOrigin(parts, OPERATOR, 'sender', id, { value: 'EASTMERE', makeDefault: true })
+  const settings = await plantOrigins(place, id)
   const made = await createKey(parts, OPERATOR, service, {
     name: `Production${mark}`,
     key_type: 'normal',
@@ -285,7 +300,22 @@ export async function plantService(
       ...(await plantInvitation(place, id, `${name.length}.${id.slice(0, 8)}@eastmere.example`)),
     },
     jobs: await plantJobs(call, templates, mark),
+    settings,
   }
+}
+
+async function plantOrigins({ parts, address }: Place, service: Id): Promise<PlantedService['settings']> {
+  const add = (kind: 'reply-to' | 'sender', value: string, makeDefault: boolean) =>
+    addOrigin(parts, OPERATOR, kind, service, { value, makeDefault })
+  const replyTo = await add('reply-to', 'permits@eastmere.example', true)
+  const sender = await add('sender', 'EASTMERE', true)
+  const other = await add('sender', '+44 7911 123000', false)
+  const asked = { address: `appeals.${service.slice(0, 8)}@eastmere.example`, console: address }
+  const unverified = await addReplyTo(parts, OPERATOR, service, asked)
+  // The token is in the mail only.
+  const link = newToken()
+  await parts.db.sql`update reply_tos set link_digest = ${digestOf(link)} where id = ${unverified.id}`
+  return { replyTo: replyTo.id, unverified: unverified.id, link, sender: sender.id, other: other.id }
 }
 
 type Call = ReturnType<typeof caller>
