@@ -6,6 +6,27 @@ export type Format = (typeof FORMATS)[number]
 
 export type ReportRow = Readonly<Record<string, string | number | null>>
 
+/** The next page is read while this one is written. */
+export async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+  const read = () => {
+    const next = pages.next()
+    // Reported when it is awaited; the reader may have gone before.
+    next.catch(() => {})
+    return next
+  }
+  let next = read()
+  try {
+    for (;;) {
+      const { done, value } = await next
+      if (done) return
+      next = read()
+      yield value
+    }
+  } finally {
+    await pages.return(undefined)
+  }
+}
+
 /** The header, if the format has one. */
 export const headOf = (names: readonly string[], format: Format) => (format === 'csv' ? `${csvRow(names)}\r\n` : '')
 

@@ -14,7 +14,7 @@ import {
   NO_FILTERS,
   type StatusFilter,
 } from '../timeline/browse.ts'
-import { type Format, headOf, type ReportRow, writerOf } from './lines.ts'
+import { ahead, type Format, headOf, type ReportRow, writerOf } from './lines.ts'
 import type { Period } from './period.ts'
 
 export const MESSAGE_COLUMNS = [
@@ -51,7 +51,7 @@ export async function* reportMessages(
   yield headOf(MESSAGE_COLUMNS, format)
   const filters = { ...NO_FILTERS, ...period, status, template, keyType: key.key_type }
   const options = { withRecipients: true, size: PAGE, countParts: partsIn(app.templates, service) }
-  for await (const rows of everyMessage(app, service, filters, options))
+  for await (const rows of ahead(everyMessage(app, service, filters, options)))
     yield rows.map(row => write(reported(row))).join('')
 }
 
