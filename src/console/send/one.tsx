@@ -1,7 +1,8 @@
 // One message by hand: choose a template, fill in its placeholders, check, confirm, send once.
 import { CHANNELS } from '../../channels/index.ts'
 import { Refusal } from '../../core/refusal.ts'
-import { sendAs } from '../../notifications/send-as.ts'
+import { checkOneAs } from '../../notifications/check.ts'
+import { type HandSent, sendAs } from '../../notifications/send-as.ts'
 import { ownRecipient } from '../../notifications/send-to-self.ts'
 import { dropPreviews } from '../../templates/previews.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
@@ -11,7 +12,7 @@ import { known, t } from '../words/index.ts'
 import { choosePage } from './choose.tsx'
 import { confirmPage } from './confirm.tsx'
 import { type Given, givenIn, nothingGiven, templateCalled } from './given.ts'
-import { onePage } from './one-page.tsx'
+import { type OnePageOptions, onePage } from './one-page.tsx'
 import { sendPath } from './paths.ts'
 import { PreviewParts, previewOf } from './preview.tsx'
 import { problemsIn } from './problems.ts'
@@ -70,50 +71,64 @@ async function toSelf(visit: ServiceVisit, template: TemplateRow, given: Given):
   return onePage(visit, template, given, { status: 422, errors: { to: sentence } })
 }
 
+/** Everything that a send would refuse, before anything is sent. */
 async function check(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Answer> {
   const errors = await problemsIn(visit, template, given)
   if (Object.keys(errors).length > 0) return onePage(visit, template, given, { status: 422, errors })
-  return confirmPage(visit, template, given)
+  const { parts, actor, service } = visit
+  const report = await checkOneAs(parts, actor, service.id, handSent(visit, template, given), { base: baseOf(visit) })
+  if (report.ok) return confirmPage(visit, template, given)
+  const reason = report.recipient?.reason ?? null
+  if (reason !== null) return onePage(visit, template, given, { status: 422, errors: { to: notAllowed(reason) } })
+  return onePage(visit, template, given, refused(report.problems.map(({ message }) => message)))
 }
 
+const notAllowed = (reason: 'team-only' | 'trial' | 'international') =>
+  reason === 'international'
+    ? t`This service may not send to numbers of other countries. Enter another number`
+    : t`In trial mode, enter somebody of the team or of the safelist`
+
+const baseOf = ({ parts, origin }: ServiceVisit) => parts.config.baseUrl ?? origin
+
+const handSent = (visit: ServiceVisit, template: TemplateRow, given: Given): HandSent => ({
+  channel: template.type,
+  to: given.to,
+  template_id: template.id,
+  personalisation: given.values,
+  reference: given.reference || null,
+  scheduled_for: isoOf(dueOf(visit, given.when).at),
+  sender_id: given.sender,
+})
+
+const refused = (sentences: readonly string[]): OnePageOptions => ({
+  status: 422,
+  notice: (
+    <Callout tone="bad" role="alert" title={t`Not sent yet`}>
+      {sentences.map(sentence => (
+        <p key={sentence}>{known(sentence)}</p>
+      ))}
+    </Callout>
+  ),
+})
+
 async function sendNow(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Answer> {
-  const { parts, actor, service, origin } = visit
+  const { parts, actor, service } = visit
   const errors = await problemsIn(visit, template, given)
   if (Object.keys(errors).length > 0) return onePage(visit, template, given, { status: 422, errors })
   // A confirmation that no page of ours has made.
   if (given.once === '') return confirmPage(visit, template, given)
   const { at } = dueOf(visit, given.when)
   try {
-    const id = await sendAs(
-      parts,
-      actor,
-      service.id,
-      {
-        channel: template.type,
-        to: given.to,
-        template_id: template.id,
-        personalisation: given.values,
-        reference: given.reference || null,
-        scheduled_for: isoOf(at),
-        sender_id: given.sender,
-      },
-      { base: parts.config.baseUrl ?? origin, once: { replays: parts.replays, key: given.once } },
-    )
+    const id = await sendAs(parts, actor, service.id, handSent(visit, template, given), {
+      base: baseOf(visit),
+      once: { replays: parts.replays, key: given.once },
+    })
     await dropPreviews(parts, actor, service.id, template.id)
     if (id === null)
       return { kind: 'redirect', to: sendPath(service.id, 'one', { template: template.id, done: 'simulated' }) }
     return { kind: 'redirect', to: `/s/${service.id}/messages/${id}?done=${at === null ? 'accepted' : 'scheduled'}` }
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'NoResultFound') throw error
-    return onePage(visit, template, given, {
-      status: 422,
-      notice: (
-        <Callout tone="bad" role="alert" title={t`Not sent yet`}>
-          {error.messages.map(sentence => (
-            <p key={sentence}>{known(sentence)}</p>
-          ))}
-        </Callout>
-      ),
-    })
+    return onePage(visit, template, given, refused(error.messages))
   }
 }

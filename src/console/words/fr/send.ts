@@ -118,4 +118,8 @@ export const send = {
   Day: 'Jour',
   Time: 'Heure',
   'Times are those of {1}, as your account says.': 'Les heures sont celles de {1}, selon votre compte.',
+  'This service may not send to numbers of other countries. Enter another number':
+    'Ce service ne peut pas envoyer aux numéros d’autres pays. Saisissez un autre numéro',
+  'In trial mode, enter somebody of the team or of the safelist':
+    'En mode d’essai, saisissez une personne de l’équipe ou de la liste autorisée',
 }
