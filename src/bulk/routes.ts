@@ -61,6 +61,8 @@ export function bulkRoutes(app: App) {
       if (bytes.length === 0) throw refuseAtEdge.unreadable()
       const checked = await checkBulk(app, { service, actor: actorOf(key), key_type: key.key_type }, bytes)
       reply.headers(rateHeaders(checked.rate))
+      // Up to 64 MiB, not needed any more: a caller may take long to read the list of errors.
+      request.body = undefined
       const format = formatOf(request.headers.accept)
       if (format) return reply.type(format).send(Readable.from(errorLines(checked, format), { objectMode: false }))
       return sendJson(reply, JSON.stringify(presentReport(checked.report)))
