@@ -163,6 +163,18 @@ export async function browse(sql: Sql, wanted: Wanted, from: From, most: number)
 export const entries = (sql: Sql, service: Id | null, most: number) =>
   browse(sql, { service, actor: null, actions: null, from: null, to: null }, null, most)
 
+/** Who did this last to each of these; nobody is left out. */
+export const whoDidEach = (sql: Sql, actions: readonly Action[], subjects: readonly Id[]) => sql<
+  Pick<AuditEntry, 'actor_kind' | 'actor_id' | 'subject_id'>
+>`
+  select distinct on (subject_id) subject_id,
+         coalesce(actor_kind, case when key_id is null then 'operator' else 'key' end) as actor_kind,
+         coalesce(actor_id, key_id) as actor_id
+  from audit
+  where subject_id = any (${subjects}::uuid[])
+    and action = any (${actions})
+  order by subject_id, id desc`
+
 /** Who did this last; null: nobody, or a version that did not record it. */
 export async function whoDid(
   sql: Sql,

@@ -3,6 +3,7 @@
 // stores the new job.
 import { type PersonActor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
 import type { Reads } from '../limits/reads.ts'
 import { openPersonal } from '../notifications/notification.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
@@ -20,7 +21,7 @@ export type SendAgainApp = BulkApp & { services: Services; reads: Pick<Reads, 'g
 
 /** How many messages failed for a time and were not sent again yet, and the jobs that repeat others of this one. */
 export async function repeatable(
-  app: Pick<SendAgainApp, 'db' | 'clock'>,
+  app: Pick<SendAgainApp, 'clock'> & { db: { sql: Sql } },
   actor: PersonActor,
   service: Service,
   job: Job & { counts: readonly { status: string; count: number }[] },

@@ -20,6 +20,9 @@ import {
   showTemplate,
   testTemplate,
 } from './editor/handlers.tsx'
+import { againPage, cancelJob, jobPage, originalFile, reportFile, sendJobAgain } from './jobs/job.tsx'
+import { jobsPage } from './jobs/list.tsx'
+import { jobEvents } from './jobs/progress.tsx'
 import { exportPage, newerMessages } from './messages/export.ts'
 import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
@@ -166,6 +169,14 @@ export const pages: readonly PageRow[] = [
   ['GET', '/s/:service/send/file/:upload/bad-rows', may('send-messages'), downloadBadRows],
 
   // Jobs.
+  ['GET', '/s/:service/jobs', may('see-messages'), jobsPage],
+  ['GET', '/s/:service/jobs/:id', may('see-messages'), jobPage],
+  ['GET', '/s/:service/jobs/:id/events', may('see-messages'), jobEvents],
+  ['GET', '/s/:service/jobs/:id/report', may('see-messages'), reportFile],
+  ['GET', '/s/:service/jobs/:id/file', may('export-recipients'), originalFile],
+  ['POST', '/s/:service/jobs/:id/cancel', may('cancel-messages'), cancelJob],
+  ['GET', '/s/:service/jobs/:id/again', may('send-messages'), againPage],
+  ['POST', '/s/:service/jobs/:id/again', may('send-messages'), sendJobAgain],
 
   // Keys, safelist and request log.
 

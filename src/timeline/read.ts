@@ -70,7 +70,7 @@ async function timelineOf(app: TimelineApp, message: Story, write?: Facts['write
     message.status === 'created' ? holdingOf(sql) : null,
     message.job_id === null ? [] : jobDetails(sql, [message.job_id]),
     message.status === 'cancelled' ? whoDid(sql, ['message cancelled'], message.id) : null,
-    message.key_id === null ? whoDid(sql, ['message sent', 'message sent again'], message.id) : null,
+    message.key_id === null ? whoSent(sql, message) : null,
   ])
   const template_name = names.get(`${message.template_id}/${message.template_version}`) ?? null
   const keys = await keyNames(
@@ -130,6 +130,12 @@ async function timelineOf(app: TimelineApp, message: Story, write?: Facts['write
     omitted,
   }
 }
+
+/** Who sent it by hand, or made its job. */
+const whoSent = (sql: Sql, { id, job_id }: Story) =>
+  job_id === null
+    ? whoDid(sql, ['message sent', 'message sent again'], id)
+    : whoDid(sql, ['job sent', 'job sent again'], job_id)
 
 /** A message with files that were not scanned in time waits for the scanner first. */
 const firstStatus = (events: readonly MessageEvent[], { status }: Story): Status =>

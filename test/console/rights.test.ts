@@ -118,6 +118,14 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'GET /s/:service/send/file/:upload/bad-rows': 'SM',
 
   // Jobs.
+  'GET /s/:service/jobs': 'VASDM',
+  'GET /s/:service/jobs/:id': 'VASDM',
+  'GET /s/:service/jobs/:id/events': 'VASDM',
+  'GET /s/:service/jobs/:id/report': 'VASDM',
+  'GET /s/:service/jobs/:id/file': 'SM',
+  'POST /s/:service/jobs/:id/cancel': 'SM',
+  'GET /s/:service/jobs/:id/again': 'SM',
+  'POST /s/:service/jobs/:id/again': 'SM',
 
   // Keys, safelist and request log.
 

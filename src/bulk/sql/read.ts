@@ -5,7 +5,7 @@ import type { Counter } from '../../limits/sql/usage.ts'
 import { countsOfJob } from '../../notifications/sql/moved.ts'
 import type { Job } from '../job.ts'
 
-const shown = part`id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
+export const shown = part`id, service_id, key_id, key_name, key_type, name, channel, template_id, template_version, sender_id,
   notification_count, status, scheduled_for, processing_started, processing_finished, updated_at, rows_from, again_of,
   ${countsOfJob(part`jobs.id`)} as counts`
 

@@ -19,7 +19,7 @@ import { fromNoun } from '../words/nouns.tsx'
 import { Content, isView, type View } from './content.tsx'
 import { Happened } from './happened.tsx'
 import { daysWords, Status } from './list.tsx'
-import { keyNameOf, listPath } from './query.ts'
+import { keyNameOf } from './query.ts'
 
 export const messagePage: Handler<ServiceVisit> = visit =>
   withMessage(visit, async id => {
@@ -307,7 +307,7 @@ function Details({ visit, whole }: { visit: ServiceVisit; whole: WholeMessage })
           ],
           job && [
             t`Job`,
-            <a href={url(listPath(service.id, { job: job.id }))}>
+            <a href={url(`/s/${service.id}/jobs/${job.id}`)}>
               <bdi>{job.name}</bdi>
             </a>,
           ],

@@ -23,7 +23,10 @@ export function Jobs({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
           {
             head: t`Job`,
             cell: job => (
-              <Title href={messagesUrl(visit, { job: job.id })} sub={shown.templates.get(job.template_id)?.name}>
+              <Title
+                href={visit.url(`/s/${visit.service.id}/jobs/${job.id}`)}
+                sub={shown.templates.get(job.template_id)?.name}
+              >
                 {job.name}
               </Title>
             ),

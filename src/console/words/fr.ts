@@ -2,6 +2,7 @@
 import { account } from './fr/account.ts'
 import { common } from './fr/common.ts'
 import { editor } from './fr/editor.ts'
+import { jobs } from './fr/jobs.ts'
 import { messages } from './fr/messages.ts'
 import { overview } from './fr/overview.ts'
 import { people } from './fr/people.ts'
@@ -18,6 +19,7 @@ export const french: Readonly<Record<string, string>> = {
   ...account,
   ...common,
   ...editor,
+  ...jobs,
   ...messages,
   ...overview,
   ...people,

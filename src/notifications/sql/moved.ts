@@ -90,6 +90,11 @@ const jobCounted = (changes: Part) => part`job_counted as (
     on conflict (job_id, status) do update set messages = job_counts.messages + excluded.messages
   )`
 
+/** Whether messages of a job wait for their turn. */
+export const waitsInJob = (job: Part): Part => part`exists (
+    select from job_counts c
+    where c.job_id = ${job} and c.status in ('created', 'pending-virus-check') and c.messages > 0)`
+
 /** Of a job: how many of its messages have each status, as JSON. */
 export const countsOfJob = (job: Part): Part => part`coalesce(
     (select json_agg(json_build_object('status', c.status, 'count', c.messages))

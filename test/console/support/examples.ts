@@ -312,6 +312,36 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service/send/file/:upload/bad-rows': { kind: 'file', who: 'sender', ids: upload('errors') },
 
   // Jobs.
+  'GET /s/:service/jobs': {
+    kind: 'page',
+    views: {
+      scheduled: { query: () => '?status=scheduled' },
+      'no-match': { query: () => '?status=error' },
+      viewer: { who: 'viewer' },
+      empty: { ids: (_of, { empty }) => ({ service: empty }) },
+    },
+  },
+  'GET /s/:service/jobs/:id': {
+    kind: 'page',
+    ids: ({ jobs }) => ({ id: jobs.mixed }),
+    views: {
+      waiting: { ids: ({ jobs }) => ({ id: jobs.finished }) },
+      scheduled: { ids: ({ jobs }) => ({ id: jobs.scheduled }) },
+      cancelled: { ids: ({ jobs }) => ({ id: jobs.cancelled }) },
+      viewer: { who: 'viewer' },
+    },
+  },
+  'GET /s/:service/jobs/:id/events': { kind: 'file', ids: ({ jobs }) => ({ id: jobs.cancelled }) },
+  'GET /s/:service/jobs/:id/report': { kind: 'file', ids: ({ jobs }) => ({ id: jobs.mixed }) },
+  'GET /s/:service/jobs/:id/file': { kind: 'file', ids: ({ jobs }) => ({ id: jobs.mixed }) },
+  'POST /s/:service/jobs/:id/cancel': { kind: 'act', ids: ({ jobs }) => ({ id: jobs.scheduled }), order: 5 },
+  'GET /s/:service/jobs/:id/again': { kind: 'page', ids: ({ jobs }) => ({ id: jobs.mixed }) },
+  'POST /s/:service/jobs/:id/again': {
+    kind: 'act',
+    ids: ({ jobs }) => ({ id: jobs.mixed }),
+    form: () => ({ messages: '2' }),
+    order: 5,
+  },
 
   // Keys, safelist and request log.
 

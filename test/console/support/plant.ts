@@ -24,6 +24,7 @@ import { addUser } from '../../../src/services/people.ts'
 import { receive } from '../../../src/sheets/receive.ts'
 import { addFolder } from '../../../src/templates/folders.ts'
 import { keepSamples } from '../../../src/templates/samples.ts'
+import { type RowOutcome, settleRows, spreadJob } from '../../support/jobs.ts'
 
 /** The program that is planted in. It must not send: what is planted has its state from here. */
 export type Place = { parts: Parts; address: string }
@@ -51,9 +52,10 @@ export type PlantedService = {
   templates: Record<'email' | 'sms' | 'archived' | 'unused' | 'rightToLeft' | 'versioned', Id>
   /** One message of each status, by its name in the plan below. */
   messages: Record<string, Id>
-  jobs: { finished: Id; scheduled: Id; cancelled: Id }
   /** Files that somebody has uploaded and not sent: one person's own. */
   uploads: Record<'ready' | 'errors' | 'columns' | 'unreadable', Id>
+  /** `mixed` has messages of most statuses; `finished` has none yet. */
+  jobs: { finished: Id; scheduled: Id; cancelled: Id; mixed: Id }
   /** The token of the invitation is `token`. */
   team: { member: Id; invitation: Id; token: string }
   /** A reply-to address that can be used and one whose link is `link`, and two text senders. */
@@ -287,6 +289,7 @@ export async function plantService(
   } as const
   await keepSamples(parts, author, id, templates.email, KIM)
   await keepSamples(parts, author, id, templates.sms, CODE)
+  const mixed = await plantMixedJob(place, call, templates, mark)
   const messages: Record<string, Id> = {}
   for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, mark, send)
   messages.scheduled = await sendOne(call, templates.email, 'j.osei@example.org', KIM, { scheduled_for: inHours(20) })
@@ -299,7 +302,7 @@ export async function plantService(
       member: user.id,
       ...(await plantInvitation(place, id, `${name.length}.${id.slice(0, 8)}@eastmere.example`)),
     },
-    jobs: await plantJobs(call, templates, mark),
+    jobs: { ...(await plantJobs(call, templates, mark)), mixed },
     settings,
   }
 }
@@ -470,20 +473,42 @@ async function plantMessage(
   return id
 }
 
+async function sendJob(call: Call, template_id: Id, name: string, many: number, more: object = {}): Promise<Id> {
+  const row = (at: number) => [
+    `resident.${at}@example.org`,
+    ...Object.values({ ...KIM, 'permit number': `ZC-${20_500 + at}` }),
+  ]
+  const rows = [['email address', ...Object.keys(KIM)], ...Array.from({ length: many }, (_, at) => row(at))]
+  return (await call('POST', '/v2/notifications/bulk', { template_id, name, rows, ...more })).data.id
+}
+
+/** What became of the rows; the others still wait. */
+const ROWS: readonly (RowOutcome | null)[] = [
+  ...Array.from({ length: 11 }, () => ({ status: 'delivered' as const, moves: ['sending', 'delivered'] })),
+  ...[{ status: 'sending' as const }, { status: 'sending' as const }],
+  ...[{ status: 'permanent-failure' as const, detail: 'no-email', reply: '550 5.1.1 user unknown' }],
+  ...[1, 2].map(() => ({ status: 'temporary-failure' as const, detail: 'mailbox-full', reply: '452 4.2.2 full' })),
+  ...[{ status: 'technical-failure' as const, response: 'no provider is up' }],
+]
+
+async function plantMixedJob(
+  { parts }: Place,
+  call: Call,
+  templates: PlantedService['templates'],
+  mark: string,
+): Promise<Id> {
+  const id = await sendJob(call, templates.email, `renewals-october-late.csv${mark}`, 20)
+  await spreadJob(parts, id)
+  await settleRows(parts, id, row => ROWS[row - 1] ?? null)
+  return id
+}
+
 async function plantJobs(
   call: Call,
   templates: PlantedService['templates'],
   mark: string,
-): Promise<PlantedService['jobs']> {
-  const job = async (plain: string, more: object): Promise<Id> => {
-    const name = plain + mark
-    const row = (at: number) => [
-      `resident.${at}@example.org`,
-      ...Object.values({ ...KIM, 'permit number': `ZC-${20_500 + at}` }),
-    ]
-    const rows = [['email address', ...Object.keys(KIM)], ...Array.from({ length: 3 }, (_, at) => row(at))]
-    return (await call('POST', '/v2/notifications/bulk', { template_id: templates.email, name, rows, ...more })).data.id
-  }
+): Promise<Omit<PlantedService['jobs'], 'mixed'>> {
+  const job = (plain: string, more: object): Promise<Id> => sendJob(call, templates.email, plain + mark, 3, more)
   const finished = await job('renewals-november.csv', {})
   const scheduled = await job('zone-c-notice.csv', { scheduled_for: inHours(4) })
   const cancelled = await job('visitors-fair.csv', { scheduled_for: inHours(5) })

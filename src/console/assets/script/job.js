@@ -1,0 +1,48 @@
+// The bar of a job follows an event stream. Only texts and widths change, so nothing moves; the share is said at most once a minute.
+// When the stream breaks for good, the page is loaded again after a while. A page that nobody touches for half an hour stops.
+enhance('[data-progress]', card => {
+  const again = card.querySelector('[data-again]')
+  const speaker = card.querySelector('[data-say]')
+  const UNTOUCHED_MS = 1_800_000
+  let touched = performance.now()
+  let saidAt = performance.now()
+  for (const name of ['pointerdown', 'keydown', 'scroll'])
+    addEventListener(name, () => (touched = performance.now()), { passive: true })
+  const reload = () => {
+    if (!document.querySelector(':popover-open')) location.assign(card.dataset.href)
+  }
+
+  const stream = new EventSource(card.dataset.progress)
+  stream.onopen = () => {
+    again.hidden = true
+  }
+  stream.onmessage = ({ data }) => {
+    const live = JSON.parse(data)
+    const texts = { ...live.counts, title: live.title, note: live.note, at: live.at }
+    for (const place of card.querySelectorAll('[data-put]')) {
+      const text = texts[place.dataset.put]
+      if (place.textContent !== text) place.textContent = text
+    }
+    for (const bar of card.querySelectorAll('[data-bar]')) {
+      const [x, width] = live.bars[bar.dataset.bar]
+      bar.setAttribute('x', x)
+      bar.setAttribute('width', width)
+    }
+    card.querySelector('svg').setAttribute('aria-label', live.label)
+    card.querySelector('[role="progressbar"]').setAttribute('aria-valuenow', live.now)
+    if (performance.now() - saidAt > 60_000) {
+      saidAt = performance.now()
+      speaker.textContent = live.title
+    }
+    if (live.isOver || performance.now() - touched > UNTOUCHED_MS) {
+      stream.close()
+      again.hidden = false
+    }
+    if (live.isOver) reload()
+  }
+  stream.onerror = () => {
+    again.hidden = false
+    // Else the browser connects again by itself.
+    if (stream.readyState === EventSource.CLOSED) setTimeout(reload, 10_000)
+  }
+})
