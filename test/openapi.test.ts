@@ -187,6 +187,10 @@ describe('the service itself', () => {
     for (const one of [done, job]) await see(`GET ${LIST}/bulk/{job_id}`, key.get(jobPath(one)))
     const reports = '/herald/v1/jobs/{job_id}/report'
     await see(`GET ${reports}`, key.get(`${reports.replace('{job_id}', done.body.data.id)}?format=ndjson`))
+    for (const what of ['messages', 'jobs'])
+      await see(`GET /herald/v1/reports/${what}`, key.get(`/herald/v1/reports/${what}?format=ndjson`))
+    for (const by of ['day', 'month', 'template'])
+      await see('GET /herald/v1/statistics', key.get(`/herald/v1/statistics?by=${by}`))
     await see(`GET ${LIST}/bulk`, key.get(`${LIST}/bulk`))
     await see(`DELETE ${LIST}/bulk/{job_id}`, key.delete(jobPath(job)))
     for (const one of [sent, later]) await see(`GET ${LIST}/{notification_id}`, key.get(`${LIST}/${one.body.id}`))
