@@ -97,7 +97,7 @@ export function checkPage(visit: ServiceVisit, data: CheckPageData, options: Che
             </Form>
           </div>
         </div>
-        <AsCommand command={`herald check ${template.id} recipients.csv`} />
+        <AsCommand command={`herald check recipients.csv --template ${template.id}`} />
       </>
     ),
   }
