@@ -41,7 +41,7 @@ async function notReady(visit: ServiceVisit, sheet: Sheet): Promise<Answer | nul
   return null
 }
 
-const jobPath = ({ service }: ServiceVisit, job: string | null) => `/s/${service.id}/messages?job=${job ?? ''}`
+const jobPath = ({ service }: ServiceVisit, job: string | null) => `/s/${service.id}/jobs/${job ?? ''}`
 
 async function shown(
   visit: ServiceVisit,
