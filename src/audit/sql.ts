@@ -48,7 +48,6 @@ export const ACTIONS = [
   // Of the installation.
   'sending held',
   'sending released',
-  'provider tested',
   // Of people, for whom there is no service.
   'signed in',
   'signed out',
@@ -82,7 +81,7 @@ export const recorded = (action: Action, actor: Actor, done: Part, detail: objec
     from ${done} done)`
 
 /** What was done without a change, such as an export. */
-export const record = (sql: Sql, action: Action, actor: Actor, service: Id, subject: Id, detail: object) => sql`
+export const record = (sql: Sql, action: Action, actor: Actor, service: Id | null, subject: Id, detail: object) => sql`
   with ${recorded(action, actor, part`(select ${service}::uuid as service_id, ${subject}::uuid as id)`, detail)}
   select 1`
 

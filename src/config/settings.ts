@@ -118,3 +118,13 @@ export const settingsTable = () =>
     sentence,
     secret,
   }))
+
+/** Settings and their values for people: a secret, or what may contain one, is shown as set or not. */
+export const shownSettings = (values: Readonly<Record<string, unknown>>) =>
+  Object.entries<Settings[string]>(settings).flatMap(([key, { name, secret, inline }]) => {
+    if (!(key in values)) return []
+    const value = values[key]
+    const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
+    const hides = secret || inline || (typeof value === 'string' && /:\/\/[^/]*@/.test(value))
+    return [{ name, value: isEmpty ? null : hides ? 'set' : Array.isArray(value) ? value.join(', ') : String(value) }]
+  })

@@ -27,6 +27,8 @@ import { exportPage, newerMessages } from './messages/export.ts'
 import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
 import { searchMessages } from './messages/search.ts'
+import { auditPage, exportAudit } from './operator/audit.tsx'
+import { holdAll, releaseEverything, systemPage } from './operator/system.tsx'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
 import {
   changeOperator,
@@ -213,4 +215,9 @@ export const pages: readonly PageRow[] = [
   ['GET', '/s/:service/changes/export', may('manage-service'), exportChanges],
 
   // Operator: system and audit.
+  ['GET', '/operator/system', operator, systemPage],
+  ['POST', '/operator/system/hold', fresh(operator), holdAll],
+  ['POST', '/operator/system/release', fresh(operator), releaseEverything],
+  ['GET', '/operator/audit', operator, auditPage],
+  ['GET', '/operator/audit/export', operator, exportAudit],
 ]

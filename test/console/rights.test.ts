@@ -162,6 +162,11 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'GET /s/:service/changes/export': 'MO',
 
   // Operator: system and audit.
+  'GET /operator/system': 'operator',
+  'POST /operator/system/hold': 'operator',
+  'POST /operator/system/release': 'operator',
+  'GET /operator/audit': 'operator',
+  'GET /operator/audit/export': 'operator',
 }
 
 /** Sensitive acts: the last sign-in must not be older than ten minutes. */
@@ -197,6 +202,8 @@ const FRESH = [
   'POST /s/:service/settings/live/grant',
   'POST /s/:service/settings/live/decline',
   'POST /s/:service/settings/live/end',
+  'POST /operator/system/hold',
+  'POST /operator/system/release',
 ]
 
 const MEMBERS = { V: 'viewer', A: 'author', S: 'sender', D: 'developer', M: 'manager' } as const satisfies Record<

@@ -62,7 +62,6 @@ const ACTS: Readonly<Partial<Record<Action, readonly [group: Group, words: Marke
   'webhook replayed': ['webhooks', mark('Events sent again by a webhook')],
   'sending held': ['installation', mark('Sending held')],
   'sending released': ['installation', mark('Sending released')],
-  'provider tested': ['installation', mark('Test message sent')],
   'signed in': ['accounts', mark('Signed in')],
   'signed out': ['accounts', mark('Signed out')],
   'session ended': ['accounts', mark('Session ended')],

@@ -425,6 +425,15 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service/changes/export': { kind: 'file' },
 
   // Operator: system and audit.
+  'GET /operator/system': { kind: 'page', who: 'operator' },
+  'POST /operator/system/hold': { kind: 'act', order: 8 },
+  'POST /operator/system/release': { kind: 'act', order: 9 },
+  'GET /operator/audit': {
+    kind: 'page',
+    who: 'operator',
+    views: { nothing: { query: () => '?from=2020-01-01&to=2020-01-02', who: 'operator' } },
+  },
+  'GET /operator/audit/export': { kind: 'file' },
 }
 
 /** Pages that stand for none of the rows. */

@@ -44,7 +44,9 @@ export const settings = {
   'Command line, {1}': 'Ligne de commande, {1}',
   'Confirm an address for replies': 'Confirmer une adresse de réponse',
   'Confirm the address': 'Confirmer l’adresse',
+  Connections: 'Connexions',
   'Copy of a message sent': 'Copie d’un message envoyée',
+  Database: 'Base de données',
   Decide: 'Décider',
   'Decide about going live': 'Décider de la mise en service',
   'Decline the request': 'Refuser la demande',
@@ -77,9 +79,17 @@ export const settings = {
   'Going live asked for': 'Mise en service demandée',
   'Going live declined': 'Mise en service refusée',
   'Going live granted': 'Mise en service accordée',
+  Held: 'Suspendue',
+  'Held since {1}. Everything that waits leaves at once when you release it.':
+    'Suspendu depuis {1}. Tout ce qui attend part aussitôt à la reprise.',
+  'Held since {1}: this database is a restored copy. Decide at the machine what its original has sent already:':
+    'Suspendu depuis {1} : cette base est une copie restaurée. Décidez sur la machine ce que l’original a déjà envoyé :',
   Herald: 'Herald',
   'Herald sends a link to the address. Messages can use it once somebody there has opened the link.':
     'Herald envoie un lien à l’adresse. Les messages peuvent l’utiliser dès que quelqu’un y a ouvert le lien.',
+  'Hold all sending': 'Suspendre tout envoi',
+  'Hold all sending when something goes wrong: messages are accepted and wait, and nothing leaves until it is released.':
+    'Suspendez tout envoi quand quelque chose ne va pas : les messages sont acceptés et attendent, et rien ne part avant la reprise.',
   'Home country': 'Pays',
   'If you do not know this service, close this page: nothing is sent with the address.':
     'Si vous ne connaissez pas ce service, fermez cette page : rien n’est envoyé avec cette adresse.',
@@ -107,6 +117,9 @@ export const settings = {
   'Key revoked': 'Clé révoquée',
   'Key {1}': 'Clé {1}',
   Keys: 'Clés API',
+  Lanes: 'Files',
+  'Lanes of the queue': 'Files d’attente',
+  Leader: 'Processus principal',
   'Let this service send again': 'Laisser ce service envoyer de nouveau',
   'Limits and privacy': 'Limites et confidentialité',
   'Live, it sends to anyone. Look at its limits first: they are those of live services unless it has its own.':
@@ -134,10 +147,14 @@ export const settings = {
   'Not suspended yet': 'Pas encore suspendu',
   'Nothing was changed yet': 'Rien n’a encore été modifié',
   Numbers: 'Numéros',
+  'Numbers of {1}.': 'Chiffres de {1}.',
+  Oldest: 'Plus ancien',
+  'On time': 'À l’heure',
   'One that your team reads, such as permits@example.org.':
     'Une adresse que votre équipe lit, comme permis@example.org.',
   'Operator added': 'Opérateur ajouté',
   'Operator removed': 'Opérateur retiré',
+  'Partitions, days ahead': 'Partitions, jours d’avance',
   'Passkey added': 'Clé d’accès ajoutée',
   'Passkey removed': 'Clé d’accès supprimée',
   'Passkey renamed': 'Clé d’accès renommée',
@@ -147,11 +164,14 @@ export const settings = {
   'Person left': 'Personne partie',
   'Person removed': 'Personne supprimée',
   Privacy: 'Confidentialité',
+  Providers: 'Fournisseurs',
   'Put it back to trial': 'Le remettre en essai',
   'Recipients see it as the sender of e-mails, and text messages can start with it.':
     'Les destinataires le voient comme expéditeur des courriels, et les SMS peuvent commencer par lui.',
   'Recipients see it as the sender of text messages.': 'Les destinataires le voient comme expéditeur des SMS.',
+  'Release all sending': 'Reprendre tout envoi',
   'Release it': 'Le reprendre',
+  Replicas: 'Réplicas',
   'Replies go to this address from now on, unless a message names another.':
     'Les réponses vont désormais à cette adresse, sauf si un message en nomme une autre.',
   'Replies to e-mails of {1} will go to {2}.': 'Les réponses aux courriels de {1} iront à {2}.',
@@ -165,7 +185,10 @@ export const settings = {
   'Secret of a webhook changed': 'Secret d’un webhook changé',
   'Send the link again': 'Renvoyer le lien',
   'Send to international numbers': 'Envoyer vers des numéros internationaux',
+  'Sending has resumed.': 'L’envoi a repris.',
   'Sending held': 'Envoi suspendu',
+  'Sending is held. Messages are accepted and wait until you release them.':
+    'L’envoi est suspendu. Les messages sont acceptés et attendent que vous le repreniez.',
   'Sending is held: messages are accepted and wait.': 'L’envoi est suspendu : les messages sont acceptés et attendent.',
   'Sending is paused by the operator. Messages are accepted and wait.':
     'L’opérateur a suspendu l’envoi. Les messages sont acceptés et attendent.',
@@ -175,11 +198,14 @@ export const settings = {
   'Service suspended': 'Service suspendu',
   'Session ended': 'Session terminée',
   'Settings changed': 'Paramètres modifiés',
+  'Settings, without secrets': 'Paramètres, sans les secrets',
   'Sign-in link made': 'Lien de connexion créé',
   'Signed in': 'Connexion',
   'Signed out': 'Déconnexion',
   'Signing in and accounts': 'Connexion et comptes',
   'Single sign-on linked': 'Authentification unique liée',
+  Size: 'Taille',
+  Slow: 'Lente',
   'So that answers to your e-mails reach your team. Not needed for text messages.':
     'Pour que les réponses à vos courriels parviennent à votre équipe. Inutile pour les SMS.',
   'So that recipients know who writes': 'Pour que les destinataires sachent qui écrit',
@@ -194,7 +220,6 @@ export const settings = {
   'Template changed': 'Modèle modifié',
   'Template made': 'Modèle créé',
   'Template moved': 'Modèle déplacé',
-  'Test message sent': 'Message d’essai envoyé',
   'Text messages a day': 'SMS par jour',
   'Text messages a day, about': 'SMS par jour, environ',
   'Text messages come from this sender from now on, unless a message names another.':
@@ -259,6 +284,8 @@ export const settings = {
   Who: 'Qui',
   'Who changed what in this service. Nobody can change or delete these lines.':
     'Qui a modifié quoi dans ce service. Personne ne peut changer ni supprimer ces lignes.',
+  'Who changed what. Nobody can change or delete these lines.':
+    'Qui a modifié quoi. Personne ne peut changer ni supprimer ces lignes.',
   Why: 'Pourquoi',
   'Why not': 'Pourquoi pas',
   'Without one, replies go to the address that e-mails come from, which nobody may read.':
@@ -267,6 +294,7 @@ export const settings = {
     'Sans lui, les SMS viennent de l’expéditeur de l’installation.',
   Yes: 'Oui',
   'You asked to go live': 'Vous avez demandé la mise en service',
+  'a process leads and runs maintenance': 'un processus dirige et fait l’entretien',
   'as for the whole installation': 'comme pour toute l’installation',
   by: 'par',
   'by an operator': 'par un opérateur',
@@ -287,6 +315,7 @@ export const settings = {
   messages: 'messages',
   mode: 'mode',
   name: 'nom',
+  'no process leads': 'aucun processus ne dirige',
   operators: 'opérateurs',
   provider: 'fournisseur',
   reason: 'motif',
@@ -305,6 +334,8 @@ export const settings = {
   '{1} a minute for each type of key': '{1} par minute pour chaque type de clé',
   '{1} day': '{1} jour',
   '{1} e-mails, {2} text messages': '{1} courriels, {2} SMS',
+  '{1} or more': '{1} ou plus',
+  '{1} s': '{1} s',
   '{1} service asks to go live': '{1} service demande sa mise en service',
   '{1} services ask to go live': '{1} services demandent leur mise en service',
 }
