@@ -80,7 +80,7 @@ export type Answer =
   | { kind: 'json'; data: unknown; status?: number }
   /** An e-mail: a document of its own without scripts, shown in a sandboxed frame. */
   | { kind: 'frame'; html: string }
-  | { kind: 'download'; name: string; type: string; chunks: AsyncIterable<string> }
+  | { kind: 'download'; name: string; type: string; chunks: AsyncIterable<string | Uint8Array> }
   /** Server-sent events; each value is the data of one. */
   | { kind: 'events'; values: AsyncIterable<unknown> }
 

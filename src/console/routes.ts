@@ -23,6 +23,8 @@ import {
 import { againPage, cancelJob, jobPage, originalFile, reportFile, sendJobAgain } from './jobs/job.tsx'
 import { jobsPage } from './jobs/list.tsx'
 import { jobEvents } from './jobs/progress.tsx'
+import { capturedPage, deleteCaptured, emptyTheInbox, inboxPage, newerInInbox, searchInbox } from './inbox/inbox.tsx'
+import { capturedFile, capturedFrame, capturedSource } from './inbox/parts.ts'
 import { exportPage, newerMessages } from './messages/export.ts'
 import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
@@ -185,6 +187,24 @@ export const pages: readonly PageRow[] = [
   // Webhooks.
 
   // Inbox.
+  ['GET', '/s/:service/inbox', may('see-inbox'), inboxPage],
+  ['POST', '/s/:service/inbox/search', may('see-inbox'), searchInbox],
+  ['GET', '/s/:service/inbox/newer', may('see-inbox'), newerInInbox],
+  ['POST', '/s/:service/inbox/empty', may('see-inbox'), emptyTheInbox],
+  ['GET', '/s/:service/inbox/:id', may('see-inbox'), capturedPage],
+  ['GET', '/s/:service/inbox/:id/rendered', may('see-inbox'), capturedFrame],
+  ['GET', '/s/:service/inbox/:id/source', may('see-inbox'), capturedSource],
+  ['GET', '/s/:service/inbox/:id/files/:place', may('see-inbox'), capturedFile],
+  ['POST', '/s/:service/inbox/:id/delete', may('see-inbox'), deleteCaptured],
+  ['GET', '/operator/inbox', operator, inboxPage],
+  ['POST', '/operator/inbox/search', operator, searchInbox],
+  ['GET', '/operator/inbox/newer', operator, newerInInbox],
+  ['POST', '/operator/inbox/empty', operator, emptyTheInbox],
+  // Mails of Herald itself sign people in.
+  ['GET', '/operator/inbox/:id', fresh(operator), capturedPage],
+  ['GET', '/operator/inbox/:id/rendered', fresh(operator), capturedFrame],
+  ['GET', '/operator/inbox/:id/source', fresh(operator), capturedSource],
+  ['POST', '/operator/inbox/:id/delete', operator, deleteCaptured],
 
   // Settings and changes.
   ['GET', '/s/:service/settings', may('see-service'), settingsPage],

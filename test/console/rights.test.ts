@@ -132,6 +132,23 @@ const RIGHTS: Readonly<Record<string, string>> = {
   // Webhooks.
 
   // Inbox.
+  'GET /s/:service/inbox': 'DM',
+  'POST /s/:service/inbox/search': 'DM',
+  'GET /s/:service/inbox/newer': 'DM',
+  'POST /s/:service/inbox/empty': 'DM',
+  'GET /s/:service/inbox/:id': 'DM',
+  'GET /s/:service/inbox/:id/rendered': 'DM',
+  'GET /s/:service/inbox/:id/source': 'DM',
+  'GET /s/:service/inbox/:id/files/:place': 'DM 404',
+  'POST /s/:service/inbox/:id/delete': 'DM',
+  'GET /operator/inbox': 'operator',
+  'POST /operator/inbox/search': 'operator',
+  'GET /operator/inbox/newer': 'operator',
+  'POST /operator/inbox/empty': 'operator',
+  'GET /operator/inbox/:id': 'operator',
+  'GET /operator/inbox/:id/rendered': 'operator',
+  'GET /operator/inbox/:id/source': 'operator',
+  'POST /operator/inbox/:id/delete': 'operator',
 
   // Settings and changes.
   'GET /s/:service/settings': 'VASDMO',
@@ -181,6 +198,9 @@ const FRESH = [
   'POST /operator/people/invitations/:id/withdraw',
   'POST /operator/people/:id',
   'POST /operator/people/:id/remove',
+  'GET /operator/inbox/:id',
+  'GET /operator/inbox/:id/rendered',
+  'GET /operator/inbox/:id/source',
   'POST /s/:service/team/invite',
   'POST /s/:service/team/invitations/:id/again',
   'POST /s/:service/team/invitations/:id/withdraw',

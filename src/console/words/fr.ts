@@ -3,6 +3,7 @@ import { account } from './fr/account.ts'
 import { common } from './fr/common.ts'
 import { editor } from './fr/editor.ts'
 import { jobs } from './fr/jobs.ts'
+import { inbox } from './fr/inbox.ts'
 import { messages } from './fr/messages.ts'
 import { overview } from './fr/overview.ts'
 import { people } from './fr/people.ts'
@@ -20,6 +21,7 @@ export const french: Readonly<Record<string, string>> = {
   ...common,
   ...editor,
   ...jobs,
+  ...inbox,
   ...messages,
   ...overview,
   ...people,

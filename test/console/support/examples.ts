@@ -348,6 +348,49 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   // Webhooks.
 
   // Inbox.
+  'GET /s/:service/inbox': {
+    kind: 'page',
+    views: {
+      'no-match': { query: () => '?to=00000000000000' },
+      developer: { who: 'developer' },
+    },
+  },
+  'POST /s/:service/inbox/search': { kind: 'act', form: () => ({ q: 'k.lindgren@example.net' }) },
+  'GET /s/:service/inbox/newer': { kind: 'file' },
+  'POST /s/:service/inbox/empty': { kind: 'act', order: 6 },
+  'GET /s/:service/inbox/:id': {
+    kind: 'page',
+    ids: message('delivered'),
+    views: {
+      phone: { query: () => '?view=phone' },
+      text: { query: () => '?view=text' },
+      source: { query: () => '?view=source' },
+      headers: { query: () => '?view=headers' },
+      links: { query: () => '?view=links' },
+      sms: { ids: message('delivered-sms') },
+      'right-to-left': { ids: message('right-to-left') },
+    },
+  },
+  'GET /s/:service/inbox/:id/rendered': { kind: 'frame', ids: message('delivered') },
+  'GET /s/:service/inbox/:id/source': { kind: 'file', ids: message('delivered') },
+  'GET /s/:service/inbox/:id/files/:place': {
+    kind: 'file',
+    ids: ({ messages }) => ({ id: messages.delivered ?? '', place: '0' }),
+  },
+  'POST /s/:service/inbox/:id/delete': { kind: 'act', ids: message('sending'), order: 5 },
+  'GET /operator/inbox': { kind: 'page', who: 'operator' },
+  'POST /operator/inbox/search': { kind: 'act', form: () => ({ q: 'sign in' }) },
+  'GET /operator/inbox/newer': { kind: 'file', who: 'operator' },
+  'POST /operator/inbox/empty': { kind: 'act', order: 6 },
+  'GET /operator/inbox/:id': {
+    kind: 'page',
+    who: 'operator',
+    ids: (_of, { mail }) => ({ id: mail }),
+    views: { text: { query: () => '?view=text', who: 'operator' } },
+  },
+  'GET /operator/inbox/:id/rendered': { kind: 'frame', who: 'operator', ids: (_of, { mail }) => ({ id: mail }) },
+  'GET /operator/inbox/:id/source': { kind: 'file', who: 'operator', ids: (_of, { mail }) => ({ id: mail }) },
+  'POST /operator/inbox/:id/delete': { kind: 'act', ids: (_of, { mail }) => ({ id: mail }), order: 5 },
 
   // Settings and changes.
   'GET /s/:service/settings': { kind: 'page', views: { viewer: { who: 'viewer' }, operator: { who: 'operator' } } },

@@ -5,6 +5,7 @@ import type { Operator } from '../../../src/audit/actor.ts'
 import type { Role } from '../../../src/audit/role.ts'
 import { floorOf, type Id } from '../../../src/core/id.ts'
 import { part } from '../../../src/db/connect.ts'
+import { note } from '../../../src/inbox/sql.ts'
 import { create as createKey } from '../../../src/keys/create.ts'
 import { makePartitionsOf } from '../../../src/notifications/partitions.ts'
 import { move } from '../../../src/notifications/sql/apply.ts'
@@ -76,6 +77,8 @@ export type Planted = {
   spare: { person: Id; invitation: Id }
   /** What belongs to the sender alone. */
   senders: { session: Id; passkey: Id }
+  /** Of Herald itself, in the inbox of operators. */
+  mail: Id
 }
 
 const NAMES: Record<Who, string> = {
@@ -113,7 +116,28 @@ export async function plant(place: Place): Promise<Planted> {
     ...{ service: null, role: null, address: 'next.operator@eastmere.example', console: place.address },
   })
   const spare = { person: (await person(parts, 'Odd One', { isOperator: false })).id, invitation }
-  return { service, other, empty, trial, people, link: path.split('/').at(-1) ?? '', senders, spare }
+  return {
+    service,
+    other,
+    empty,
+    trial,
+    people,
+    link: path.split('/').at(-1) ?? '',
+    senders,
+    spare,
+    mail: await plantMail(parts, people.viewer),
+  }
+}
+
+/** A mail of Herald itself. */
+async function plantMail(parts: Parts, { email_address: to }: PlantedPerson): Promise<Id> {
+  const id = parts.ids.next()
+  await parts.inbox.keep.email({
+    ...{ id, messageId: `<${id}@herald.example>`, from: { name: 'Herald', address: 'herald@herald.example' } },
+    ...{ replyTo: null, to, subject: 'Sign in to Herald', html: '', attachments: [] },
+    text: 'Open https://herald.example/console/sign-in/link/x within 15 minutes.',
+  })
+  return id
 }
 
 /** A service in trial that asks to go live. */
@@ -293,6 +317,7 @@ export async function plantService(
   const messages: Record<string, Id> = {}
   for (const send of MESSAGES) messages[send[0]] = await plantMessage(place, call, templates, mark, send)
   messages.scheduled = await sendOne(call, templates.email, 'j.osei@example.org', KIM, { scheduled_for: inHours(20) })
+  await plantInbox(parts, messages)
   return {
     ...{ id, name, messages, uploads: { ready: id, errors: id, columns: id, unreadable: id } },
     keys: [made, test].map(({ id, key }) => ({ id, key })),
@@ -319,6 +344,17 @@ async function plantOrigins({ parts, address }: Place, service: Id): Promise<Pla
   const link = newToken()
   await parts.db.sql`update reply_tos set link_digest = ${digestOf(link)} where id = ${unverified.id}`
   return { replyTo: replyTo.id, unverified: unverified.id, link, sender: sender.id, other: other.id }
+}
+
+/** Some of the messages were captured; one of them was sent with a test key. */
+async function plantInbox({ db: { sql } }: Parts, messages: Record<string, Id>) {
+  const names = ['right-to-left', 'sending', 'permanent-failure', 'delivered-sms', 'delivered']
+  await note(
+    sql,
+    names.flatMap(name => messages[name] ?? []),
+  )
+  await sql`update inbox set key_type = 'test' where id = ${messages['delivered-sms']}`
+  await sql`update inbox set seen_at = now() where id = ${messages['permanent-failure']}`
 }
 
 type Call = ReturnType<typeof caller>

@@ -57,7 +57,7 @@ const follow = link => {
   return true
 }
 
-const rowLinks = () => [...document.querySelectorAll('main .table tbody .cell-title a.title')]
+const rowLinks = () => [...document.querySelectorAll('main .table tbody .cell-title a.title, main .mails a')]
 const moveRow = step => {
   const links = rowLinks()
   if (links.length === 0) return false

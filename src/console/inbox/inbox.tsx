@@ -1,0 +1,277 @@
+// The captured inbox: what would have been sent and reached nobody. The list stands beside the message.
+import { fromMicros } from '../../core/clock.ts'
+import { type Id, readId } from '../../core/id.ts'
+import { type Looked, look, newerThan, openCaptured, PAGE, type Summary } from '../../inbox/look.ts'
+import { digestsOf, type Source, sourceOf, type WholeCaptured } from '../../inbox/read.ts'
+import { emptyInbox, removeCaptured } from '../../inbox/remove.ts'
+import { ALL } from '../../inbox/sql.ts'
+import { Done, Empty, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
+import { AsCommand, AsCurl } from '../components/behind.tsx'
+import { Form, FormToken } from '../components/form.tsx'
+import { Pager, SearchField } from '../components/list.tsx'
+import { Dialog } from '../components/overlays.tsx'
+import { notFound } from '../errors.tsx'
+import type { Answer, Handler, SignedInVisit } from '../page.ts'
+import { plural, t } from '../words/index.ts'
+import { Detail, isView, type View } from './detail.tsx'
+import {
+  appOf,
+  type Given,
+  givenIn,
+  type InboxPlace,
+  lookingFor,
+  pathOf,
+  placeOf,
+  sealWords,
+  writeDigests,
+} from './place.ts'
+
+export const inboxPage: Handler<SignedInVisit> = visit => pageOf(visit, placeOf(visit), null)
+
+export const capturedPage: Handler<SignedInVisit> = async visit => {
+  const place = placeOf(visit)
+  const id = readId(visit.params.id)
+  if (!id) return notFound(place.service)
+  const message = await openCaptured(appOf(visit), visit.actor, place.scope, place.service, id)
+  return pageOf(visit, place, message)
+}
+
+/** A recipient becomes a digest, an id opens its message, and anything else is searched for as words. */
+export const searchInbox: Handler<SignedInVisit> = async visit => {
+  const place = placeOf(visit)
+  const text = (visit.form.get('q') ?? '').trim()
+  const to = (path: string): Answer => ({ kind: 'redirect', to: path })
+  if (text === '') return to(place.base)
+  const id = readId(text)
+  if (id) return to(pathOf(place, id, {}))
+  const digests = place.service && (await digestsOf(visit.parts, place.service.id, text))
+  return to(pathOf(place, null, digests ? { to: writeDigests(digests) } : { words: sealWords(visit.parts.seal, text) }))
+}
+
+/** For the script: new messages wait until the person asks for them. */
+export const newerInInbox: Handler<SignedInVisit> = async visit => {
+  const { scope } = placeOf(visit)
+  const count = await newerThan(appOf(visit), visit.actor, scope, readId(visit.query.get('than')))
+  const words =
+    count === 0
+      ? ''
+      : count >= PAGE
+        ? t`${count} or more new messages`
+        : plural(count, t`${count} new message`, t`${count} new messages`)
+  return { kind: 'json', data: { count, words } }
+}
+
+export const emptyTheInbox: Handler<SignedInVisit> = async visit => {
+  const place = placeOf(visit)
+  const { hasMore } = await emptyInbox(appOf(visit), visit.actor, place.scope, ALL)
+  return { kind: 'redirect', to: pathOf(place, null, {}, { done: hasMore ? 'some' : 'emptied' }) }
+}
+
+export const deleteCaptured: Handler<SignedInVisit> = async visit => {
+  const place = placeOf(visit)
+  const id = readId(visit.params.id)
+  if (!id) return notFound(place.service)
+  await removeCaptured(appOf(visit), visit.actor, place.scope, id)
+  return { kind: 'redirect', to: pathOf(place, null, givenIn(visit.form), { done: 'deleted' }) }
+}
+
+async function pageOf(visit: SignedInVisit, place: InboxPlace, message: WholeCaptured | null): Promise<Answer> {
+  const given = givenIn(visit.query)
+  const looking = lookingFor(visit.parts.seal, given)
+  const source = message && (await sourceOf(appOf(visit), message))
+  const looked = await look(appOf(visit), visit.actor, place.scope, place.service, looking)
+  const asked = visit.query.get('view') ?? ''
+  const view: View = isView(asked) ? asked : 'html'
+  return {
+    kind: 'page',
+    title: t`Captured inbox`,
+    nav: place.nav,
+    width: 'wide',
+    body: <Inbox {...{ visit, place, given, looked, message, source, view }} words={looking.words} />,
+  }
+}
+
+type Shown = {
+  visit: SignedInVisit
+  place: InboxPlace
+  given: Given
+  looked: Looked
+  message: WholeCaptured | null
+  source: Source | null
+  view: View
+  words: string
+}
+
+function Inbox(props: Shown) {
+  const { visit, place, given, looked, message, words } = props
+  const { url, query, formats, parts } = visit
+  const { messages, older, isPartial } = looked
+  const isFiltered = given.to !== undefined || words !== ''
+  const isFirst = given.before === undefined
+  const done = {
+    deleted: t`The message is deleted from the inbox.`,
+    emptied: t`The inbox is empty.`,
+    some: t`20,000 messages are deleted. Delete again to delete the rest.`,
+  }
+  return (
+    <>
+      <PageHead
+        title={t`Captured inbox`}
+        lede={
+          place.service
+            ? t`What would have been sent. Nobody got these: they are of test keys, or there is no provider. Kept for 7 days.`
+            : t`Mails of Herald itself that nobody got, because there is no provider. Those of a service are in its own inbox. Kept for 7 days.`
+        }
+      >
+        {messages.length > 0 && !isFiltered && <EmptyDialog place={place} />}
+      </PageHead>
+      <Done done={query.get('done')} sentences={done} />
+      {isFirst && !isFiltered && (
+        <p
+          class="row row-tight"
+          role="status"
+          hidden
+          data-live={url(`${place.base}/newer${messages[0] ? `?than=${messages[0].id}` : ''}`)}
+          data-href={url(place.base)}
+        />
+      )}
+      <div class="card">
+        {messages.length === 0 && !message && !isFiltered && isFirst ? (
+          <Empty
+            icon="inbox"
+            level={2}
+            title={t`Nothing was captured yet`}
+            text={
+              place.service
+                ? t`Send a message with a test key: it appears here and reaches nobody.`
+                : t`Sign-in links and invitations appear here while e-mails have no provider.`
+            }
+          />
+        ) : (
+          <div class="split">
+            <div>
+              <form
+                class="filters card-body"
+                role="search"
+                aria-label={t`Captured messages`}
+                method="post"
+                action={url(`${place.base}/search`)}
+              >
+                <FormToken />
+                <div class="search">
+                  <SearchField name="q" label={t`To, subject or words`} value={words} />
+                </div>
+              </form>
+              {isFiltered && <Filtered {...props} />}
+              {messages.length > 0 ? (
+                <ul class="mails">
+                  {messages.map(one => (
+                    <li key={one.id}>
+                      <Mail {...{ visit, place, given }} mail={one} isOpen={one.id === message?.id} />
+                    </li>
+                  ))}
+                </ul>
+              ) : (
+                <p class="card-body muted">
+                  {isPartial ? t`None of these messages match. Older ones may.` : t`No message matches.`}
+                </p>
+              )}
+              <Pager older={older && url(pathOf(place, null, { ...given, before: older }))}>
+                {isPartial
+                  ? t`Looked at some. Older ones may match.`
+                  : isFirst
+                    ? t`Newest at ${formats.brief(fromMicros(parts.clock.micros()))}`
+                    : t`Older messages`}
+              </Pager>
+            </div>
+            {message ? (
+              <Detail {...{ visit, place, given, message }} source={props.source} view={props.view} />
+            ) : (
+              <div class="hide-phone">
+                <Empty icon="email" level={2} title={t`Choose a message`} text={t`It opens here.`} />
+              </div>
+            )}
+          </div>
+        )}
+      </div>
+      <Behind place={place} id={message?.id ?? null} />
+    </>
+  )
+}
+
+const Behind = ({ place, id }: { place: InboxPlace; id: Id | null }) =>
+  place.service ? (
+    <AsCurl path={id ? `/herald/v1/inbox/${id}` : '/herald/v1/inbox?limit=20&wait=0'} />
+  ) : (
+    <AsCommand command={id ? `herald inbox --message ${id}` : 'herald inbox'} />
+  )
+
+function Filtered({ visit, place, given, looked, words }: Shown) {
+  const to = looked.messages[0]?.to
+  return (
+    <p class="card-body row row-between">
+      <span>
+        {given.to === undefined ? (
+          <>
+            {t`With the words`} <strong dir="auto">{words}</strong>
+          </>
+        ) : (
+          <>
+            {t`To`} <bdi>{to ?? t`a recipient without messages`}</bdi>
+          </>
+        )}
+      </span>
+      <a class="btn btn-sm" href={visit.url(place.base)}>
+        {t`Show all`}
+      </a>
+    </p>
+  )
+}
+
+function Mail(props: { visit: SignedInVisit; place: InboxPlace; given: Given; mail: Summary; isOpen: boolean }) {
+  const { visit, place, given, mail, isOpen } = props
+  return (
+    <a
+      href={`${visit.url(pathOf(place, mail.id, given))}#message`}
+      {...(isOpen && { 'aria-current': 'true' as const })}
+    >
+      <span class={mail.seen || isOpen ? 'clip' : 'clip unread'}>
+        {!mail.seen && !isOpen && <Hidden>{t`Unread:`} </Hidden>}
+        <bdi>{mail.to}</bdi>
+      </span>
+      <Time at={mail.at} />
+      <span class="sub">
+        {mail.isTest && (
+          <>
+            <span class="tag">{t`Test key`}</span>{' '}
+          </>
+        )}
+        <bdi>{mail.title || t`Without a subject`}</bdi>
+      </span>
+    </a>
+  )
+}
+
+const EmptyDialog = ({ place }: { place: InboxPlace }) => (
+  <>
+    <button class="btn" type="button" popovertarget="empty">
+      <Icon name="trash" />
+      {t`Empty the inbox`}
+    </button>
+    <Dialog id="empty" title={t`Empty the inbox?`}>
+      <p>
+        {place.service
+          ? t`All captured messages of this service are deleted here, for everybody. The list of messages keeps them.`
+          : t`All mails on this page are deleted, for everybody.`}
+      </p>
+      <Form action={`${place.base}/empty`} class="row">
+        <button class="btn" type="button" popovertarget="empty" popovertargetaction="hide">
+          {t`Keep them`}
+        </button>
+        <button class="btn btn-danger" type="submit">
+          {t`Empty the inbox`}
+        </button>
+      </Form>
+    </Dialog>
+  </>
+)
