@@ -22,11 +22,13 @@ if (compiler) {
   process.exitCode = 1
 }
 
-/** Stylesheet, script and icons of the console. */
+/** Stylesheets, scripts and icons of the console and of the reference. */
 function copyAssets() {
-  const to = join(root, 'dist', 'console', 'assets')
-  rmSync(to, { recursive: true, force: true })
-  cpSync(join(root, 'src', 'console', 'assets'), to, { recursive: true })
+  for (const room of ['console', 'reference']) {
+    const to = join(root, 'dist', room, 'assets')
+    rmSync(to, { recursive: true, force: true })
+    cpSync(join(root, 'src', room, 'assets'), to, { recursive: true })
+  }
 }
 
 function find(name) {

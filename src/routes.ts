@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest, HTTPMethods, onRequestHookHandler
 import { bulkRoutes } from './bulk/routes.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { downloadFile } from './files/routes.ts'
-import { apiReference } from './http/docs.ts'
 import { createOpenApi } from './http/openapi.ts'
 import { refuse } from './http/refusals.ts'
 import { idsInPath, noEmptyPart, type Route } from './http/route.ts'
@@ -15,6 +14,7 @@ import { notificationRoutes } from './notifications/routes.ts'
 import { isCancelled } from './notifications/sql/cancel.ts'
 import type { Parts } from './parts.ts'
 import { receiptEndpoint } from './receipts/routes.ts'
+import { addReference } from './reference/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
@@ -105,7 +105,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
   // For people and for monitoring; nothing here contains data of a message.
   const api = openApi()
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(api))
-  app.get('/docs', async (_request, reply) => apiReference(api, reply))
+  addReference(app, parts, api)
   app.get('/metrics', metricsPage(parts.metrics))
 }
 

@@ -36,7 +36,7 @@ const NOUNS = [
   'maintenance',
 ]
 const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
-const TOP = ['', 'config', 'console', 'cli']
+const TOP = ['', 'config', 'console', 'cli', 'reference']
 const MACHINE_MAY: Record<string, readonly string[]> = { queue: ['db'], engine: ['db', 'queue'] }
 
 /** The tables of each room. Others use functions and parts of statements that the owner exports. */
@@ -188,7 +188,7 @@ describe('walls', () => {
 
   test('Fastify and http/ only at the edge of a room', () => {
     const edge =
-      /(^|\/)(routes|hook|schemas|body|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$|^console\/serve\//
+      /(^|\/)(routes|hook|schemas|body|present|worker|main|request-log|delivery|parts|route|sentences)\.ts$|^console\/serve\/|^reference\//
     const speaks = ({ file, text }: (typeof files)[number]) =>
       /from 'fastify'/.test(text) ||
       importsOf(file, text).some(target => roomOf(target) === 'http' && target !== 'http/settings.ts')

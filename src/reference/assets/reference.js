@@ -1,0 +1,109 @@
+// Enhancement only: the page works without it.
+const all = selector => [...document.querySelectorAll(selector)]
+for (const element of all('.copy, .try, label.find, label.key')) element.hidden = false
+
+// The language is remembered.
+const remembered = () => {
+  try {
+    return localStorage.getItem('herald-language')
+  } catch {
+    return null // storage is switched off
+  }
+}
+const choice = document.getElementById(`in-${remembered()}`)
+if (choice) choice.checked = true
+for (const radio of all('[name=language]'))
+  radio.addEventListener('change', () => {
+    try {
+      localStorage.setItem('herald-language', radio.value)
+    } catch {
+      // It is chosen for this visit only.
+    }
+  })
+
+for (const button of all('.copy'))
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent)
+    const text = button.firstChild
+    text.data = 'Copied'
+    setTimeout(() => {
+      text.data = 'Copy'
+    }, 2_000)
+  })
+
+// Leaves the operations that have all the words.
+const find = document.getElementById('find')
+const found = document.getElementById('found')
+find.addEventListener('input', () => {
+  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean)
+  let count = 0
+  for (const group of all('nav .group')) {
+    let isEmpty = true
+    for (const item of group.querySelectorAll('li')) {
+      item.hidden = !words.every(word => item.dataset.find.includes(word))
+      if (item.hidden) continue
+      isEmpty = false
+      count++
+    }
+    group.hidden = isEmpty
+  }
+  found.hidden = words.length === 0
+  found.textContent = count === 1 ? '1 operation' : `${count} operations`
+})
+document.addEventListener('keydown', event => {
+  if (event.key !== '/' || /^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return
+  event.preventDefault()
+  find.focus()
+})
+
+// Sends a request with the key that was typed, which is nowhere but in its field.
+const key = document.getElementById('key')
+for (const place of all('.try')) {
+  const form = place.querySelector('form')
+  const answer = form.querySelector('.answer')
+  const say = (title, text) => {
+    const line = document.createElement('p')
+    line.textContent = title
+    const pre = document.createElement('pre')
+    pre.textContent = text
+    answer.replaceChildren(line, ...(text ? [pre] : []))
+  }
+  form.addEventListener('submit', async event => {
+    event.preventDefault()
+    if (!key.value.trim()) {
+      say('Enter your key first, at the top of the page.', '')
+      key.focus()
+      return
+    }
+    let path = place.dataset.path
+    const query = new URLSearchParams()
+    for (const field of form.querySelectorAll('input')) {
+      if (field.dataset.in === 'path') path = path.replace(`{${field.name}}`, encodeURIComponent(field.value.trim()))
+      else if (field.value) query.append(field.name, field.value)
+    }
+    const body = form.querySelector('textarea')?.value.trim()
+    say('Sent. Waiting for the answer …', '')
+    const began = performance.now()
+    try {
+      const response = await fetch(`${path}${query.size > 0 ? `?${query}` : ''}`, {
+        method: place.dataset.method,
+        headers: {
+          authorization: `ApiKey-v1 ${key.value.trim()}`,
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body }),
+        credentials: 'omit',
+      })
+      const text = await response.text()
+      let shown = text
+      try {
+        shown = JSON.stringify(JSON.parse(text), null, 2)
+      } catch {
+        // It is not JSON.
+      }
+      say(`${response.status}, after ${Math.round(performance.now() - began)} ms`, shown.slice(0, 100_000))
+    } catch {
+      say('There was no answer. Check the connection.', '')
+    }
+  })
+}

@@ -1,0 +1,73 @@
+// GET /docs and its two files. The page names no other host, and its policy allows nothing but its own stylesheet and script.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Links } from '../http/links.ts'
+import type { OpenApi } from '../http/openapi.ts'
+import { renderReference } from './page.tsx'
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+type File = { type: string; text: Buffer; zipped: Buffer }
+
+/** A host that is not one is not repeated in examples, which people copy into a shell. */
+const PLAIN_BASE = /^https?:\/\/[A-Za-z0-9.:[\]-]+(\/[A-Za-z0-9._~/-]*)?$/
+
+export function addReference(app: FastifyInstance, { links }: { links: Links }, api: OpenApi): void {
+  const style = fileOf('reference', 'css', 'text/css; charset=utf-8')
+  const script = fileOf('reference', 'js', 'text/javascript; charset=utf-8')
+  // The page depends on the address only, so the last one is kept.
+  let last: { base: string; file: File } | null = null
+  const pageFor = (base: string): File => {
+    if (last?.base !== base) {
+      const html = renderReference({ api, base, assets: { style: style.path, script: script.path } })
+      last = { base, file: zipped('text/html; charset=utf-8', html) }
+    }
+    return last.file
+  }
+
+  app.get('/docs', async (request, reply) => {
+    const base = links.base(request)
+    return send(request, reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache'), {
+      ...pageFor(PLAIN_BASE.test(base) ? base : 'http://localhost'),
+    })
+  })
+  for (const { path, file } of [style, script])
+    app.get(path, async (request, reply) =>
+      send(
+        request,
+        reply
+          .header('content-security-policy', "default-src 'none'")
+          // Its name changes with its content.
+          .header('cache-control', 'public, max-age=31536000, immutable'),
+        file,
+      ),
+    )
+}
+
+function send({ headers }: FastifyRequest, reply: FastifyReply, { type, text, zipped }: File): FastifyReply {
+  const isZipped = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))
+  if (isZipped) reply.header('content-encoding', 'gzip')
+  return reply
+    .headers({
+      vary: 'accept-encoding',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    .type(type)
+    .send(isZipped ? zipped : text)
+}
+
+function fileOf(name: string, ending: string, type: string): { path: string; file: File } {
+  const content = readFileSync(new URL(`./assets/${name}.${ending}`, import.meta.url), 'utf8')
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
+  return { path: `/docs/${name}-${hash}.${ending}`, file: zipped(type, content) }
+}
+
+function zipped(type: string, content: string): File {
+  const text = Buffer.from(content)
+  return { type, text, zipped: gzipSync(text) }
+}
