@@ -20,11 +20,11 @@ import {
   showTemplate,
   testTemplate,
 } from './editor/handlers.tsx'
+import { capturedPage, deleteCaptured, emptyTheInbox, inboxPage, newerInInbox, searchInbox } from './inbox/inbox.tsx'
+import { capturedFile, capturedFrame, capturedSource } from './inbox/parts.ts'
 import { againPage, cancelJob, jobPage, originalFile, reportFile, sendJobAgain } from './jobs/job.tsx'
 import { jobsPage } from './jobs/list.tsx'
 import { jobEvents } from './jobs/progress.tsx'
-import { capturedPage, deleteCaptured, emptyTheInbox, inboxPage, newerInInbox, searchInbox } from './inbox/inbox.tsx'
-import { capturedFile, capturedFrame, capturedSource } from './inbox/parts.ts'
 import { exportPage, newerMessages } from './messages/export.ts'
 import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'

@@ -1,0 +1,81 @@
+// The reference in a real browser: axe, widths, light and dark, without script, and what the script adds.
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  BROWSER,
+  launch,
+  openContext,
+  violationsOf,
+  warnWithoutBrowser,
+  widerThanWindow,
+} from './console/support/browser.ts'
+import { CATEGORY, type World, world } from './support/world.ts'
+
+warnWithoutBrowser('the reference')
+
+describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
+  let here: World
+  let browser: Browser
+
+  beforeAll(async () => {
+    ;[here, browser] = await Promise.all([world(), launch()])
+  }, 120_000)
+  afterAll(() => browser?.close())
+
+  test('has no violation and is nowhere wider than the window', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const context = await openContext(browser, here.address, { colorScheme })
+      const page = await context.newPage()
+      await page.goto(`${here.address}/docs`)
+      expect(await violationsOf(page)).toEqual([])
+      for (const width of [320, 390, 820, 1920]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect(await widerThanWindow(page), `${width} px`).toEqual([])
+      }
+      expect(context.complaints()).toEqual([])
+      await context.close()
+    }
+  })
+
+  test('without script the language can be chosen, and a link leads to its operation', async () => {
+    const context = await openContext(browser, here.address, { javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${here.address}/docs#getHeraldVInbox`)
+    expect(await page.locator('#getHeraldVInbox-curl').isVisible()).toBe(true)
+    await page.getByRole('radio', { name: 'Python' }).check({ force: true })
+    expect(await page.locator('#getHeraldVInbox-curl').isVisible()).toBe(false)
+    expect(await page.locator('#getHeraldVInbox-python').isVisible()).toBe(true)
+    expect(await page.locator('.try').first().isVisible()).toBe(false)
+  })
+
+  test('with script: the language is remembered, operations are found, and a call is tried with a key', async () => {
+    const service = await here.service()
+    const key = await service.key({ type: 'test' })
+    await key.post('/v2/manage-template', {
+      ...{ name: 'Seen in the answer', template_type: 'sms', content: 'Hi', template_category_id: CATEGORY.general },
+    })
+    const context = await openContext(browser, here.address)
+    const page = await context.newPage()
+    await page.goto(`${here.address}/docs`)
+    await page.getByRole('radio', { name: 'Ruby' }).check({ force: true })
+    await page.reload()
+    expect(await page.getByRole('radio', { name: 'Ruby' }).isChecked()).toBe(true)
+    await page.keyboard.press('/')
+    await page.keyboard.type('delete inbox')
+    expect(await page.locator('#found').innerText()).toBe('2 operations')
+    expect(await page.locator('nav li:visible', { hasText: 'DELETE' }).count()).toBe(2)
+    const tried = page.locator('#getTemplates .try')
+    await tried.locator('summary').click()
+    await tried.getByRole('button', { name: 'Send the request' }).click()
+    expect(await tried.locator('.answer').innerText()).toContain('Enter your key first')
+    await page.locator('#key').fill(key.key)
+    await tried.getByRole('button', { name: 'Send the request' }).click()
+    await tried.locator('.answer pre').waitFor()
+    expect(await tried.locator('.answer').innerText()).toMatch(/^200, after \d+ ms/)
+    expect(await tried.locator('.answer').innerText()).toContain('Seen in the answer')
+    expect(
+      await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie),
+    ).not.toContain(key.key)
+    expect(context.complaints()).toEqual([])
+  })
+})
