@@ -150,13 +150,17 @@ export const renderFragment = (body: VNode, context: PageContext): string =>
   render(<Page.Provider value={context}>{body}</Page.Provider>)
 
 /** Pages without navigation bring `main` with them (components/solo.tsx). */
-const Solo = ({ children }: { children: ComponentChildren }) => <body class="solo">{children}</body>
+const Solo = ({ children }: { children: ComponentChildren }) => (
+  <body class="solo" data-copied={t`Copied`}>
+    {children}
+  </body>
+)
 
 function App({ shown, frame }: { shown: Shown; frame: Frame }) {
   const { context, person } = frame
   const isOnService = frame.service !== null
   return (
-    <body data-shortcuts={person?.shortcuts ? 'on' : 'off'}>
+    <body data-shortcuts={person?.shortcuts ? 'on' : 'off'} data-copied={t`Copied`}>
       <a class="skip" href="#main">
         {t`Skip to content`}
       </a>

@@ -1,6 +1,6 @@
 // What a form shows instead of a page of its own: the sentence of a refusal about what the person entered.
 import { Refusal } from '../core/refusal.ts'
-import { known } from './words/index.ts'
+import { known } from './words/nouns.tsx'
 
 const ENTERED = new Set(['BadRequestError', 'ValidationError', 'TooManyRequestsError'])
 

@@ -7,7 +7,7 @@ import { textsIn, unescaped } from './support/texts.ts'
 
 const root = new URL('../../src/console/', import.meta.url)
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-  file => /\.tsx?$/.test(file) && !file.endsWith('.test.ts') && !file.startsWith('words/'),
+  file => /\.tsx?$/.test(file) && !file.endsWith('.test.ts') && !file.startsWith('words/fr'),
 )
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 const texts = files.flatMap(file => textsIn(read(file)).map(({ key, line }) => ({ key, where: `${file}:${line}` })))

@@ -14,7 +14,8 @@ import { Dialog } from '../components/overlays.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
 import { ROLE_NAMES } from '../team/roles.ts'
-import { known, type Marked, mark, rich, say, t } from '../words/index.ts'
+import { type Marked, mark, rich, say, t } from '../words/index.ts'
+import { known } from '../words/nouns.tsx'
 
 export const DONE = {
   saved: mark('Your account is saved.'),
@@ -369,7 +370,10 @@ function Sessions({ sessions, signedIn: { session: current } }: Props) {
                 <Form action={`/account/sessions/${id}/end`} class="row row-end">
                   <button class="btn btn-sm" type="submit">
                     {t`Sign out`}
-                    <Hidden> {deviceWords(device)}</Hidden>
+                    <Hidden>
+                      {' '}
+                      <bdi>{deviceWords(device)}</bdi>
+                    </Hidden>
                   </button>
                 </Form>
               ),

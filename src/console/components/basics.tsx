@@ -1,7 +1,7 @@
 // The smallest parts of a page.
 import type { ComponentChildren } from 'preact'
 import { type Timestamp, zulu } from '../../core/clock.ts'
-import { known, t } from '../words/index.ts'
+import { type Marked, say, t } from '../words/index.ts'
 import { usePage } from './context.ts'
 
 export type Tone = 'good' | 'info' | 'warn' | 'bad' | 'plan' | 'idle'
@@ -100,7 +100,7 @@ export function Done({ done, sentences }: { done: string | null; sentences: Read
   const sentence = done !== null && Object.hasOwn(sentences, done) ? sentences[done] : undefined
   return sentence === undefined ? null : (
     <Callout tone="good" role="status">
-      <p>{known(sentence)}</p>
+      <p>{say(sentence as Marked)}</p>
     </Callout>
   )
 }

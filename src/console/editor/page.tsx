@@ -12,7 +12,8 @@ import { Badge } from '../components/status.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
 import { sendPath } from '../send/paths.ts'
 import { crumbsTo, TemplateTabs } from '../templates/head.tsx'
-import { known, mark, rich, t } from '../words/index.ts'
+import { mark, rich, t } from '../words/index.ts'
+import { known } from '../words/nouns.tsx'
 import { Placeholders } from './placeholders.tsx'
 import { EmailPreview, PreviewNote, TextPreview, VIEWS, type View, Views } from './preview.tsx'
 import { Alphabet, Counter, Problems } from './problems.tsx'
@@ -112,7 +113,7 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
                 <Badge tone="good" icon="check">{rich`Version ${template.version} in use`}</Badge>
               )}{' '}
               <span class="muted">
-                {rich`${template.category_name}, ${known(CHANNELS[template.type].words.one)}, changed ${<Time at={template.updated_at ?? template.created_at} />}`}
+                {rich`${<bdi>{template.category_name}</bdi>}, ${known(CHANNELS[template.type].words.one)}, changed ${<Time at={template.updated_at ?? template.created_at} />}`}
               </span>
             </>
           }

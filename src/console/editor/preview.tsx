@@ -35,7 +35,7 @@ export function EmailPreview({ shown, frames, sender }: PreviewProps) {
   const email = shown?.kind === 'email' ? shown : null
   const head = (place: string, detail: string) => (
     <div class="mail-head" data-part={`head-${place}`}>
-      <strong dir="auto">{email?.subject || t`(no subject)`}</strong>
+      <strong dir="auto">{email?.subject ? <bdi>{email.subject}</bdi> : t`(no subject)`}</strong>
       <span class="sm muted">
         <bdi>{detail}</bdi>
       </span>

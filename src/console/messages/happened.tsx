@@ -7,8 +7,8 @@ import { Card, Code, type IconName, More, Time, type Tone } from '../components/
 import { messageStatusWords } from '../components/status.tsx'
 import { Timeline, TimelineEntry } from '../components/timeline.tsx'
 import type { ServiceVisit } from '../page.ts'
-import { known, rich, t } from '../words/index.ts'
-import { fromNoun } from '../words/nouns.tsx'
+import { rich, t } from '../words/index.ts'
+import { fromNoun, known } from '../words/nouns.tsx'
 
 type Said = { tone: Tone; icon: IconName; title: string; lines?: readonly ComponentChildren[] }
 

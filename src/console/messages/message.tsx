@@ -14,8 +14,8 @@ import { Dialog } from '../components/overlays.tsx'
 import { reachedNobody } from '../components/status.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, Handler, PageAnswer, ServiceVisit } from '../page.ts'
-import { known, mark, rich, t } from '../words/index.ts'
-import { fromNoun } from '../words/nouns.tsx'
+import { mark, rich, t } from '../words/index.ts'
+import { fromNoun, known } from '../words/nouns.tsx'
 import { Content, isView, type View } from './content.tsx'
 import { Happened } from './happened.tsx'
 import { daysWords, Status } from './list.tsx'
@@ -319,7 +319,7 @@ function Details({ visit, whole }: { visit: ServiceVisit; whole: WholeMessage })
             t`Kind of key`,
             sentBy.kind === 'person' && message.key_type === 'normal' ? t`None` : keyNameOf(message.key_type),
           ],
-          [t`Lane`, known(lane)],
+          [t`Lane`, <code>{lane}</code>],
           message.provider !== null && [t`Provider`, <bdi>{message.provider}</bdi>],
           [t`Content goes on`, formats.date(until)],
         ]}

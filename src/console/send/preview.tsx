@@ -77,7 +77,7 @@ function EmailParts({ previewed: { shown, frame, from } }: { previewed: Previewe
   return (
     <div class="mail">
       <div class="mail-head" data-part="mail-head">
-        <strong dir="auto">{email?.subject || t`(no subject)`}</strong>
+        <strong dir="auto">{email?.subject ? <bdi>{email.subject}</bdi> : t`(no subject)`}</strong>
         <span class="sm muted">
           <bdi>{from}</bdi>
         </span>

@@ -25,7 +25,11 @@ export async function spendLinkPage(visit: Visit): Promise<Answer> {
 
 const Valid = ({ name, address, token }: { name: string; address: string; token: string }) => (
   <Solo title={t`Sign in`} hint={t`The link works once. Pressing the button uses it.`}>
-    <p>{rich`You are about to sign in as ${<strong dir="auto">{name}</strong>}, ${<bdi class="wrap">{address}</bdi>}.`}</p>
+    <p>{rich`You are about to sign in as ${(
+      <strong>
+        <bdi>{name}</bdi>
+      </strong>
+    )}, ${<bdi class="wrap">{address}</bdi>}.`}</p>
     <Form action={`/sign-in/link/${token}`}>
       <TimeZoneField />
       <button class="btn btn-primary full" type="submit">{t`Sign in`}</button>

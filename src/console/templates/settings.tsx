@@ -218,7 +218,7 @@ const ReadOnly = ({ template, folders }: { template: TemplateRow; folders: reado
     <Facts
       rows={[
         [t`Name`, <bdi key="name">{template.name}</bdi>],
-        [t`Category`, template.category_name],
+        [t`Category`, <bdi key="category">{template.category_name}</bdi>],
         [t`Folder`, <bdi key="folder">{placeOf(folders, template)}</bdi>],
         CHANNELS[template.type].template.hasSubject && [
           t`Markdown in values`,

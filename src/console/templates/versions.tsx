@@ -293,7 +293,7 @@ const Words = ({ version }: { version: Awaited<ReturnType<typeof wholeVersion>> 
     <Facts
       rows={[
         [t`Name`, <bdi key="name">{version.name}</bdi>],
-        [t`Category`, version.category_name],
+        [t`Category`, <bdi key="category">{version.category_name}</bdi>],
         version.subject !== null && [t`Subject`, <bdi key="subject">{version.subject}</bdi>],
         version.literal_values && [t`Markdown in values`, t`Shown as it is`],
       ]}

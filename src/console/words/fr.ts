@@ -9,6 +9,7 @@ import { overview } from './fr/overview.ts'
 import { people } from './fr/people.ts'
 import { send } from './fr/send.ts'
 import { sendFile } from './fr/send-file.ts'
+import { sentences } from './fr/sentences.ts'
 import { services } from './fr/services.ts'
 import { settings } from './fr/settings.ts'
 import { sheets } from './fr/sheets.ts'
@@ -27,6 +28,7 @@ export const french: Readonly<Record<string, string>> = {
   ...people,
   ...send,
   ...sendFile,
+  ...sentences,
   ...services,
   ...settings,
   ...sheets,

@@ -62,7 +62,3 @@ export const mark = (text: string): Marked => text as Marked
 /** `values` for {1}, {2}, … */
 export const say = (text: Marked, ...values: readonly (string | number)[]): string =>
   values.length === 0 ? translated(text) : withValues(translated(text), values)
-
-/** A sentence that is made outside the console and that has a translation; others stay English. */
-export const known = (sentence: string): string => translated(sentence)
-export const isKnown = (sentence: string): boolean => Object.hasOwn(french, sentence)

@@ -34,7 +34,7 @@ enhance('button[data-copy]', button => {
     if (!source) return
     await navigator.clipboard.writeText(source.textContent.trim())
     const words = button.textContent
-    button.textContent = 'Copied'
+    button.textContent = document.body.dataset.copied
     setTimeout(() => {
       button.textContent = words
     }, 2_000)

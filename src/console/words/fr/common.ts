@@ -185,4 +185,5 @@ export const common = {
   'Your session has ended.': 'Votre session est terminée.',
   'Ask a manager of the service to invite you.': 'Demandez à un gestionnaire du service de vous inviter.',
   'My role': 'Mon rôle',
+  Copied: 'Copié',
 }

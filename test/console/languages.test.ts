@@ -1,0 +1,93 @@
+// The console in other languages. Every page is opened in a pseudo language, in which each translated text stands in ⟦ ⟧: what
+// stands outside is data, or a text that was forgotten.
+import { describe, expect, test } from 'vitest'
+import { pages } from '../../src/console/routes.ts'
+import { french } from '../../src/console/words/fr.ts'
+import { EXAMPLES, filled, pagesOf } from './support/examples.ts'
+import { place } from './support/place.ts'
+import type { Who } from './support/plant.ts'
+import type { SignedInAs } from './support/session.ts'
+import { untranslatedIn } from './support/untranslated.ts'
+
+const here = await place()
+const headers = { 'accept-language': 'fr-CA, fr;q=0.9, en;q=0.5' }
+const sessions = new Map<Who, SignedInAs>()
+async function sessionOf(who: Who): Promise<SignedInAs> {
+  const session = sessions.get(who) ?? (await here.signIn(who))
+  sessions.set(who, session)
+  return session
+}
+
+describe('the language', () => {
+  test('is that of the browser until the person chooses one', async () => {
+    const author = await here.signIn('author')
+    const read = async () => (await here.request(author, '/account', { headers })).text
+    expect(await read()).toMatch(/<html lang="fr".*<h1>Mon compte<\/h1>/s)
+    expect((await here.request(author, '/account')).text).toMatch(/<html lang="en".*<h1>My account<\/h1>/s)
+
+    const form = { name: 'Ada', time_zone_name: 'Europe/Paris', theme: 'auto', language: 'en' }
+    const saved = await here.request(author, '/account', { form, headers })
+    expect(saved.location).toContain('done=saved')
+    expect(await read()).toMatch(/<html lang="en".*<h1>My account<\/h1>/s)
+    expect(await read()).toContain('<option value="en" selected>English</option>')
+
+    await here.request(author, '/account', { form: { ...form, language: 'fr' } })
+    expect((await here.request(author, '/account?done=saved')).text).toContain('Votre compte est enregistré.')
+    const wrong = await here.request(author, '/account', { form: { ...form, language: 'tlh' } })
+    expect(wrong.status).toBe(422)
+    expect(wrong.text).toContain('Choisissez une langue de la liste.')
+  })
+
+  test('is that of the browser where nobody is signed in, also for errors', async () => {
+    expect((await here.request(null, '/sign-in', { headers })).text).toContain('Se connecter')
+    const unknown = await here.request(null, '/nothing', { headers })
+    expect(unknown.text).toContain('Il n’y a rien ici')
+    expect(unknown.text).toContain('<html lang="fr"')
+    const foreign = await here.request(null, '/sign-in', {
+      form: {},
+      headers: { ...headers, origin: 'https://elsewhere.example' },
+    })
+    expect(foreign.text).toContain('Ce formulaire ne vient pas de Herald')
+  })
+
+  test('also writes times and numbers', async () => {
+    const manager = await here.signIn('manager')
+    const { text } = await here.request(manager, `/s/${here.planted.service.id}`, { headers })
+    expect(text).toMatch(/<p class="lede">(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche) \d/)
+  })
+})
+
+describe('every text goes through the catalogue', () => {
+  test('of pages', { timeout: 120_000 }, async () => {
+    pretend()
+    const found: string[] = []
+    for (const { name, path, who } of pagesOf(pages, here.planted.service, here.planted)) {
+      const { text } = await here.request(who && (await sessionOf(who)), path, { headers })
+      found.push(...untranslatedIn(text).map(one => `${name}: ${one}`))
+    }
+    expect(found).toEqual([])
+  })
+
+  test('of what forms answer that were sent empty', { timeout: 120_000 }, async () => {
+    pretend()
+    const found: string[] = []
+    const acts = Object.entries(EXAMPLES).filter(([, { kind }]) => kind === 'act')
+    for (const [row, example] of acts.sort(([, a], [, b]) => (a.order ?? 0) - (b.order ?? 0))) {
+      const path = row.slice('POST '.length)
+      if (path === '/sign-out') continue
+      const who = path.startsWith('/operator') ? 'operator' : 'manager'
+      const { service } = here.planted
+      const address = filled(path, service, example.ids?.(service, here.planted))
+      const { text, headers: sent } = await here.request(await sessionOf(who), address, { form: {}, headers })
+      if (sent.get('content-type')?.startsWith('text/html'))
+        found.push(...untranslatedIn(text).map(one => `${row}: ${one}`))
+    }
+    expect(found).toEqual([])
+  })
+})
+
+/** Every text becomes its English in ⟦ ⟧; values stand outside. */
+function pretend(): void {
+  const catalogue = french as Record<string, string>
+  for (const key of Object.keys(catalogue)) catalogue[key] = `⟦${key.replace(/\{\d+\}/g, '⟧$&⟦')}⟧`
+}
