@@ -1,9 +1,10 @@
 // Pictures of every page of the console with planted data: light, dark and as wide as a phone, into shots/ with an index.html.
 // `npm run shots -- messages editor` makes only those whose name contains one of the words; `--docs` makes only those of
-// docs/console.md and writes them there, too. Everything that it starts ends with it.
+// docs/console.md and writes them there, too; `--language fr` opens them in French. Everything that it starts ends with it.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { readConfig } from '../src/config/index.ts'
 import { pages } from '../src/console/routes.ts'
@@ -30,10 +31,12 @@ const DOCS = [
   { file: 'message-dark', name: 'messages-id-sms', look: 'dark' },
   { file: 'messages-phone', name: 'messages-failed', look: 'phone' },
 ]
-const isForDocs = process.argv.includes('--docs')
-
 if (!BROWSER) throw new Error('No browser is installed; run scripts/install-file-tools.sh.')
-const words = process.argv.slice(2).filter(word => !word.startsWith('--'))
+const { values, positionals: words } = parseArgs({
+  options: { docs: { type: 'boolean', default: false }, language: { type: 'string', default: 'en' } },
+  allowPositionals: true,
+})
+const { docs: isForDocs, language: locale } = values
 const ends: (() => unknown)[] = []
 try {
   const { address, planted, cookieOf } = await startPlanted()
@@ -95,7 +98,7 @@ async function shoot(
   for (const who of new Set(views.map(view => view.who))) {
     const cookie = who && (await cookieOf(who))
     for (const { look, ...options } of LOOKS) {
-      const context = await openContext(browser, address, { ...options, ...(cookie && { cookie }) })
+      const context = await openContext(browser, address, { ...options, locale, ...(cookie && { cookie }) })
       const page = await context.newPage()
       for (const { name, path } of views.filter(view => view.who === who)) {
         await page.goto(`${address}${CONSOLE}${path}`)

@@ -1,12 +1,22 @@
 // The console in other languages. Every page is opened in a pseudo language, in which each translated text stands in ⟦ ⟧: what
 // stands outside is data, or a text that was forgotten.
-import { describe, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pages } from '../../src/console/routes.ts'
 import { french } from '../../src/console/words/fr.ts'
+import {
+  BROWSER,
+  launch,
+  openContext,
+  shapeOf,
+  violationsOf,
+  warnWithoutBrowser,
+  widerThanWindow,
+} from './support/browser.ts'
 import { EXAMPLES, filled, pagesOf } from './support/examples.ts'
 import { place } from './support/place.ts'
 import type { Who } from './support/plant.ts'
-import type { SignedInAs } from './support/session.ts'
+import { CONSOLE, type SignedInAs } from './support/session.ts'
 import { untranslatedIn } from './support/untranslated.ts'
 
 const here = await place()
@@ -54,6 +64,49 @@ describe('the language', () => {
     const manager = await here.signIn('manager')
     const { text } = await here.request(manager, `/s/${here.planted.service.id}`, { headers })
     expect(text).toMatch(/<p class="lede">(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche) \d/)
+  })
+})
+
+// French words are longer: pages with narrow places, such as tables, tabs and rows of buttons.
+const NARROW = [
+  'overview',
+  'messages',
+  'messages-id',
+  'templates',
+  'templates-id',
+  'templates-id-text',
+  'templates-id-versions',
+  'team',
+  'account',
+  'operator-services',
+  'sign-in',
+]
+
+warnWithoutBrowser('French pages')
+describe.skipIf(!BROWSER)('pages in French', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launch()
+  }, 120_000)
+  afterAll(() => browser?.close())
+
+  test.each(NARROW)('%s', { timeout: 60_000 }, async name => {
+    const shown = pagesOf(pages, here.planted.service, here.planted).find(one => one.name === name)
+    const cookie = shown?.who ? { cookie: (await sessionOf(shown.who)).cookie } : {}
+    const context = await openContext(browser, here.address, { locale: 'fr-FR', ...cookie })
+    try {
+      const page = await context.newPage()
+      await page.goto(`${here.address}${CONSOLE}${shown?.path}`)
+      expect((await shapeOf(page)).lang).toBe('fr')
+      for (const width of [320, 390, 1280]) {
+        await page.setViewportSize({ width, height: 900 })
+        expect(await widerThanWindow(page), `${width} px`).toEqual([])
+      }
+      expect(await violationsOf(page)).toEqual([])
+      expect(context.complaints()).toEqual([])
+    } finally {
+      await context.close()
+    }
   })
 })
 
