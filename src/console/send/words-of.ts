@@ -2,7 +2,8 @@
 import type { RowProblem } from '../../bulk/report.ts'
 import type { Channel } from '../../channels/index.ts'
 import type { Formats } from '../formats.ts'
-import { known, plural, t } from '../words/index.ts'
+import { plural, t } from '../words/index.ts'
+import { known } from '../words/nouns.tsx'
 
 export type ShownProblem = {
   /** The number that a spreadsheet program shows beside the row. */

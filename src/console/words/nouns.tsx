@@ -40,7 +40,8 @@ function found(sentence: string): string | null {
 }
 
 /** In the language of the person if there is a translation. */
-export const known = (sentence: string): string => (language() === 'en' ? sentence : (found(sentence) ?? sentence))
+export const known = (sentence: string): string =>
+  language() === 'en' ? sentence : (found(sentence) ?? say(sentence as Marked))
 
 /** The same on a page, which marks what stays English. */
 export const fromNoun = (sentence: string): ComponentChildren =>
