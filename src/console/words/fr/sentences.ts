@@ -186,7 +186,6 @@ export const sentences = {
   'Given up: no receipt within 72 hours.': 'Abandonné\u00a0: aucun accusé de réception en 72 heures.',
   'Given up: not sent within 72 hours.': 'Abandonné\u00a0: pas envoyé en 72 heures.',
   'The job has changed.': 'L’envoi groupé a changé.',
-  'the operator': 'l’opérateur',
   'the key "{1}"': 'la clé «\u00a0{1}\u00a0»',
   'the person "{1}"': '«\u00a0{1}\u00a0»',
   'the key {1}': 'la clé {1}',
@@ -247,7 +246,6 @@ export const sentences = {
     'Le champ «\u00a0{1}\u00a0» doit être un nombre entier de 0 à 2147483647.',
   'The {1} must be a whole number of days from 1 to 365.':
     'Le champ «\u00a0{1}\u00a0» doit être un nombre entier de jours de 1 à 365.',
-  name: 'nom',
   '"{1}" is not a mailbox. It must be 1 to 64 small letters, digits, dots, hyphens and underscores, with dots only between others.':
     '«\u00a0{1}\u00a0» n’est pas un nom de boîte. Il doit avoir de 1 à 64 minuscules, chiffres, points, traits d’union et soulignés, avec des points seulement entre d’autres.',
   '"{1}" is not a valid e-mail address.': '«\u00a0{1}\u00a0» n’est pas une adresse courriel valable.',
