@@ -51,7 +51,14 @@ export async function systemPage(visit: SignedInVisit): Promise<Answer> {
             rows={figures.lanes}
             keyOf={({ lane }) => lane}
             columns={[
-              { head: t`Lane`, cell: ({ lane }) => <strong>{lane}</strong> },
+              {
+                head: t`Lane`,
+                cell: ({ lane }) => (
+                  <strong>
+                    <bdi>{lane}</bdi>
+                  </strong>
+                ),
+              },
               {
                 head: t`State`,
                 kind: 'status',

@@ -207,6 +207,10 @@ export const SENTENCES: readonly Marked[] = [
   mark('The {1} must be a whole number from 0 to 2147483647.'),
   mark('The {1} must be a whole number of days from 1 to 365.'),
   mark('name'),
+  mark('reason'),
+  mark('daily limit of {1}'),
+  mark('retention of {1}'),
+  mark('limit of requests per minute'),
   mark(
     '"{1}" is not a mailbox. It must be 1 to 64 small letters, digits, dots, hyphens and underscores, with dots only between others.',
   ),

@@ -13,6 +13,8 @@ const DATA_SELECTS = new Set([
   'language',
   'sender',
   'reply_to',
+  'service',
+  'who',
 ])
 const VOID = new Set([
   'area',
@@ -35,9 +37,11 @@ const ATTRIBUTES = ['aria-label', 'title', 'placeholder', 'alt', 'data-label', '
 const SAME = new RegExp(
   [
     String.raw`https?:\/\/\S+|\S+@\S+|[0-9a-f]{8}-[0-9a-f-]{27}`,
-    String.raw`(?<![\p{L}])(?:Herald|UTC|GSM-7|UCS-2|CSV|Markdown|Message-ID|ms|s|min|h|k|il y a|à|er)(?![\p{L}])`,
+    String.raw`(?<![\p{L}])(?:Herald|UTC|UTF-8|PostgreSQL|email|sms|capture|herald\.example|GSM-7|UCS-2|CSV|Markdown|Message-ID|ms|s|min|h|k|il y a|à|er)(?![\p{L}])`,
     String.raw`(?:dim|lun|mar|mer|jeu|ven|sam)\.|(?:di|lun|mar|mercre|jeu|vendre|same)(?:di|manche)?`,
     String.raw`(?<!\p{L})\p{L}(?!\p{L})`,
+    // Countries, which the runtime translates.
+    String.raw`[\p{L}-]+ \([A-Z]{2}\)`,
     String.raw`janv\.|févr\.|mars|avr\.|mai|juin|juil\.|août|sept\.|oct\.|nov\.|déc\.|(?<![\p{L}])(?:janvier|février|avril|juillet|septembre|octobre|novembre|décembre)`,
   ].join('|'),
   'gu',
@@ -76,6 +80,8 @@ export function untranslatedIn(html: string): string[] {
 function holdsData(tag: string, attributes: string): boolean {
   const attribute = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
   if (DATA.has(tag) || DATA_CLASSES.test(attribute('class'))) return true
+  // What others wrote may be written from right to left.
+  if (attribute('dir') === 'auto') return true
   if (tag === 'select') return DATA_SELECTS.has(attribute('name'))
   // A sentence of the interface without a translation.
   return tag !== 'html' && attribute('lang') === 'en'
@@ -90,7 +96,7 @@ function dataOf(html: string): string[] {
 }
 
 function outside(text: string, data: readonly string[]): string[] {
-  let rest = text.replace(/⟦[^⟧]*⟧/g, ' ')
+  let rest = text.replace(/⟦[^⟧]*⟧/g, ' ').replace(SAME, ' ')
   for (const one of data) rest = rest.replaceAll(one, ' ')
   rest = rest.replace(/&\w+;|&#\w+;/g, ' ').replace(SAME, ' ')
   return /\p{L}/u.test(rest) ? [text.trim().slice(0, 120)] : []

@@ -283,4 +283,7 @@ export const sentences = {
   'The files of the message are not stored any more': 'Les fichiers du message ne sont plus conservés',
   'Notification is not scheduled and cannot be deleted': 'Le message n’est pas programmé et ne peut pas être annulé',
   'Notification has already been sent and cannot be deleted': 'Le message a déjà été envoyé et ne peut pas être annulé',
+  'daily limit of {1}': 'limite quotidienne de {1}',
+  'retention of {1}': 'conservation des {1}',
+  'limit of requests per minute': 'limite de requêtes par minute',
 }
