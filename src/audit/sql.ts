@@ -29,6 +29,7 @@ export const ACTIONS = [
   'sender added',
   'sender removed',
   'default sender chosen',
+  'safelist changed',
   'message cancelled',
   'message sent',
   'message sent again',

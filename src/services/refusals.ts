@@ -37,6 +37,7 @@ export const sentences = {
   noReason: ['ValidationError', 'Say why the service is suspended: its team sees it.'],
   senderTaken: ['BadRequestError', '"<sender>" is already a text sender of this service.'],
   safelistTaken: ['BadRequestError', '"<recipient>" is already on the safelist of this service.'],
+  safelistFull: ['BadRequestError', 'A safelist can have at most <limit> recipients. Remove some.'],
   unknownUser: ['NoResultFound', 'No team member of this service has the id or e-mail address "<text>".'],
   unknownReplyTo: ['NoResultFound', 'This service has no reply-to address "<text>".'],
   unknownSender: ['NoResultFound', 'This service has no text sender "<text>".'],

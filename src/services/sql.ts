@@ -322,15 +322,23 @@ export { listOrigins, type Origin, type OriginKind } from './sql/origins.ts'
 
 export type SafelistEntry = { id: Id; service_id: Id; recipient: string; created_at: Timestamp }
 
-/** Null when it already exists, in any case. */
-export async function addToSafelist(sql: Sql, entry: Omit<SafelistEntry, 'created_at'>): Promise<SafelistEntry | null> {
+/** Null when it already exists, in any case. Recipients are personal data: the audit log has their number only. */
+export async function addToSafelist(
+  sql: Sql,
+  entry: Omit<SafelistEntry, 'created_at'>,
+  actor: Actor,
+): Promise<SafelistEntry | null> {
   const [added] = await sql<SafelistEntry>`
-    insert into safelist (id, service_id, recipient)
-    select ${entry.id}::uuid, ${entry.service_id}::uuid, ${entry.recipient}::text
-    where not exists (select from safelist
-                      where service_id = ${entry.service_id} and lower(recipient) = lower(${entry.recipient}))
-    on conflict do nothing
-    returning id, service_id, recipient, created_at`
+    with added as (
+      insert into safelist (id, service_id, recipient)
+      select ${entry.id}::uuid, ${entry.service_id}::uuid, ${entry.recipient}::text
+      where not exists (select from safelist
+                        where service_id = ${entry.service_id} and lower(recipient) = lower(${entry.recipient}))
+      on conflict do nothing
+      returning id, service_id, recipient, created_at
+    ),
+    ${recorded('safelist changed', actor, part`(select service_id, service_id as id from added)`, { added: 1, removed: 0 })}
+    select id, service_id, recipient, created_at from added`
   return added ?? null
 }
 
@@ -340,8 +348,37 @@ export const listSafelist = (sql: Sql, service: Id) => sql<SafelistEntry>`
   where service_id = ${service}
   order by created_at, id`
 
-export const removeFromSafelist = (sql: Sql, service: Id, id: Id) => sql`
-  delete from safelist
-  where id = ${id}
-    and service_id = ${service}
-  returning id`
+export const removeFromSafelist = (sql: Sql, service: Id, id: Id, actor: Actor) => sql`
+  with removed as (
+    delete from safelist
+    where id = ${id}
+      and service_id = ${service}
+    returning id, service_id
+  ),
+  ${recorded('safelist changed', actor, part`(select service_id, service_id as id from removed)`, { added: 0, removed: 1 })}
+  select id from removed`
+
+/** `added` and `removed` together; the caller holds the service (`hold`). */
+export const replaceInSafelist = (
+  sql: Sql,
+  service: Id,
+  added: readonly { id: Id; recipient: string }[],
+  removed: readonly Id[],
+  actor: Actor,
+) => sql`
+  with gone as (
+    delete from safelist
+    where service_id = ${service}
+      and id = any (${bare(removed)}::uuid[])
+  ),
+  made as (
+    insert into safelist (id, service_id, recipient)
+    select id, ${service}::uuid, recipient
+    from unnest(${bare(added.map(one => one.id))}::uuid[], ${added.map(one => one.recipient)}::text[]) as a (id, recipient)
+    on conflict do nothing
+  ),
+  ${recorded('safelist changed', actor, part`(select ${service}::uuid as service_id, ${service}::uuid as id)`, {
+    added: added.length,
+    removed: removed.length,
+  })}
+  select 1`

@@ -15,7 +15,7 @@ import { change, resume, suspend } from '../../src/services/change.ts'
 import { create as createService } from '../../src/services/create.ts'
 import { addOrigin, chooseDefault, dropOrigin } from '../../src/services/origins.ts'
 import { addUser } from '../../src/services/people.ts'
-import { addToSafelist, dropFromSafelist } from '../../src/services/safelist.ts'
+import { addToSafelist, dropFromSafelist, replaceSafelist } from '../../src/services/safelist.ts'
 import { archive } from '../../src/templates/archive.ts'
 import { create as createTemplate } from '../../src/templates/create.ts'
 import { addFolder, changeFolder, dropFolder } from '../../src/templates/folders.ts'
@@ -282,6 +282,10 @@ const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders 
   }),
   'webhook secret rotated': onWebhook((actor, id) => rotateSecret(here.parts, actor, owner(), id)),
   'webhook replayed': onWebhook((actor, id) => replay(here.parts, actor, owner(), id, { from: '2026-01-15' })),
+  'safelist changed': async actor => {
+    await addToSafelist(here.parts, actor, service.id, `${here.parts.ids.next()}@example.org`)
+    return { subject: service.id }
+  },
   'webhook removed': onWebhook((actor, id) => removeWebhook(here.parts, actor, owner(), id)),
 }
 
@@ -366,8 +370,8 @@ describe('an actor without the permission is refused and nothing is recorded', (
     'team member added': actor =>
       addUser(here.parts, actor, service.id, { name: 'Bob', email_address: 'bob@example.org' }),
     'team member removed': actor => removeMember(here.parts, actor, service.id, service.user.id),
-    'safelist entry added': actor => addToSafelist(here.parts, actor, service.id, 'bob@example.org'),
     'safelist entry removed': actor => dropFromSafelist(here.parts, actor, service.id, 'bob@example.org'),
+    'safelist replaced': actor => replaceSafelist(here.parts, actor, service.id, { text: '', seen: '' }),
   }
   const refused = {
     kind: 'ForbiddenError',
