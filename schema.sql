@@ -364,6 +364,21 @@ create table reply_tos (
   constraint reply_tos_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 
+create table requests (
+  id uuid not null,
+  service_id uuid not null,
+  key_id uuid,
+  method text,
+  path text,
+  status smallint not null,
+  error text,
+  reason text,
+  took_ms integer not null default 0,
+  unlisted integer,
+  constraint requests_pkey PRIMARY KEY (id),
+  constraint requests_check CHECK (((unlisted IS NULL) = (path IS NOT NULL)))
+);
+
 create table safelist (
   id uuid not null,
   service_id uuid not null,
@@ -791,6 +806,12 @@ CREATE INDEX receipts_of_message ON public.receipts USING btree (provider, ref);
 CREATE INDEX replays_by_age ON public.replays USING btree (created_at);
 
 CREATE INDEX reply_tos_of_service ON public.reply_tos USING btree (service_id);
+
+CREATE INDEX requests_of_key ON public.requests USING btree (service_id, key_id, id);
+
+CREATE INDEX requests_of_service ON public.requests USING btree (service_id, id);
+
+CREATE INDEX requests_refused ON public.requests USING btree (service_id, id) WHERE (status >= 400);
 
 CREATE INDEX senders_of_service ON public.senders USING btree (service_id);
 

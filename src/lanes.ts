@@ -18,6 +18,7 @@ import {
   purgeReceipts,
   purgeReplays,
   purgeSheets,
+  purgeRequests,
   purgeSignInChallenges,
   purgeWebhookAttempts,
   purgeWebhookRetries,
@@ -106,6 +107,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('purge-people', HOUR, 2 * MINUTE, purgePeople),
     task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),
     task('purge-sheets', HOUR, 2 * MINUTE, purgeSheets),
+    task('purge-requests', HOUR / 12, 2 * MINUTE, purgeRequests),
     task('purge-sign-in-challenges', HOUR / 4, 2 * MINUTE, purgeSignInChallenges),
   ]
 }

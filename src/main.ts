@@ -35,6 +35,7 @@ import { homePlan } from './recipients/plans.ts'
 import { createRenderThread } from './rendering/thread.ts'
 import { createReplays } from './replays/replay.ts'
 import { answeredBy } from './request-log.ts'
+import { createRequestBuffer } from './requests/buffer.ts'
 import { addPlain, addRoutes } from './routes.ts'
 import { createLifetime, stopTogether } from './runtime/lifetime.ts'
 import { makeFirstSample, type Sample, type SampleKeys } from './sample.ts'
@@ -184,6 +185,12 @@ export async function start(
     metrics.gauge('herald_events_waiting', 'Requests waiting for events.', waits.waiting)
     const inboxWaits = createInboxWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
     metrics.gauge('herald_inbox_waiting', 'Requests waiting for a message in the inbox.', inboxWaits.waiting)
+    // Stopped after the servers: their last requests are written.
+    const requests = createRequestBuffer({
+      ...{ sql: db.sql, ids: store.ids, onFault },
+      onDropped: count => metrics.requestsDropped.inc(count),
+    })
+    lifetime.add(() => requests.stop())
     let draining = false
     const parts: Parts = {
       ...store,
@@ -199,6 +206,7 @@ export async function start(
       webhookEndpoints: [...providers.email, ...providers.sms].flatMap(provider => provider.webhook ?? []),
       hearReceipts,
       replays: createReplays({ sql: db.sql, seal }),
+      requests,
       reads,
       waits,
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),

@@ -21,6 +21,7 @@ import type { AcceptReceipts, WebhookEndpoint } from './providers/port.ts'
 import type { Hold } from './queue/hold.ts'
 import type { RenderThread } from './rendering/thread.ts'
 import type { Replays } from './replays/replay.ts'
+import type { RequestBuffer } from './requests/buffer.ts'
 import type { Services } from './services/load.ts'
 import type { Simulated } from './services/simulated.ts'
 import type { SheetReading } from './sheets/reading.ts'
@@ -62,6 +63,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   webhookEndpoints: readonly WebhookEndpoint[]
   hearReceipts: AcceptReceipts
   replays: Replays
+  /** For the request log of services. */
+  requests: RequestBuffer
   reads: Reads
   /** Requests that wait for events. */
   waits: Waits

@@ -1,12 +1,14 @@
-// The request log and its metric: route, caller, status and duration. No address, no value, no key.
+// What is kept of every request: a line of the log, the metric, and for requests with a key the request log of its service. Route,
+// caller, status and duration; no address, no value, no key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerOf, refusalOf } from './http/errors.ts'
 import { serviceOf } from './keys/hook.ts'
 import type { Parts } from './parts.ts'
+import { pathOf } from './requests/request.ts'
 import { loggable } from './sentences.ts'
 import { createRequestLog } from './telemetry/log.ts'
 
-export function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
+export function answeredBy({ log, metrics, requests }: Pick<Parts, 'log' | 'metrics' | 'requests'>) {
   const requestLog = createRequestLog(log)
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { id, method, routeOptions } = request
@@ -17,6 +19,14 @@ export function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
     if (limit) metrics.limited.inc({ limit })
     // The time that a request waits for events is the caller's wish, not ours to improve.
     metrics.requests.observe({ method, route, status }, (elapsedTime - request.waitedMs) / 1000)
+    const error = refusal && answerOf(refusal.kind)[1]
+    const reason = refusal ? loggable(refusal.messages) : null
+    const key = request.caller?.key ?? request.refusedKey
+    if (key)
+      requests.note(key.service_id, status, () => ({
+        ...{ key_id: key.id, method, path: pathOf(route, request.params) },
+        ...{ error: error ?? (status >= 500 ? 'Exception' : null), reason, took_ms: Math.round(elapsedTime) },
+      }))
     requestLog({
       request: id,
       method,
@@ -25,8 +35,8 @@ export function answeredBy({ log, metrics }: Pick<Parts, 'log' | 'metrics'>) {
       ms: Math.round(elapsedTime * 10) / 10,
       service: serviceOf(request) ?? request.pageOf ?? undefined,
       made: request.made,
-      error: refusal && answerOf(refusal.kind)[1],
-      reason: refusal ? loggable(refusal.messages) : null,
+      error,
+      reason,
     })
   }
 }

@@ -16,6 +16,7 @@ import type { Parts } from './parts.ts'
 import { receiptEndpoint } from './receipts/routes.ts'
 import { addReference } from './reference/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
+import { requestRoutes } from './requests/routes.ts'
 import { live, metricsPage, ready } from './telemetry/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { timelineRoutes } from './timeline/routes.ts'
@@ -36,6 +37,7 @@ function contents(parts: Parts): readonly RouteRow[] {
   const inbox = inboxRoutes(parts)
   const notifications = notificationRoutes(parts)
   const reports = reportRoutes(parts)
+  const requests = requestRoutes(parts)
   const templates = templateRoutes(parts)
   const timelines = timelineRoutes(parts)
   const webhooks = webhookRoutes(parts)
@@ -73,6 +75,7 @@ function contents(parts: Parts): readonly RouteRow[] {
     ['GET', '/herald/v1/reports/messages', caller, reports.getMessages],
     ['GET', '/herald/v1/reports/jobs', caller, reports.getJobs],
     ['GET', '/herald/v1/statistics', caller, reports.getStatistics],
+    ['GET', '/herald/v1/requests', caller, requests.getRequests],
     ['POST', '/herald/v1/webhooks', webhookManager, webhooks.createWebhook],
     ['GET', '/herald/v1/webhooks', webhookManager, webhooks.listWebhooks],
     ['GET', '/herald/v1/webhooks/:webhook_id', webhookManager, webhooks.getWebhook],
@@ -112,6 +115,7 @@ export function addRoutes(app: FastifyInstance, parts: Parts): void {
 /** What every server has, also one with only the console. `home`: where `/` leads. */
 export function addPlain(app: FastifyInstance, parts: Parts, home: string): void {
   app.decorateRequest('caller', null)
+  app.decorateRequest('refusedKey', null)
   app.decorateRequest('waitedMs', 0)
   app.get('/health/live', live)
   app.get('/health/ready', ready(parts))
@@ -138,6 +142,7 @@ export const openApi = () =>
       },
       { name: 'Reports', description: 'Messages, jobs and counts of a period, for spreadsheets and other programs.' },
       { name: 'Webhooks', description: 'Endpoints of yours that are sent what happens to messages and jobs.' },
+      { name: 'Request log', description: 'What your keys called in the last 24 hours, and what was answered.' },
     ],
   )
 

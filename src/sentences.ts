@@ -17,6 +17,7 @@ import { sentences as notifications } from './notifications/refusals.ts'
 import { FAR, FORMAT, PAST } from './notifications/schedule.ts'
 import { emailBody, listQuery, smsBody } from './notifications/schemas.ts'
 import { sentences as replays } from './replays/refusals.ts'
+import { requestsQuery } from './requests/schemas.ts'
 import { sentences as templates } from './templates/refusals.ts'
 import { createBody, previewBody, updateBody } from './templates/schemas.ts'
 import { sentences as webhooks } from './webhooks/refusals.ts'
@@ -63,6 +64,7 @@ const FIELDS = [
   ...new Set(
     [
       ...[emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery, inboxQuery],
+      ...[emailBody, smsBody, listQuery, bulkBody, createBody, updateBody, previewBody, eventsQuery, requestsQuery],
       ...[webhookShapes.createBody, webhookShapes.changeBody, webhookShapes.rotateBody, webhookShapes.replayBody],
     ].flatMap(({ properties }) => Object.keys(properties)),
   ),

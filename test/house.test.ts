@@ -33,6 +33,7 @@ const NOUNS = [
   'webhooks',
   'timeline',
   'reports',
+  'requests',
   'maintenance',
 ]
 const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
@@ -76,6 +77,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'invitations',
   ],
   'live-requests': ['live_requests'],
+  requests: ['requests'],
   webhooks: ['webhooks', 'webhook_attempts', 'webhook_retries', 'webhook_replays'],
 }
 const SQL_MACHINES = ['db', 'queue', 'engine']

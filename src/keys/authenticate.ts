@@ -17,6 +17,8 @@ export type Headers = { authorization?: string | undefined; date?: string | unde
 export type Authenticate = {
   /** Throws a refusal; after many failures from one address the refusal is delayed (throttle.ts). */
   (headers: Headers, addressOf: () => string): Promise<Caller>
+  /** The key that was refused, for the request log; null: it is not known. */
+  refusedKey(error: unknown): Key | null
   drop(service: string): void
   clear(): void
 }
@@ -51,6 +53,11 @@ export function createAuthenticate(app: App): Authenticate {
   )
   const lastMarked = new Map<Id, number>()
   const throttle = createThrottle(clock)
+  const refusedKeys = new WeakMap<object, Key>()
+  const refused = (key: Key, refusal: Refusal): Refusal => {
+    refusedKeys.set(refusal, key)
+    return refusal
+  }
 
   async function authenticate(headers: Headers, addressOf: () => string): Promise<Caller> {
     try {
@@ -77,12 +84,12 @@ export function createAuthenticate(app: App): Authenticate {
   async function byKey(text: string, date: string | undefined): Promise<Caller> {
     const key = await keys.get(text)
     if (!key) throw refuse.unknownKey()
-    if (hasEnded(key, clock.now())) throw refuse.revoked()
+    if (hasEnded(key, clock.now())) throw refused(key, refuse.revoked())
     const service = await services.get(key.service_id)
     if (!service) throw refuse.unknownKey()
-    if (service.state === 'archived') throw refuse.archivedService()
+    if (service.state === 'archived') throw refused(key, refuse.archivedService())
     const sentAt = date === undefined ? Number.NaN : Date.parse(date)
-    if (!Number.isNaN(sentAt) && isSkewed(sentAt / 1000)) throw refuse.clock()
+    if (!Number.isNaN(sentAt) && isSkewed(sentAt / 1000)) throw refused(key, refuse.clock())
     return { service, key }
   }
 
@@ -98,7 +105,7 @@ export function createAuthenticate(app: App): Authenticate {
     if (candidates.length === 0) throw refuse.noKeys()
     if (service.state === 'archived') throw refuse.archivedService()
     const key = await keyOf(token, candidates)
-    if (hasEnded(key, clock.now())) throw refuse.revoked()
+    if (hasEnded(key, clock.now())) throw refused(key, refuse.revoked())
     return { service, key }
   }
 
@@ -107,7 +114,7 @@ export function createAuthenticate(app: App): Authenticate {
     // Every key is tried, even after a match: timing must not reveal which one matched.
     for (const key of candidates) if (isSignedWith(token, key.secret) && !found) found = key
     if (!found || token.algorithm !== 'HS256' || typeof token.issuedAt !== 'number') throw refuse.noKeyFits()
-    if (isSkewed(token.issuedAt)) throw refuse.clock()
+    if (isSkewed(token.issuedAt)) throw refused(found, refuse.clock())
     return found
   }
 
@@ -127,6 +134,7 @@ export function createAuthenticate(app: App): Authenticate {
   }
 
   return Object.assign(authenticate, {
+    refusedKey: (error: unknown) => (error instanceof Refusal ? (refusedKeys.get(error) ?? null) : null),
     drop(service: string) {
       keys.drop(service)
       keysOfService.drop(service)

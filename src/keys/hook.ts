@@ -3,12 +3,14 @@ import type { FastifyRequest } from 'fastify'
 import { may, type Permission } from '../audit/actor.ts'
 import type { Refusal } from '../core/refusal.ts'
 import type { Authenticate } from './authenticate.ts'
-import { actorOf, type Caller } from './key.ts'
+import { actorOf, type Caller, type Key } from './key.ts'
 import { refuse } from './refusals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+    /** A key that was refused, such as a revoked one; for the request log. */
+    refusedKey: Key | null
   }
 }
 
@@ -19,7 +21,18 @@ export function callerOf({ caller }: FastifyRequest): Caller {
 
 /** Requires a valid key. */
 export const anyKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
-  request.caller = await authenticate(request.headers, () => request.ip)
+  await authenticated(authenticate, request)
+}
+
+async function authenticated(authenticate: Authenticate, request: FastifyRequest): Promise<Caller> {
+  try {
+    const caller = await authenticate(request.headers, () => request.ip)
+    request.caller = caller
+    return caller
+  } catch (error) {
+    request.refusedKey = authenticate.refusedKey(error)
+    throw error
+  }
 }
 
 /** Requires a key that may manage templates. The refusal comes before any other check of the request. */
@@ -31,9 +44,8 @@ export const webhookKey = (authenticate: Authenticate) =>
 
 const keyWith =
   (authenticate: Authenticate, permission: Permission, refusal: () => Refusal) => async (request: FastifyRequest) => {
-    const caller = await authenticate(request.headers, () => request.ip)
+    const caller = await authenticated(authenticate, request)
     if (!may(actorOf(caller.key), permission, caller.service.id)) throw refusal()
-    request.caller = caller
   }
 
 /** For the request log; undefined while the request is not authenticated. */

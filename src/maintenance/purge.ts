@@ -17,6 +17,8 @@ import { type PurgedKind, purgeSignIns } from '../people/sql/purge.ts'
 import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
 import { purge as purgeAnswers } from '../replays/sql.ts'
+import { KEPT_HOURS } from '../requests/request.ts'
+import { purge as purgeLogged } from '../requests/sql.ts'
 import { inSteps, type Steps } from '../runtime/steps.ts'
 import { keptDays, retentions } from '../services/sql.ts'
 import { KEPT_DAYS } from '../sheets/sheet.ts'
@@ -174,3 +176,8 @@ export const purgeSheets = ({ db: { sql }, clock }: App): Steps =>
     )
     return { found, last: null }
   }, MOST_SHEETS)
+/** The request log of services, after a day. */
+export function purgeRequests({ db, clock }: App): Steps {
+  const before = floorOf(clock.micros() - KEPT_HOURS * HOUR_MICROS)
+  return inSteps<Id>((after, most) => purgeLogged(db.sql, before, after, most))
+}

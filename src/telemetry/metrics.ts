@@ -20,6 +20,8 @@ export type Metrics = {
   maintenanceSeconds: Histogram<'task'>
   /** Callers refused because too many connections are open. */
   refusedConnections: Counter
+  /** Requests that are not in the request log of their service because it could not be written. */
+  requestsDropped: Counter
   /** Log lines of level error: somebody should look. */
   faults: Counter
   /** A gauge whose value is read at each scrape. */
@@ -94,6 +96,11 @@ export function createMetrics(channels: readonly string[]): Metrics {
     refusedConnections: new Counter({
       name: 'herald_connections_refused_total',
       help: 'Connections refused because of the limit of open files.',
+      registers,
+    }),
+    requestsDropped: new Counter({
+      name: 'herald_request_log_dropped_total',
+      help: 'Requests missing from the request log of their service because it could not be written.',
       registers,
     }),
     faults: new Counter({

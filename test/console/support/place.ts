@@ -46,6 +46,7 @@ const UNWATCHED = [
   'hourly_counts',
   'template_counts',
   'hourly_changes',
+  'requests',
 ]
 
 async function contentsOf({ db }: Awaited<ReturnType<typeof world>>['parts']): Promise<Record<string, string>> {
