@@ -52,6 +52,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
+import { createTest } from './webhooks/test.ts'
 
 /**
  * `address` is the public one; `port` is where it listens; `console` is the address of the console, null when it is switched off;
@@ -210,6 +211,7 @@ export async function start(
       reads,
       waits,
       simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
+      testWebhook: createTest(store),
       dispatcher,
       bulkThread,
       sheets,

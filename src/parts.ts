@@ -31,6 +31,7 @@ import type { About, Readiness } from './telemetry/routes.ts'
 import type { Templates } from './templates/cache.ts'
 import type { WebhookMeter } from './webhooks/measure.ts'
 import type { Poster } from './webhooks/post.ts'
+import type { SendTest } from './webhooks/test.ts'
 
 /** What a command or a service needs to work on the data. */
 export type Store = {
@@ -69,6 +70,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   /** Requests that wait for events. */
   waits: Waits
   simulated: Simulated
+  testWebhook: SendTest
   accept: Accept
   dispatcher: Dispatcher
   bulkThread: BulkThread

@@ -216,6 +216,8 @@ describe('the service itself', () => {
     await see(`GET ${inbox}/{message_id}`, key.get(`${inbox}/${sent.body.id}`))
     await see(`DELETE ${inbox}/{message_id}`, key.delete(`${inbox}/${sent.body.id}`))
     await see(`DELETE ${inbox}`, key.delete(inbox))
+    await here.parts.requests.flush()
+    await see('GET /herald/v1/requests', key.get('/herald/v1/requests'))
     await seeWebhooks()
   }, 120_000)
 

@@ -69,7 +69,10 @@ export type PageAnswer = {
   nav?: string
 }
 
-export type Answer =
+/** `later` is made outside the turn at the database, because it waits for the server of somebody else. */
+export type Answer = DirectAnswer | { kind: 'later'; make(): Promise<DirectAnswer> }
+
+export type DirectAnswer =
   | PageAnswer
   /** `session`: a new token for the cookie; null: the cookie is deleted. */
   | { kind: 'redirect'; to: string; session?: string | null }

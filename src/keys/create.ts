@@ -13,6 +13,8 @@ import { refuse } from './refusals.ts'
 import { add } from './sql.ts'
 
 export type NewKey = {
+  /** Chosen when a form was made: a form that is sent twice creates one key. */
+  id?: Id
   name: string
   key_type: KeyType
   manage_templates?: boolean
@@ -61,11 +63,11 @@ export async function create(
 
   const secret = randomUUID()
   const row = {
-    id: app.ids.next(),
+    id: input.id ?? app.ids.next(),
     service_id: service.id,
     ...{ name, key_type, manage_templates, manage_webhooks, created_by, expires_at },
   }
   const sealed = { secret_digest: app.seal.digest(secret), secret_sealed: app.seal.seal(secret) }
-  await add(app.db.sql, { ...row, ...sealed }, actor)
+  if ((await add(app.db.sql, { ...row, ...sealed }, actor)).length === 0) throw refuse.createdBefore()
   return { ...row, key: writeKey(app.config.keyPrefix, name, service.id, secret) }
 }

@@ -22,6 +22,7 @@ export const sentences = {
   ],
   severalKeys: ['BadRequestError', '"<text>" fits more than one key. Give the whole id of one of them: <keys>.'],
   expiryPassed: ['ValidationError', 'The key would have ended already at <moment>. Choose a later moment.'],
+  createdBefore: ['ChangedMeanwhile', 'This key was created already, and it cannot be shown again.'],
   notManager: ['ForbiddenError', 'This API key does not have permission to manage templates.'],
   notWebhookManager: ['ForbiddenError', 'This API key does not have permission to manage webhooks.'],
 } as const

@@ -37,12 +37,14 @@ export type NewKey = {
   expires_at: string | null
 }
 
+/** No row: there is a key with this id. */
 export const add = (sql: Sql, key: NewKey, actor: Actor) => sql`
   with created as (
     insert into keys (id, service_id, name, key_type, manage_templates, manage_webhooks, secret_digest, secret_sealed, created_by,
                       expires_at)
     values (${key.id}, ${key.service_id}, ${key.name}, ${key.key_type}, ${key.manage_templates}, ${key.manage_webhooks},
             ${key.secret_digest}, ${key.secret_sealed}, ${key.created_by}, ${key.expires_at})
+    on conflict (id) do nothing
     returning id, service_id
   ),
   ${recorded('key created', actor, part`created`, {

@@ -31,13 +31,22 @@ export const canBeSent = ({ format }: Pick<Webhook, 'format'>, event: LoggedEven
   format === 'standard' || (event.message !== null && statusOf(event) !== null)
 
 export function requestFor(webhook: Recipe, events: readonly EventToSend[], now: number): PostRequest {
-  const [first] = events
-  if (webhook.format === 'callback') return callbackRequest(webhook, first ? callbackOf(first) : {})
-  const shown = events.map(event => presentEvent(event, event.to))
-  return webhook.batch === 1
-    ? standardRequest(webhook, first?.id ?? '', shown[0] ?? {}, now)
-    : standardRequest(webhook, batchId(events), { events: shown }, now)
+  const content = contentOf(webhook, events)
+  if (webhook.format === 'callback') return callbackRequest(webhook, content)
+  return standardRequest(webhook, requestId(webhook, events), content, now)
 }
+
+/** The body of a request, before it is written as JSON. */
+export function contentOf({ format, batch }: Pick<Recipe, 'format' | 'batch'>, events: readonly EventToSend[]): object {
+  const [first] = events
+  if (format === 'callback') return first ? callbackOf(first) : {}
+  const shown = events.map(event => presentEvent(event, event.to))
+  return batch === 1 ? (shown[0] ?? {}) : { events: shown }
+}
+
+/** The header `webhook-id`. */
+export const requestId = ({ batch }: Pick<Recipe, 'batch'>, events: readonly { id: string }[]): string =>
+  batch === 1 ? (events[0]?.id ?? '') : batchId(events)
 
 function standardRequest({ url, secrets }: Recipe, id: string, content: object, now: number): PostRequest {
   const body = JSON.stringify(content)
@@ -52,7 +61,7 @@ const callbackRequest = ({ url, token }: Recipe, content: object): PostRequest =
 })
 
 /** The same for the same events, so that a receiver can tell a repeated batch. */
-const batchId = (events: readonly EventToSend[]) =>
+const batchId = (events: readonly { id: string }[]) =>
   `batch_${createHash('sha256')
     .update(events.map(event => event.id).join())
     .digest('hex')

@@ -28,6 +28,8 @@ export async function create(
   actor: Actor,
   scope: Scope,
   input: WebhookInput,
+  /** Chosen when a form was made: a form that is sent twice creates one endpoint. */
+  id: Id = app.ids.next(),
 ): Promise<{ webhook: ShownWebhook; secret: string | null }> {
   requirePermission(actor, 'manage-webhooks', scope.service_id)
   const { format = 'standard' } = input
@@ -35,7 +37,7 @@ export async function create(
   const token = tokenFrom(format, input.token)
   const secret = format === 'standard' ? newSecret() : null
   const row = {
-    id: app.ids.next(),
+    id,
     ...scope,
     format,
     sealed: sealTarget(app.seal, { url, token, secrets: secret === null ? [] : [{ secret, until: null }] }),
@@ -46,7 +48,9 @@ export async function create(
   const created = await app.db.transaction(async sql => {
     await lockWebhooksOf(sql, scope.service_id)
     if ((await countWebhooks(sql, scope.service_id)) >= MOST_WEBHOOKS) throw refuse.tooManyWebhooks(MOST_WEBHOOKS)
-    return addWebhook(sql, { ...row, position: await endOfLog(sql, scope) }, actor)
+    const added = await addWebhook(sql, { ...row, position: await endOfLog(sql, scope) }, actor)
+    if (!added) throw refuse.createdBefore()
+    return added
   })
   return { webhook: await shown(app, created), secret }
 }

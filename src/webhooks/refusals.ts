@@ -33,6 +33,8 @@ export const sentences = {
   eventNotCarried: ['BadRequestError', 'An event of type <type> cannot be sent in the format callback.'],
   tooManyReplays: ['BadRequestError', 'This webhook has <limit> replays that have not ended. Try again later.'],
   tooManyWaiting: ['BadRequestError', 'This webhook has <limit> single events that wait to be sent. Try again later.'],
+  createdBefore: ['ChangedMeanwhile', 'This webhook was created already, and its secret cannot be shown again.'],
+  changedMeanwhile: ['ChangedMeanwhile', 'This webhook was changed meanwhile. Look at it again.'],
   testRunning: ['TooManyRequestsError', 'A test of this webhook has not ended yet. Try again in a few seconds.'],
   unknownWebhook: [
     'NoResultFound',

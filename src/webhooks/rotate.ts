@@ -14,6 +14,8 @@ export async function rotateSecret(
   owner: Owner,
   id: Id,
   overlapHours: number = OVERLAP_HOURS.usual,
+  /** When it was changed last, as a form has seen it: a form that is sent twice replaces the secret once. */
+  seen?: Timestamp | null,
 ): Promise<{ secret: string; previousUntil: Timestamp }> {
   requirePermission(actor, 'manage-webhooks', owner.service_id)
   if (!(overlapHours >= 0 && overlapHours <= OVERLAP_HOURS.most)) throw refuse.overlapRange(OVERLAP_HOURS.most)
@@ -23,6 +25,7 @@ export async function rotateSecret(
     if (!row) throw refuse.notFound()
     const before = readWebhook(app.seal, row)
     if (before.format === 'callback') throw refuse.noSecret()
+    if (seen !== undefined && seen !== before.updated_at) throw refuse.changedMeanwhile()
     const secrets = rotated(before, now, overlapHours)
     const wanted = { ...before, sealed: sealTarget(app.seal, { ...before, secrets }), position: null, anew: false }
     const detail = { overlap_hours: overlapHours }

@@ -19,7 +19,7 @@ import { type ReplayInput, replay } from './replay.ts'
 import { rotateSecret } from './rotate.ts'
 import * as shape from './schemas.ts'
 import type { WebhookSettings } from './settings.ts'
-import { createTest } from './test.ts'
+import type { SendTest } from './test.ts'
 
 type App = {
   db: Database
@@ -29,14 +29,13 @@ type App = {
   links: Links
   reads: Reads
   config: WebhookSettings
+  testWebhook: SendTest
 }
 
 const PATH = '/herald/v1/webhooks'
 const PAGE = 100
 
 export function webhookRoutes(app: App) {
-  const test = createTest(app, (service, read) => app.reads.run(service, false, read))
-
   const createWebhook: Route = {
     summary: 'Create a webhook',
     tag: 'Webhooks',
@@ -120,7 +119,8 @@ export function webhookRoutes(app: App) {
     config: { optionalBody: true },
     async handler(request) {
       const { actor, owner } = managerOf(request)
-      return presentTest(await test(actor, owner, webhookIn(request)))
+      const admit = <T>(service: Id, read: () => Promise<T>) => app.reads.run(service, false, read)
+      return presentTest(await app.testWebhook(actor, owner, webhookIn(request), admit))
     },
   }
 

@@ -14,15 +14,15 @@ import { readWebhook, signingSecrets, type Webhook } from './webhook.ts'
 
 type App = { db: { sql: Sql }; clock: Clock; ids: { next(): Id }; seal: Seal; config: WebhookSettings }
 
-export type SendTest = (actor: Actor, owner: Owner, id: Id) => Promise<Posted>
-
 /** Runs a read of a service when it is its turn. */
 type Admit = <T>(service: Id, read: () => Promise<T>) => Promise<T>
 
+export type SendTest = (actor: Actor, owner: Owner, id: Id, admit?: Admit) => Promise<Posted>
+
 /** One test of an endpoint at a time: a test may take 10 seconds. */
-export function createTest(app: App, admit: Admit = (_service, read) => read()): SendTest {
+export function createTest(app: App): SendTest {
   const running = new Set<Id>()
-  return async (actor, owner, id) => {
+  return async (actor, owner, id, admit = (_service, read) => read()) => {
     requirePermission(actor, 'manage-webhooks', owner.service_id)
     const row = await admit(owner.service_id, () => findWebhook(app.db.sql, owner, id))
     if (!row) throw refuse.notFound()

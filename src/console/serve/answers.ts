@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Asset } from '../assets.ts'
 import { leaving } from '../errors.tsx'
 import { type Frame, renderFragment, renderPage } from '../layout.tsx'
-import type { Answer } from '../page.ts'
+import type { DirectAnswer } from '../page.ts'
 import { localPath } from '../paths.ts'
 import { type Names, writeSession } from './cookies.ts'
 
@@ -33,7 +33,7 @@ export type Sending = {
   signal: AbortSignal
 }
 
-export function sendAnswer(answer: Answer, sending: Sending): FastifyReply {
+export function sendAnswer(answer: DirectAnswer, sending: Sending): FastifyReply {
   const { request, reply, frame, names, signal } = sending
   const { context } = frame
   const isHead = request.method === 'HEAD'

@@ -10,7 +10,7 @@ import { isFormToken } from '../../people/token.ts'
 import { managersOf, type ShownService, shownService } from '../../services/sql.ts'
 import { FORM_TOKEN } from '../components/form.tsx'
 import * as say from '../errors.tsx'
-import type { Answer, Visit } from '../page.ts'
+import type { Answer, DirectAnswer, Visit } from '../page.ts'
 import type { Who } from '../who.ts'
 import { t } from '../words/index.ts'
 import { isForm, isFromUs, isScripted } from './forms.ts'
@@ -21,7 +21,7 @@ import type { Place } from './place.ts'
 export type OnService = { service: ShownService; role: Role | null; may(permission: Permission): boolean }
 
 /** What is wrong with a request, before its body is read. */
-export function wrongArrival(request: FastifyRequest, place: Place): Answer | null {
+export function wrongArrival(request: FastifyRequest, place: Place): DirectAnswer | null {
   const { file } = request.routeOptions.config
   if (place.kind === 'needs https') return say.needsHttps()
   if (place.kind === 'needs address') return say.needsAddress()

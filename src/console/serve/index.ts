@@ -9,7 +9,7 @@ import { actorOf, type SignedIn } from '../../people/person.ts'
 import { readSession } from '../../people/session.ts'
 import { faultOf } from '../../telemetry/fault.ts'
 import * as say from '../errors.tsx'
-import type { Answer, Handler, ServiceVisit, Visit } from '../page.ts'
+import type { DirectAnswer, Handler, ServiceVisit, Visit } from '../page.ts'
 import { pages } from '../routes.ts'
 import type { FileRow, PageRow } from '../who.ts'
 import { acceptedLanguage, inLanguage } from '../words/index.ts'
@@ -47,7 +47,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
   const never = new AbortController().signal
 
   /** For an answer that is the same for all, such as an error before anybody is known. */
-  const sendPlain = (answer: Answer, arrival: Arrival) =>
+  const sendPlain = (answer: DirectAnswer, arrival: Arrival) =>
     sendAnswer(answer, { ...arrival, frame: site.frameOf(arrival, null, null), signal: never })
 
   async function serve(request: FastifyRequest, reply: FastifyReply, row: PageRow): Promise<FastifyReply> {
@@ -55,7 +55,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     const { signal, abort } = gone(request, reply)
     let signedIn: SignedIn | null = null
     let on: OnService | null = null
-    const send = (answer: Answer) => {
+    const send = (answer: DirectAnswer) => {
       if (answer.kind === 'events') endWith(stopping.signal, abort, signal)
       const frame = site.frameOf(arrival, signedIn, on)
       return sendAnswer(answer, { ...arrival, frame, signal })
@@ -74,8 +74,10 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
           request.pageOf = on?.service.id ?? null
           return entry.refused ?? (multipart ? null : open())
         })
-        // An upload takes as long as the browser needs: it does not use up a turn of the database meanwhile.
-        return send(refused ?? (await open()))
+        // An upload takes as long as the browser needs, and a server of somebody else as it likes: meanwhile neither uses up a turn
+        // of the database.
+        const answer = refused ?? (await open())
+        return send(answer.kind === 'later' ? await answer.make() : answer)
       } catch (error) {
         // Nobody reads the answer.
         if (signal.aborted) return reply.code(400).send()
@@ -164,7 +166,7 @@ const withPerson = (visit: Visit, on: OnService | null) =>
   }) as ServiceVisit
 
 /** The page for an error. Errors that nobody expects are logged; what they say is not shown. */
-function failed(error: unknown, { request, reply, here }: Arrival, on: OnService | null): Answer {
+function failed(error: unknown, { request, reply, here }: Arrival, on: OnService | null): DirectAnswer {
   const refusal = error instanceof Refusal ? error : refusalFrom(error)
   if (!refusal) {
     request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')

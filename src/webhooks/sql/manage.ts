@@ -36,18 +36,20 @@ export type NewWebhook = {
   position: Position
 }
 
-export async function addWebhook(sql: Sql, w: NewWebhook, actor: Actor): Promise<StoredWebhook> {
+/** Null: there is one with this id. */
+export async function addWebhook(sql: Sql, w: NewWebhook, actor: Actor): Promise<StoredWebhook | null> {
   const detail = { key_type: w.key_type, format: w.format }
   const [created] = await sql<StoredWebhook>`
     with created as (
       insert into webhooks (id, service_id, key_type, format, sealed, types, with_recipient, batch, stamp, seq, n)
       values (${w.id}, ${w.service_id}, ${w.key_type}, ${w.format}, ${w.sealed}, ${w.types}::text[], ${w.with_recipient},
               ${w.batch}, ${w.position.stamp}::bigint, ${w.position.seq}::bigint, ${w.position.n})
+      on conflict (id) do nothing
       returning *
     ),
     ${recorded('webhook created', actor, part`created`, detail)}
     select ${webhookColumns} from created`
-  return created as StoredWebhook
+  return created ?? null
 }
 
 export async function findWebhook(sql: Sql, owner: Owner, id: Id): Promise<StoredWebhook | null> {
