@@ -85,6 +85,7 @@ const GROUPS: readonly { title?: Marked; items: readonly NavItem[] }[] = [
         permission: 'manage-webhooks',
         letter: 'w',
       },
+      { key: 'requests', words: mark('Request log'), path: '/requests', icon: 'log', permission: 'manage-keys' },
       {
         key: 'inbox',
         words: mark('Captured inbox'),

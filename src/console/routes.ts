@@ -25,6 +25,10 @@ import { capturedFile, capturedFrame, capturedSource } from './inbox/parts.ts'
 import { againPage, cancelJob, jobPage, originalFile, reportFile, sendJobAgain } from './jobs/job.tsx'
 import { jobsPage } from './jobs/list.tsx'
 import { jobEvents } from './jobs/progress.tsx'
+import { createKey, newKey } from './keys/create.tsx'
+import { keysPage } from './keys/list.tsx'
+import { revokeKey, revokeQuestion } from './keys/revoke.tsx'
+import { safelistPage, saveSafelist } from './keys/safelist.tsx'
 import { exportPage, newerMessages } from './messages/export.ts'
 import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
@@ -41,6 +45,7 @@ import {
   personPage,
   removeAltogether,
 } from './people/people.tsx'
+import { requestsPage } from './requests/list.tsx'
 import { followFile, receiveFile, showFile } from './send/file.tsx'
 import { liveMessage, sendOne, showSend } from './send/one.tsx'
 import { renderedPreview } from './send/preview.tsx'
@@ -65,6 +70,17 @@ import { invitationAgain, invitationWithdrawn, inviteForm, sendInvitation } from
 import { join, memberPage, removeFromTeam, saveRole } from './team/member.tsx'
 import { teamPage } from './team/team.tsx'
 import * as templates from './templates/index.ts'
+import {
+  removeQuestion,
+  removeWebhook,
+  replaceSecret,
+  replayEvents,
+  switchWebhook,
+  testWebhook,
+} from './webhooks/acts.tsx'
+import { webhookPage } from './webhooks/detail.tsx'
+import { createWebhook, newWebhook, saveWebhook, webhookSettings } from './webhooks/form.tsx'
+import { webhooksPage } from './webhooks/list.tsx'
 import { anyone, fresh, may, operator, type PageRow, signedIn, withFile } from './who.ts'
 
 export const pages: readonly PageRow[] = [
@@ -183,8 +199,28 @@ export const pages: readonly PageRow[] = [
   ['POST', '/s/:service/jobs/:id/again', may('send-messages'), sendJobAgain],
 
   // Keys, safelist and request log.
+  ['GET', '/s/:service/keys', may('manage-keys'), keysPage],
+  ['GET', '/s/:service/keys/new', may('manage-keys'), newKey],
+  ['POST', '/s/:service/keys/new', fresh(may('manage-keys')), createKey],
+  ['GET', '/s/:service/keys/:id/revoke', may('manage-keys'), revokeQuestion],
+  ['POST', '/s/:service/keys/:id/revoke', fresh(may('manage-keys')), revokeKey],
+  ['GET', '/s/:service/safelist', may('manage-keys'), safelistPage],
+  ['POST', '/s/:service/safelist', may('manage-keys'), saveSafelist],
+  ['GET', '/s/:service/requests', may('manage-keys'), requestsPage],
 
   // Webhooks.
+  ['GET', '/s/:service/webhooks', may('manage-webhooks'), webhooksPage],
+  ['GET', '/s/:service/webhooks/new', may('manage-webhooks'), newWebhook],
+  ['POST', '/s/:service/webhooks/new', fresh(may('manage-webhooks')), createWebhook],
+  ['GET', '/s/:service/webhooks/:id', may('manage-webhooks'), webhookPage],
+  ['GET', '/s/:service/webhooks/:id/settings', may('manage-webhooks'), webhookSettings],
+  ['POST', '/s/:service/webhooks/:id/settings', fresh(may('manage-webhooks')), saveWebhook],
+  ['POST', '/s/:service/webhooks/:id/test', may('manage-webhooks'), testWebhook],
+  ['POST', '/s/:service/webhooks/:id/state', may('manage-webhooks'), switchWebhook],
+  ['POST', '/s/:service/webhooks/:id/secret', fresh(may('manage-webhooks')), replaceSecret],
+  ['POST', '/s/:service/webhooks/:id/replay', may('manage-webhooks'), replayEvents],
+  ['GET', '/s/:service/webhooks/:id/remove', may('manage-webhooks'), removeQuestion],
+  ['POST', '/s/:service/webhooks/:id/remove', may('manage-webhooks'), removeWebhook],
 
   // Inbox.
   ['GET', '/s/:service/inbox', may('see-inbox'), inboxPage],

@@ -128,8 +128,28 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'POST /s/:service/jobs/:id/again': 'SM',
 
   // Keys, safelist and request log.
+  'GET /s/:service/keys': 'DM',
+  'GET /s/:service/keys/new': 'DM',
+  'POST /s/:service/keys/new': 'DM',
+  'GET /s/:service/keys/:id/revoke': 'DM',
+  'POST /s/:service/keys/:id/revoke': 'DM',
+  'GET /s/:service/safelist': 'DM',
+  'POST /s/:service/safelist': 'DM',
+  'GET /s/:service/requests': 'DM',
 
   // Webhooks.
+  'GET /s/:service/webhooks': 'DM',
+  'GET /s/:service/webhooks/new': 'DM',
+  'POST /s/:service/webhooks/new': 'DM',
+  'GET /s/:service/webhooks/:id': 'DM',
+  'GET /s/:service/webhooks/:id/settings': 'DM',
+  'POST /s/:service/webhooks/:id/settings': 'DM',
+  'POST /s/:service/webhooks/:id/test': 'DM',
+  'POST /s/:service/webhooks/:id/state': 'DM',
+  'POST /s/:service/webhooks/:id/secret': 'DM',
+  'POST /s/:service/webhooks/:id/replay': 'DM',
+  'GET /s/:service/webhooks/:id/remove': 'DM',
+  'POST /s/:service/webhooks/:id/remove': 'DM',
 
   // Inbox.
   'GET /s/:service/inbox': 'DM',
@@ -224,6 +244,11 @@ const FRESH = [
   'POST /s/:service/settings/live/end',
   'POST /operator/system/hold',
   'POST /operator/system/release',
+  'POST /s/:service/keys/new',
+  'POST /s/:service/keys/:id/revoke',
+  'POST /s/:service/webhooks/new',
+  'POST /s/:service/webhooks/:id/settings',
+  'POST /s/:service/webhooks/:id/secret',
 ]
 
 const MEMBERS = { V: 'viewer', A: 'author', S: 'sender', D: 'developer', M: 'manager' } as const satisfies Record<

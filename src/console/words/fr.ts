@@ -1,6 +1,7 @@
 // The catalogue: every text of the console in English and in French, a file for each part of the console.
 import { account } from './fr/account.ts'
 import { common } from './fr/common.ts'
+import { developers } from './fr/developers.ts'
 import { editor } from './fr/editor.ts'
 import { inbox } from './fr/inbox.ts'
 import { jobs } from './fr/jobs.ts'
@@ -20,6 +21,7 @@ import { templates } from './fr/templates.ts'
 export const french: Readonly<Record<string, string>> = {
   ...account,
   ...common,
+  ...developers,
   ...editor,
   ...jobs,
   ...inbox,

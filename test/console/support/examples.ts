@@ -1,5 +1,6 @@
 // An example of every row of the console's table of contents: how to open it with planted data. Tests and scripts/shots.ts use it;
 // a row without an example fails test/console/pages.test.ts.
+import { safelistDigest } from '../../../src/services/safelist.ts'
 import { CATEGORY, type Planted, type PlantedService, REMINDER, type Who } from './plant.ts'
 
 type Ids = Readonly<Record<string, string>>
@@ -35,6 +36,7 @@ const template =
 const upload =
   (name: keyof PlantedService['uploads']): From<Ids> =>
   ({ uploads }) => ({ upload: uploads[name] })
+const webhook: From<Ids> = ({ webhooks }) => ({ id: webhooks.active })
 const link: From<Ids> = (_of, { link }) => ({ token: link })
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -344,8 +346,71 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 
   // Keys, safelist and request log.
+  'GET /s/:service/keys': {
+    kind: 'page',
+    who: 'developer',
+    views: { done: { query: () => '?done=revoked' } },
+  },
+  'GET /s/:service/keys/new': { kind: 'page', who: 'developer' },
+  'POST /s/:service/keys/new': {
+    kind: 'act',
+    form: () => ({ name: 'Continuous integration', type: 'test', ends: '365' }),
+  },
+  'GET /s/:service/keys/:id/revoke': { kind: 'page', who: 'developer', ids: ({ spareKey }) => ({ id: spareKey }) },
+  'POST /s/:service/keys/:id/revoke': { kind: 'act', ids: ({ spareKey }) => ({ id: spareKey }), order: 5 },
+  'GET /s/:service/safelist': { kind: 'page', who: 'developer' },
+  'POST /s/:service/safelist': {
+    kind: 'act',
+    form: () => ({ recipients: 'k.lindgren@example.net\n+447911123456', seen: safelistDigest([]) }),
+  },
+  'GET /s/:service/requests': {
+    kind: 'page',
+    who: 'developer',
+    views: {
+      refused: { query: () => '?status=4xx', who: 'developer' },
+      nothing: { query: () => '?status=5xx', who: 'developer' },
+    },
+  },
 
   // Webhooks.
+  'GET /s/:service/webhooks': { kind: 'page', who: 'developer' },
+  'GET /s/:service/webhooks/new': { kind: 'page', who: 'developer' },
+  'POST /s/:service/webhooks/new': {
+    kind: 'act',
+    form: () => ({
+      url: 'https://example.org/events',
+      key_type: 'normal',
+      format: 'standard',
+      batch: '1',
+      events: 'all',
+    }),
+  },
+  'GET /s/:service/webhooks/:id': {
+    kind: 'page',
+    who: 'developer',
+    ids: webhook,
+    views: {
+      failed: { query: () => '?view=failed', who: 'developer' },
+      refused: { query: () => '?view=refused', who: 'developer' },
+      disabled: { ids: ({ webhooks }) => ({ id: webhooks.disabled }), who: 'developer' },
+    },
+  },
+  'GET /s/:service/webhooks/:id/settings': { kind: 'page', who: 'developer', ids: webhook },
+  'POST /s/:service/webhooks/:id/settings': {
+    kind: 'act',
+    ids: webhook,
+    form: () => ({ url: 'https://hooks.eastmere.example/other', batch: '10', events: 'all' }),
+  },
+  'POST /s/:service/webhooks/:id/test': { kind: 'act', ids: webhook },
+  'POST /s/:service/webhooks/:id/state': { kind: 'act', ids: webhook, form: () => ({ state: 'paused' }) },
+  'POST /s/:service/webhooks/:id/secret': {
+    kind: 'act',
+    ids: ({ webhooks }) => ({ id: webhooks.disabled }),
+    form: () => ({ seen: '' }),
+  },
+  'POST /s/:service/webhooks/:id/replay': { kind: 'act', ids: webhook, form: () => ({ failed: 'true' }) },
+  'GET /s/:service/webhooks/:id/remove': { kind: 'page', who: 'developer', ids: webhook },
+  'POST /s/:service/webhooks/:id/remove': { kind: 'act', ids: webhook, order: 6 },
 
   // Inbox.
   'GET /s/:service/inbox': {

@@ -26,6 +26,7 @@ import { receive } from '../../../src/sheets/receive.ts'
 import { addFolder } from '../../../src/templates/folders.ts'
 import { keepSamples } from '../../../src/templates/samples.ts'
 import { type RowOutcome, settleRows, spreadJob } from '../../support/jobs.ts'
+import { type PlantedForDevelopers, plantForDevelopers } from './plant-developers.ts'
 
 /** The program that is planted in. It must not send: what is planted has its state from here. */
 export type Place = { parts: Parts; address: string }
@@ -44,7 +45,7 @@ export const CATEGORY = {
 export type Who = Role | 'operator' | 'stranger' | 'newcomer'
 export type PlantedPerson = { id: Id; name: string; email_address: string }
 
-export type PlantedService = {
+export type PlantedService = PlantedForDevelopers & {
   id: Id
   name: string
   keys: { id: Id; key: string }[]
@@ -329,6 +330,7 @@ export async function plantService(
     },
     jobs: { ...(await plantJobs(call, templates, mark)), mixed },
     settings,
+    ...(await plantForDevelopers(parts, service, mark)),
   }
 }
 
