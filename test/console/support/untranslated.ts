@@ -38,7 +38,7 @@ const SAME = new RegExp(
   [
     String.raw`https?:\/\/\S+|\S+@\S+|[0-9a-f]{8}-[0-9a-f-]{27}`,
     String.raw`(?<![\p{L}])(?:Herald|UTC|UTF-8|PostgreSQL|email|sms|capture|herald\.example|GSM-7|UCS-2|CSV|Markdown|Message-ID|ms|s|min|h|k|il y a|à|er)(?![\p{L}])`,
-    String.raw`(?:dim|lun|mar|mer|jeu|ven|sam)\.|(?:di|lun|mar|mercre|jeu|vendre|same)(?:di|manche)?`,
+    String.raw`(?:dim|lun|mar|mer|jeu|ven|sam)\.|(?<!\p{L})(?:dimanche|lundi|mardi|mercredi|jeudi|vendredi|samedi)(?!\p{L})`,
     String.raw`(?<!\p{L})\p{L}(?!\p{L})`,
     // Countries, which the runtime translates.
     String.raw`[\p{L}-]+ \([A-Z]{2}\)`,
@@ -92,11 +92,11 @@ function dataOf(html: string): string[] {
   const texts = [...html.matchAll(/<(bdi|code|time)\b[^>]*>([\s\S]*?)<\/\1>/g)].map(([, , text = '']) =>
     text.replace(/<[^>]*>/g, '').trim(),
   )
-  return [...new Set(texts)].filter(text => /\p{L}/u.test(text)).sort((a, b) => b.length - a.length)
+  return [...new Set(texts)].filter(text => /\p{L}.*\p{L}.*\p{L}/u.test(text)).sort((a, b) => b.length - a.length)
 }
 
 function outside(text: string, data: readonly string[]): string[] {
-  let rest = text.replace(/⟦[^⟧]*⟧/g, ' ').replace(SAME, ' ')
+  let rest = text.replace(/⟦[^⟧]*⟧/g, ' ')
   for (const one of data) rest = rest.replaceAll(one, ' ')
   rest = rest.replace(/&\w+;|&#\w+;/g, ' ').replace(SAME, ' ')
   return /\p{L}/u.test(rest) ? [text.trim().slice(0, 120)] : []
