@@ -16,6 +16,7 @@ import { Badge } from '../components/status.tsx'
 import { TYPES } from '../keys/types.ts'
 import type { Answer, PageAnswer, ServiceVisit } from '../page.ts'
 import { plural, rich, say, t } from '../words/index.ts'
+import { known } from '../words/nouns.tsx'
 import { formatWords } from './list.tsx'
 import { hostOf, type TestedWebhook, WebhookState } from './state.tsx'
 
@@ -138,7 +139,7 @@ function Tested({ tested: { status_code: status, error, answer, took_ms } }: { t
     >
       <p>
         {status === null
-          ? t`After ${time} ms: ${error ?? ''}. Check the address, and whether your server can be reached.`
+          ? t`After ${time} ms: ${known(error ?? '')}. Check the address, and whether your server can be reached.`
           : isGood(status)
             ? t`It took ${time} ms. The endpoint works.`
             : t`It took ${time} ms. An endpoint must answer with a status from 200 to 299.`}

@@ -242,4 +242,15 @@ export const SENTENCES: readonly Marked[] = [
   mark('The files of the message are not stored any more'),
   mark('Notification is not scheduled and cannot be deleted'),
   mark('Notification has already been sent and cannot be deleted'),
+  // Why a webhook endpoint could not be reached (webhooks/post.ts).
+  mark('address is not allowed'),
+  mark('host name is not known'),
+  mark('host name could not be resolved'),
+  mark('host is not reachable'),
+  mark('TLS connection failed'),
+  mark('head of the answer is too large'),
+  mark('answer is not HTTP'),
+  mark('connection was closed before the answer'),
+  mark('connection failed'),
+  mark('TLS certificate is not valid'),
 ]

@@ -36,7 +36,7 @@ const ATTRIBUTES = ['aria-label', 'title', 'placeholder', 'alt', 'data-label', '
 /** Names, units and addresses that are the same in all languages; words of dates. */
 const SAME = new RegExp(
   [
-    String.raw`https?:\/\/\S+|\S+@\S+|[0-9a-f]{8}-[0-9a-f-]{27}`,
+    String.raw`https?:\/\/\S+|\S+@\S+|[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]+(?:\.[\w-]+)*\.example|notification\.[\w-]+`,
     String.raw`(?<![\p{L}])(?:Herald|UTC|UTF-8|PostgreSQL|email|sms|capture|herald\.example|GSM-7|UCS-2|CSV|Markdown|Message-ID|ms|s|min|h|k|il y a|à|er)(?![\p{L}])`,
     String.raw`(?:dim|lun|mar|mer|jeu|ven|sam)\.|(?<!\p{L})(?:dimanche|lundi|mardi|mercredi|jeudi|vendredi|samedi)(?!\p{L})`,
     String.raw`(?<!\p{L})\p{L}(?!\p{L})`,
@@ -82,6 +82,8 @@ function holdsData(tag: string, attributes: string): boolean {
   if (DATA.has(tag) || DATA_CLASSES.test(attribute('class'))) return true
   // What others wrote may be written from right to left.
   if (attribute('dir') === 'auto') return true
+  // Named by an id.
+  if (tag === 'option') return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(attribute('value'))
   if (tag === 'select') return DATA_SELECTS.has(attribute('name'))
   // A sentence of the interface without a translation.
   return tag !== 'html' && attribute('lang') === 'en'
