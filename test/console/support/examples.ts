@@ -59,7 +59,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'POST /sign-in/confirm/passkey/options': { kind: 'act' },
   'POST /sign-in/confirm/passkey': { kind: 'act' },
   'GET /sign-in/confirm/single-sign-on': { kind: 'passing' },
-  'POST /sign-out': { kind: 'act', order: 9 },
+  'POST /sign-out': { kind: 'act', order: 99 },
 
   'GET /account': { kind: 'page' },
   'POST /account': {
