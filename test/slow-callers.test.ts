@@ -80,14 +80,14 @@ describe('memory is shared by service and charged as bodies arrive', () => {
       for (let n = 0; n < 4; n++) drip(await open(here, `${head(hostile.key, BULK, ANNOUNCED)}{`), ' ', 500)
     })
     expect(ratio).toBeLessThanOrEqual(2)
-  }, 60_000)
+  }, 120_000)
 
   test('a thousand of them', async () => {
     const ratio = await beside(async () => {
       for (let n = 0; n < 1_000; n++) await open(here, `${head(hostile.key, BULK, ANNOUNCED)}{`)
     })
     expect(ratio).toBeLessThanOrEqual(2)
-  }, 60_000)
+  }, 120_000)
 
   test('six that really send 60 MB each, all but the end', async () => {
     const piece = Buffer.alloc(MIB, ' ')
@@ -98,7 +98,7 @@ describe('memory is shared by service and charged as bodies arrive', () => {
       }
     })
     expect(ratio).toBeLessThanOrEqual(2)
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('a body has a minimum speed', () => {
