@@ -30,6 +30,8 @@ type Case = {
   body?: (own: Ids, id: string) => unknown
   /** Where the id is put when it is not in the path. */
   path?: (id: string, own: Ids) => string
+  /** It is answered with 200: a check that says so, or a list without anything. */
+  isAnswered?: true
 }
 
 const changed = () => ({ name: 'Taken over' })
@@ -54,6 +56,35 @@ export const CASES: Record<string, Case> = {
   'GET /v2/notifications/bulk/{job_id} job_id': {},
   'DELETE /v2/notifications/bulk/{job_id} job_id': {},
   'GET /herald/v1/jobs/{job_id}/report job_id': {},
+  'POST /herald/v1/check/email template_id': {
+    body: (_own, id) => ({ email_address: 'a@example.org', template_id: id }),
+    isAnswered: true,
+  },
+  'POST /herald/v1/check/email email_reply_to_id': {
+    body: (own, id) => ({ email_address: 'a@example.org', template_id: own.emailTemplate, email_reply_to_id: id }),
+    isAnswered: true,
+  },
+  'POST /herald/v1/check/sms template_id': {
+    body: (_own, id) => ({ phone_number: '+16135550102', template_id: id }),
+    isAnswered: true,
+  },
+  'POST /herald/v1/check/sms sms_sender_id': {
+    body: (own, id) => ({ phone_number: '+16135550102', template_id: own.smsTemplate, sms_sender_id: id }),
+    isAnswered: true,
+  },
+  'POST /herald/v1/check/bulk template_id': { body: (_own, id) => bulk(id), isAnswered: true },
+  'POST /herald/v1/check/bulk reply_to_id': {
+    body: (own, id) => ({ ...bulk(own.emailTemplate), reply_to_id: id }),
+    isAnswered: true,
+  },
+  'GET /herald/v1/inbox/{message_id} message_id': {},
+  'DELETE /herald/v1/inbox/{message_id} message_id': {},
+  'GET /herald/v1/reports/messages template_id': {
+    path: id => `/herald/v1/reports/messages?template_id=${id}`,
+    isAnswered: true,
+  },
+  'GET /herald/v1/requests key_id': { path: id => `/herald/v1/requests?key_id=${id}`, isAnswered: true },
+  'GET /herald/v1/requests older_than': { path: id => `/herald/v1/requests?older_than=${id}`, isAnswered: true },
   'GET /v2/notifications older_than': { path: id => `/v2/notifications?older_than=${id}` },
   'GET /v2/notifications/{notification_id} notification_id': {},
   'DELETE /v2/notifications/{notification_id} notification_id': {},
