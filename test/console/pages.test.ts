@@ -72,7 +72,7 @@ describe.skipIf(!BROWSER)('pages', () => {
     expect(shape).toEqual({ h1: 1, main: 1, lang: 'en', gaps: [], ids: [] })
     expect(title).toMatch(
       path.startsWith('/s/')
-        ? new RegExp(`^[^–]+ – (?:${here.planted.service.name}|Library reminders) – Herald$`)
+        ? new RegExp(`^[^–]+ – (?:${here.planted.service.name}|Library reminders|Road closures) – Herald$`)
         : /^[^–]+(?: – Installation)? – Herald$/,
     )
   }
