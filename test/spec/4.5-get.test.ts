@@ -268,7 +268,7 @@ test('1.1 read your write: 1,000 times a GET straight after the 201 finds the me
   }
   await Promise.all(Array.from({ length: 20 }, sender))
   expect(found).toBe(1_000)
-})
+}, 120_000)
 
 describe('8, 15.6 messages 7 days old or newer', () => {
   const DAY = 86_400_000
