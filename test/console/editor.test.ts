@@ -104,13 +104,13 @@ describe('the page', () => {
 
   test('viewers, senders and developers cannot save, preview or read drafts', async () => {
     const id = await newTemplate('email', 'Hello')
-    const before = await here.contents()
+    const before = await here.changes()
     for (const who of ['viewer', 'sender', 'developer'] as const) {
       const person = await here.signIn(who)
       for (const act of ['', '/preview', '/live', '/confirm'])
         expect((await post(person, pathOf(id) + act, fieldsOf({ body: 'x', version: 1 }))).status).toBe(403)
     }
-    const after = await here.contents()
+    const after = await here.changes()
     expect({ ...after, sessions: '', audit: '' }).toEqual({ ...before, sessions: '', audit: '' })
   })
 })

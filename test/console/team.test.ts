@@ -116,10 +116,10 @@ describe('team', () => {
   test('a sensitive act wants a proof of who it is that is not older than ten minutes', async () => {
     const late = await here.signIn('manager')
     here.moveClock(11 * 60_000)
-    const before = await here.contents()
+    const before = await here.changes()
     const answer = await post(late, `${team}/invite`, { address: 'late@example.org', role: 'viewer' })
     expect(answer.status).not.toBe(200)
-    expect((await here.contents()).invitations).toBe(before.invitations)
+    expect((await here.changes()).invitations).toBe(before.invitations)
     manager = await here.signIn('manager')
     operator = await here.signIn('operator')
   })

@@ -114,9 +114,9 @@ describe('S-56 links opened by programs', () => {
 
   test('the same of an invitation', async () => {
     const path = `/invitation/${here.planted.service.team.token}`
-    const before = await here.contents()
+    const before = await here.changes()
     for (const method of ['GET', 'HEAD']) expect((await here.request(null, path, { method })).status).toBe(200)
-    expect(await here.contents()).toEqual(before)
+    expect(await here.changes()).toEqual(before)
   })
 })
 
@@ -163,11 +163,11 @@ describe('S-54 forged forms', () => {
   }
   describe.each(Object.keys(forgeries))('%s', name => {
     test.each(acts)('%s is refused, and nothing happens', async path => {
-      const before = await here.contents()
+      const before = await here.changes()
       const forged = { ...forgeries[name]?.(path), multipart: example(path)?.multipart === true }
       const answer = await here.request(manager, addressOf(path), forged)
       expect(answer.status).toBe(403)
-      expect(await here.contents()).toEqual(before)
+      expect(await here.changes()).toEqual(before)
     })
   })
 })
