@@ -67,12 +67,19 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 type Violation = { id: string; help: string; nodes: { html: string; failureSummary: string }[] }
 
-/** What axe finds (WCAG 2.0 to 2.2 A and AA, best practice), one line each. It runs in a world of its own: the policy stays. */
-export async function violationsOf(page: Page): Promise<string[]> {
+/**
+ * What axe finds (WCAG 2.0 to 2.2 A and AA, best practice), one line each. It runs in a world of its own: the policy stays. `rule`:
+ * only this one. `within`: the id of the element to look at, instead of the whole page.
+ */
+export async function violationsOf(
+  page: Page,
+  { rule, within }: { rule?: string; within?: string } = {},
+): Promise<string[]> {
   if (!(await inOwnWorld<boolean>(page, "typeof axe === 'object'"))) await inOwnWorld(page, `${AXE};0`)
+  const options = { iframes: false, runOnly: rule ? [rule] : TAGS, resultTypes: ['violations'] }
   const found = await inOwnWorld<Violation[]>(
     page,
-    `axe.run(document, { iframes: false, runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(result => result.violations)`,
+    `axe.run(${within ? `document.getElementById(${JSON.stringify(within)})` : 'document'}, ${JSON.stringify(options)}).then(result => result.violations)`,
   )
   return found.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id} (${help}): ${html.slice(0, 300)} ${failureSummary.split('\n')[1]}`),
