@@ -198,7 +198,7 @@ describe('a file', () => {
     expect(await read(here.parts, actor, service.id, id)).toMatchObject({ state: 'ready', rowCount: 2 })
   })
 
-  test('that takes too long ends the thread and is unreadable', async () => {
+  test('whose thread is lost is unreadable', async () => {
     const actor = person()
     const slow = createSheetReading(
       { ...here.parts, onFault: () => {} },
@@ -211,10 +211,11 @@ describe('a file', () => {
     expect(await read(app, actor, service.id, id)).toMatchObject({ problem: { kind: 'too-much' } })
   })
 
-  test('that repeats a cell without end ends the thread, and the next file is read', async () => {
+  test('that takes too long ends the thread, and the next file is read', async () => {
     const actor = person()
+    // Not XML, so that the repeat is not counted before, but SheetJS reads it.
     const bomb =
-      '<table:table-cell table:number-columns-repeated="1000000000" office:value-type="string"><text:p>x</text:p></table:table-cell>'
+      '<table:table-cell x="<" table:number-columns-repeated="1000000000" office:value-type="string"><text:p>x</text:p></table:table-cell>'
     const thread = createSheetThread({ timeoutMs: 6_000 })
     const sheets = createSheetReading({ ...here.parts, onFault: () => {} }, thread)
     const app = { ...here.parts, sheets }

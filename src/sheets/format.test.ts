@@ -248,6 +248,99 @@ describe('hostile files', () => {
     expect(problemIn(lying)).toEqual({ kind: 'damaged' })
   })
 
+  /** Refusing a hostile file takes less time than reading an ordinary one: at most 5 s, also on a slow machine. */
+  function early(content: Buffer): Unreadable | null {
+    const began = performance.now()
+    const problem = problemIn(content)
+    expect(performance.now() - began).toBeLessThan(5_000)
+    return problem
+  }
+  const odsWith = (...rows: (string | { xml: string })[][]) => odsFile([{ name: 'A', rows }])
+  const cell = (attributes: string, text = '<text:p>x</text:p>') => ({
+    xml: `<table:table-cell ${attributes}>${text}</table:table-cell>`,
+  })
+
+  test('.ods: cells and rows that are repeated without end are counted, not made', () => {
+    const across = cell('table:number-columns-repeated="1000000000" office:value-type="string"')
+    expect(early(odsWith(['email address'], [across]))).toEqual({ kind: 'too-much' })
+    const number = cell('office:value-type="float" office:value="1" table:number-columns-repeated="100000000"', '')
+    expect(early(odsWith(['email address'], [number]))).toEqual({ kind: 'too-much' })
+    const both = odsFile([{ name: 'A', rows: [['a'], [cell('table:number-columns-repeated="2000"')]] }], {
+      rowAttributes: 'table:number-rows-repeated="2e3"',
+    })
+    expect(early(both)).toEqual({ kind: 'too-much' })
+    const formula = cell('table:formula="of:=A1>B1" table:number-columns-repeated="1000000000"')
+    expect(early(odsWith(['email address'], [formula]))).toEqual({ kind: 'too-much' })
+    const hidden = cell('table:number-colu<!-- -->mns-repeated="1000000000"')
+    expect(early(odsWith(['email address'], [hidden]))).toEqual({ kind: 'too-much' })
+  })
+
+  test('.ods: repeats that people have are read: equal rows, and blank cells down to the end of the sheet', () => {
+    const blank = { xml: '<table:table-cell table:number-columns-repeated="16384"/>' }
+    const styled = cell('table:style-name="ce1" table:number-columns-repeated="1000"', '')
+    const end = {
+      xml: '</table:table-row><table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/>',
+    }
+    const same = { xml: '</table:table-row><table:table-row table:number-rows-repeated="3">' }
+    const file = odsWith(['a', 'b', blank], ['1', '2', styled], [same, '3', '4'], ['5', '6', end])
+    expect(rowsIn(tableIn(file)).map(row => row.slice(0, 2))).toEqual([
+      ...[
+        ['1', '2'],
+        ['3', '4'],
+        ['3', '4'],
+        ['3', '4'],
+        ['5', '6'],
+      ],
+    ])
+  })
+
+  const sheetOf = (rows: string, before = '') =>
+    `<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">${before}<sheetData>${rows}</sheetData></worksheet>`
+  const xlsxWith = (rows: string, before = '') => xlsxFile([{ name: 'A', rows: [], xml: sheetOf(rows, before) }])
+  const line = (r: number | string, text: string, column = 'A') =>
+    `<row r="${r}"><c r="${column}${r}" t="inlineStr"><is><t>${text}</t></is></c></row>`
+
+  test('.xlsx: dimensions, line numbers and columns that no sheet has take no memory', () => {
+    const wide = '<dimension ref="A1:XFD1048576000"/><cols><col min="1" max="1000000000"/></cols>'
+    expect(rowsIn(tableIn(xlsxWith(line(1, 'a') + line(2, 'x'), wide)))).toEqual([['x']])
+    expect(rowsIn(tableIn(xlsxWith(line(1, 'a') + line(2, 'x') + line(4_000_000_000, 'far'))))).toEqual([['x']])
+    expect(early(xlsxWith(line(1, 'a', 'ZZZZZZ') + line(2, 'x')))).toEqual({ kind: 'no-rows' })
+  })
+
+  test('.xlsx: one shared text in very many cells', () => {
+    const strings = `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>${'x y '.repeat(20_000)}</t></si></sst>`
+    const rows = Array.from({ length: 20_000 }, (_, n) => `<row r="${n + 1}"><c r="A${n + 1}" t="s"><v>0</v></c></row>`)
+    const file = xlsxFile(
+      [{ name: 'A', rows: [], xml: sheetOf(rows.join('')) }],
+      [packed('xl/sharedStrings.xml', strings)],
+    )
+    expect(early(file)).toEqual({ kind: 'too-much' })
+  })
+
+  test('very many rows are refused before they are read; rows far below others are not lost', () => {
+    const many = (count: number, every: number) => {
+      const rows: string[] = []
+      for (let n = 0; n < count; n++) rows.push(line(1 + n * every, String(n)))
+      return xlsxWith(rows.join(''))
+    }
+    expect(early(many(150_000, 1))).toEqual({ kind: 'too-many-rows', most: 50_000 })
+    const sparse = tableIn(many(20_000, 4))
+    expect(sparse.rowCount).toBe(19_999)
+    expect(linesIn(sparse).at(-1)).toBe(79_997)
+  })
+
+  test('a workbook in binary form', () => {
+    const more = [packed('xl/worksheets/sheet1.bin', Buffer.alloc(10))]
+    expect(problemIn(xlsxFile([{ name: 'A', rows: [['a'], ['1']] }], more))).toEqual({ kind: 'unknown-format' })
+  })
+
+  test('a long cell that is no repetition', () => {
+    const text = Array.from({ length: 300_000 }, (_, n) => String((n * 7919) % 1_000_003)).join(' ')
+    expect(problemIn(xlsxWith(line(1, 'a') + line(2, text)))).toEqual({
+      ...{ kind: 'long-cell', line: 2, column: 1, most: LIMITS.cell },
+    })
+  })
+
   test('an archive with very many entries', () => {
     const many = Array.from({ length: LIMITS.entries }, (_, n) => [`xl/media/${n}.png`, 'x'] as const)
     expect(problemIn(xlsxFile([{ name: 'A', rows: [['a'], ['1']] }], many))).toEqual({ kind: 'too-much' })

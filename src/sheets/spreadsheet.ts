@@ -6,6 +6,7 @@ import { read, type WorkBook, type WorkSheet } from '@e965/xlsx'
 import { isBlankCell } from '../bulk/rows.ts'
 import { decimal } from '../core/number.ts'
 import { dataOf, type Entry, readDirectory } from '../files/zip.ts'
+import { LAST_LINE, MOST_VALUED, scan } from './scan.ts'
 import { type Format, LIMITS, type Unreadable } from './sheet.ts'
 import type { Found } from './table.ts'
 
@@ -20,11 +21,14 @@ export function tableOfSpreadsheet(content: Buffer): Found {
   if (!archive.ok) return { ok: false, problem: { kind: 'damaged' } }
   const { entries } = archive
   const format = formatOf(entries)
-  const problem = format ? problemOf(content, entries) : ({ kind: 'unknown-format' } as const)
-  if (!format || problem) return { ok: false, problem: problem ?? { kind: 'unknown-format' } }
+  if (!format) return { ok: false, problem: { kind: 'unknown-format' } }
+  const problem = problemOf(content, entries)
+  if (problem) return { ok: false, problem }
+  const scanned = scan(content, entries, format)
+  if (!scanned.ok) return scanned
   let found: Kept | null
   try {
-    found = firstWithData(content, format)
+    found = firstWithData(content, format, scanned.lines)
   } catch {
     // It throws for everything that is missing or wrong inside.
     return { ok: false, problem: { kind: 'damaged' } }
@@ -32,6 +36,9 @@ export function tableOfSpreadsheet(content: Buffer): Found {
   if (!found) return { ok: false, problem: { kind: 'empty' } }
   const { name, names, sheet, header } = found
   const rows = rowsOf(sheet)
+  // Further rows may have been left out.
+  if (rows.filter(row => row && row.length > 0).length > MOST_VALUED)
+    return { ok: false, problem: { kind: 'too-many-rows', most: LIMITS.rows } }
   return {
     ok: true,
     table: {
@@ -51,6 +58,8 @@ export function tableOfSpreadsheet(content: Buffer): Found {
 
 function formatOf(entries: readonly Entry[]): Format | null {
   const has = (name: string) => entries.some(entry => entry.name === name)
+  // .xlsb has the same parts in another form, which cannot be looked through before it is read.
+  if (entries.some(({ name }) => /^xl\/worksheets\/.*\.bin$/i.test(name))) return null
   if (has('[Content_Types].xml') && entries.some(({ name }) => /^xl\/.*\.xml$/.test(name))) return 'xlsx'
   return has('content.xml') && has('META-INF/manifest.xml') ? 'ods' : null
 }
@@ -86,17 +95,16 @@ const OPTIONS = {
   cellHTML: false,
   cellNF: true,
   cellText: true,
-  // More than allowed, to see that there are too many; blank lines and lines above the header besides.
-  sheetRows: LIMITS.rows + 1_000,
   dateNF: 'yyyy-mm-dd',
 } as const
 
 /** Of .xlsx one sheet is read at a time; .ods is one document, which is read once. */
-function firstWithData(content: Buffer, format: Format): Kept | null {
-  const book = read(content, format === 'ods' ? OPTIONS : { ...OPTIONS, sheets: [] })
+function firstWithData(content: Buffer, format: Format, lines: number): Kept | null {
+  const options = { ...OPTIONS, sheetRows: lines }
+  const book = read(content, format === 'ods' ? options : { ...options, sheets: [] })
   const names = visibleSheets(book)
   for (const name of names.slice(0, MOST_EMPTY)) {
-    const { Sheets } = format === 'ods' ? book : read(content, { ...OPTIONS, sheets: name })
+    const { Sheets } = format === 'ods' ? book : read(content, { ...options, sheets: name })
     const sheet = Sheets[name]
     if (!sheet) continue
     const header = rowsOf(sheet).findIndex(row => !cellsOf(row, LIMITS.columns + 1).every(isBlankCell))
@@ -115,8 +123,8 @@ function visibleSheets({ SheetNames, Workbook }: WorkBook): readonly string[] {
 type Cell = { t?: string; v?: unknown; w?: string; z?: unknown }
 type Row = readonly (Cell | undefined)[] | undefined
 
-/** Rows from the first line on; one without cells is undefined. */
-const rowsOf = (sheet: WorkSheet): Row[] => Array.from((sheet['!data'] ?? []) as Row[])
+/** Rows from the first line on; one without cells is undefined. A line number can be anything: no program has more lines. */
+const rowsOf = (sheet: WorkSheet): Row[] => Array.from(((sheet['!data'] ?? []) as Row[]).slice(0, LAST_LINE))
 
 function cellsOf(row: Row, width: number): string[] {
   const cells: string[] = []

@@ -58,7 +58,10 @@ export function xlsxFile(sheets: readonly Sheet[], more: readonly Member[] = [])
     return format.code ? [`<numFmt numFmtId="${format.id}" formatCode="${escaped(format.code)}"/>`] : []
   })
   const styles = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="${custom.length}">${custom.join('')}</numFmts><fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="${NAMES.length}">${NAMES.map(name => `<xf numFmtId="${FORMATS[name].id}" applyNumberFormat="1"/>`).join('')}</cellXfs></styleSheet>`
-  const types = `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>${sheets.map((_, at) => `<Override PartName="/xl/worksheets/sheet${at + 1}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>`).join('')}</Types>`
+  const strings = more.some(([name]) => name === 'xl/sharedStrings.xml')
+    ? '<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/>'
+    : ''
+  const types = `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>${sheets.map((_, at) => `<Override PartName="/xl/worksheets/sheet${at + 1}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>`).join('')}${strings}</Types>`
   const book = `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELS}"><sheets>${sheets.map(({ name, hidden }, at) => `<sheet name="${escaped(name)}" sheetId="${at + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${at + 1}"/>`).join('')}</sheets></workbook>`
   const relations = `${XML}<Relationships xmlns="${PACKAGE}/relationships">${sheets.map((_, at) => `<Relationship Id="rId${at + 1}" Type="${RELS}/worksheet" Target="worksheets/sheet${at + 1}.xml"/>`).join('')}<Relationship Id="rId${sheets.length + 1}" Type="${RELS}/styles" Target="styles.xml"/></Relationships>`
   const root = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`
@@ -89,11 +92,11 @@ const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns'
 
 export function odsFile(
   sheets: readonly { name: string; rows: readonly (readonly OdsCell[])[] }[],
-  { manifest = '', prolog = '' } = {},
+  { manifest = '', prolog = '', rowAttributes = '' } = {},
 ): Buffer {
   const tables = sheets.map(
     ({ name, rows }) =>
-      `<table:table table:name="${escaped(name)}">${rows.map(row => `<table:table-row>${row.map(odsCell).join('')}</table:table-row>`).join('')}</table:table>`,
+      `<table:table table:name="${escaped(name)}">${rows.map(row => `<table:table-row ${rowAttributes}>${row.map(odsCell).join('')}</table:table-row>`).join('')}</table:table>`,
   )
   const content = `${XML}${prolog}<office:document-content xmlns:office="${OFFICE}:office:1.0" xmlns:table="${OFFICE}:table:1.0" xmlns:text="${OFFICE}:text:1.0" office:version="1.3"><office:body><office:spreadsheet>${tables.join('')}</office:spreadsheet></office:body></office:document-content>`
   return archive([
