@@ -3,15 +3,17 @@ import { type PersonActor, requirePermission } from '../audit/actor.ts'
 import type { PersonAct } from '../audit/sql.ts'
 import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
 import type { Contents } from '../files/file.ts'
 import type { KeyType } from '../keys/key.ts'
-import type { Replay, Replays } from '../replays/replay.ts'
+import type { Replay, Replays, SendAnswer } from '../replays/replay.ts'
 import type { Services } from '../services/load.ts'
 import { readersOf } from './body.ts'
 import { refuse } from './refusals.ts'
 import { type SendApp, type Sent, send } from './send.ts'
+import { exists } from './sql/read.ts'
 
-export type SendAsApp = SendApp & { services: Services }
+export type SendAsApp = SendApp & { services: Services; db: { sql: Sql } }
 
 export type HandSent = {
   channel: Channel
@@ -55,20 +57,42 @@ export async function sendAs(
     return send(app, sender, channel, input, { base, replay })
   }
   if (!once) return storedId(await first(null))
-  let isStored = true as boolean
+  const scope = { service: serviceId, keyType }
   // Of its own scope: no key of a caller can be the same.
-  const request = { route: `console ${actor.id}`, body: Buffer.from(JSON.stringify(written)) }
-  const answer = await once.replays.once(
-    { service: serviceId, keyType },
-    `console:${actor.id}:${once.key}`,
-    request,
-    async replay => {
-      const sent = await first(replay)
-      isStored = sent.isStored
-      return { status: 201, body: sent.body }
-    },
-  )
-  return isStored ? (JSON.parse(answer.body) as { id: Id }).id : null
+  const request = { route: `console ${actor.id}`, body: Buffer.from(JSON.stringify(written)), waits: true }
+  let isStored = true as boolean
+  const answer = await once.replays.once(scope, formKey(actor, once.key), request, async replay => {
+    const sent = await first(replay)
+    isStored = sent.isStored
+    return { status: 201, body: sent.body }
+  })
+  if (answer.replayed) return storedBefore(app, serviceId, answer)
+  return isStored ? idIn(answer) : null
+}
+
+/**
+ * What a submit of this form has sent before; null: nothing. Asked first, because what was right then may be refused now: the time is
+ * past, or the limit is reached.
+ */
+export async function sentBefore(
+  app: Pick<SendAsApp, 'db'> & { replays: Replays },
+  actor: PersonActor,
+  serviceId: Id,
+  key: string,
+): Promise<{ id: Id | null } | null> {
+  requirePermission(actor, 'send-messages', serviceId)
+  const answer = await app.replays.answerOf({ service: serviceId, keyType: 'normal' }, formKey(actor, key))
+  return answer && { id: await storedBefore(app, serviceId, answer) }
+}
+
+const formKey = (actor: PersonActor, key: string) => `console:${actor.id}:${key}`
+
+const idIn = ({ body }: SendAnswer) => (JSON.parse(body) as { id: Id }).id
+
+/** The answer to a smoke test has an id, too, but there is no message with it. */
+async function storedBefore({ db }: Pick<SendAsApp, 'db'>, service: Id, answer: SendAnswer): Promise<Id | null> {
+  const id = idIn(answer)
+  return (await exists(db.sql, service, id)) ? id : null
 }
 
 const storedId = ({ id, isStored }: Sent): Id | null => (isStored ? id : null)

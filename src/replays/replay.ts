@@ -6,7 +6,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
 import { refuse } from './refusals.ts'
-import { find, forget } from './sql.ts'
+import { find, forget, type StoredReplay } from './sql.ts'
 
 export type SendAnswer = { status: number; body: string }
 
@@ -17,56 +17,100 @@ export type Replay = { keyDigest: Buffer; requestDigest: Buffer }
 export type Scope = { service: Id; keyType: KeyType }
 
 export type Replays = {
-  /** Runs `first` for a new key; returns the stored answer for a known one. */
+  /**
+   * Runs `first` for a new key; returns the stored answer for a known one. A key whose first request is still processed here is
+   * refused, unless the request `waits` for it.
+   */
   once(
     scope: Scope,
     header: string,
-    request: { route: string; body: Buffer },
+    request: { route: string; body: Buffer; waits?: boolean },
     first: (replay: Replay) => Promise<SendAnswer>,
   ): Promise<SendAnswer & { replayed: boolean }>
+  /** The stored answer of a key; null: there is none. Waits while the first request with this key is processed here. */
+  answerOf(scope: Scope, header: string): Promise<SendAnswer | null>
 }
 
 const VALID = /^[\x20-\x7e]{1,255}$/
 
 export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   const { sql, seal } = app
-  const underWay = new Set<string>()
+  const underWay = new Map<string, Promise<unknown>>()
 
   async function stored(service: Id, keys: readonly Buffer[], requestDigest: Buffer): Promise<SendAnswer | null> {
     const found = await find(sql, service, keys)
     if (!found) return null
     if (!found.request_digest.equals(requestDigest)) throw refuse.otherRequest()
-    return { status: found.status, body: seal.open(found.answer).toString('utf8') }
+    return opened(found)
+  }
+
+  const opened = ({ status, answer }: StoredReplay): SendAnswer => ({
+    status,
+    body: seal.open(answer).toString('utf8'),
+  })
+
+  function keysOf({ service, keyType }: Scope, header: string) {
+    const scoped = `${keyType}\n${header}`
+    const keyDigest = seal.digest(scoped)
+    return {
+      keyDigest,
+      // Earlier versions stored answers under the header alone; such answers expire after a day.
+      keys: [...seal.digests(scoped), ...seal.digests(header)],
+      name: service + keyDigest.toString('hex'),
+    }
+  }
+
+  async function answered(
+    scope: Scope,
+    header: string,
+    { route, body }: { route: string; body: Buffer },
+    first: (replay: Replay) => Promise<SendAnswer>,
+  ): Promise<SendAnswer & { replayed: boolean }> {
+    const { service } = scope
+    const { keys, keyDigest } = keysOf(scope, header)
+    const requestDigest = await digestOf(route, body)
+    const before = await stored(service, keys, requestDigest)
+    if (before) return { ...before, replayed: true }
+    await forget(sql, service, keys)
+    try {
+      return { ...(await first({ keyDigest, requestDigest })), replayed: false }
+    } catch (error) {
+      // Another process has stored an answer for this key meanwhile.
+      const other = isTaken(error) ? await stored(service, keys, requestDigest) : null
+      if (!other) throw error
+      return { ...other, replayed: true }
+    }
   }
 
   return {
-    async once({ service, keyType }, header, { route, body }, first) {
+    async once(scope, header, request, first) {
       if (!VALID.test(header)) throw refuse.notValid()
-      const scoped = `${keyType}\n${header}`
-      // Earlier versions stored answers under the header alone; such answers expire after a day.
-      const keys = [...seal.digests(scoped), ...seal.digests(header)]
-      const keyDigest = seal.digest(scoped)
-      const name = service + keyDigest.toString('hex')
-      if (underWay.has(name)) throw refuse.inProgress()
-      underWay.add(name)
+      const { name } = keysOf(scope, header)
+      for (let other = underWay.get(name); other; other = underWay.get(name)) {
+        if (!request.waits) throw refuse.inProgress()
+        await settled(other)
+      }
+      const work = answered(scope, header, request, first)
+      underWay.set(name, work)
       try {
-        const requestDigest = await digestOf(route, body)
-        const before = await stored(service, keys, requestDigest)
-        if (before) return { ...before, replayed: true }
-        await forget(sql, service, keys)
-        try {
-          return { ...(await first({ keyDigest, requestDigest })), replayed: false }
-        } catch (error) {
-          // Another process has stored an answer for this key meanwhile.
-          const other = isTaken(error) ? await stored(service, keys, requestDigest) : null
-          if (!other) throw error
-          return { ...other, replayed: true }
-        }
+        return await work
       } finally {
         underWay.delete(name)
       }
     },
+    async answerOf(scope, header) {
+      if (!VALID.test(header)) return null
+      const { name, keys } = keysOf(scope, header)
+      await settled(underWay.get(name))
+      const found = await find(sql, scope.service, keys)
+      return found && opened(found)
+    },
   }
+}
+
+/** The first request gets the error. */
+const settled = async (work: Promise<unknown> | undefined) => {
+  await work?.catch(() => {})
 }
 
 /** Hashed between two turns of the event loop: takes about 5 ms. */

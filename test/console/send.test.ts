@@ -114,7 +114,9 @@ describe('sending', () => {
     expect(await countSent()).toBe(before)
 
     const form = email({ act: 'send', reference: 'by-hand-1', once: onceIn(confirm.text) })
-    const answers = [await post(form), ...(await Promise.all([post(form), post(form)]))]
+    // A double click, and later the way back.
+    const answers = [...(await Promise.all([post(form), post(form), post(form)])), await post(form)]
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303])
     const locations = new Set(answers.flatMap(({ location }) => location ?? []))
     expect([...locations]).toHaveLength(1)
     expect(await countSent()).toBe(before + 1)
@@ -125,6 +127,31 @@ describe('sending', () => {
       one => one.action === 'message sent',
     )
     expect(audited).toHaveLength(1)
+  })
+
+  test('a second submit leads to the first message, also when it would be refused now', async () => {
+    const due = new Date(Date.now() + 3_600_000).toISOString()
+    const later = email({ when: 'later', day: due.slice(0, 10), time: due.slice(11, 16) })
+    const zone = 'UTC'
+    await here.parts.db.sql`update people set time_zone = ${zone} where id = ${here.planted.people.sender.id}`
+    const { text } = await post({ ...later, act: 'check' })
+    const form = { ...later, act: 'send', once: onceIn(text) }
+    const { location } = await post(form)
+    // As if the time had passed meanwhile.
+    const again = await post({ ...form, day: '2020-01-01' })
+    expect(again.status).toBe(303)
+    expect(again.location?.split('?')[0]).toBe(location?.split('?')[0])
+  })
+
+  test('a second submit to a recipient of smoke tests leads to the same words as the first', async () => {
+    const smoke = email({ to: `simulate-delivered@${here.parts.sendingDomain}` })
+    const { text } = await post({ ...smoke, act: 'check' })
+    const form = { ...smoke, act: 'send', once: onceIn(text) }
+    const answers = [...(await Promise.all([post(form), post(form)])), await post(form)]
+    const [first] = answers
+    expect(first?.location).toContain('done=simulated')
+    expect(answers.map(({ location }) => location)).toEqual([first?.location, first?.location, first?.location])
+    expect((await get(String(first?.location).slice('/console'.length))).text).toContain('one for smoke tests')
   })
 
   test('another form sends another message', async () => {

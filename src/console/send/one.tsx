@@ -1,8 +1,9 @@
 // One message by hand: choose a template, fill in its placeholders, check, confirm, send once.
 import { CHANNELS } from '../../channels/index.ts'
+import type { Id } from '../../core/id.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { checkOneAs } from '../../notifications/check.ts'
-import { type HandSent, sendAs } from '../../notifications/send-as.ts'
+import { type HandSent, sendAs, sentBefore } from '../../notifications/send-as.ts'
 import { ownRecipient } from '../../notifications/send-to-self.ts'
 import { dropPreviews } from '../../templates/previews.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
@@ -114,22 +115,31 @@ const refused = (sentences: readonly string[]): OnePageOptions => ({
 
 async function sendNow(visit: ServiceVisit, template: TemplateRow, given: Given): Promise<Answer> {
   const { parts, actor, service } = visit
+  // The second submit of a confirmation, by a double click or the way back, leads to what the first has sent.
+  const before = given.once === '' ? null : await sentBefore(parts, actor, service.id, given.once)
+  if (before) return sentTo(visit, template, given, before.id)
   const errors = await problemsIn(visit, template, given)
   if (Object.keys(errors).length > 0) return onePage(visit, template, given, { status: 422, errors })
   // A confirmation that no page of ours has made.
   if (given.once === '') return confirmPage(visit, template, given)
-  const { at } = dueOf(visit, given.when)
   try {
     const id = await sendAs(parts, actor, service.id, handSent(visit, template, given), {
       base: baseOf(visit),
       once: { replays: parts.replays, key: given.once },
     })
     await dropPreviews(parts, actor, service.id, template.id)
-    if (id === null)
-      return { kind: 'redirect', to: sendPath(service.id, 'one', { template: template.id, done: 'simulated' }) }
-    return { kind: 'redirect', to: `/s/${service.id}/messages/${id}?done=${at === null ? 'accepted' : 'scheduled'}` }
+    return sentTo(visit, template, given, id)
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'NoResultFound') throw error
     return onePage(visit, template, given, refused(error.messages))
   }
+}
+
+/** `id` null: to a recipient for smoke tests. */
+function sentTo(visit: ServiceVisit, template: TemplateRow, { when }: Given, id: Id | null): Answer {
+  const { service } = visit
+  if (id === null)
+    return { kind: 'redirect', to: sendPath(service.id, 'one', { template: template.id, done: 'simulated' }) }
+  const done = dueOf(visit, when).at === null ? 'accepted' : 'scheduled'
+  return { kind: 'redirect', to: `/s/${service.id}/messages/${id}?done=${done}` }
 }
