@@ -4,10 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { PersonActor } from '../src/audit/actor.ts'
 import { MAY, type Role } from '../src/audit/role.ts'
 import { entries } from '../src/audit/sql.ts'
+import type { BulkThread, CheckedFile } from '../src/bulk/thread.ts'
 import type { Id } from '../src/core/id.ts'
 import { Refusal } from '../src/core/refusal.ts'
 import { purgeSheets } from '../src/maintenance/purge.ts'
 import { runSteps } from '../src/runtime/steps.ts'
+import { check } from '../src/sheets/check.ts'
+import { createSheetChecks } from '../src/sheets/checks.ts'
+import { leaveOut } from '../src/sheets/leave-out.ts'
 import { list, read } from '../src/sheets/read.ts'
 import { createSheetReading } from '../src/sheets/reading.ts'
 import { receive } from '../src/sheets/receive.ts'
@@ -322,6 +326,91 @@ describe('sending', () => {
     const { id } = await uploaded(actor, CSV)
     const viewer = { ...actor, permissions: MAY.viewer }
     expect(await refusal(send(here.parts, viewer, service.id, id, { name: 'x' }))).toMatch(/permission/)
+  })
+})
+
+describe('the check', () => {
+  /** The sizes of what the bulk thread is given. */
+  const watched = () => {
+    const sizes: number[] = []
+    const { examine } = here.parts.bulkThread
+    const bulkThread: BulkThread = {
+      ...here.parts.bulkThread,
+      examine(of, body, work) {
+        sizes.push(body.length)
+        return examine(of, body, work)
+      },
+    }
+    return { app: { ...here.parts, bulkThread }, read: () => sizes.splice(0).filter(size => size > 10_000).length }
+  }
+  const file = () => {
+    const rows = Array.from({ length: 400 }, (_, n) => `person${n}${n % 100 === 0 ? '' : '@example.org'},Ann,${n}`)
+    return `email address,first name,permit\n${rows.join('\n')}\n`
+  }
+
+  test('of the rows is done once, until something that decides it changes', async () => {
+    const actor = person()
+    const { id } = await uploaded(actor, file())
+    const { app, read: readRows } = watched()
+    const checked = (more: object = {}) => check(app, actor, service.id, id, { name: 'x', ...more })
+    const [first, second] = await Promise.all([checked(), checked()])
+    expect(first.report).toEqual(second.report)
+    expect([...first.errors()].map(({ row }) => first.lines[row - 1])).toEqual([2, 102, 202, 302])
+    expect(readRows()).toBe(1)
+    const later = await checked({ scheduled_for: inMinutes(30) })
+    expect([later.report.error_count, later.lines.length, readRows()]).toEqual([4, 400, 0])
+
+    await leaveOut(here.parts, actor, service.id, id, [2])
+    expect([(await checked()).report.error_count, readRows()]).toEqual([3, 1])
+    await rematch(here.parts, actor, service.id, id, new Map([[2, null]] as const))
+    expect([(await checked()).report.columns?.missing, readRows()]).toEqual([['permit'], 1])
+    await rematch(here.parts, actor, service.id, id, new Map([[2, 'value:permit']] as const))
+    expect([(await checked()).report.error_count, readRows()]).toEqual([4, 1])
+
+    await service.change({ mode: 'trial' })
+    expect([(await checked()).report.rows?.not_allowed, readRows()]).toEqual([396, 1])
+    await service.change({ mode: 'live' })
+    await checked()
+    readRows()
+    const content = 'Dear ((first name)), ((permit)) ((permit)).'
+    const reply = await key.patch(`/v2/manage-template/${template}`, { name: 'Permit', subject: 'Permit', content })
+    expect(reply.status).toBe(200)
+    expect([(await checked()).report.template?.version, readRows()]).toEqual([2, 1])
+  })
+
+  test('is wrong about nothing that changes by the minute: the rest of the daily limit', async () => {
+    const actor = person()
+    const { id } = await uploaded(actor, CSV)
+    const rest = async () =>
+      (await check(here.parts, actor, service.id, id, { name: 'x' })).report.daily?.remaining ?? 0
+    const before = await rest()
+    await key.post('/v2/notifications/email', {
+      ...{ email_address: 'ann@example.org', template_id: template },
+      personalisation: { 'first name': 'Ann', permit: '1' },
+    })
+    expect(await rest()).toBe(before - 1)
+    await service.change({ email_daily_limit: 1 })
+    const { report } = await check(here.parts, actor, service.id, id, { name: 'x' })
+    expect([report.ok, report.problems[0]?.message]).toEqual([
+      false,
+      expect.stringMatching(/^You only have 0 remaining/),
+    ])
+    await service.change({ email_daily_limit: 10_000 })
+  })
+
+  test('forgets the oldest when there are too many', async () => {
+    const checks = createSheetChecks({ mostBytes: 4_000 })
+    const made: string[] = []
+    const once = (id: string) =>
+      checks.once(id as Id, 'k', async () => {
+        made.push(id)
+        return { checked: { found: null } as CheckedFile, lines: Array.from({ length: 100 }, () => 1) }
+      })
+    for (const id of ['a', 'b', 'a', 'c', 'b', 'a']) await once(id)
+    expect(made).toEqual(['a', 'b', 'c', 'b', 'a'])
+    await expect(checks.once('d' as Id, 'k', () => Promise.reject(new Error('lost')))).rejects.toThrow('lost')
+    await once('d')
+    expect(made.at(-1)).toBe('d')
   })
 })
 

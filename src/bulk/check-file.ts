@@ -17,7 +17,7 @@ import { type ErrorTable, rowErrors } from './error-table.ts'
 import { type BulkReport, MOST_ERRORS, type RowError, type RowExample } from './report.ts'
 import type { BulkThread, FoundInRows } from './thread.ts'
 
-export type CheckBulkApp = ChecksApp & { bulkThread: BulkThread }
+export type CheckBulkApp = ChecksApp & { bulkThread: Pick<BulkThread, 'examine'> }
 
 /** Who checks, and the key type whose rules apply: a person has no key, and checks with the rules of a live one. */
 export type BulkChecker = { service: LoadedService; actor: Actor; key_type: KeyType }

@@ -22,17 +22,11 @@ export type BulkRequest = { body: Buffer; lines: number[] }
 
 export async function bulkRequestOf(
   app: { db: { sql: Sql }; seal: Seal },
-  { record, header, match, template }: LoadedSheet,
-  { name, scheduled_for, sender_id }: BulkOptions,
+  loaded: LoadedSheet,
+  options: BulkOptions,
 ): Promise<BulkRequest> {
-  const fields = {
-    template_id: record.template_id,
-    name,
-    ...(scheduled_for != null && { scheduled_for }),
-    ...(sender_id != null && { reply_to_id: sender_id }),
-  }
-  const first = `${JSON.stringify(fields).slice(0, -1)},"rows":[${JSON.stringify(bulkHeader(header, match, template))}`
-  const pieces: Buffer[] = [Buffer.from(first)]
+  const { record } = loaded
+  const pieces: Buffer[] = [Buffer.from(beginning(loaded, options))]
   const lines: number[] = []
   const leftOut = new Set(record.left_out)
   for await (const chunk of chunksOf(app.db.sql, record.id, 0)) {
@@ -43,6 +37,20 @@ export async function bulkRequestOf(
   }
   pieces.push(END)
   return { body: await joined(pieces), lines }
+}
+
+/** The request with a blank row instead of its rows. */
+export const bulkHead = (loaded: LoadedSheet, options: BulkOptions) =>
+  Buffer.from(`${beginning(loaded, options)}${loaded.sheet.rowCount > 0 ? ',[""]' : ''}]}`)
+
+function beginning({ record, header, match, template }: LoadedSheet, { name, scheduled_for, sender_id }: BulkOptions) {
+  const fields = {
+    template_id: record.template_id,
+    name,
+    ...(scheduled_for != null && { scheduled_for }),
+    ...(sender_id != null && { reply_to_id: sender_id }),
+  }
+  return `${JSON.stringify(fields).slice(0, -1)},"rows":[${JSON.stringify(bulkHeader(header, match, template))}`
 }
 
 const COMMA = Buffer.from(',')

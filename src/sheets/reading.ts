@@ -3,6 +3,7 @@
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
+import { createSheetChecks, type SheetChecks } from './checks.ts'
 import type { Unreadable } from './sheet.ts'
 import { addRows, lease, pieceAt, readDone } from './sql.ts'
 import type { ReadTable, TableReading } from './table.ts'
@@ -13,6 +14,8 @@ export type SheetReading = {
   begin(service: Id, id: Id): void
   /** Rows read so far by this process; null: it does not read the file. */
   progressOf(id: Id): number | null
+  /** What checks of sheets have found. */
+  checks: SheetChecks
   /** Resolves when nothing is read or waits; for tests. */
   idle(): Promise<void>
   stop(): Promise<void>
@@ -66,6 +69,7 @@ export function createSheetReading(app: App, thread: SheetThread = createSheetTh
       const counter = progress.get(id)
       return counter ? Atomics.load(counter, 0) : null
     },
+    checks: createSheetChecks(),
     idle: async () => {
       await running
     },

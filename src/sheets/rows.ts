@@ -5,6 +5,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { loadReady, type SheetApp } from './read.ts'
 import type { SheetRow } from './sheet.ts'
+import { chunksWith } from './sql/lines.ts'
 import { rowsFrom, type StoredRows } from './sql.ts'
 
 const MOST_ROWS = 200
@@ -37,11 +38,8 @@ export async function rowAt(
   line: number,
 ): Promise<SheetRow | null> {
   await loadReady(app, actor, service, id)
-  for await (const chunk of chunksOf(app.db.sql, id, 0)) {
-    const at = chunk.lines.indexOf(line)
-    if (at !== -1) return opened(app.seal, chunk)[at] ?? null
-  }
-  return null
+  const [chunk] = await chunksWith(app.db.sql, id, [line])
+  return chunk ? (opened(app.seal, chunk)[chunk.lines.indexOf(line)] ?? null) : null
 }
 
 async function* allRows(app: { db: { sql: Sql }; seal: Seal }, id: Id, from: number): AsyncGenerator<SheetRow> {

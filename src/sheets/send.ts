@@ -4,13 +4,14 @@ import type { PersonActor } from '../audit/actor.ts'
 import { type SendBulkAsApp, sendBulkAs } from '../bulk/send-as.ts'
 import type { Id } from '../core/id.ts'
 import { type BulkOptions, bulkRequestOf } from './body.ts'
+import type { SheetChecks } from './checks.ts'
 import { load, loadReady, type SheetApp } from './read.ts'
 import { refuse } from './refusals.ts'
 import { markSent } from './sql.ts'
 
 /** Returns the id of the job. */
 export async function send(
-  app: SheetApp & SendBulkAsApp,
+  app: SheetApp & SendBulkAsApp & { sheets: { checks: SheetChecks } },
   actor: PersonActor,
   service: Id,
   id: Id,
@@ -21,9 +22,11 @@ export async function send(
   const loaded = await loadReady(app, actor, service, id)
   const { body } = await bulkRequestOf(app, loaded, options)
   try {
-    return await sendBulkAs(app, actor, service, body, async (sql, job) => {
+    const job = await sendBulkAs(app, actor, service, body, async (sql, job) => {
       if (!(await markSent(sql, id, job.id))) throw new SentBefore()
     })
+    app.sheets.checks.forget(id)
+    return job
   } catch (error) {
     if (!(error instanceof SentBefore)) throw error
     const { record } = await load(app, actor, service, id)
