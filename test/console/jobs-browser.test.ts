@@ -66,6 +66,45 @@ describe.skipIf(!BROWSER)('jobs in a browser', () => {
     })
   }, 120_000)
 
+  test('two people watch one job, each in their own language', async () => {
+    const id = await job(6)
+    await spreadJob(here.parts, id)
+    await open({}, async english => {
+      await open({ locale: 'fr' }, async french => {
+        for (const page of [english, french]) {
+          await page.goto(`${at}/${id}`)
+          await page.locator('[data-again]').waitFor({ state: 'hidden', timeout: 20_000 })
+        }
+        await settleRows(here.parts, id, row => (row <= 4 ? { status: 'delivered', moves: ['sending'] } : null))
+        for (const page of [english, french])
+          await page.locator('[data-put="delivered"]', { hasText: /^4$/ }).waitFor({ timeout: 20_000 })
+        expect(await english.locator('#progress').innerText()).toContain('handed over')
+        expect(await french.locator('#progress').innerText()).not.toContain('handed over')
+      })
+    })
+  }, 60_000)
+
+  test('when the stream breaks for good, the link is there, and after a while the page is loaded again', async () => {
+    const id = await job(2)
+    const { cookie } = await here.signIn('sender')
+    // The browser complains about the answer that breaks the stream.
+    const context = await openContext(browser, here.address, { cookie })
+    try {
+      const page = await context.newPage()
+      await page.clock.install()
+      await page.route('**/events', route => route.fulfill({ status: 502, body: 'a proxy that knows no streams' }))
+      await page.goto(`${at}/${id}`)
+      await page.getByRole('link', { name: 'Refresh' }).waitFor({ state: 'visible' })
+      await spreadJob(here.parts, id)
+      await settleRows(here.parts, id, () => ({ status: 'delivered', moves: ['sending'] }))
+      expect(await page.locator('[data-put="delivered"]').innerText()).toBe('0')
+      await Promise.all([page.waitForEvent('load'), page.clock.runFor(11_000)])
+      expect(await page.locator('[data-put="delivered"]').innerText()).toBe('2')
+    } finally {
+      await context.close()
+    }
+  }, 60_000)
+
   test('without script the page has the time of its numbers and a link that loads it again', async () => {
     await open({ javaScriptEnabled: false }, async page => {
       await page.goto(`${at}/${here.planted.service.jobs.mixed}`)

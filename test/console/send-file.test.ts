@@ -1,6 +1,8 @@
 // A file of recipients: over HTTP, as the browser asks.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { entries } from '../../src/audit/sql.ts'
+import type { Id } from '../../src/core/id.ts'
+import { change } from '../../src/services/change.ts'
 import { LIMITS } from '../../src/sheets/sheet.ts'
 import { type ConsolePlace, place } from './support/place.ts'
 import { CONSOLE, type SignedInAs } from './support/session.ts'
@@ -21,10 +23,13 @@ const HEADER = 'email address,first name,permit number,zone,end date,discount'
 const good = (n: number) => `resident.${n}@example.org,Kim,ZC-${n},C,30 November,yes`
 
 /** As a browser sends it. */
-async function upload(content: string | Buffer, { name = 'people.csv', token = sender.formToken, by = '' } = {}) {
+async function upload(
+  content: string | Buffer,
+  { name = 'people.csv', token = sender.formToken, by = '', template = here.planted.service.templates.email } = {},
+) {
   const body = new FormData()
   body.append('form_token', token)
-  body.append('template', here.planted.service.templates.email)
+  body.append('template', template)
   if (by) body.append('by', by)
   body.append('file', new Blob([content as Uint8Array<ArrayBuffer>]), name)
   const response = await fetch(here.address + CONSOLE + at, {
@@ -38,8 +43,8 @@ async function upload(content: string | Buffer, { name = 'people.csv', token = s
   const text = await response.text()
   return { status: response.status, text, location: (response.headers.get('location') ?? '').slice(CONSOLE.length) }
 }
-async function uploaded(content: string | Buffer, name?: string) {
-  const { location, status } = await upload(content, name ? { name } : {})
+async function uploaded(content: string | Buffer, name?: string, template?: Id) {
+  const { location, status } = await upload(content, { ...(name && { name }), ...(template && { template }) })
   expect(status).toBe(303)
   await here.parts.sheets.idle()
   return location
@@ -159,7 +164,10 @@ describe('the check', () => {
 
   test('columns can be matched by hand', async () => {
     const path = await uploaded([HEADER.replace('zone', 'area'), good(1)].join('\n'))
-    expect(plain((await get(path)).text)).toContain('No column has: zone')
+    const before = plain((await get(path)).text)
+    expect(before).toContain('No column has: zone')
+    // No row is ready yet.
+    expect(before).not.toContain('Ready')
     const twice = await post(path, { act: 'match', 'column-1': 'value:zone', 'column-3': 'value:zone' })
     expect(twice.status).toBe(422)
     const { location } = await post(path, { act: 'match', 'column-3': 'value:zone' })
@@ -209,6 +217,49 @@ describe('the check', () => {
     const { text } = await get(path)
     expect(plain(text)).toContain('are more than the service may send in a day')
     expect((await post(path, { act: 'confirm' })).status).toBe(422)
+  })
+
+  test('rows that are too long are named, and can be left out', async () => {
+    const { templates } = here.planted.service
+    const rows = ['+447911123456,1234', `+447911123457,${'x'.repeat(620)}`, '+447911123458,5678'].map(
+      row => `${row},9:00,17:00,C`,
+    )
+    const path = await uploaded(['phone number,code,start,end,zone', ...rows].join('\n'), 'texts.csv', templates.sms)
+    const shown = plain((await get(path)).text)
+    expect(shown).toContain('1 row has errors')
+    expect(shown).toContain('Too long The text message would have more than 612 characters')
+    expect(shown).toContain('Row 3')
+    expect((await get(`${path}/bad-rows`)).text).toContain('+447911123457')
+    await post(path, { act: 'leave-out' })
+    expect(plain((await get(path)).text)).toContain('No row has errors.')
+    expect(plain((await post(path, { act: 'confirm' })).text)).toContain('Send 2 messages?')
+  })
+
+  test('in trial mode rows of others than the team and the safelist are named', async () => {
+    const operator = { kind: 'operator', name: 'tests' } as const
+    const { id } = here.planted.service
+    const own = here.planted.people.sender.email_address
+    await change(here.parts, operator, id, { mode: 'trial' })
+    try {
+      const path = await uploaded([HEADER, good(1).replace(/^[^,]+/, own), good(2), good(3)].join('\n'))
+      const shown = plain((await get(path)).text)
+      expect(shown).toContain('This service is in trial mode')
+      expect(shown).toContain('2 rows have errors')
+      expect(shown.match(/Not in the team or allowed The service is in trial mode/g)).toHaveLength(2)
+      await post(path, { act: 'leave-out' })
+      expect(plain((await post(path, { act: 'confirm' })).text)).toContain('Send 1 message?')
+      // Live meanwhile: the rows that were left out stay out until they are taken in again.
+      await change(here.parts, operator, id, { mode: 'live' })
+      await post(path, { act: 'take-in' })
+      expect(plain((await get(path)).text)).toContain('Go on with 3 messages')
+    } finally {
+      await change(here.parts, operator, id, { mode: 'live' })
+    }
+  })
+
+  test('of more than 50,000 rows is refused before it can be checked', async () => {
+    const { text } = await get(await uploaded(`email address\n${'a@example.org\n'.repeat(50_001)}`))
+    expect(plain(text)).toContain('The file has more than 50,000 rows. Split it into several files.')
   })
 
   test('has pages of 100 errors', async () => {

@@ -168,7 +168,8 @@ type Count = { label: string; tone: Tone; value: number; href: string | null }
 
 function Counts({ visit, checked: { sheet, report } }: { visit: ServiceVisit; checked: CheckedFile }) {
   const { formats } = visit
-  if (!report.rows) return null
+  // Without a column that the template needs, no row is ready.
+  if (!report.rows || sheet.missing.length > 0) return null
   const counts: Count[] = [
     { label: t`Ready`, tone: 'good', value: report.rows.ok, href: null },
     { label: t`With errors`, tone: 'bad', value: report.rows.bad, href: report.rows.bad > 0 ? '#problems' : null },
