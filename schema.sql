@@ -118,7 +118,10 @@ create table hourly_changes (
   template_id uuid not null,
   status text not null,
   took smallint not null,
-  messages integer not null
+  messages integer not null,
+  key_id uuid,
+  parts integer not null default 0,
+  parted integer not null default 0
 );
 
 create table hourly_counts (
@@ -129,6 +132,8 @@ create table hourly_counts (
   status text not null,
   took smallint not null,
   messages integer not null,
+  parts integer not null default 0,
+  parted integer not null default 0,
   constraint hourly_counts_pkey PRIMARY KEY (service_id, hour, channel, key_type, status, took)
 );
 
@@ -202,6 +207,18 @@ create table jobs (
   repeated bytea,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in progress'::text, 'finished'::text, 'cancelled'::text, 'sending limits exceeded'::text, 'error'::text])))
+);
+
+create table key_counts (
+  service_id uuid not null,
+  day integer not null,
+  key_id uuid not null,
+  key_type text not null,
+  status text not null,
+  messages integer not null,
+  parts integer not null,
+  parted integer not null,
+  constraint key_counts_pkey PRIMARY KEY (service_id, day, key_id, key_type, status)
 );
 
 create table keys (
@@ -556,6 +573,8 @@ create table states (
   logged timestamp with time zone[] not null default '{}'::timestamp with time zone[],
   template_id uuid,
   scheduled_for timestamp with time zone,
+  key_id uuid,
+  parts smallint,
   constraint states_pkey PRIMARY KEY (id),
   constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
   constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))
@@ -579,6 +598,8 @@ create table template_counts (
   key_type text not null,
   status text not null,
   messages integer not null,
+  parts integer not null default 0,
+  parted integer not null default 0,
   constraint template_counts_pkey PRIMARY KEY (service_id, day, template_id, key_type, status)
 );
 

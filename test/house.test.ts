@@ -59,7 +59,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'folders',
   ],
   events: ['events', 'event_clock'],
-  statistics: ['hourly_counts', 'template_counts', 'hourly_changes'],
+  statistics: ['hourly_counts', 'template_counts', 'key_counts', 'hourly_changes'],
   notifications: ['notifications', 'states', 'handovers', 'job_counts'],
   bulk: ['jobs', 'chunks'],
   sheets: ['sheets', 'sheet_chunks'],

@@ -15,6 +15,7 @@ const RESULT = {
   diagnosis: null,
   uncertain: false,
   took: null,
+  parts: null,
   delay: null,
 }
 

@@ -197,8 +197,8 @@ describe('through the whole program', () => {
     await db.sql`
       update states set status = 'permanent-failure'
       where id = (select id from states where status = 'delivered' and template_id is not null limit 1)`
-    expect(await wrong(here)).toHaveLength(4)
-    expect(await runSteps(recountDays(here.parts))).toBe(4)
+    expect(await wrong(here)).toHaveLength(6)
+    expect(await runSteps(recountDays(here.parts))).toBe(6)
     expect(await wrong(here)).toEqual([])
 
     // Counts of an hour whose messages are gone stay.

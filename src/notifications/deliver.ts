@@ -74,7 +74,10 @@ export function deliver(app: DeliverApp): Work<MessageToSend, DeliveryResult> {
       const answer = await HAND_OVER[item.channel](app, item, service, turn)
       if (answer.kind === 'wait' && ++item.waits < MAX_WAITS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
-      const tried = answer.kind === 'wait' ? NOT_TRIED : { provider: answer.provider?.name ?? null, took: answer.took }
+      const tried =
+        answer.kind === 'wait'
+          ? NOT_TRIED
+          : { provider: answer.provider?.name ?? null, took: answer.took, parts: answer.parts ?? null }
       switch (outcome.kind) {
         case 'accepted':
           crashPoint('after-provider-ok', () => [item.id])
@@ -117,11 +120,11 @@ const isSuspect = ({ takes }: Ticket) => takes > SUSPECT_TAKES
 
 const NOTHING: DeliveryResult = {
   ...{ status: null, moves: [], provider: null, ref: null, uncertain: false },
-  ...{ response: null, detail: null, reply: null, took: null, delay: null },
+  ...{ response: null, detail: null, reply: null, took: null, parts: null, delay: null },
 }
-/** The provider that was tried and the milliseconds that it took. */
-type Tried = Pick<DeliveryResult, 'provider' | 'took'>
-const NOT_TRIED: Tried = { provider: null, took: null }
+/** The provider that was tried, the milliseconds that it took, and the parts of a text message. */
+type Tried = Pick<DeliveryResult, 'provider' | 'took' | 'parts'>
+const NOT_TRIED: Tried = { provider: null, took: null, parts: null }
 /** It may have been sent: it waits for a receipt like any sent message (contract 6.3). */
 const MAYBE_SENT: DeliveryResult = { ...NOTHING, status: 'sending', moves: ['sending'], uncertain: true }
 const SET_ASIDE: DeliveryResult = {

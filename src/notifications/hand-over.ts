@@ -41,13 +41,10 @@ export type HandedItem = Pick<DueMessage, 'id' | 'channel' | 'sender_id' | 'seal
 type Turn = { urgent: boolean; isSuspect: boolean }
 
 type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome; took: null }
+/** `parts`: of a text message. */
+type Handed = (SendResult | Unhanded) & { parts?: number }
 
-type HandOver = (
-  app: HandOverApp,
-  item: HandedItem,
-  service: LoadedService,
-  turn: Turn,
-) => Promise<SendResult | Unhanded>
+type HandOver = (app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn) => Promise<Handed>
 
 export const HAND_OVER: Readonly<Record<Channel, HandOver>> = { email: handOverEmail, sms: handOverText }
 
@@ -86,12 +83,12 @@ async function sendEmail(
   }
 }
 
-async function handOverText(app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn) {
+async function handOverText(app: HandOverApp, item: HandedItem, service: LoadedService, turn: Turn): Promise<Handed> {
   const personal = personalOf(app, item)
   const version = versionOf(item.version, 'sms')
   if (version.compiled.isBlank(personal.values)) return unsendable('empty message')
   const message = textOf({ ...item, version }, service, personal)
-  return sendTo(app, app.groups.sms, message, message.parts, turn)
+  return { ...(await sendTo(app, app.groups.sms, message, message.parts, turn)), parts: message.parts }
 }
 
 async function sendTo<M extends { id: Id }>(

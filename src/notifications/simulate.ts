@@ -57,7 +57,16 @@ export const writeSimulated = (
 
 const SIMULATION = 'simulation'
 
-const NOTHING = { ref: null, response: null, detail: null, reply: null, uncertain: false, took: null, delay: null }
+const NOTHING = {
+  ref: null,
+  response: null,
+  detail: null,
+  reply: null,
+  uncertain: false,
+  took: null,
+  parts: null,
+  delay: null,
+}
 
 const ended = (status: 'delivered' | 'temporary-failure' | 'permanent-failure'): DeliveryResult => ({
   ...NOTHING,

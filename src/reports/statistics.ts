@@ -1,19 +1,22 @@
-// How many messages of a period have which status, by day, month, template, status, channel or key type. From the hourly counts: what
-// it costs does not depend on how many messages there are, except for text parts, which are counted from the messages themselves.
-import { CHANNELS, channelNames } from '../channels/index.ts'
+// How many messages of a period have which status, by day, month, template, status, channel, key type or key. From the counts: what it
+// costs does not depend on how many messages there are.
+import { csvRow } from '../core/csv.ts'
+import type { Id } from '../core/id.ts'
+import type { Sql } from '../db/connect.ts'
 import type { Caller, KeyType } from '../keys/key.ts'
+import { namesOf } from '../keys/sql.ts'
 import { FAILURES } from '../notifications/status.ts'
-import { countsBetween, templateCountsBetween } from '../statistics/sql/report.ts'
-import { type BrowseApp, everyMessage, NO_FILTERS } from '../timeline/browse.ts'
-import { partsIn } from './messages.ts'
+import { type Counted, countsBetween, keyCountsBetween, templateCountsBetween } from '../statistics/sql/report.ts'
 import type { Period } from './period.ts'
 
-export const GROUPINGS = ['day', 'month', 'template', 'status', 'channel', 'key_type'] as const
+export const GROUPINGS = ['day', 'month', 'template', 'status', 'channel', 'key_type', 'key'] as const
 export type Grouping = (typeof GROUPINGS)[number]
 
 export type CountGroup = {
-  /** The day, the month, the id of the template, the status, the channel or the key type. */
-  group: string
+  /** The day, the month, the id of the template, the status, the channel, the key type or the id of the key; null: without a key. */
+  group: string | null
+  /** Of the key. */
+  name: string | null
   messages: number
   /** delivered, and sent where the provider reports no more. */
   delivered: number
@@ -21,58 +24,75 @@ export type CountGroup = {
   /** Not final yet, scheduled ones among them. */
   in_transit: number
   cancelled: number
-  /** Only by month: the parts of text messages that were handed over, and of how many messages they are. */
-  text_parts: number | null
-  text_parts_of: number | null
+  /** The parts of text messages that were handed over, and of how many messages they are. */
+  text_parts: number
+  text_parts_of: number
 }
 
 const HOUR_MICROS = 3_600_000_000
 const DAY_MS = 86_400_000
-const MOST_TEMPLATE_ROWS = 50_000
-
-/** Messages whose parts are counted for one request: about ten seconds. */
-export const MOST_MEASURED = 200_000
+/** Of templates or keys. */
+const MOST_ROWS = 50_000
 
 /** Live and team keys see the messages of both, a test key those of test keys. Hours that the period touches count as a whole. */
-const keyTypesFor = (own: KeyType): readonly KeyType[] => (own === 'test' ? ['test'] : ['normal', 'team'])
+export const keyTypesFor = (own: KeyType): readonly KeyType[] => (own === 'test' ? ['test'] : ['normal', 'team'])
 
-export async function statistics(
-  app: BrowseApp,
-  { service, key }: Caller,
+type App = { db: { sql: Sql } }
+
+export const statistics = (app: App, { service, key }: Caller, period: Period, by: Grouping): Promise<CountGroup[]> =>
+  countGroups(app, service.id, keyTypesFor(key.key_type), period, by)
+
+export async function countGroups(
+  { db: { sql } }: App,
+  service: Id,
+  keyTypes: readonly KeyType[],
   { since, until }: Period,
   by: Grouping,
 ): Promise<CountGroup[]> {
-  const keyTypes = keyTypesFor(key.key_type)
   const hours = [Math.floor(since / HOUR_MICROS), Math.ceil(until / HOUR_MICROS)] as const
-  const groups = new Map<string, CountGroup>()
-  const add = (group: string, status: string, messages: number) => {
-    const found = groups.get(group) ?? emptyGroup(group)
-    groups.set(group, {
-      ...found,
-      messages: found.messages + messages,
-      [kindOf(status)]: found[kindOf(status)] + messages,
-    })
-  }
-  if (by === 'template') {
-    const days = [Math.floor(hours[0] / 24), Math.ceil(hours[1] / 24)] as const
-    for (const row of await templateCountsBetween(app.db.sql, service.id, keyTypes, ...days, MOST_TEMPLATE_ROWS))
-      add(row.template_id, row.status, row.messages)
-  } else
-    for (const row of await countsBetween(app.db.sql, service.id, keyTypes, ...hours))
-      add(groupOf(row, by), row.status, row.messages)
-  if (by === 'month') await addParts(app, { service, key }, keyTypes, { since, until }, groups)
-  return [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : 1))
+  const days = [Math.floor(hours[0] / 24), Math.ceil(hours[1] / 24)] as const
+  if (by === 'template')
+    return grouped(await templateCountsBetween(sql, service, keyTypes, ...days, MOST_ROWS), row => row.template_id)
+  if (by !== 'key') return grouped(await countsBetween(sql, service, keyTypes, ...hours), row => groupOf(row, by))
+  const groups = grouped(await keyCountsBetween(sql, service, keyTypes, ...days, MOST_ROWS), row => row.key_id)
+  const keys = groups.flatMap(({ group }) => (group === null ? [] : [group as Id]))
+  const names = keys.length === 0 ? new Map<Id, string>() : await namesOf(sql, keys)
+  return groups.map(group => ({ ...group, name: names.get(group.group as Id) ?? null }))
 }
 
-const emptyGroup = (group: string): CountGroup => ({
-  group,
-  messages: 0,
-  delivered: 0,
-  failed: 0,
-  in_transit: 0,
-  cancelled: 0,
-  text_parts: null,
-  text_parts_of: null,
+/** Counts of keys have a column with their names. */
+export function statisticsCsv(groups: readonly CountGroup[], by: Grouping): string {
+  const names = [by, ...(by === 'key' ? ['key_name'] : []), ...NUMBERS]
+  const rows = groups.map(one =>
+    csvRow([one.group, ...(by === 'key' ? [one.name] : []), ...NUMBERS.map(name => one[name])]),
+  )
+  return [csvRow(names), ...rows, ''].join('\r\n')
+}
+
+const NUMBERS = ['messages', 'delivered', 'failed', 'in_transit', 'cancelled', 'text_parts', 'text_parts_of'] as const
+
+/** Those without a name come last. */
+function grouped<R extends Counted>(rows: readonly R[], groupOf: (row: R) => string | null): CountGroup[] {
+  const groups = new Map<string | null, CountGroup>()
+  for (const row of rows) {
+    const group = groupOf(row)
+    const found = groups.get(group) ?? emptyGroup(group)
+    const kind = kindOf(row.status)
+    groups.set(group, {
+      ...found,
+      messages: found.messages + row.messages,
+      [kind]: found[kind] + row.messages,
+      text_parts: found.text_parts + row.parts,
+      text_parts_of: found.text_parts_of + row.parted,
+    })
+  }
+  const rank = ({ group }: CountGroup) => group ?? '\uffff'
+  return [...groups.values()].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+}
+
+const emptyGroup = (group: string | null): CountGroup => ({
+  ...{ group, name: null, messages: 0, delivered: 0, failed: 0, in_transit: 0, cancelled: 0 },
+  ...{ text_parts: 0, text_parts_of: 0 },
 })
 
 type Kind = 'delivered' | 'failed' | 'in_transit' | 'cancelled'
@@ -85,7 +105,10 @@ function kindOf(status: string): Kind {
 
 const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
-function groupOf(row: { day: number; channel: string; key_type: string; status: string }, by: Grouping): string {
+function groupOf(
+  row: { day: number; channel: string; key_type: string; status: string },
+  by: Exclude<Grouping, 'template' | 'key'>,
+): string {
   switch (by) {
     case 'day':
       return dayText(row.day)
@@ -95,37 +118,7 @@ function groupOf(row: { day: number; channel: string; key_type: string; status: 
       return row.status
     case 'channel':
       return row.channel
-    default:
+    case 'key_type':
       return row.key_type
-  }
-}
-
-/** Only of messages that are still stored; `text_parts_of` says of how many. */
-async function addParts(
-  app: BrowseApp,
-  { service }: Caller,
-  keyTypes: readonly KeyType[],
-  period: Period,
-  groups: Map<string, CountGroup>,
-) {
-  let measured = 0
-  const channels = channelNames.filter(channel => !CHANNELS[channel].template.hasSubject)
-  for (const [channel, keyType] of channels.flatMap(one => keyTypes.map(type => [one, type] as const))) {
-    const filters = { ...NO_FILTERS, ...period, channel, keyType }
-    const options = { withRecipients: false, countParts: partsIn(app.templates, service) }
-    for await (const rows of everyMessage(app, service, filters, options)) {
-      for (const row of rows) {
-        if (row.sent_at === null || row.text_parts === null || measured >= MOST_MEASURED) continue
-        measured++
-        const month = row.created_at.slice(0, 7)
-        const found = groups.get(month) ?? emptyGroup(month)
-        groups.set(month, {
-          ...found,
-          text_parts: (found.text_parts ?? 0) + row.text_parts,
-          text_parts_of: (found.text_parts_of ?? 0) + 1,
-        })
-      }
-      if (measured >= MOST_MEASURED) return
-    }
   }
 }

@@ -1,5 +1,7 @@
 // Reports: messages, jobs and counts of a period, for other programs (docs/reports.md).
 import { beforeAll, describe, expect, test } from 'vitest'
+import { foldHourlyCounts, recountDays } from '../../src/maintenance/statistics.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, SMS, smsTemplate, ZULU } from '../support/sends.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -181,8 +183,9 @@ describe('GET /herald/v1/statistics', () => {
         failed: 0,
         in_transit: 1,
         cancelled: 0,
-        text_parts: null,
-        text_parts_of: null,
+        text_parts: 3,
+        text_parts_of: 2,
+        name: null,
       },
     ])
   })
@@ -222,11 +225,46 @@ describe('GET /herald/v1/statistics', () => {
     expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(reply.text).toBe(
       '"channel","messages","delivered","failed","in_transit","cancelled","text_parts","text_parts_of"\r\n' +
-        '"email","4","3","0","1","0","",""\r\n"sms","2","2","0","0","0","",""\r\n',
+        '"email","4","3","0","1","0","0","0"\r\n"sms","2","2","0","0","0","3","2"\r\n',
     )
   })
 
   test('by something else is refused', async () => {
     expect((await key.get(`${STATISTICS}?by=recipient`)).status).toBe(400)
+  })
+
+  test('by key: with its name; null is what has no key', async () => {
+    const second = await service.key({ name: '=Second' })
+    await second.post(EMAIL, { email_address: 'ada@example.org', template_id: email, personalisation: { name: 'A' } })
+    type Found = { name: string; delivered: number }[]
+    const isSecond = ({ name }: { name: string }) => name === '=Second'
+    let found: Found = []
+    for (let n = 0; n < 400 && found.find(isSecond)?.delivered !== 1; n++) {
+      found = await groups('by=key')
+      await new Promise(resume => setTimeout(resume, 50))
+    }
+    const total = { messages: 6, in_transit: 1, cancelled: 0, text_parts: 3, text_parts_of: 2 }
+    expect(found.find(one => !isSecond(one))).toMatchObject({ ...total, delivered: 5 })
+    expect(found.find(isSecond)).toMatchObject({ messages: 1, text_parts: 0 })
+    expect(found).toHaveLength(2)
+    const csv = (await key.get(`${STATISTICS}?by=key&format=csv`)).text
+    expect(csv).toMatch(/^"key","key_name","messages",/)
+    expect(csv).toMatch(/\r\n"[0-9a-f-]{36}","'=Second","1",/)
+
+    // Counts of the version before: nobody knows the key.
+    await here.parts.db.sql`update states set key_id = null where service_id = ${service.id}`
+    await here.parts.db.sql`update hourly_changes set key_id = null where service_id = ${service.id}`
+    await here.parts.db.sql`delete from key_counts where service_id = ${service.id}`
+    expect(await groups('by=key')).toMatchObject([{ group: null, name: null, messages: 7, text_parts: 3 }])
+    expect((await key.get(`${STATISTICS}?by=key&format=csv`)).text).toContain('\r\n"","","7",')
+  })
+
+  test('past months keep their parts when the messages are gone', async () => {
+    await runSteps(foldHourlyCounts(here.parts))
+    await here.parts.db.sql`delete from notifications where service_id = ${service.id}`
+    await here.parts.db.sql`delete from states where service_id = ${service.id}`
+    await runSteps(recountDays(here.parts))
+    expect(await lines(MESSAGES)).toEqual([])
+    expect(await groups('by=month')).toMatchObject([{ messages: 7, text_parts: 3, text_parts_of: 2 }])
   })
 })

@@ -56,7 +56,16 @@ export async function settleRows(parts: Parts, job: Id, outcomeOf: (row: number)
       return [
         {
           ...{ moves: [String(outcome.status)], provider: 'relay', ref: null, response: null, detail: null },
-          ...{ uncertain: false, took: 40, delay: null, ...rest, id, ticket: ticket.id, takes: ticket.takes },
+          ...{
+            uncertain: false,
+            took: 40,
+            parts: null,
+            delay: null,
+            ...rest,
+            id,
+            ticket: ticket.id,
+            takes: ticket.takes,
+          },
           diagnosis: reply === undefined ? null : parts.seal.seal(reply),
         },
       ]

@@ -13,7 +13,7 @@ type Making = { service?: Id; status?: string; provider?: string | null; isSched
 
 export const NOTHING: DeliveryResult = {
   ...{ status: null, moves: [], provider: 'smtp', ref: null, uncertain: false },
-  ...{ response: null, detail: null, reply: null, took: null, delay: null },
+  ...{ response: null, detail: null, reply: null, took: null, parts: null, delay: null },
 }
 export const DELIVERED: DeliveryResult = { ...NOTHING, status: 'delivered', moves: ['sending', 'delivered'] }
 

@@ -73,8 +73,8 @@ export async function accept(
         ${all(a => a.id)}::uuid[], ${bare(rates.numbers)}::integer[], ${bare(rates.ranks)}::integer[],
         ${bare(allowances.numbers)}::integer[], ${all(a => a.daily)}::text[], ${all(a => a.message?.status)}::text[],
         ${all(a => a.message?.lane)}::text[], ${all(a => a.message?.scheduled_for)}::timestamptz[],
-        ${all(a => a.message?.template_id)}::uuid[], ${allBytes(a => a.replay?.key)}::bytea[]
-      ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, template_id, replay_key, ord)
+        ${all(a => a.message?.template_id)}::uuid[], ${all(a => a.key_id)}::uuid[], ${allBytes(a => a.replay?.key)}::bytea[]
+      ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, template_id, key_id, replay_key, ord)
       where (select clock_timestamp() < ${deadline}::timestamptz) -- evaluated once: all or none
     ),
     -- Rate and daily limits are sorted in every statement, so that two statements cannot deadlock.
@@ -83,8 +83,8 @@ export async function accept(
       part`exists (select from asked)`,
     )},
     counted as materialized (
-      select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.template_id, a.replay_key, r.service_id,
-             r.key_type, a.rank <= r.passed as in_rate,
+      select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.template_id, a.key_id, a.replay_key,
+             r.service_id, r.key_type, a.rank <= r.passed as in_rate,
              ${isAnswered(part`r.service_id`, part`a.replay_key`)} as seen
       from asked a
       join rated r on r.rate = a.rate
@@ -108,14 +108,14 @@ export async function accept(
       join allowed a on a.allowance = c.allowance
     ),
     accepted as materialized (
-      select id, ord, service_id, key_type, channel, status, lane, scheduled_for, template_id, replay_key
+      select id, ord, service_id, key_type, channel, status, lane, scheduled_for, template_id, key_id, replay_key
       from decided
       where in_rate and not seen and in_daily
     ),
     stored as (
       insert into notifications (id, service_id, key_id, key_type, channel, in_job, template_id, template_version, lane,
                                  reference, sender_id, scheduled_for, is_international, sealed, recipient_digest)
-      select id, service_id, (${all(a => a.key_id)}::uuid[])[ord], key_type, channel, false,
+      select id, service_id, key_id, key_type, channel, false,
              template_id, (${all(a => a.message?.template_version)}::integer[])[ord], lane,
              (${asked.map(a => a.message?.reference)}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
              scheduled_for, (${all(a => a.message?.is_international)}::boolean[])[ord],
@@ -125,7 +125,7 @@ export async function accept(
     ),
     ${created(
       part`
-      select id, service_id, key_type, channel, null::uuid as job_id, template_id, scheduled_for, status
+      select id, service_id, key_type, channel, null::uuid as job_id, key_id, template_id, scheduled_for, status
       from accepted
       where status is not null`,
       'single',

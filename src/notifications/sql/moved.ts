@@ -1,5 +1,5 @@
 // A status is written in one of two ways: `moved` changes the status of messages that exist, `created` gives new messages their
-// first one. Both leave a CTE `moved` (id, service_id, key_type, channel, job_id, template_id, scheduled_for, was, status) in the
+// first one. Both leave a CTE `moved` (id, service_id, key_type, channel, job_id, key_id, template_id, scheduled_for, was, status) in the
 // statement, and both end in the same tail, which does what has to happen in the same commit as every change of status. `was` is
 // null for a new message.
 import { type Part, part } from '../../db/connect.ts'
@@ -20,16 +20,18 @@ export type ChangeLog = {
   sealed?: Part
   /** Further events: a condition on rows of `moved` without a change of status, their type and delay. */
   unmoved?: { when: Part; type: Part; delay: Part }
+  /** Not of the log: rows of `moved` that got their parts without a change of status. */
+  gained?: Part
 }
 
 const nothing = part`null`
 
 /** `update` changes `states s`, and sets `was = s.status` and `marked` (events/sql.ts) beside the status. */
 export const moved = (update: Part, { cause, ...log }: ChangeLog): Part => part`moved as (${update}
-    returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.template_id, s.scheduled_for, s.completed_at, s.was, s.status,
-              s.provider, s.uncertain${log.returning ?? part``}
+    returning s.id, s.service_id, s.key_type, s.channel, s.job_id, s.key_id, s.template_id, s.scheduled_for, s.completed_at, s.was,
+              s.status, s.parts, s.provider, s.uncertain${log.returning ?? part``}
   )${tail(
-    counted(part`moved`),
+    counted(part`moved`, log.gained ?? part`false`),
     part`
     select job_id, was as status, -1 as change from moved where job_id is not null and was <> status
     union all
@@ -54,16 +56,16 @@ const delayOf = ({ unmoved }: Pick<ChangeLog, 'unmoved'>): Part =>
   unmoved ? part`case when was = status then ${unmoved.delay} end` : nothing
 
 /**
- * `rows` selects new messages: id, service_id, key_type, channel, job_id, template_id, scheduled_for, status. Single messages are
- * counted for no job.
+ * `rows` selects new messages: id, service_id, key_type, channel, job_id, key_id, template_id, scheduled_for, status. Single messages
+ * are counted for no job.
  */
 export const created = (rows: Part, scope: 'bulk' | 'single'): Part => part`moved as not materialized (
-    select id, service_id, key_type, channel, job_id, template_id, scheduled_for, null::text as was, status
+    select id, service_id, key_type, channel, job_id, key_id, template_id, scheduled_for, null::text as was, status
     from (${rows}) new
   ),
   stated as (
-    insert into states (id, service_id, key_type, channel, in_job, job_id, template_id, scheduled_for, status, moves)
-    select id, service_id, key_type, channel, job_id is not null, job_id, template_id, scheduled_for, status, array[status]
+    insert into states (id, service_id, key_type, channel, in_job, job_id, key_id, template_id, scheduled_for, status, moves)
+    select id, service_id, key_type, channel, job_id is not null, job_id, key_id, template_id, scheduled_for, status, array[status]
     from moved
   )${tail(countedNew(part`moved`), scope === 'bulk' ? part`select job_id, status, 1 as change from moved` : null)}`
 

@@ -96,6 +96,8 @@ export type Result = {
   uncertain: boolean
   /** Milliseconds of the hand-over; null: it was not handed over. */
   took: number | null
+  /** Of a text message that a provider was given. */
+  parts: number | null
   /** Seconds until the next attempt; null: there is none. */
   delay: number | null
 }
@@ -136,8 +138,12 @@ export const record = (
     part`
     update states s
     set status = case when s.status = 'created' then coalesce(r.status, s.status) else s.status end,
-        sent_at = case when r.status in ('sending', 'sent', 'delivered', 'permanent-failure', 'temporary-failure')
+        sent_at = case when ${isHanded}
                        then coalesce(s.sent_at, least(clock_timestamp(), s.completed_at)) else s.sent_at end,
+        parts = case when ${isHanded} then coalesce(s.parts, ${figureOf(
+          ids,
+          results.map(r => r.parts),
+        )}::smallint) else s.parts end,
         completed_at = case when s.status = 'created' and r.status is not null and r.status <> 'sending'
                             then clock_timestamp() else s.completed_at end,
         provider = coalesce(r.provider, s.provider),
@@ -155,7 +161,9 @@ export const record = (
       and ${unpruned(part`s.id = any (r.ids)`)}`,
     {
       cause: 'attempt',
-      returning: part`, r.provider as tried, r.response, r.detail, r.diagnosis, r.uncertain as unsure, r.status is null as open`,
+      returning: part`, r.provider as tried, r.response, r.detail, r.diagnosis, r.uncertain as unsure, r.status is null as open,
+                        ${isHanded} as handed`,
+      gained: part`was = status and status <> 'created' and handed and parts is not null`,
       provider: part`tried`,
       response: part`response`,
       detail: part`detail`,
@@ -178,6 +186,9 @@ export const record = (
   ${settleTail(settled, again)}
   select (select count(*) from moved)::integer as moved`
 }
+
+/** It was given to a provider. */
+const isHanded = part`r.status in ('sending', 'sent', 'delivered', 'permanent-failure', 'temporary-failure')`
 
 /**
  * The figure of the message `id`: they are in the order of the sorted ids, so that it is found by binary search. Without any figure

@@ -30,7 +30,8 @@ export const bulkStored = (job: JobColumns | null): Part => part`stored as (
   ${created(
     part`
     select id, ${job?.service_id ?? null}::uuid as service_id, ${job?.key_type ?? null}::text as key_type,
-           ${job?.channel ?? null}::text as channel, ${job?.job_id ?? null}::uuid as job_id, ${job?.template_id ?? null}::uuid as template_id,
+           ${job?.channel ?? null}::text as channel, ${job?.job_id ?? null}::uuid as job_id,
+           ${job?.key_id ?? null}::uuid as key_id, ${job?.template_id ?? null}::uuid as template_id,
            null::timestamptz as scheduled_for, 'created' as status
     from rows`,
     'bulk',

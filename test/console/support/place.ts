@@ -45,6 +45,7 @@ const UNWATCHED = [
   'event_clock',
   'hourly_counts',
   'template_counts',
+  'key_counts',
   'hourly_changes',
   'requests',
 ]

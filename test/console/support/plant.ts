@@ -200,7 +200,7 @@ type Outcome = { result: Partial<Result> | null; receipt?: { status: Status; det
 
 const NOTHING: Omit<Result, 'id' | 'ticket' | 'takes' | 'status'> = {
   ...{ moves: [], provider: null, ref: null, response: null, detail: null, diagnosis: null },
-  ...{ uncertain: false, took: null, delay: null },
+  ...{ uncertain: false, took: null, parts: null, delay: null },
 }
 const ended =
   (status: Result['status'], more: Partial<Result> = {}) =>
