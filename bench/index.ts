@@ -28,7 +28,7 @@ const WHOLE = [
   'render',
 ]
 /** An experiment that decided a design, not a figure of the service. */
-const ALONE = ['check', 'console', 'storage', 'scheduled', 'smtp']
+const ALONE = ['check', 'console', 'reports', 'storage', 'scheduled', 'smtp']
 const ALL = [...WHOLE, ...ALONE]
 
 const [wanted = '', ...options] = process.argv.slice(2)

@@ -52,6 +52,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
+import { createReportThread } from './timeline/thread.ts'
 import { createTest } from './webhooks/test.ts'
 
 /**
@@ -180,6 +181,8 @@ export async function start(
       onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
     })
     lifetime.add(() => sheets.stop())
+    const reportThread = createReportThread(store.secrets)
+    lifetime.add(() => reportThread.stop())
     const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
     metrics.gauge('herald_reads_waiting', 'Reads waiting for admission.', reads.waiting)
     const waits = createWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
@@ -215,6 +218,7 @@ export async function start(
       dispatcher,
       bulkThread,
       sheets,
+      reportThread,
       renderThread,
       files,
       accept: createAccept({

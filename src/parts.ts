@@ -29,6 +29,7 @@ import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { About, Readiness } from './telemetry/routes.ts'
 import type { Templates } from './templates/cache.ts'
+import type { ReportThread } from './timeline/thread.ts'
 import type { WebhookMeter } from './webhooks/measure.ts'
 import type { Poster } from './webhooks/post.ts'
 import type { SendTest } from './webhooks/test.ts'
@@ -76,6 +77,7 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   bulkThread: BulkThread
   /** Reads uploaded recipient files. */
   sheets: SheetReading
+  reportThread: ReportThread
   renderThread: RenderThread
   files: Files
   links: Links

@@ -1,6 +1,7 @@
 // Hundreds of thousands of messages, written by SQL exactly as the service writes them: each can be decrypted and shown.
 import { createClock } from '../../src/core/clock.ts'
-import { sealPersonal } from '../../src/notifications/notification.ts'
+import { bytes } from '../../src/db/connect.ts'
+import { type Personal, sealPersonal } from '../../src/notifications/notification.ts'
 import { makePartitions } from '../../src/notifications/partitions.ts'
 import type { Environment } from './environment.ts'
 import { personalisation } from './requests.ts'
@@ -24,6 +25,8 @@ export type Filling = {
   /** The low lane by default. */
   lane?: string
   values?: Record<string, unknown>
+  /** Recipients and values, in turn; else all messages have the same. */
+  personal?: readonly Personal[]
 }
 
 const RARE = 300
@@ -34,7 +37,7 @@ export async function fill(
     service,
     templates,
   }: Pick<Environment, 'store' | 'service'> & { templates: Pick<Environment['templates'], 'email' | 'sms'> },
-  { from, to, days, status, lane, values = personalisation(1) }: Filling,
+  { from, to, days, status, lane, values = personalisation(1), personal }: Filling,
 ): Promise<void> {
   for (let day = Math.ceil(days) + 1; day >= 0; day--)
     await makePartitions(
@@ -43,7 +46,7 @@ export async function fill(
     )
   const channel = status === 'sending' ? 'sms' : 'email'
   const recipient = channel === 'email' ? 'person@example.org' : '+16135551000'
-  const sealed = sealPersonal(store.seal, { to: recipient, values })
+  const sealed = bytes((personal ?? [{ to: recipient, values }]).map(one => sealPersonal(store.seal, one as Personal)))
   const template = templates[channel]
   const clients = Array.from({ length: WRITERS }, () => store.db.client()) // outside the pool: no timeout
   await Promise.all(clients.map(client => client.connect()))
@@ -87,7 +90,7 @@ const INSERT = `
   ), stored as (
     insert into notifications (id, service_id, key_type, channel, in_job, template_id, template_version, lane, reference,
                                is_international, sealed)
-    select id, $3, 'normal', $8, false, $4, 1, $12, reference, false, $5
+    select id, $3, 'normal', $8, false, $4, 1, $12, reference, false, ($5::bytea[])[1 + n % cardinality($5::bytea[])]
     from made
   ), ticketed as (
     insert into tickets (id, lane, service_id, subjects, due_at)

@@ -6,7 +6,7 @@ import type { Sql } from '../db/connect.ts'
 import type { Reads } from '../limits/reads.ts'
 import { FAILURES } from '../notifications/status.ts'
 import type { Service } from '../services/service.ts'
-import { type Format, headOf, type ReportRow, writerOf } from './lines.ts'
+import { headOf, type ReportFormat, type ReportRow, writerOf } from '../timeline/lines.ts'
 import type { Period } from './period.ts'
 
 export const JOB_COLUMNS = [
@@ -37,7 +37,7 @@ export async function* reportJobs(
   app: App,
   service: Service,
   { since, until }: Period,
-  format: Format,
+  format: ReportFormat,
 ): AsyncGenerator<string> {
   const write = writerOf(JOB_COLUMNS, format)
   const lowest = floorOf(since)

@@ -1,23 +1,21 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { fromMicros, zulu } from '../core/clock.ts'
-import { csvRow } from '../core/csv.ts'
 import { readId } from '../core/id.ts'
 import { queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
-import type { BrowseApp } from '../timeline/browse.ts'
+import type { ReportFormat } from '../timeline/lines.ts'
 import { reportJobs } from './jobs.ts'
-import type { Format } from './lines.ts'
-import { reportMessages } from './messages.ts'
+import { type MessagesApp, reportMessages } from './messages.ts'
 import { readPeriod } from './period.ts'
 import * as shape from './schemas.ts'
-import { statistics } from './statistics.ts'
+import { statistics, statisticsCsv } from './statistics.ts'
 
 /** Counts are kept for thirteen months. */
 const MOST_DAYS = 403
 
-export function reportRoutes(app: BrowseApp) {
+export function reportRoutes(app: MessagesApp) {
   const getMessages: Route = {
     summary: 'Get all messages of a period, as CSV or as lines of JSON',
     tag: 'Reports',
@@ -49,7 +47,7 @@ export function reportRoutes(app: BrowseApp) {
   }
 
   const getStatistics: Route = {
-    summary: 'Count messages by day, month, template, status, channel or key type',
+    summary: 'Count messages by day, month, template, status, channel, key type or key',
     tag: 'Reports',
     example: shape.examples.statistics,
     query: shape.statisticsQuery,
@@ -60,9 +58,7 @@ export function reportRoutes(app: BrowseApp) {
       const groups = await statistics(app, callerOf(request), period, by)
       if (format === 'json')
         return { from: zulu(fromMicros(period.since)), to: zulu(fromMicros(period.until)), by, groups }
-      const rows = groups.map(({ group, ...counts }) => csvRow([group, ...Object.values(counts)]))
-      const names = [by, 'messages', 'delivered', 'failed', 'in_transit', 'cancelled', 'text_parts', 'text_parts_of']
-      return asFile(reply, 'statistics', 'csv').send([csvRow(names), ...rows, ''].join('\r\n'))
+      return asFile(reply, 'statistics', 'csv').send(statisticsCsv(groups, by))
     },
   }
 
@@ -74,12 +70,12 @@ const givenIn = (from: string | undefined, to: string | undefined) => ({
   ...(to !== undefined && { to }),
 })
 
-const asFile = (reply: FastifyReply, name: string, format: Format) =>
+const asFile = (reply: FastifyReply, name: string, format: ReportFormat) =>
   reply
     .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
     .header('content-disposition', `attachment; filename="${name}.${format}"`)
 
-const streamed = (reply: FastifyReply, name: string, format: Format, rows: AsyncGenerator<string>) =>
+const streamed = (reply: FastifyReply, name: string, format: ReportFormat, rows: AsyncGenerator<string | Uint8Array>) =>
   asFile(reply, name, format).send(Readable.from(rows, { objectMode: false }))
 
 const readMessages = reader<shape.MessagesQuery>(shape.messagesQuery)

@@ -2,9 +2,8 @@ import { csvRow } from '../core/csv.ts'
 import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 import { status } from '../notifications/schemas.ts'
 import { STATUS_FILTERS, type StatusFilter } from '../timeline/browse.ts'
+import { MESSAGE_COLUMNS, REPORT_FORMATS, type ReportFormat } from '../timeline/lines.ts'
 import { JOB_COLUMNS } from './jobs.ts'
-import { FORMATS, type Format } from './lines.ts'
-import { MESSAGE_COLUMNS } from './messages.ts'
 import { GROUPINGS, type Grouping } from './statistics.ts'
 
 const period = {
@@ -15,7 +14,7 @@ const period = {
   to: { ...text, description: 'A date, which is included, or a time, which is not; now if absent.' },
 } as const
 const format = {
-  enum: FORMATS,
+  enum: REPORT_FORMATS,
   description: 'csv, which is the default, or ndjson: an object of JSON in each line.',
 } as const
 
@@ -34,10 +33,10 @@ export const messagesQuery = {
   },
   additionalProperties: false,
 } as const
-export type MessagesQuery = Period & { status?: StatusFilter; template_id?: string; format?: Format }
+export type MessagesQuery = Period & { status?: StatusFilter; template_id?: string; format?: ReportFormat }
 
 export const jobsQuery = { type: 'object', properties: { ...period, format }, additionalProperties: false } as const
-export type JobsQuery = Period & { format?: Format }
+export type JobsQuery = Period & { format?: ReportFormat }
 
 export const statisticsQuery = {
   type: 'object',
@@ -66,7 +65,11 @@ export const messageRow = complete(
     template_name: text,
     job_id: idOrNull,
     job_name: textOrNull,
-    text_parts: { ...countOrNull, description: 'How many parts a text message has; null for e-mails.' },
+    text_parts: {
+      ...countOrNull,
+      description:
+        'How many parts a text message had when it was handed over to a provider; null before that, and for e-mails.',
+    },
     created_at: time,
     scheduled_for: timeOrNull,
     sent_at: timeOrNull,
@@ -100,19 +103,21 @@ export const jobRow = complete(
 const group = complete(
   {
     group: {
-      ...text,
-      description: 'The day, the month, the id of the template, the status, the channel or the key type.',
+      ...textOrNull,
+      description:
+        'The day, the month, the id of the template, the status, the channel, the key type or the id of the key. Null by key: messages that people have sent, or that were accepted before keys were counted.',
     },
+    name: { ...textOrNull, description: 'The name of the key; null otherwise.' },
     messages: count,
     delivered: { ...count, description: 'delivered, and sent where the provider reports no more.' },
     failed: count,
     in_transit: { ...count, description: 'Not final yet, scheduled ones among them.' },
     cancelled: count,
     text_parts: {
-      ...countOrNull,
-      description: 'By month: parts of the text messages that were handed over and are still stored.',
+      ...count,
+      description: 'Parts of the text messages that were handed over to a provider, as they are charged.',
     },
-    text_parts_of: { ...countOrNull, description: 'By month: how many messages these parts are of.' },
+    text_parts_of: { ...count, description: 'How many messages these parts are of.' },
   },
   'CountGroup',
 )
@@ -172,6 +177,7 @@ export const examples = {
       groups: [
         {
           group: '2026-11',
+          name: null,
           messages: 5210,
           delivered: 5100,
           failed: 90,

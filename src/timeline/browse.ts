@@ -254,34 +254,22 @@ function listedMessage(
 export type ExportedMessage = Omit<ListedMessage, 'title' | 'to'> & {
   to: string | null
   description: string
-  /** Of a text message, if asked for. */
-  text_parts: number | null
 }
-
-/** Made for a page of messages; counts the parts of one of them. */
-export type CountParts = (
-  rows: readonly BrowsedMessage[],
-) => Promise<(row: BrowsedMessage, values: Personal['values']) => number | null>
 
 const EXPORT_PAGE = 500
 
-/** All that match, newest first, a page at a time. `to` and `text_parts` are null unless asked for. */
+/** All that match, newest first, a page at a time. `to` is null unless asked for. */
 export async function* everyMessage(
   app: BrowseApp,
   service: Service,
   filters: Filters,
-  {
-    withRecipients,
-    size = EXPORT_PAGE,
-    countParts,
-  }: { withRecipients: boolean; size?: number; countParts?: CountParts },
+  { withRecipients }: { withRecipients: boolean },
 ): AsyncGenerator<ExportedMessage[]> {
   for (let from: Cursor = null; ; ) {
-    const browsing = await browsingOf(app, service, filters, from, size + 1)
+    const browsing = await browsingOf(app, service, filters, from, EXPORT_PAGE + 1)
     if (!browsing) return
     const { rows, older } = await pageOf(app, browsing)
     const names = await namesFor(app, rows)
-    const partsOf = await countParts?.(rows)
     yield rows.map(row => {
       const { sealed, key_id: _, ...shown } = row
       const personal = openPersonal(app.seal, sealed)
@@ -291,7 +279,6 @@ export async function* everyMessage(
         created_at: fromMicros(microsOf(row.id)),
         isScheduled: isScheduledAt(row, app.clock.now()),
         to: withRecipients ? personal.to : null,
-        text_parts: partsOf?.(row, personal.values) ?? null,
         description: describe(row.status, row.channel, row.failure_detail),
       }
     })

@@ -11,10 +11,8 @@ import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import { describe, FAILURES } from '../notifications/status.ts'
 import type { Service } from '../services/service.ts'
+import type { ReportFormat } from './lines.ts'
 import { meaningOf } from './reply.ts'
-
-export const REPORT_FORMATS = ['csv', 'ndjson'] as const
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** The names of the columns. `recipient` is left out for those who may not have it. */
 const HEADER = [

@@ -58,20 +58,22 @@ export const EXAMINED = 5_000
  * when it has a page of matches, or at its limit.
  */
 export const browse = (sql: Sql, b: Browsing) => sql<BrowsedMessage>`
-  with page as materialized (
-    select w.id
-    from (${scansOf(b)
-      .map(scan => matches(b, scan))
-      .reduce((all, one) => part`${all} union all ${one}`)}) w
-    order by w.id ${isNewer(b) ? part`asc` : part`desc`}
-    limit ${b.size}
-  )
+  with page as materialized (${idsOf(b)})
   select n.id, n.channel, n.key_type, n.key_id, n.job_id, s.status, s.failure_detail, s.provider, n.reference,
          n.template_id, n.template_version, n.scheduled_for, s.sent_at, s.completed_at, n.sealed
   from page
   cross join lateral (select * from notifications where id = page.id limit 1) n
   cross join lateral (select * from states where id = page.id limit 1) s
   order by page.id desc`
+
+/** The ids of a page. */
+export const idsOf = (b: Browsing): Part => part`
+    select w.id
+    from (${scansOf(b)
+      .map(scan => matches(b, scan))
+      .reduce((all, one) => part`${all} union all ${one}`)}) w
+    order by w.id ${isNewer(b) ? part`asc` : part`desc`}
+    limit ${b.size}`
 
 /** How far a page that is not full has looked, if a scan was ended by its limit; null: to the end. */
 export async function examinedTo(sql: Sql, b: Browsing): Promise<Id | null> {
