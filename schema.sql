@@ -327,6 +327,30 @@ create table people (
   constraint people_theme_check CHECK ((theme = ANY (ARRAY['auto'::text, 'light'::text, 'dark'::text])))
 );
 
+create unlogged table processes (
+  id uuid not null,
+  name text not null,
+  version text not null,
+  runs text[] not null,
+  started_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  leads_since timestamp with time zone,
+  in_flight jsonb not null,
+  providers jsonb not null,
+  constraint processes_pkey PRIMARY KEY (id)
+);
+
+create unlogged table provider_tests (
+  id uuid not null,
+  channel text not null,
+  provider text not null,
+  recipient bytea,
+  asked_at timestamp with time zone not null default clock_timestamp(),
+  taken_by text,
+  answer bytea,
+  constraint provider_tests_pkey PRIMARY KEY (id)
+);
+
 create table rate_hits (
   service_id uuid not null,
   key_type text not null,
@@ -819,6 +843,10 @@ CREATE INDEX notifications_by_template ON ONLY public.notifications USING btree 
 CREATE INDEX notifications_listed ON ONLY public.notifications USING btree (service_id, key_type, channel, in_job, id NULLS FIRST);
 
 CREATE INDEX passkeys_of_person ON public.passkeys USING btree (person_id);
+
+CREATE INDEX processes_by_seen_at ON public.processes USING btree (seen_at);
+
+CREATE INDEX provider_tests_by_asked_at ON public.provider_tests USING btree (asked_at);
 
 CREATE INDEX receipts_by_age ON public.receipts USING btree (received_at);
 

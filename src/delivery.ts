@@ -1,6 +1,6 @@
 // Builds the sending half of the service: providers, channels, the engine with its lanes, and maintenance.
 import type { Id } from './core/id.ts'
-import { createLeader } from './engine/leader.ts'
+import { createLeader, type Leader } from './engine/leader.ts'
 import { measureEngine } from './engine/measure.ts'
 import { createEngine, type Engine } from './engine/run.ts'
 import type { EventHints } from './events/hints.ts'
@@ -73,11 +73,11 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
   return createFiles({ ...config, s3 }, db.sql, createBudget(OUTGOING_BYTES).take)
 }
 
-export type Delivery = Omit<Engine, 'stop'> & { owner: Id }
+export type Delivery = Omit<Engine, 'stop'> & { owner: Id; groups: ProviderGroups; leadsMs: Leader['leadsMs'] }
 
-/** Registers its stop steps, including those of parts that were started before a failure. */
-export function startDelivery(store: Store, given: Given, registry: Registry, lifetime: Lifetime): Delivery {
-  const { config, db, ids } = store
+/** `owner`: the id of this process. Registers its stop steps, including those of parts that were started before a failure. */
+export function startDelivery(store: Store, given: Given, registry: Registry, owner: Id, lifetime: Lifetime): Delivery {
+  const { config, db } = store
   const { services, templates, inbox, files, renderThread, hold, hints, metrics, log } = given
   const onFault = (error: unknown, sentence: string, fields?: Record<string, unknown>) => {
     metrics.faults.inc()
@@ -85,7 +85,6 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   }
   const onChange = (provider: string, isUp: boolean, detail: string) =>
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
-  const owner = ids.next()
   const largeRoom = createBudget(LARGE_EMAILS)
   const poster = createPoster({ addresses: createAddresses(config) })
   const group = <M>(channel: string, providers: readonly (Provider & { send(message: M): Promise<Outcome> })[]) =>
@@ -169,7 +168,8 @@ export function startDelivery(store: Store, given: Given, registry: Registry, li
   metrics.gauge('herald_leader', 'Whether this process leads: one process at a time runs maintenance.', () =>
     leader.isLeader() ? 1 : 0,
   )
-  return { ...engine, owner, hasRoom: lane => !hold.isShut(lane) && engine.hasRoom(lane) }
+  const hasRoom = (lane: string) => !hold.isShut(lane) && engine.hasRoom(lane)
+  return { ...engine, owner, groups, leadsMs: leader.leadsMs, hasRoom }
 }
 
 /** A step of maintenance is short; only a database in trouble takes this long. */

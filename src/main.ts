@@ -1,6 +1,7 @@
 // Builds every part once, in order, passes it down, and stops in reverse.
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
+import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { addressOf } from './address.ts'
 import { createBulkThread } from './bulk/thread.ts'
@@ -9,9 +10,10 @@ import { captureProblems, channelsOff, providersInUse } from './config/in-use.ts
 import { type Config, ConfigProblems } from './config/index.ts'
 import { addConsole } from './console/serve/index.ts'
 import { type Clock, createClock } from './core/clock.ts'
+import type { Id } from './core/id.ts'
 import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
-import { createDispatcher, createFilePlace, createProviders, startDelivery } from './delivery.ts'
+import { createDispatcher, createFilePlace, createProviders, type Delivery, startDelivery } from './delivery.ts'
 import { createEventHints } from './events/hints.ts'
 import { measureHorizon } from './events/measure.ts'
 import { EVENTS_CHANNEL } from './events/sql.ts'
@@ -21,6 +23,9 @@ import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
 import { createInboxWaits } from './inbox/waits.ts'
+import { startHeartbeat } from './installation/heartbeat.ts'
+import { TESTS_CHANNEL } from './installation/sql/tests.ts'
+import { createTestTaker } from './installation/take-tests.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { serviceOf } from './keys/hook.ts'
 import { createReads } from './limits/reads.ts'
@@ -53,6 +58,7 @@ import { type About, createReadiness } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 import { createReportThread } from './timeline/thread.ts'
+import { heraldVersion } from './version.ts'
 import { createTest } from './webhooks/test.ts'
 
 /**
@@ -149,6 +155,12 @@ export async function start(
       say(HELD)
     }
 
+    // Stopped last but the database: a process that stops is shown until nothing of it is in flight.
+    let engine: Delivery | null = null
+    const self = aboutProcess(store.ids.next(), only)
+    const heartbeat = startHeartbeat({ sql: db.sql, clock, onFault }, self, () => engine)
+    lifetime.add(heartbeat.stop)
+
     const hints = createEventHints(db.sql, onFault)
     await listener.on(EVENTS_CHANNEL, hints.hear)
 
@@ -170,9 +182,16 @@ export async function start(
     })
     const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
     lifetime.add(() => providers.stop())
-    const engine = only === 'http' ? null : startDelivery(store, given, providers, lifetime)
-    dispatcher = createDispatcher(engine, config.leaseSeconds, createWaker(db.sql, onFault))
-    if (engine) await listener.on(WAKE_CHANNEL, lane => engine.wake(lane))
+    const delivery = only === 'http' ? null : startDelivery(store, given, providers, self.id, lifetime)
+    engine = delivery
+    dispatcher = createDispatcher(delivery, config.leaseSeconds, createWaker(db.sql, onFault))
+    if (delivery) {
+      await listener.on(WAKE_CHANNEL, lane => delivery.wake(lane))
+      const { groups } = delivery
+      const tests = createTestTaker({ sql: db.sql, seal, sendingDomain, hold, groups, process: self.name, onFault })
+      lifetime.add(tests.stop)
+      await listener.on(TESTS_CHANNEL, tests.look)
+    }
 
     const bulkThread = createBulkThread()
     lifetime.add(() => bulkThread.stop())
@@ -290,6 +309,13 @@ async function checkPort(host: string, port: number): Promise<void> {
 const HELD =
   'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then decide with' +
   ' herald release (docs/running.md, Backups).'
+
+const aboutProcess = (id: Id, only: 'http' | 'engine' | undefined) => ({
+  id,
+  name: `${hostname()}:${process.pid}`,
+  version: heraldVersion(),
+  runs: only ? [only] : (['http', 'engine'] as const).slice(),
+})
 
 function aboutOf(config: Config, instance: string | null): About {
   const channels = providersInUse(config)

@@ -45,7 +45,7 @@ function crowding(text: string): string[] {
 }
 
 const ownTables = (text: string) =>
-  new Set([...text.matchAll(/^create table (?:if not exists )?(\w+)/gim)].map(([, name]) => name ?? ''))
+  new Set([...text.matchAll(/^create (?:unlogged )?table (?:if not exists )?(\w+)/gim)].map(([, name]) => name ?? ''))
 
 function statementProblems(text: string): string[] {
   const own = ownTables(text)
@@ -105,6 +105,7 @@ describe('the lint itself', () => {
   })
 
   test.each([
+    'create unlogged table fresh (id uuid);\ncreate index fresh_by_id on fresh (id);',
     'create table fresh (id uuid);\ncreate index fresh_by_id on fresh (id);\nalter table fresh alter column id set storage plain;',
     'alter table keys add column colour text;\nalter table keys alter column name drop not null;',
     '-- stepwise: two\nalter table keys add column a text\n-- next\nalter table templates add column a text',

@@ -49,6 +49,7 @@ export const ACTIONS = [
   // Of the installation.
   'sending held',
   'sending released',
+  'provider tested',
   // Of people, for whom there is no service.
   'signed in',
   'signed out',

@@ -1,8 +1,8 @@
 // Runs one call of the program and returns its exit code.
-import { readFileSync } from 'node:fs'
 import type { Part } from '../config/in-use.ts'
 import { type Config, readSettings } from '../config/index.ts'
 import { NothingHere } from '../store.ts'
+import { heraldVersion } from '../version.ts'
 import { type CommandOutput, type Io, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { explained } from './explain.ts'
@@ -29,7 +29,7 @@ export async function run(
   try {
     const call = typed.call()
     if (call.kind === 'version') {
-      print({ text: `herald ${version()}`, data: { version: version() } })
+      print({ text: `herald ${heraldVersion()}`, data: { version: heraldVersion() } })
       return 0
     }
     if (call.kind === 'help') {
@@ -56,8 +56,3 @@ export async function run(
 }
 
 const json = (data: unknown) => JSON.stringify(data, null, 2)
-
-function version(): string {
-  const about: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return typeof about === 'object' && about !== null && 'version' in about ? String(about.version) : 'unknown'
-}

@@ -12,7 +12,12 @@ export const LOCK = 6011_0003
 export type LeaderTiming = Timing & { leaseMs: number; sessionMs: number }
 const TIMING: LeaderTiming = { leaseMs: 3_000, sessionMs: 4_000, deadlineMs: 2_000, heartbeatMs: 1_000, retryMs: 500 }
 
-export type Leader = { isLeader(): boolean; stop(): Promise<void> }
+export type Leader = {
+  isLeader(): boolean
+  /** Milliseconds since this process began to lead; null: it does not lead. */
+  leadsMs(): number | null
+  stop(): Promise<void>
+}
 
 export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Leader {
   const { leaseMs, sessionMs } = timing
@@ -44,8 +49,10 @@ export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Lea
     },
     timing,
   )
+  const isLeader = () => performance.now() >= leadsFrom && performance.now() < trustedUntil
   return {
-    isLeader: () => performance.now() >= leadsFrom && performance.now() < trustedUntil,
+    isLeader,
+    leadsMs: () => (isLeader() ? performance.now() - leadsFrom : null),
     stop: connection.stop,
   }
 }

@@ -7,6 +7,8 @@ import type { Database } from '../db/connect.ts'
 import type { EventHints } from '../events/hints.ts'
 import { type CutOff, type Found, oldest, remove as removeEvents } from '../events/sql/purge.ts'
 import { purge as purgeCaptured } from '../inbox/sql.ts'
+import { purgeProcesses } from '../installation/sql/processes.ts'
+import { purgeProviderTests } from '../installation/sql/tests.ts'
 import { KEY_TYPES } from '../keys/key.ts'
 import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
 import { idsIn, remove } from '../notifications/sql/expire.ts'
@@ -176,6 +178,13 @@ export const purgeSheets = ({ db: { sql }, clock }: App): Steps =>
     )
     return { found, last: null }
   }, MOST_SHEETS)
+
+/** Rows of processes that were killed, and tests of providers, after an hour. */
+export async function* purgeInstallation({ db: { sql } }: Pick<App, 'db'>): Steps {
+  yield* inSteps<Timestamp>((after, most) => purgeProcesses(sql, after, most))
+  yield* inSteps<Timestamp>((after, most) => purgeProviderTests(sql, after, most))
+}
+
 /** The request log of services, after a day. */
 export function purgeRequests({ db, clock }: App): Steps {
   const before = floorOf(clock.micros() - KEPT_HOURS * HOUR_MICROS)

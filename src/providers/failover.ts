@@ -1,7 +1,9 @@
 // Several providers of one channel, in order of preference, each with a circuit breaker. A provider that is down is skipped until a
 // probe finds it up again. When all are down the caller has to wait, and nothing was sent.
-import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
+import { type BreakerState, createCircuitBreaker } from '../runtime/circuit-breaker.ts'
+import { createRecentCount } from '../runtime/recent.ts'
 import type { Outcome, Provider } from './port.ts'
+import { replyClass } from './reply-class.ts'
 
 export type SendResult =
   /** `took`: milliseconds that the provider took. */
@@ -12,9 +14,25 @@ export type SendResult =
 export type ProviderGroup<M> = {
   /** `cost`: what the message uses of a provider's rate. */
   send(message: M, options: { cost: number; urgent: boolean }): Promise<SendResult>
-  health(): { name: string; isUp: boolean; downs: number }[]
+  /** By exactly this provider, also while its circuit breaker is open; null: the group has no such provider. */
+  sendBy(provider: string, message: M, options: { cost: number; urgent: boolean }): Promise<Outcome | null>
+  health(): ProviderHealth[]
   /** No probe begins after this, and none is in progress when it resolves. */
   stop(): Promise<void>
+}
+
+export type ProviderHealth = {
+  name: string
+  isUp: boolean
+  /** How often the circuit breaker has opened. */
+  downs: number
+  state: BreakerState
+  /** Milliseconds since the circuit breaker opened; null: it is closed. */
+  openMs: number | null
+  /** Messages that the provider accepted. */
+  acceptedLastMinute: number
+  /** The last answer that was not about the recipient or the content: its class, without personal data, and its age. */
+  lastError: { class: string; agoMs: number } | null
 }
 
 type ChannelMember<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
@@ -26,14 +44,19 @@ export function createProviderGroup<M>(
   members: readonly ChannelMember<M>[],
   onChange: (provider: string, isUp: boolean, detail: string) => void,
 ): ProviderGroup<M> {
-  const group = members.map(member => ({ ...member, circuit: createCircuit(member.provider, onChange) }))
+  const group = members.map(member => ({
+    ...member,
+    circuit: createCircuit(member.provider, onChange),
+    record: createOutcomeRecord(),
+  }))
 
   return {
     async send(message, { cost, urgent }) {
       let detail = 'no provider is up'
-      for (const { provider, circuit, send } of group) {
+      for (const { provider, circuit, record, send } of group) {
         if (circuit.isOpen()) continue
         const { outcome, took } = await admitted(provider, cost, urgent, () => send(message, urgent))
+        record.add(outcome)
         if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome, took }
         circuit.trip(outcome.detail)
         // The provider may have taken the message: another one must not send it, too.
@@ -42,8 +65,23 @@ export function createProviderGroup<M>(
       }
       return { kind: 'wait', until: Promise.race(group.map(({ circuit }) => circuit.whenClosed())), detail }
     },
+    async sendBy(name, message, { cost, urgent }) {
+      const member = group.find(({ provider }) => provider.name === name)
+      if (!member) return null
+      const { outcome } = await admitted(member.provider, cost, urgent, () => member.send(message, urgent))
+      member.record.add(outcome)
+      if (outcome.kind === 'deferred' && outcome.down) member.circuit.trip(outcome.detail)
+      return outcome
+    },
     health: () =>
-      group.map(({ provider: { name }, circuit }) => ({ name, isUp: !circuit.isOpen(), downs: circuit.openings() })),
+      group.map(({ provider: { name }, circuit, record }) => ({
+        name,
+        isUp: !circuit.isOpen(),
+        downs: circuit.openings(),
+        state: circuit.state(),
+        openMs: circuit.openMs(),
+        ...record.read(),
+      })),
     async stop() {
       await Promise.all(group.map(({ circuit }) => circuit.stop()))
     },
@@ -58,6 +96,23 @@ async function admitted({ capacity }: Provider, cost: number, urgent: boolean, s
     return { outcome, took: Math.round(performance.now() - began) }
   } finally {
     capacity.leave(urgent)
+  }
+}
+
+/** What a provider answered lately. */
+function createOutcomeRecord() {
+  const accepted = createRecentCount()
+  let error: { class: string; at: number } | null = null
+  return {
+    add(outcome: Outcome) {
+      if (outcome.kind === 'accepted') accepted.add()
+      else if (outcome.kind === 'deferred' || outcome.permanent === undefined)
+        error = { class: replyClass(outcome.detail), at: performance.now() }
+    },
+    read: () => ({
+      acceptedLastMinute: accepted.lastMinute(),
+      lastError: error && { class: error.class, agoMs: performance.now() - error.at },
+    }),
   }
 }
 

@@ -2,8 +2,14 @@
 // is one probe at a time.
 import { type Periodic, startPeriodic } from './periodic.ts'
 
+/** `half-open`: it is open, and a probe is in progress. */
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
 export type CircuitBreaker = {
   isOpen(): boolean
+  state(): BreakerState
+  /** Milliseconds since it opened; null: it is closed. */
+  openMs(): number | null
   /** How often it has opened. */
   openings(): number
   /** Opens it, if it is closed. */
@@ -23,14 +29,21 @@ export type BreakerOptions = {
 
 export function createCircuitBreaker({ probe, pauseMs, onClose }: BreakerOptions): CircuitBreaker {
   let isOpen = false
+  let isProbing = false
+  let openedAt = 0
   let openings = 0
   let isStopped = false
   let probes: Periodic | undefined
   const waiting: (() => void)[] = []
 
   async function attempt(signal: AbortSignal) {
-    const isUp = await probe()
-    if (isUp && !signal.aborted) close()
+    isProbing = true
+    try {
+      const isUp = await probe()
+      if (isUp && !signal.aborted) close()
+    } finally {
+      isProbing = false
+    }
   }
 
   function close() {
@@ -42,10 +55,13 @@ export function createCircuitBreaker({ probe, pauseMs, onClose }: BreakerOptions
 
   return {
     isOpen: () => isOpen,
+    state: () => (!isOpen ? 'closed' : isProbing ? 'half-open' : 'open'),
+    openMs: () => (isOpen ? performance.now() - openedAt : null),
     openings: () => openings,
     trip() {
       if (isOpen) return
       isOpen = true
+      openedAt = performance.now()
       openings++
       if (!isStopped) probes = startPeriodic(attempt, pauseMs, () => {})
     },

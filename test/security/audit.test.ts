@@ -196,6 +196,7 @@ type OfOthers =
   | 'reply-to verified'
   | 'sending held'
   | 'sending released'
+  | 'provider tested'
 
 /** Every other action, by its verb; Herald itself disables a webhook. */
 const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders | OfInbox | OfOthers>, Change> = {

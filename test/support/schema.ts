@@ -18,6 +18,10 @@ export async function schemaOf(sql: Sql): Promise<string> {
     join pg_class c on c.oid = con.conrelid
     where c.relnamespace = 'public'::regnamespace and not c.relispartition and con.contype <> 'n' and con.contype <> 't'
     order by c.relname, con.contype desc, con.conname`
+  const unlogged = await sql<{ table: string }>`
+    select relname as table
+    from pg_class
+    where relnamespace = 'public'::regnamespace and relpersistence = 'u'`
   const partitioned = await sql<{ table: string; line: string }>`
     select c.relname as table, ' partition by ' || pg_get_partkeydef(c.oid) as line
     from pg_class c
@@ -41,7 +45,8 @@ export async function schemaOf(sql: Sql): Promise<string> {
   const tables = [...new Set(columns.map(row => row.table))].map(table => {
     const lines = [...columns, ...constraints].filter(row => row.table === table).map(row => row.line)
     const tail = partitioned.find(row => row.table === table)?.line ?? ''
-    return `create table ${table} (\n${lines.join(',\n')}\n)${tail};`
+    const kind = unlogged.some(row => row.table === table) ? 'unlogged table' : 'table'
+    return `create ${kind} ${table} (\n${lines.join(',\n')}\n)${tail};`
   })
   const rest = [...indexes, ...functions, ...triggers].map(row => `${row.line.trim()};`)
   return `-- Made by npm run generate from the migrations; do not edit.\n\n${[...tables, ...rest].join('\n\n')}\n`

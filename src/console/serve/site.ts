@@ -1,10 +1,10 @@
 // What all requests of one console share: where it is, its assets, and how a request becomes a visit.
-import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf } from '../../address.ts'
 import type { Parts } from '../../parts.ts'
 import type { SignedIn } from '../../people/person.ts'
 import { formTokenOf, isToken, newToken } from '../../people/token.ts'
+import { heraldVersion } from '../../version.ts'
 import { type Assets, readAssets } from '../assets.ts'
 import { createFormats } from '../formats.ts'
 import type { Frame } from '../layout.tsx'
@@ -45,7 +45,7 @@ export function createSite(parts: Parts, rows: readonly PageRow[]): Site {
   const assets = readAssets()
   const url = (path: string) => (path === '/' ? places.path : places.path + path)
   const known = new Set(rows.map(([method, path]) => `${method} ${path}`))
-  const version = versionOf()
+  const version = heraldVersion()
   const docs = `${config.baseUrl ?? (config.consolePort === null ? '' : addressOf(config))}/docs`
 
   function contextOf({ place, browser, token }: Arrival, signedIn: SignedIn | null): Frame['context'] {
@@ -113,9 +113,4 @@ export function createSite(parts: Parts, rows: readonly PageRow[]): Site {
       }
     },
   }
-}
-
-function versionOf(): string {
-  const about: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
-  return String((about as { version?: unknown }).version)
 }

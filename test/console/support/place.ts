@@ -48,6 +48,7 @@ const UNWATCHED = [
   'key_counts',
   'hourly_changes',
   'requests',
+  'processes',
 ]
 
 const watched = new WeakSet<World['parts']>()
