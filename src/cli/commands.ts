@@ -12,6 +12,7 @@ import { errorsCommand, sendCommand } from './job-file.ts'
 import { keyCommands } from './key.ts'
 import { listCommands } from './lists.ts'
 import { messageCommands } from './message.ts'
+import { providerCommands } from './provider.ts'
 import { restoreCommands } from './restore.ts'
 import { sampleCommands } from './sample.ts'
 import { serviceCommands } from './service.ts'
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   ...backupCommands,
   ...restoreCommands,
   ...holdCommands,
+  ...providerCommands,
   ...sampleCommands,
   ...serviceCommands,
   ...keyCommands,

@@ -1,9 +1,9 @@
 // Holds sending, shows what waits, and releases it.
 import { zulu } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
-import { wasTried } from '../notifications/sql/record.ts'
-import { holdingOf, holdSending } from '../queue/hold.ts'
-import { keptTickets, type Released, releaseAll, releaseChosen, releaseSince } from '../queue/release.ts'
+import { hold, release } from '../maintenance/sending.ts'
+import { holdingOf } from '../queue/hold.ts'
+import { keptTickets, type Released, releaseChosen } from '../queue/release.ts'
 import { IDENTITY_TABLES, RELEASED_LANES } from '../sending.ts'
 import { type Command, UsageError, withStore } from './command.ts'
 import { listing, moment } from './print.ts'
@@ -18,9 +18,9 @@ export const holdCommands: readonly Command[] = [
     ],
     sentence: 'Hold sending: messages are still accepted, but nothing is sent until herald release.',
     more: 'Running processes stop sending at once; messages that are being handed to a provider are finished. Use it before the first start of a database that was copied by other means than herald restore.',
-    run: withStore(async ({ db: { sql } }, input) => {
-      await holdSending(sql, input.has('restored') ? 'restored' : 'asked', IDENTITY_TABLES)
-      return { text: 'Sending is held. To resume: herald release', data: await present(sql) }
+    run: withStore(async (store, input, operator) => {
+      await hold(store, operator, IDENTITY_TABLES, input.has('restored') ? 'restored' : 'asked')
+      return { text: 'Sending is held. To resume: herald release', data: await present(store.db.sql) }
     }),
   },
   {
@@ -54,13 +54,14 @@ export const holdCommands: readonly Command[] = [
     more: 'A message that is kept back is not sent until it is released by --id. It ends as technical-failure 72 hours after it was due.',
     examples: ['herald release --cut-off 2026-06-15T12:30:00Z', 'herald release --id 0197…', 'herald release --all'],
     run: withStore(
-      async ({ db, clock }, input) => {
+      async (store, input, operator) => {
+        const { db, clock } = store
         const [cutOff, ids, all] = [input.maybe('cut-off'), input.list('id'), input.has('all')]
         if ([cutOff !== undefined, ids.length > 0, all].filter(Boolean).length !== 1)
           throw new UsageError('Give exactly one of --cut-off, --id and --all. What is sent cannot be recalled.')
-        if (all) return outputOf(await releaseAll(db, RELEASED_LANES))
+        if (all) return outputOf(await release(store, operator, RELEASED_LANES))
         if (cutOff !== undefined)
-          return outputOf(await releaseSince(db, RELEASED_LANES, readTime(cutOff, clock.now()), wasTried))
+          return outputOf(await release(store, operator, RELEASED_LANES, readTime(cutOff, clock.now())))
         const wanted = ids.map(text => readId(text) ?? wrongId(text))
         const chosen = await releaseChosen(db.sql, RELEASED_LANES, wanted)
         const missing = wanted.filter(id => !chosen.includes(id))
