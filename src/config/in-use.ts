@@ -1,6 +1,6 @@
 // Which providers each channel uses, and whether this installation may capture messages instead of sending them.
 import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
-import type { ChosenProvider } from '../providers/kind.ts'
+import type { ChosenProvider, ProviderKind } from '../providers/kind.ts'
 import { KINDS } from '../providers/kinds.ts'
 import type { Chosen } from '../providers/registry.ts'
 import { isLoopback } from '../providers/smtp/relay.ts'
@@ -30,6 +30,10 @@ function sentence(what: string, [first, ...others]: readonly ChosenProvider[]): 
   const later = others.map(({ name }) => name).join(', then ')
   return `${what} are sent by ${first?.name}${later === '' ? '' : `, and by ${later} while it is down`}.`
 }
+
+/** What a provider of this name does; `send` where this process does not know it. */
+export const roleOf = ({ providers }: { providers: Chosen }, channel: Channel, name: string): ProviderKind['role'] =>
+  providers[channel].find(one => one.name === name)?.kind.role ?? 'send'
 
 const isOff = (provider: ChosenProvider | undefined) => provider?.kind.role === 'off'
 const isCapture = (provider: ChosenProvider | undefined) => provider?.kind.role === 'capture'

@@ -34,7 +34,9 @@ import { messagesPage } from './messages/list.tsx'
 import { cancelMessage, copyMessage, messagePage, renderedPage } from './messages/message.tsx'
 import { searchMessages } from './messages/search.ts'
 import { auditPage, exportAudit } from './operator/audit.tsx'
-import { holdAll, releaseEverything, systemPage } from './operator/system.tsx'
+import { holdAll, holdQuestion, releaseEverything, releaseQuestion } from './operator/hold.tsx'
+import { sendTest, testForm, testPage } from './operator/provider-test.tsx'
+import { systemPage } from './operator/system.tsx'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
 import {
   changeOperator,
@@ -272,8 +274,13 @@ export const pages: readonly PageRow[] = [
 
   // Operator: system and audit.
   ['GET', '/operator/system', operator, systemPage],
+  ['GET', '/operator/system/hold', operator, holdQuestion],
   ['POST', '/operator/system/hold', fresh(operator), holdAll],
+  ['GET', '/operator/system/release', operator, releaseQuestion],
   ['POST', '/operator/system/release', fresh(operator), releaseEverything],
+  ['GET', '/operator/system/providers/:channel/:provider/test', operator, testForm],
+  ['POST', '/operator/system/providers/:channel/:provider/test', fresh(operator), sendTest],
+  ['GET', '/operator/system/tests/:id', operator, testPage],
   ['GET', '/operator/audit', operator, auditPage],
   ['GET', '/operator/audit/export', operator, exportAudit],
 ]

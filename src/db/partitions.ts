@@ -25,9 +25,14 @@ export type Partitions = {
   drop(db: Database, micros: number): Promise<string[]>
   /** For how many days after today all tables have partitions; negative: not even for today. Null: there are none. */
   daysAhead(sql: Sql): Promise<number | null>
+  /** How many partitions all tables have together, and the days of the oldest and the newest. Null: there are none. */
+  about(sql: Sql): Promise<PartitionsAbout | null>
   /** Builds the indexes that partitions lack, one per step. */
   buildIndexes(db: Database): Steps
 }
+
+/** Days as `2026-06-15`. */
+export type PartitionsAbout = { count: number; oldest: string; newest: string }
 
 export const partitionsOf = (tables: readonly string[]): Partitions => ({
   make(db, clock) {
@@ -38,6 +43,7 @@ export const partitionsOf = (tables: readonly string[]): Partitions => ({
   makeOf: (db, ids) => makeDays(db, tables, [...new Set(ids.map(id => Math.floor(microsOf(id) / DAY)))]),
   drop: (db, micros) => exclusively(db, DROP_LOCK, () => dropBefore(db, tables, Math.floor(micros / DAY))),
   daysAhead: sql => daysAhead(sql, tables),
+  about: sql => about(sql, tables),
   buildIndexes: db => buildIndexes(db, tables),
 })
 
@@ -116,6 +122,20 @@ async function daysAhead(sql: Sql, tables: readonly string[]): Promise<number | 
             and child.relkind = 'r'
           group by parent.oid) newest`
   return row?.days ?? null
+}
+
+async function about(sql: Sql, tables: readonly string[]): Promise<PartitionsAbout | null> {
+  const [row] = await sql<PartitionsAbout>`
+    select count(*)::integer as count, min(day)::text as oldest, max(day)::text as newest
+    from (select to_date(right(child.relname, 8), 'YYYYMMDD') as day
+          from pg_inherits
+          join pg_class parent on parent.oid = inhparent
+          join pg_class child on child.oid = inhrelid
+          where parent.relname = any (${tables})
+            and parent.relnamespace = current_schema()::regnamespace
+            and child.relkind = 'r') days
+    having count(*) > 0`
+  return row ?? null
 }
 
 const nameOf = (day: number) =>

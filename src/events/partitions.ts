@@ -5,5 +5,6 @@ export const {
   make: makeEventPartitions,
   drop: dropEventPartitions,
   daysAhead: eventDaysAhead,
+  about: aboutEventPartitions,
   buildIndexes: buildEventIndexes,
 } = partitionsOf(['events'])

@@ -2,8 +2,16 @@
 // migration get the indexes that it added.
 import type { Clock } from '../core/clock.ts'
 import type { Database, Sql } from '../db/connect.ts'
-import { buildEventIndexes, dropEventPartitions, eventDaysAhead, makeEventPartitions } from '../events/partitions.ts'
+import type { PartitionsAbout } from '../db/partitions.ts'
 import {
+  aboutEventPartitions,
+  buildEventIndexes,
+  dropEventPartitions,
+  eventDaysAhead,
+  makeEventPartitions,
+} from '../events/partitions.ts'
+import {
+  aboutPartitions,
   buildIndexes,
   dropPartitions,
   makePartitions,
@@ -38,4 +46,12 @@ export async function* buildMissingIndexes({ db }: Pick<App, 'db'>): Steps {
 export async function daysAhead(sql: Sql): Promise<number | null> {
   const days = [await messageDaysAhead(sql), await eventDaysAhead(sql)]
   return days.reduce((least, one) => (least === null || one === null ? null : Math.min(least, one)))
+}
+
+/** The partitions of messages and of events. */
+export async function partitionsNow(sql: Sql): Promise<PartitionsAbout | null> {
+  const all = [await aboutPartitions(sql), await aboutEventPartitions(sql)].flatMap(one => one ?? [])
+  if (all.length === 0) return null
+  const days = all.flatMap(({ oldest, newest }) => [oldest, newest]).sort()
+  return { count: all.reduce((sum, { count }) => sum + count, 0), oldest: days[0] ?? '', newest: days.at(-1) ?? '' }
 }

@@ -6,5 +6,6 @@ export const {
   makeOf: makePartitionsOf,
   drop: dropPartitions,
   daysAhead,
+  about: aboutPartitions,
   buildIndexes,
 } = partitionsOf(['notifications', 'states'])

@@ -5,6 +5,7 @@ import { keptLanes } from './release.ts'
 /** A free ticket that is due for longer than this should have been taken (promise O5). */
 const OVERDUE_SECONDS = 300
 const MOST_COUNTED = 1_000
+const MOST_SUMMED = 10_000
 
 export type LaneFigures = { lane: string; waiting: number; oldest_seconds: number; overdue: number }
 export const laneFigures = (sql: Sql, lanes: readonly string[]) => sql<LaneFigures>`
@@ -29,6 +30,19 @@ export const laneFigures = (sql: Sql, lanes: readonly string[]) => sql<LaneFigur
                     and t.due_at < clock_timestamp() - make_interval(secs => ${OVERDUE_SECONDS})
                   limit ${MOST_COUNTED}) late)::integer as overdue
     from unnest(${lanes}::text[]) as l (lane)`
+
+export type WaitingSubjects = { subjects: number; hasMore: boolean }
+
+/** What tickets that are due are for, such as messages, also those that a process has in hand. Counted in the first 10,000 tickets. */
+export async function waitingSubjects(sql: Sql, lanes: readonly string[]): Promise<WaitingSubjects> {
+  const [row] = await sql<{ subjects: number; tickets: number }>`
+    select coalesce(sum(cardinality(subjects)), 0)::integer as subjects, count(*)::integer as tickets
+    from (select subjects
+          from tickets
+          where lane = any (${lanes}::text[]) and due_at <= clock_timestamp()
+          limit ${MOST_SUMMED}) due`
+  return { subjects: row?.subjects ?? 0, hasMore: (row?.tickets ?? 0) === MOST_SUMMED }
+}
 
 export type TicketFigures = {
   /** Tickets that a release has kept back from the lanes `held`. */

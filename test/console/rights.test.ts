@@ -200,8 +200,14 @@ const RIGHTS: Readonly<Record<string, string>> = {
 
   // Operator: system and audit.
   'GET /operator/system': 'operator',
+  'GET /operator/system/hold': 'operator',
   'POST /operator/system/hold': 'operator',
+  'GET /operator/system/release': 'operator',
   'POST /operator/system/release': 'operator',
+  'GET /operator/system/providers/:channel/:provider/test': 'operator',
+  // No engine runs here.
+  'POST /operator/system/providers/:channel/:provider/test': 'operator 422',
+  'GET /operator/system/tests/:id': 'operator',
   'GET /operator/audit': 'operator',
   'GET /operator/audit/export': 'operator',
 }
@@ -244,6 +250,7 @@ const FRESH = [
   'POST /s/:service/settings/live/end',
   'POST /operator/system/hold',
   'POST /operator/system/release',
+  'POST /operator/system/providers/:channel/:provider/test',
   'POST /s/:service/keys/new',
   'POST /s/:service/keys/:id/revoke',
   'POST /s/:service/webhooks/new',

@@ -8,9 +8,13 @@ import { createInterface } from 'node:readline'
 import { afterAll } from 'vitest'
 
 export type Process = {
+  pid: number
+  /** Empty: an engine. */
   address: string
   /** kill -9: nothing is finished, nothing is logged. Resolves when the process has ended. */
   kill(): Promise<void>
+  /** SIGTERM: an orderly stop. */
+  stop(): Promise<void>
 }
 
 type Started = { child: ChildProcess; gone: Promise<void> }
@@ -19,19 +23,20 @@ const folders: string[] = []
 
 // Registered when this file is loaded: a hook registered inside another hook is never called.
 afterAll(async () => {
-  await Promise.all(started.map(end))
+  await Promise.all(started.map(one => end(one)))
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-async function end({ child, gone }: Started) {
-  if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+async function end({ child, gone }: Started, signal: NodeJS.Signals = 'SIGKILL') {
+  if (child.exitCode === null && child.signalCode === null) child.kill(signal)
   await gone
 }
 
-/** Starts `count` HTTP processes; each is ended, by its own id, with the test file. */
+/** Starts `count` processes, of HTTP unless given; each is ended, by its own id, with the test file. */
 export function processes(
   count: number,
   { databaseUrl, secret }: { databaseUrl: string; secret: string },
+  { only = 'http', env: more = {} }: { only?: 'http' | 'engine'; env?: Record<string, string> } = {},
 ): Promise<Process[]> {
   const data = mkdtempSync(join(tmpdir(), 'herald-processes-'))
   folders.push(data)
@@ -43,14 +48,20 @@ export function processes(
     HERALD_PORT: '0',
     HERALD_LOG_LEVEL: 'error',
     HERALD_DATABASE_CONNECTIONS: '4',
+    ...more,
   }
-  const args = ['--import', 'tsx', 'src/cli/index.ts', 'start', '--only', 'http', '--json']
+  const args = ['--import', 'tsx', 'src/cli/index.ts', 'start', '--only', only, '--json']
   return Promise.all(
     Array.from({ length: count }, async () => {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
       const one = { child, gone: new Promise<void>(resolve => child.once('exit', () => resolve())) }
       started.push(one)
-      return { address: await addressOf(child), kill: () => end(one) }
+      return {
+        pid: child.pid ?? 0,
+        address: await addressOf(child),
+        kill: () => end(one),
+        stop: () => end(one, 'SIGTERM'),
+      }
     }),
   )
 }
@@ -64,8 +75,8 @@ function addressOf(child: ChildProcess): Promise<string> {
     child.once('exit', code => reject(new Error(`Herald ended with ${code} while starting:\n${said}`)))
     if (!child.stdout) return reject(new Error('no output to read the address from'))
     createInterface(child.stdout).on('line', line => {
-      const address = /"address":\s*"([^"]+)"/.exec(line)?.[1]
-      if (address) resolve(address)
+      const [found, address = ''] = /"address":\s*(?:"([^"]+)"|null)/.exec(line) ?? []
+      if (found) resolve(address)
     })
   })
 }

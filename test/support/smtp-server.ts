@@ -15,7 +15,8 @@ export type Letter = {
 }
 
 export type Mode = {
-  /** The reply at each step instead of acceptance: a code and text. */
+  /** The reply at each step instead of acceptance: a code and text. `open`: instead of the greeting. */
+  open?: { code: number; words: string }
   mail?: { code: number; words: string }
   rcpt?: { code: number; words: string }
   end?: { code: number; words: string }
@@ -40,7 +41,7 @@ export async function smtpServer(
     ...rest,
     onConnect(_session, done) {
       state.connections += 1
-      done()
+      done(state.mode.open ? refusal(state.mode.open) : null)
     },
     onAuth(auth, _session, done) {
       if (login && auth.username === login.user && auth.password === login.pass) done(null, { user: auth.username })

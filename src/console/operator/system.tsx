@@ -1,21 +1,21 @@
-// The installation for operators: lanes, sending held or not, the database, settings.
+// The installation for operators: lanes, processes, providers, the database, sending held or not, settings.
+import { providersInUse, roleOf } from '../../config/in-use.ts'
 import { shownSettings } from '../../config/settings.ts'
-import { databaseAbout } from '../../db/about.ts'
+import { fromMicros } from '../../core/clock.ts'
+import { databaseAbout, replicasOf } from '../../db/about.ts'
 import { isLed } from '../../engine/leading.ts'
 import { figuresOf } from '../../figures.ts'
-import { daysAhead } from '../../maintenance/partitions.ts'
-import { hold, release } from '../../maintenance/sending.ts'
-import type { LaneFigures } from '../../queue/figures.ts'
+import { processesNow } from '../../installation/look.ts'
+import { isLate, providerViews } from '../../installation/process.ts'
+import { daysAhead, partitionsNow } from '../../maintenance/partitions.ts'
 import { holdingOf } from '../../queue/hold.ts'
-import { HELD_LANES, IDENTITY_TABLES, RELEASED_LANES } from '../../sending.ts'
-import { Card, Code, Done, Facts, More, PageHead, Time } from '../components/basics.tsx'
+import { heraldVersion } from '../../version.ts'
+import { Code, Done, Facts, More, PageHead, Time } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
-import { Form } from '../components/form.tsx'
-import { Table } from '../components/list.tsx'
-import { Badge } from '../components/status.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { saidIn } from '../settings/settings.tsx'
-import { mark, rich, t } from '../words/index.ts'
+import { mark, plural, rich, t } from '../words/index.ts'
+import { Database, Lanes, Processes, Providers, type ShownProvider } from './system-cards.tsx'
 
 const DONE = {
   held: mark('Sending is held. Messages are accepted and wait until you release them.'),
@@ -25,122 +25,46 @@ const DONE = {
 export async function systemPage(visit: SignedInVisit): Promise<Answer> {
   const { parts, query, formats, url } = visit
   const { sql } = parts.db
-  const [figures, holding, led, database, days] = await Promise.all([
+  const [processes, figures, holding, led, database, replicas, partitions, days] = await Promise.all([
+    processesNow(parts, visit.actor),
     figuresOf(sql),
     holdingOf(sql),
     isLed(sql),
     databaseAbout(sql),
+    replicasOf(sql),
+    partitionsNow(sql),
     daysAhead(sql),
   ])
   const settings = shownSettings(parts.config)
+  const live = processes.filter(one => !isLate(one)).length
+  const running = plural(live, t`${formats.number(live)} process`, t`${formats.number(live)} processes`)
+  const at = formats.brief(fromMicros(parts.clock.micros()))
   return {
     kind: 'page',
     title: t`System`,
     nav: 'system',
     body: (
       <>
-        <PageHead title={t`System`} lede={t`Numbers of ${formats.clock(new Date(parts.clock.now()).toISOString())}.`}>
-          <a class="btn" href={url('/operator/system')}>
-            {t`Refresh`}
-          </a>
-        </PageHead>
         <Done done={query.get('done')} sentences={saidIn(DONE)} />
-        <Card id="lanes" title={t`Lanes`} body={false}>
-          <Table<LaneFigures>
-            caption={t`Lanes of the queue`}
-            rows={figures.lanes}
-            keyOf={({ lane }) => lane}
-            columns={[
-              {
-                head: t`Lane`,
-                cell: ({ lane }) => (
-                  <strong>
-                    <bdi>{lane}</bdi>
-                  </strong>
-                ),
-              },
-              {
-                head: t`State`,
-                kind: 'status',
-                cell: ({ lane, overdue }) =>
-                  holding && HELD_LANES.includes(lane) ? (
-                    <Badge tone="warn" icon="clock">
-                      {t`Held`}
-                    </Badge>
-                  ) : overdue > 0 ? (
-                    <Badge tone="warn" icon="alert">
-                      {t`Slow`}
-                    </Badge>
-                  ) : (
-                    <Badge tone="good" icon="check">
-                      {t`On time`}
-                    </Badge>
-                  ),
-              },
-              {
-                head: t`Waiting`,
-                kind: 'num',
-                cell: ({ waiting }) =>
-                  waiting >= 1_000 ? t`${formats.number(waiting)} or more` : formats.number(waiting),
-              },
-              {
-                head: t`Oldest`,
-                kind: 'num',
-                cell: ({ waiting, oldest_seconds }) =>
-                  waiting === 0 ? '–' : t`${formats.number(Math.round(oldest_seconds))} s`,
-              },
-            ]}
-          />
-        </Card>
-        <section class="card card-danger" aria-labelledby="sending">
-          <div class="card-head">
-            <h2 id="sending">{t`Sending`}</h2>
+        {/* The script asks for the page again and puts in what has changed. */}
+        <div class="stack" data-fresh="">
+          <PageHead title={t`System`} lede={t`Herald ${heraldVersion()}, ${running}, numbers of ${at}`}>
+            <a class="btn" href={url('/operator/system')}>
+              {t`Refresh`}
+            </a>
+          </PageHead>
+          <div class="cols-main">
+            <div class="stack">
+              <Lanes lanes={figures.lanes} processes={processes} isHeld={holding !== null} />
+              <Providers providers={shownProviders(visit, processes)} />
+            </div>
+            <div class="stack">
+              <Processes processes={processes} isLed={led} />
+              <Database about={database} replicas={replicas} partitions={partitions} daysAhead={days} />
+            </div>
           </div>
-          <div class="card-body stack">
-            {holding === null ? (
-              <>
-                <p>{t`Hold all sending when something goes wrong: messages are accepted and wait, and nothing leaves until it is released.`}</p>
-                <Form action="/operator/system/hold" class="row">
-                  <button class="btn btn-danger" type="submit">
-                    {t`Hold all sending`}
-                  </button>
-                </Form>
-              </>
-            ) : holding.reason === 'restored' ? (
-              <>
-                <p>{rich`Held since ${<Time at={holding.held_since} />}: this database is a restored copy. Decide at the machine what its original has sent already:`}</p>
-                <Code>herald release --cut-off TIME</Code>
-              </>
-            ) : (
-              <>
-                <p>{rich`Held since ${<Time at={holding.held_since} />}. Everything that waits leaves at once when you release it.`}</p>
-                <Form action="/operator/system/release" class="row">
-                  <button class="btn btn-primary" type="submit">
-                    {t`Release all sending`}
-                  </button>
-                </Form>
-              </>
-            )}
-          </div>
-        </section>
-        <Card id="database" title={t`Database`}>
-          <Facts
-            rows={[
-              [t`Version`, `PostgreSQL ${database.version}`],
-              [t`Size`, t`${formats.number(Math.round(database.bytes / 1_000_000))} MB`],
-              [
-                t`Connections`,
-                t`${formats.number(database.connections)} of ${formats.number(database.most_connections)}`,
-              ],
-              [t`Replicas`, formats.number(database.replicas)],
-              [t`Partitions, days ahead`, days === null ? '–' : formats.number(days)],
-              [t`Leader`, led ? t`a process leads and runs maintenance` : t`no process leads`],
-            ]}
-          />
-        </Card>
-        <Card id="providers" title={t`Providers`}>
-          <Facts rows={Object.entries(parts.about.providers).map(([channel, names]) => [channel, names.join(', ')])} />
-        </Card>
+        </div>
+        <Sending visit={visit} holding={holding} />
         <More summary={t`Settings, without secrets`}>
           <Facts rows={settings.map(({ name, value }) => [<code>{name}</code>, <bdi>{value ?? '–'}</bdi>])} />
         </More>
@@ -150,17 +74,51 @@ export async function systemPage(visit: SignedInVisit): Promise<Answer> {
   }
 }
 
-export async function holdAll(visit: SignedInVisit): Promise<Answer> {
-  await hold(visit.parts, visit.actor, IDENTITY_TABLES)
-  await visit.parts.hold.look()
-  return { kind: 'redirect', to: '/operator/system?done=held' }
+/** What running processes report, and what only the settings of this one name. */
+function shownProviders({ parts: { config } }: SignedInVisit, processes: Awaited<ReturnType<typeof processesNow>>) {
+  const views = providerViews(processes)
+  return providersInUse(config).flatMap(({ channel, providers }) => {
+    const reported = views.filter(view => view.channel === channel)
+    const silent = providers.filter(name => !reported.some(view => view.name === name))
+    const shown = (name: string, view: ShownProvider['view']): ShownProvider => ({
+      ...{ name, channel, role: roleOf(config, channel, name), view },
+    })
+    return [...reported.map(view => shown(view.name, view)), ...silent.map(name => shown(name, null))]
+  })
 }
 
-export async function releaseEverything(visit: SignedInVisit): Promise<Answer> {
-  const holding = await holdingOf(visit.parts.db.sql)
-  // A restored copy is released at the machine, with a cut-off.
-  if (holding?.reason === 'restored') return { kind: 'redirect', to: '/operator/system#sending' }
-  await release(visit.parts, visit.actor, RELEASED_LANES)
-  await visit.parts.hold.look()
-  return { kind: 'redirect', to: '/operator/system?done=released' }
-}
+type Holding = Awaited<ReturnType<typeof holdingOf>>
+
+const Sending = ({ visit: { url }, holding }: { visit: SignedInVisit; holding: Holding }) => (
+  <section class={holding === null ? 'card' : 'card card-danger'} aria-labelledby="sending">
+    <div class="card-head">
+      <h2 id="sending">{t`Sending`}</h2>
+    </div>
+    <div class="card-body stack">
+      {holding === null ? (
+        <>
+          <p>{t`Hold all sending when something goes wrong: messages are accepted and wait, and nothing leaves until it is released.`}</p>
+          <div class="row">
+            <a class="btn btn-danger" href={url('/operator/system/hold')}>
+              {t`Hold all sending`}
+            </a>
+          </div>
+        </>
+      ) : holding.reason === 'restored' ? (
+        <>
+          <p>{rich`Held since ${<Time at={holding.held_since} />}: this database is a restored copy. Decide at the machine what its original has sent already:`}</p>
+          <Code>herald release --cut-off TIME</Code>
+        </>
+      ) : (
+        <>
+          <p>{rich`Held since ${<Time at={holding.held_since} />}. Everything that waits leaves at once when you release it.`}</p>
+          <div class="row">
+            <a class="btn btn-primary" href={url('/operator/system/release')}>
+              {t`Release all sending`}
+            </a>
+          </div>
+        </>
+      )}
+    </div>
+  </section>
+)

@@ -15,6 +15,7 @@ import { services } from './fr/services.ts'
 import { settings } from './fr/settings.ts'
 import { sheets } from './fr/sheets.ts'
 import { signIn } from './fr/sign-in.ts'
+import { system } from './fr/system.ts'
 import { team } from './fr/team.ts'
 import { templates } from './fr/templates.ts'
 
@@ -35,6 +36,7 @@ export const french: Readonly<Record<string, string>> = {
   ...settings,
   ...sheets,
   ...signIn,
+  ...system,
   ...team,
   ...templates,
 }

@@ -242,6 +242,13 @@ export const SENTENCES: readonly Marked[] = [
   mark('The files of the message are not stored any more'),
   mark('Notification is not scheduled and cannot be deleted'),
   mark('Notification has already been sent and cannot be deleted'),
+  // Tests of providers (installation/refusals.ts).
+  mark('Sending is held, so nothing is sent, not even a test. Release all sending first.'),
+  mark('Enter {1} to send the test to.'),
+  mark('an e-mail address such as name@example.org'),
+  mark('a phone number with its country code'),
+  mark('No running process has the provider {1}. Start one that sends: herald start, or herald start --only engine.'),
+  mark('There were {1} tests in the last minute. Try again in a minute.'),
   // Why a webhook endpoint could not be reached (webhooks/post.ts).
   mark('address is not allowed'),
   mark('host name is not known'),

@@ -534,8 +534,30 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
 
   // Operator: system and audit.
   'GET /operator/system': { kind: 'page', who: 'operator' },
+  'GET /operator/system/hold': { kind: 'page', who: 'operator' },
   'POST /operator/system/hold': { kind: 'act', order: 8 },
+  // Nothing is held.
+  'GET /operator/system/release': { kind: 'passing', who: 'operator' },
   'POST /operator/system/release': { kind: 'act', order: 9 },
+  'GET /operator/system/providers/:channel/:provider/test': {
+    kind: 'page',
+    who: 'operator',
+    ids: () => ({ channel: 'email', provider: 'capture' }),
+  },
+  'POST /operator/system/providers/:channel/:provider/test': {
+    kind: 'act',
+    ids: () => ({ channel: 'email', provider: 'capture' }),
+    form: () => ({ recipient: 'duty@eastmere.example' }),
+  },
+  'GET /operator/system/tests/:id': {
+    kind: 'page',
+    who: 'operator',
+    ids: (_of, { providerTests }) => ({ id: providerTests.accepted }),
+    views: {
+      refused: { ids: (_of, { providerTests }) => ({ id: providerTests.refused }), who: 'operator' },
+      silent: { ids: (_of, { providerTests }) => ({ id: providerTests.silent }), who: 'operator' },
+    },
+  },
   'GET /operator/audit': {
     kind: 'page',
     who: 'operator',

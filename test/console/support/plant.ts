@@ -80,6 +80,8 @@ export type Planted = {
   senders: { session: Id; passkey: Id }
   /** Of Herald itself, in the inbox of operators. */
   mail: Id
+  /** Tests of providers with these ends. */
+  providerTests: Record<'accepted' | 'refused' | 'silent', Id>
 }
 
 const NAMES: Record<Who, string> = {
@@ -127,6 +129,7 @@ export async function plant(place: Place): Promise<Planted> {
     senders,
     spare,
     mail: await plantMail(parts, people.viewer),
+    providerTests: await plantProviderTests(parts),
   }
 }
 
@@ -139,6 +142,23 @@ async function plantMail(parts: Parts, { email_address: to }: PlantedPerson): Pr
     text: 'Open https://herald.example/console/sign-in/link/x within 15 minutes.',
   })
   return id
+}
+
+async function plantProviderTests(parts: Parts): Promise<Planted['providerTests']> {
+  const answers = {
+    accepted: { kind: 'accepted', ref: '0102018f5e1b2c3d-4e5f-6789' },
+    refused: { kind: 'refused', class: '550 5.1.1', detail: '550 5.1.1 Mailbox unavailable' },
+    silent: null,
+  }
+  const planted = Object.entries(answers).map(async ([name, answer]) => {
+    const id = parts.ids.next()
+    await parts.db.sql`
+      insert into provider_tests (id, channel, provider, asked_at, taken_by, answer)
+      values (${id}, 'email', 'smtp', clock_timestamp() - interval '40 s', 'mail-2:4711',
+              ${answer && parts.seal.seal(JSON.stringify(answer))})`
+    return [name, id] as const
+  })
+  return Object.fromEntries(await Promise.all(planted)) as Planted['providerTests']
 }
 
 /** A service in trial that asks to go live. */
