@@ -27,7 +27,7 @@ import { startSmppServer } from './support/smpp-server.ts'
 import { smtpServer } from './support/smtp-server.ts'
 import { world } from './support/world.ts'
 
-type Check = { name: string; ok: boolean; found: string; remedy?: string }
+type Check = { name: string; ok: boolean; found: string; remedy?: string; data?: unknown }
 const ends: (() => Promise<unknown>)[] = []
 afterAll(async () => {
   for (const end of ends.reverse()) await end()
@@ -78,6 +78,7 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Queue',
     'Partitions',
     'Leader',
+    'Processes',
     'Clock',
     'Events',
     'Webhooks',
@@ -91,6 +92,12 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Console',
     'Service',
   ])
+})
+
+test('running processes are named, and described for programs', async () => {
+  const [check] = (await doctor()).filter(({ name }) => name === 'Processes')
+  expect(check?.found).toMatch(/^1 runs: .+:\d+ \(http\)/)
+  expect(check?.data).toMatchObject([{ runs: ['http'], leads_since: null, in_flight: {}, providers: [] }])
 })
 
 test('sending is held', async () => {

@@ -5,6 +5,8 @@ import { databaseMillis } from '../db/clock.ts'
 import { createFilePlace } from '../delivery.ts'
 import { isLed } from '../engine/leading.ts'
 import { figuresOf } from '../figures.ts'
+import { isLate as isUnseen } from '../installation/process.ts'
+import { list } from '../installation/sql/processes.ts'
 import { daysAhead } from '../maintenance/partitions.ts'
 import type { Store } from '../parts.ts'
 import type { LaneFigures } from '../queue/figures.ts'
@@ -12,7 +14,8 @@ import { holdingOf } from '../queue/hold.ts'
 import { createLog } from '../telemetry/log.ts'
 import { explained } from './explain.ts'
 
-export type Check = { name: string; ok: boolean; found: string; remedy?: string }
+/** `data`: with --json only. */
+export type Check = { name: string; ok: boolean; found: string; remedy?: string; data?: unknown }
 
 export const ok = (name: string, found: string): Check => ({ name, ok: true, found })
 export const problem = (name: string, found: string, remedy: string): Check => ({ name, ok: false, found, remedy })
@@ -120,6 +123,23 @@ export async function checkLeader({ db: { sql } }: Store, runs: boolean): Promis
     'no process runs maintenance: nothing is purged, and in a few days there is no partition to accept into',
     'Start an engine (herald start, or herald start --only engine); if one runs, restart it and report its log.',
   )
+}
+
+/** Never a problem: a process that was killed stays in the list for an hour. */
+export async function checkProcesses({ db: { sql } }: Store): Promise<Check> {
+  const processes = await list(sql)
+  const running = processes.filter(one => !isUnseen(one))
+  const late = processes.filter(isUnseen).map(one => `${one.name} was not seen for ${duration(one.seen_seconds)}`)
+  const named = running.map(one => `${one.name} (${[...one.runs, ...(one.leads_since ? ['leads'] : [])].join(', ')})`)
+  const found =
+    running.length === 0
+      ? 'none runs'
+      : `${running.length} ${running.length === 1 ? 'runs' : 'run'}: ${named.join(', ')}`
+  const data = processes.map(({ started_at, seen_at, leads_since, ...rest }) => ({
+    ...rest,
+    ...{ started_at: zulu(started_at), seen_at: zulu(seen_at), leads_since: leads_since && zulu(leads_since) },
+  }))
+  return { ...ok('Processes', [found, ...late].join('; ')), data }
 }
 
 const LARGEST_OFFSET_MS = 2_000
