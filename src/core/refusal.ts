@@ -28,6 +28,8 @@ export class Refusal extends Error {
   readonly kind: Kind
   readonly messages: readonly string[]
   readonly headers: Readonly<Record<string, string>>
+  /** The input that is refused, by its name in the API; null: not one alone. Forms show the sentence there. */
+  field: string | null = null
 
   constructor(kind: Kind, messages: string | readonly string[], headers: Record<string, string> = {}) {
     const list = typeof messages === 'string' ? [messages] : messages
@@ -36,6 +38,11 @@ export class Refusal extends Error {
     this.kind = kind
     this.messages = list
     this.headers = headers
+  }
+
+  about(field: string): this {
+    this.field = field
+    return this
   }
 }
 

@@ -49,8 +49,8 @@ export async function askToGoLive(
   if (!found) throw refuseService.unknownService(service)
   if (found.mode === 'live') return 'live'
   const purpose = reasonFrom(input.purpose, 'description')
-  checkVolume(input.email_a_day, 'e-mails')
-  checkVolume(input.sms_a_day, 'text messages')
+  checkVolume(input.email_a_day, 'e-mails', 'email_a_day')
+  checkVolume(input.sms_a_day, 'text messages', 'sms_a_day')
   if (!isReady(await checklistOf(app, actor, service))) throw refuse.notReady()
   const link = trustedConsole(app.config, input.console) + livePath(service)
   const operators = (await operatorsOf(app)).slice(0, MOST_MAILS)
@@ -78,6 +78,7 @@ export async function askToGoLive(
   return 'asked'
 }
 
-function checkVolume(number: number | null, what: string): void {
-  if (number !== null && (!Number.isInteger(number) || number < 0 || number > MOST_A_DAY)) throw refuse.notVolume(what)
+function checkVolume(number: number | null, what: string, field: 'email_a_day' | 'sms_a_day'): void {
+  if (number !== null && (!Number.isInteger(number) || number < 0 || number > MOST_A_DAY))
+    throw refuse.notVolume(what).about(field)
 }

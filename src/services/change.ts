@@ -22,7 +22,7 @@ export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wa
   if (OPERATORS.some(field => wanted[field] !== undefined)) requirePermission(actor, 'manage-installation', id)
   const changes = checked(wanted)
   if (changes.name !== undefined && (await isNameTaken(app.db.sql, changes.name, id)))
-    throw refuse.serviceNameTaken(changes.name)
+    throw refuse.serviceNameTaken(changes.name).about('name')
   const changed = await write(app.db.sql, id, changes, actor)
   if (!changed) throw refuse.unknownService(id)
   return changed
@@ -31,10 +31,10 @@ export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wa
 function checked(wanted: Changes): Changes {
   for (const { columns, words } of Object.values(CHANNELS)) {
     const { [columns.dailyLimit]: limit, [columns.retentionDays]: days } = wanted
-    if (limit !== undefined) checkLimit(limit, `daily limit of ${words.many}`)
-    if (days !== undefined) checkDays(days, `retention of ${words.many}`)
+    if (limit !== undefined) checkLimit(limit, `daily limit of ${words.many}`, columns.dailyLimit)
+    if (days !== undefined) checkDays(days, `retention of ${words.many}`, columns.retentionDays)
   }
-  if (wanted.rate_limit !== undefined) checkLimit(wanted.rate_limit, 'limit of requests per minute')
+  if (wanted.rate_limit !== undefined) checkLimit(wanted.rate_limit, 'limit of requests per minute', 'rate_limit')
   if (wanted.home_country !== undefined) checkCountry(wanted.home_country)
   return {
     ...wanted,

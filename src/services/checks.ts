@@ -9,10 +9,10 @@ const LARGEST = 2_147_483_647 // the largest integer of PostgreSQL
 
 export function nameFrom(text: string, what = 'name'): string {
   const name = text.trim()
-  if (name === '') throw refuse.empty(what)
-  if ([...name].length > LONGEST_NAME) throw refuse.tooLong(what, LONGEST_NAME)
+  if (name === '') throw refuse.empty(what).about('name')
+  if ([...name].length > LONGEST_NAME) throw refuse.tooLong(what, LONGEST_NAME).about('name')
   // Names appear in e-mail headers and before text messages.
-  if (/[\p{Cc}\u2028\u2029]/u.test(name)) throw refuse.notOneLine(what)
+  if (/[\p{Cc}\u2028\u2029]/u.test(name)) throw refuse.notOneLine(what).about('name')
   return name
 }
 
@@ -28,7 +28,8 @@ export function reasonFrom(text: string, what = 'reason'): string {
 
 export function mailboxOf(text: string): string {
   const mailbox = text.trim()
-  if (!/^[a-z0-9._-]{1,64}$/.test(mailbox) || /^\.|\.\.|\.$/.test(mailbox)) throw refuse.notMailbox(text)
+  if (!/^[a-z0-9._-]{1,64}$/.test(mailbox) || /^\.|\.\.|\.$/.test(mailbox))
+    throw refuse.notMailbox(text).about('mailbox')
   return mailbox
 }
 
@@ -62,14 +63,14 @@ export function recipientFrom(text: string, plan: PhonePlan): string {
 }
 
 export function checkCountry(country: string | null): void {
-  if (country !== null && !isCountry(country)) throw refuse.notCountry(country)
+  if (country !== null && !isCountry(country)) throw refuse.notCountry(country).about('home_country')
 }
 
-export function checkLimit(limit: number | null, what: string): void {
+export function checkLimit(limit: number | null, what: string, field: string): void {
   if (limit === null) return
-  if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST) throw refuse.notLimit(what)
+  if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST) throw refuse.notLimit(what).about(field)
 }
 
-export function checkDays(days: number, what: string): void {
-  if (!Number.isInteger(days) || days < 1 || days > 365) throw refuse.notDays(what)
+export function checkDays(days: number, what: string, field: string): void {
+  if (!Number.isInteger(days) || days < 1 || days > 365) throw refuse.notDays(what).about(field)
 }

@@ -1,9 +1,10 @@
 // What is done with an endpoint: test, pause and resume, replace the secret, send again, remove.
 import { type Id, readId } from '../../core/id.ts'
-import { Refusal } from '../../core/refusal.ts'
+import type { Refusal } from '../../core/refusal.ts'
 import { change } from '../../webhooks/change.ts'
 import { presentTest } from '../../webhooks/present.ts'
 import { read } from '../../webhooks/read.ts'
+import { refuse } from '../../webhooks/refusals.ts'
 import { remove } from '../../webhooks/remove.ts'
 import { type ReplayInput, replay } from '../../webhooks/replay.ts'
 import { rotateSecret } from '../../webhooks/rotate.ts'
@@ -12,7 +13,7 @@ import { AsCurl } from '../components/behind.tsx'
 import { Form } from '../components/form.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
-import { problemOf } from '../refused.ts'
+import { errorsAt, sentencesOf } from '../refused.ts'
 import { rich, t } from '../words/index.ts'
 import { webhookAnswer } from './detail.tsx'
 import { secretPage } from './form.tsx'
@@ -65,15 +66,17 @@ export async function replayEvents(visit: ServiceVisit): Promise<Answer> {
     return toEndpoint(visit, 'replayed')
   } catch (error) {
     // The event of an attempt may have been purged meanwhile.
-    if (error instanceof Refusal && form.has('event')) throw error
-    return webhookAnswer(visit, { problem: wordsOf(problemOf(error)), status: 422 })
+    if (form.has('event')) throw error
+    return webhookAnswer(visit, { problem: errorsAt(error, ['from'], wordsOf).from, status: 422 })
   }
 }
 
-/** The sentences of the interface name a field of the API. */
-const wordsOf = (sentence: string): string => {
-  if (sentence === 'from must not be in the future') return t`Enter a time that is over.`
-  return sentence.startsWith('from ') ? t`Enter a time such as 2026-11-02T09:15:00Z.` : sentence
+/** The sentences of the interface name a field of the API, which the page calls otherwise. */
+function wordsOf(refusal: Refusal): string {
+  if (refusal.field !== 'from') return sentencesOf(refusal)
+  return refusal.message === refuse.momentAhead('from').message
+    ? t`Enter a time that is over.`
+    : t`Enter a time such as 2026-11-02T09:15:00Z.`
 }
 
 export async function removeQuestion(visit: ServiceVisit): Promise<Answer> {

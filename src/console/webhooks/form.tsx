@@ -6,15 +6,16 @@ import { KEY_TYPES, type KeyType } from '../../keys/key.ts'
 import { change } from '../../webhooks/change.ts'
 import { create, type WebhookInput } from '../../webhooks/create.ts'
 import { read, type ShownWebhook } from '../../webhooks/read.ts'
-import { type Format, MOST_IN_BATCH, typesOf } from '../../webhooks/webhook.ts'
+import { type Format, MOST_IN_BATCH, TOKEN_LENGTH, typesOf } from '../../webhooks/webhook.ts'
 import { Card, Icon, More, PageHead } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
 import { Choices, ErrorSummary, type FieldErrors, Form, Input, Select } from '../components/form.tsx'
 import { Secret } from '../keys/create.tsx'
 import { TYPES } from '../keys/types.ts'
 import type { Answer, ServiceVisit } from '../page.ts'
-import { problemOf } from '../refused.ts'
+import { errorsAt, sentencesOf } from '../refused.ts'
 import { say, t } from '../words/index.ts'
+import { known } from '../words/nouns.tsx'
 import { hostOf } from './state.tsx'
 
 type Given = {
@@ -60,7 +61,7 @@ export async function createWebhook(visit: ServiceVisit): Promise<Answer> {
   } catch (error) {
     if (error instanceof Refusal && error.kind === 'ChangedMeanwhile')
       return { kind: 'redirect', to: `/s/${service.id}/webhooks?done=created-before` }
-    return form(visit, given, { [fieldOf(problemOf(error))]: sentenceOf(problemOf(error)) }, null)
+    return form(visit, given, errorsAt(error, FIELDS, wordsOf), null)
   }
 }
 
@@ -81,7 +82,7 @@ export async function saveWebhook(visit: ServiceVisit): Promise<Answer> {
     await change(parts, actor, ownerOf(visit), id, { ...fields(given), ...(isToken && { token: given.token }) })
     return { kind: 'redirect', to: `/s/${service.id}/webhooks/${id}?done=saved` }
   } catch (error) {
-    return form(visit, given, { [fieldOf(problemOf(error))]: sentenceOf(problemOf(error)) }, webhook)
+    return form(visit, given, errorsAt(error, FIELDS, wordsOf), webhook)
   }
 }
 
@@ -121,10 +122,23 @@ const fields = ({ url, batch, hasRecipient, all, types, format }: Given) => ({
   ...(format === 'standard' && { batch: Number(batch), include_recipient: hasRecipient }),
 })
 
-/** The sentences of the interface begin with the name of their field. */
-const fieldOf = (sentence: string): string => /^(url|batch|token|types)\b/.exec(sentence)?.[1] ?? 'url'
-const sentenceOf = (sentence: string): string =>
-  sentence.startsWith('url ') ? t`The address ${sentence.slice(4)}` : sentence
+const FIELDS = ['url', 'batch', 'token', 'types'] as const
+
+/** The sentences of the interface name fields of the API, which the form calls otherwise. */
+function wordsOf(refusal: Refusal): string {
+  switch (refusal.field) {
+    case 'url':
+      return t`The address ${known(refusal.message.replace(/^url /, ''))}.`
+    case 'batch':
+      return t`Enter a whole number from 1 to ${MOST_IN_BATCH}.`
+    case 'token':
+      return t`Enter ${TOKEN_LENGTH.least} to ${TOKEN_LENGTH.most} letters, digits and signs of ASCII, without spaces.`
+    case 'types':
+      return t`A callback tells only the final statuses of messages. Choose among them, or all types.`
+    default:
+      return sentencesOf(refusal)
+  }
+}
 
 function form(visit: ServiceVisit, given: Given, errors: FieldErrors, webhook: ShownWebhook | null): Answer {
   const { service } = visit

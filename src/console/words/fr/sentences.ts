@@ -296,4 +296,44 @@ export const sentences = {
   'connection was closed before the answer': 'connexion fermée avant la réponse',
   'connection failed': 'échec de la connexion',
   'TLS certificate is not valid': 'certificat non valable',
+  'must have at most {1} characters': 'doit avoir au plus {1} caractères',
+  'must be an address like https://example.org/events, in ASCII':
+    'doit ressembler à https://example.org/events, en ASCII',
+  'must begin with {1} or {2}; the operator decides by HERALD_WEBHOOK_SCHEMES':
+    'doit commencer par {1} ou {2} ; l’opérateur en décide par HERALD_WEBHOOK_SCHEMES',
+  'must begin with {1}; the operator decides by HERALD_WEBHOOK_SCHEMES':
+    'doit commencer par {1} ; l’opérateur en décide par HERALD_WEBHOOK_SCHEMES',
+  'must not contain a user name or a password': 'ne doit contenir ni nom d’utilisateur ni mot de passe',
+  'must not contain a fragment (#)': 'ne doit pas contenir de fragment (#)',
+  'must not use port {1}; the operator decides by HERALD_WEBHOOK_PORTS':
+    'ne doit pas utiliser le port {1} ; l’opérateur en décide par HERALD_WEBHOOK_PORTS',
+  'must not be an address inside a network; the operator decides by HERALD_WEBHOOK_ALLOW':
+    'ne doit pas être interne à un réseau ; l’opérateur en décide par HERALD_WEBHOOK_ALLOW',
+  'A service can have at most {1} webhooks. Remove one first.':
+    'Un service peut avoir au plus {1} webhooks. Retirez-en un d’abord.',
+  'This webhook has {1} replays that have not ended. Try again later.':
+    'Ce webhook a {1} renvois qui ne sont pas terminés. Réessayez plus tard.',
+  'This webhook has {1} single events that wait to be sent. Try again later.':
+    'Ce webhook a {1} événements isolés en attente d’envoi. Réessayez plus tard.',
+  'A test of this webhook has not ended yet. Try again in a few seconds.':
+    'Un test de ce webhook n’est pas terminé. Réessayez dans quelques secondes.',
+  'An event of type {1} cannot be sent in the format callback.':
+    'Un événement du type {1} ne peut pas être envoyé au format rappel.',
+  'This service does not ask to go live, or somebody has decided meanwhile.':
+    'Ce service ne demande pas sa mise en service, ou quelqu’un a décidé entre-temps.',
+  'Not everything that a live service needs is there yet. The list says what is missing.':
+    'Il manque encore ce dont un service en production a besoin. La liste dit quoi.',
+  'The number of {1} a day must be a whole number from 0 to 10000000.':
+    'Le nombre de {1} par jour doit être un nombre entier de 0 à 10000000.',
+  'A service has at most {1} reply-to addresses. Remove one first.':
+    'Un service a au plus {1} adresses de réponse. Retirez-en une d’abord.',
+  '"{1}" is not verified yet. Somebody must open the link that was sent to it first.':
+    '« {1} » n’est pas encore confirmée. Quelqu’un doit d’abord ouvrir le lien qui y a été envoyé.',
+  'Say why the service is suspended: its team sees it.': 'Dites pourquoi le service est suspendu : son équipe le voit.',
+  'A safelist can have at most {1} recipients. Remove some.':
+    'Une liste autorisée peut avoir au plus {1} destinataires. Retirez-en.',
+  'No message of this job can be sent again': 'Aucun message de cet envoi groupé ne peut être renvoyé',
+  'Meanwhile {1} messages can be sent again': 'Entre-temps, {1} messages peuvent être renvoyés',
+  'Exceeded send limits ({1}) for today': 'Limite d’envoi du jour ({1}) dépassée',
+  description: 'description',
 }
