@@ -4,12 +4,12 @@ import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database, Sql } from '../db/connect.ts'
-import type { Mail } from '../mails/mail.ts'
 import { INSTALLATION, type Mailing, sealedMails, wakeMails } from '../mails/send.ts'
 import { queue } from '../mails/sql.ts'
 import { readEmail } from '../recipients/email.ts'
 import { emailFrom, nameFrom } from '../services/checks.ts'
 import { readdressMember, renameMember } from '../services/sql/members.ts'
+import { addressLetter, type Language } from './letters.ts'
 import { trustedConsole } from './links.ts'
 import type { Person, ShownLanguage, Theme } from './person.ts'
 import {
@@ -74,7 +74,7 @@ const movePath = (token: string) => `/account/address?move=${token}`
 export async function askForAddress(
   app: AddressApp,
   actor: PersonActor,
-  { address, console }: { address: string; console: string },
+  { address, console, language = 'en' }: { address: string; console: string; language?: Language },
 ): Promise<void> {
   const to = emailFrom(address)
   const place = trustedConsole(app.config, console)
@@ -83,7 +83,9 @@ export async function askForAddress(
   const token = app.seal.seal(JSON.stringify(move)).toString('base64url')
   const other = await personBy(app.db.sql, to)
   if (other && other.id !== actor.id) return
-  const mails = sealedMails(app, INSTALLATION, [letter(to, place + movePath(token))])
+  const mails = sealedMails(app, INSTALLATION, [
+    addressLetter(to, language, { link: place + movePath(token), minutes: MINUTES }),
+  ])
   await queue(app.db.sql, mails)
   wakeMails(app, mails)
 }
@@ -119,14 +121,3 @@ function moveFrom(seal: Seal, token: string): Move | null {
     return null // not sealed by this installation
   }
 }
-
-const letter = (to: string, link: string): Mail => ({
-  to,
-  subject: 'Your new address for Herald',
-  text: [
-    'Somebody who is signed in to Herald wants to use this address from now on. Open this link in the browser in which you are signed in:',
-    link,
-    `It works for ${MINUTES} minutes. If it was not you, ignore this mail: nothing changes.`,
-    '',
-  ].join('\n\n'),
-})

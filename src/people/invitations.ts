@@ -5,11 +5,11 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database, Sql } from '../db/connect.ts'
-import type { Mail } from '../mails/mail.ts'
 import { INSTALLATION, type Mailing, sealedMails, wakeMails } from '../mails/send.ts'
 import { emailFrom, nameFrom } from '../services/checks.ts'
 import { find as findService } from '../services/find.ts'
 import { addUser, listUsers } from '../services/sql.ts'
+import { invitationLetter, type Language, languageOf } from './letters.ts'
 import { trustedConsole } from './links.ts'
 import { actorWhoSignsIn, type Person } from './person.ts'
 import { refuse } from './refusals.ts'
@@ -36,9 +36,12 @@ export const INVITATION_DAYS = 7
 export const invitationPath = (token: string) => `/invitation/${token}`
 
 /** `service` null: an operator of the installation is invited, who has no role. */
-export type NewInvitation =
-  | { service: Id; role: Role; address: string; console: string }
-  | { service: null; role: null; address: string; console: string }
+export type NewInvitation = ({ service: Id; role: Role } | { service: null; role: null }) & {
+  address: string
+  console: string
+  /** Of the mail, for somebody who has chosen none. */
+  language?: Language
+}
 
 /** Inviting the same address again sends another link, with the new role. */
 export async function invite(app: App, actor: Actor, input: NewInvitation): Promise<Invitation> {
@@ -48,8 +51,12 @@ export async function invite(app: App, actor: Actor, input: NewInvitation): Prom
   const console = trustedConsole(app.config, input.console)
   await refuseMember(app.db.sql, service, email_address)
   const token = newToken()
-  const text = { what: await whatOf(app, service), role, by: nameOf(actor), link: console + invitationPath(token) }
-  const mails = sealedMails(app, service ?? INSTALLATION, [letter(email_address, text)])
+  const language = languageOf(await personBy(app.db.sql, email_address), input.language)
+  const mail = invitationLetter(email_address, language, {
+    ...{ service: await nameOfService(app, service), role, by: nameOf(actor) },
+    ...{ link: console + invitationPath(token), days: INVITATION_DAYS },
+  })
+  const mails = sealedMails(app, service ?? INSTALLATION, [mail])
   const now = app.clock.micros()
   const { over, made } = await write(
     app.db.sql,
@@ -88,15 +95,16 @@ export async function inviteAgain(
   actor: Actor,
   service: Id | null,
   id: Id,
-  console: string,
+  { console, language }: Pick<NewInvitation, 'console' | 'language'>,
 ): Promise<Invitation> {
   requirePermission(actor, service === null ? 'manage-installation' : 'manage-people', service)
   const found = await find(app.db.sql, service, id)
   if (!found) throw refuse.unknownInvitation()
   const { email_address: address, service_id, role } = found
+  const mail = { address, console, ...(language && { language }) }
   return service_id !== null && role !== null
-    ? invite(app, actor, { service: service_id, role, address, console })
-    : invite(app, actor, { service: null, role: null, address, console })
+    ? invite(app, actor, { service: service_id, role, ...mail })
+    : invite(app, actor, { service: null, role: null, ...mail })
 }
 
 export async function withdrawInvitation(
@@ -197,20 +205,5 @@ export async function acceptInvitation(
 
 const nameOf = (actor: Actor) => (actor.kind === 'person' ? actor.name : null)
 
-const whatOf = async (app: { db: { sql: Sql } }, service: Id | null) =>
+const nameOfService = async (app: { db: { sql: Sql } }, service: Id | null) =>
   service === null ? null : (await findService(app, service)).name
-
-const letter = (
-  to: string,
-  { what, role, by, link }: { what: string | null; role: Role | null; by: string | null; link: string },
-): Mail => ({
-  to,
-  subject: what === null ? 'Invitation to Herald' : `Invitation to ${what}`,
-  text: [
-    `${by ?? 'The operator of this Herald'} invites you to ${what === null ? 'manage this Herald as an operator' : `the service "${what}" as ${role}`}.`,
-    'Open this link to accept:',
-    link,
-    `It works once, for ${INVITATION_DAYS} days. If you do not know what this is about, ignore this mail.`,
-    '',
-  ].join('\n\n'),
-})

@@ -5,10 +5,10 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import type { Mail } from '../mails/mail.ts'
 import { INSTALLATION, type Mailing, sealedMails, wakeMails } from '../mails/send.ts'
 import { readEmail } from '../recipients/email.ts'
 import { refuse as refuseService } from '../services/refusals.ts'
+import { type Language, languageOf, signInLetter } from './letters.ts'
 import type { Person } from './person.ts'
 import { refuse } from './refusals.ts'
 import {
@@ -39,6 +39,8 @@ export type LinkRequest = {
   network: string
   /** Browser and system in words, for the mail. */
   device: string
+  /** Of the mail, for somebody who has chosen none. */
+  language?: Language
   /** A page of the console, to return to. */
   returnTo?: string | null
   /** The address of the console: `visit.origin + visit.url('')`. */
@@ -56,10 +58,10 @@ export async function askForLink(app: App & Partial<Mailing>, request: LinkReque
   const known = await mayAsk(app.db.sql, email.address)
   const token = newToken()
   // To the address that is stored: what was typed may only look the same.
-  const mail = letter({
-    to: known?.email_address ?? email.address,
+  const mail = signInLetter(known?.email_address ?? email.address, languageOf(known, request.language), {
     link: console + linkPath(token),
     device: request.device,
+    minutes: LINK_MINUTES,
   })
   const mails = sealedMails(app, INSTALLATION, [mail])
   const { over, made } = await writeLink(
@@ -145,16 +147,4 @@ const linkOf = (
   browser_digest: browser === null ? null : digestOf(browser),
   return_to: isReturnPath(returnTo) ? returnTo : null,
   expires_at: fromMicros(clock.micros() + minutes * 60_000_000),
-})
-
-const letter = ({ to, link, device }: { to: string; link: string; device: string }): Mail => ({
-  to,
-  subject: 'Sign in to Herald',
-  text: [
-    'Open this link in the browser in which you asked for it:',
-    link,
-    `It works once, for ${LINK_MINUTES} minutes. It was asked for with ${device}.`,
-    'If you did not ask for it, ignore this mail: nobody can sign in without the link. Do not pass it on.',
-    '',
-  ].join('\n\n'),
 })

@@ -4,12 +4,12 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database, Sql } from '../db/connect.ts'
-import type { Mail } from '../mails/mail.ts'
 import { type Mailing, sealedMails, wakeMails } from '../mails/send.ts'
 import { emailFrom } from '../services/checks.ts'
 import { refuse as refuseService } from '../services/refusals.ts'
 import { type AskedReplyTo, askedReplyTo, listOrigins, verifyReplyTo as verify } from '../services/sql/origins.ts'
 import { hold, shownService } from '../services/sql.ts'
+import { type Language, replyToLetter } from './letters.ts'
 import { trustedConsole } from './links.ts'
 import { refuse } from './refusals.ts'
 import { ask, askAgain } from './sql/reply-tos.ts'
@@ -33,19 +33,21 @@ const MOST = 20
 /** The page of a link, below the address of the console. */
 export const replyToPath = (token: string) => `/reply-to/${token}`
 
-/** `console`: the address of the console, for the link. */
+/** `console`: the address of the console, for the link. `language`: of the mail. */
+type Asking = { console: string; language?: Language }
+
 export async function addReplyTo(
   app: App,
   actor: Actor,
   service: Id,
-  input: { address: string; console: string },
+  input: Asking & { address: string },
 ): Promise<{ id: Id; value: string }> {
   requirePermission(actor, 'manage-service', service)
   const value = emailFrom(input.address)
   const others = await listOrigins(app.db.sql, 'reply-to', service)
   if (others.some(other => other.value.toLowerCase() === value.toLowerCase())) throw refuseService.replyToTaken(value)
   if (others.length >= MOST) throw refuse.tooManyReplyTos(MOST)
-  const { link, mails } = await letterTo(app, actor, service, value, input.console)
+  const { link, mails } = await letterTo(app, actor, service, value, input)
   const origin = { id: app.ids.next(), service_id: service, value }
   const { over, isAsked } = await ask(app.db.sql, triesOf(app, value), origin, link, mails, actor)
   refuseBeyond(app, over)
@@ -55,11 +57,11 @@ export async function addReplyTo(
 }
 
 /** Another link to an address that nobody has proved yet. */
-export async function askReplyToAgain(app: App, actor: Actor, service: Id, id: Id, console: string): Promise<void> {
+export async function askReplyToAgain(app: App, actor: Actor, service: Id, id: Id, input: Asking): Promise<void> {
   requirePermission(actor, 'manage-service', service)
   const found = (await listOrigins(app.db.sql, 'reply-to', service)).find(one => one.id === id)
   if (!found || found.verified_at !== null) throw refuseService.unknownReplyTo(id)
-  const { link, mails } = await letterTo(app, actor, service, found.value, console)
+  const { link, mails } = await letterTo(app, actor, service, found.value, input)
   const { over, isAsked } = await askAgain(app.db.sql, triesOf(app, found.value), service, id, link, mails)
   refuseBeyond(app, over)
   if (!isAsked) throw refuseService.unknownReplyTo(id)
@@ -95,25 +97,17 @@ const BY_MAIL: Actor = { kind: 'operator', name: 'herald' }
 const triesOf = (app: Pick<App, 'clock' | 'seal'>, address: string) =>
   tried(app, 'reply-to', { address, network: '127.0.0.1' })
 
-async function letterTo(app: App, actor: Actor, service: Id, address: string, console: string) {
-  const trusted = trustedConsole(app.config, console)
+async function letterTo(app: App, actor: Actor, service: Id, address: string, input: Asking) {
+  const trusted = trustedConsole(app.config, input.console)
   const name = (await shownService(app.db.sql, service))?.name ?? ''
   const token = newToken()
   const by = actor.kind === 'person' ? actor.name : null
   return {
     link: { digest: digestOf(token), expires_at: fromMicros(app.clock.micros() + REPLY_TO_DAYS * 86_400_000_000) },
-    mails: sealedMails(app, service, [letter(address, { service: name, by, link: trusted + replyToPath(token) })]),
+    mails: sealedMails(app, service, [
+      replyToLetter(address, input.language ?? 'en', {
+        ...{ service: name, by, link: trusted + replyToPath(token), days: REPLY_TO_DAYS },
+      }),
+    ]),
   }
 }
-
-const letter = (to: string, { service, by, link }: { service: string; by: string | null; link: string }): Mail => ({
-  to,
-  subject: `Confirm this address for replies to ${service}`,
-  text: [
-    `${by ?? 'Somebody'} wants replies to e-mails of the service "${service}" to go to this address.`,
-    'Open this link to confirm that this is right:',
-    link,
-    `It works for ${REPLY_TO_DAYS} days. If you do not know what this is about, ignore this mail: nothing is sent with this address.`,
-    '',
-  ].join('\n\n'),
-})

@@ -64,6 +64,22 @@ describe('a link by mail', () => {
     expect(mail?.text).toContain('If you did not ask for it, ignore this mail')
   })
 
+  test('is in the language of the page, unless the person has chosen one', async () => {
+    const address = await member()
+    const newest = async (count: number) => {
+      await expect.poll(async () => (await mailsTo(address)).length, { interval: 20, timeout: 10_000 }).toBe(count)
+      return (await mailsTo(address))[0]
+    }
+    await askForLink(here.parts, asking(address, { language: 'fr' }))
+    const mail = await newest(1)
+    expect(mail?.subject).toBe('Se connecter à Herald')
+    expect(mail?.text).toContain('Il a été demandé avec Firefox sur Linux.')
+    expect(mail?.text).toMatch(/\n\nhttps?:\/\/\S+\/sign-in\/link\/[\w-]{43}\n\n/)
+    await here.parts.db.sql`update people set language = 'en' where email_address = ${address}`
+    await askForLink(here.parts, asking(address, { language: 'fr' }))
+    expect((await newest(2))?.subject).toBe('Sign in to Herald')
+  })
+
   test('signs in once, in the browser that asked, and looking at it spends nothing', async () => {
     const address = await member()
     const { token, browser } = await asked(address, { returnTo: '/s/x?y=1' })

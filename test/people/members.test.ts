@@ -277,12 +277,27 @@ describe('invitations', () => {
     expect(person).toMatchObject({ id: ada.person.id, name: 'Ada Park' })
   })
 
+  test('are in the language of who invites, unless the person has chosen one', async () => {
+    const service = await newService()
+    const [address, other] = [unknown(), await member(await newService(), 'viewer')]
+    await here.parts.db.sql`update people set language = 'en' where id = ${other.person.id}`
+    const common = { service, role: 'manager', console: CONSOLE, language: 'fr' } as const
+    await invite(here.parts, OPERATOR, { ...common, address })
+    await invite(here.parts, OPERATOR, { ...common, address: other.person.email_address })
+    await tokenOf(address)
+    await tokenOf(other.person.email_address)
+    const [french] = await mailsTo(address)
+    expect(french?.subject).toMatch(/^Invitation à Service /)
+    expect(french?.text).toMatch(/vous invite à rejoindre le service «\sService .*\s» comme gestionnaire\.$/m)
+    expect((await mailsTo(other.person.email_address))[0]?.subject).toMatch(/^Invitation to Service /)
+  })
+
   test('can be sent again with a new link, changed and withdrawn', async () => {
     const service = await newService()
     const address = unknown()
     const made = await invite(here.parts, OPERATOR, { service, role: 'sender', address, console: CONSOLE })
     const first = await tokenOf(address)
-    const again = await inviteAgain(here.parts, OPERATOR, service, made.id, CONSOLE)
+    const again = await inviteAgain(here.parts, OPERATOR, service, made.id, { console: CONSOLE })
     expect(again.id).toBe(made.id)
     const second = await tokenOf(address, 2)
     expect(await readInvitation(here.parts, first)).toBe(null)
@@ -292,7 +307,7 @@ describe('invitations', () => {
     await expect(withdrawInvitation(here.parts, OPERATOR, await newService(), made.id)).rejects.toThrow('withdrawn')
     await withdrawInvitation(here.parts, OPERATOR, service, made.id)
     await expect(withdrawInvitation(here.parts, OPERATOR, service, made.id)).rejects.toThrow('withdrawn')
-    await expect(inviteAgain(here.parts, OPERATOR, service, made.id, CONSOLE)).rejects.toThrow('withdrawn')
+    await expect(inviteAgain(here.parts, OPERATOR, service, made.id, { console: CONSOLE })).rejects.toThrow('withdrawn')
     expect(await listInvitations(here.parts, service)).toEqual([])
   })
 

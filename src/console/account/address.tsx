@@ -7,7 +7,7 @@ import { Form } from '../components/form.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
 import { Solo } from '../sign-in/solo.tsx'
-import { rich, t } from '../words/index.ts'
+import { language, rich, t } from '../words/index.ts'
 import { accountForm } from './account.tsx'
 
 export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
@@ -15,7 +15,11 @@ export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
   const address = values.get('address') ?? ''
   try {
     await countTry(parts, 'link', { address: visit.actor.id, network: visit.network })
-    await askForAddress(parts, visit.actor, { address, console: visit.origin + visit.url('') })
+    await askForAddress(parts, visit.actor, {
+      address,
+      console: visit.origin + visit.url(''),
+      language: language(),
+    })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const isWrong = error.kind === 'ValidationError'

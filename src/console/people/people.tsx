@@ -12,7 +12,7 @@ import { Table } from '../components/list.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
-import { mark, plural, t } from '../words/index.ts'
+import { language, mark, plural, t } from '../words/index.ts'
 
 const PATH = '/operator/people'
 const DONE = {
@@ -159,7 +159,7 @@ export async function inviteOperator(visit: SignedInVisit): Promise<Answer> {
   const address = visit.form.get('address') ?? ''
   try {
     const console = visit.origin + visit.url('')
-    await invite(visit.parts, visit.actor, { service: null, role: null, address, console })
+    await invite(visit.parts, visit.actor, { service: null, role: null, address, console, language: language() })
     return toPeople('invited')
   } catch (error) {
     return inviteForm(address, problemOf(error))

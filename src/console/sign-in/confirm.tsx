@@ -8,7 +8,7 @@ import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
-import { say, t } from '../words/index.ts'
+import { language, say, t } from '../words/index.ts'
 import { confirm, returnPath, withReturn } from './finish.ts'
 import { answerOf, PASSKEY_PROBLEMS } from './passkey.ts'
 import { PasskeyForm } from './passkey-form.tsx'
@@ -24,7 +24,7 @@ export async function confirmByLink(visit: SignedInVisit): Promise<Answer> {
   const address = visit.signedIn.person.email_address
   try {
     const console = visit.origin + visit.url('')
-    await askForLink(parts, { address, browser, network, device, returnTo: to, console })
+    await askForLink(parts, { address, browser, network, device, returnTo: to, console, language: language() })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return confirmForm(visit, { to, problem: sentencesOf(error), status: 429 })

@@ -8,7 +8,7 @@ import { usePage } from '../components/context.ts'
 import { Form, Input } from '../components/form.tsx'
 import type { Answer, PageAnswer, SignedInVisit, Visit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
-import { rich, t } from '../words/index.ts'
+import { language, rich, t } from '../words/index.ts'
 import { returnPath, withReturn } from './finish.ts'
 import { PasskeyForm } from './passkey-form.tsx'
 import { Solo, TimeZoneField } from './solo.tsx'
@@ -27,7 +27,7 @@ export async function askForLinkPage(visit: Visit): Promise<Answer> {
   try {
     const { browser, network, device } = visit
     const console = visit.origin + visit.url('')
-    await askForLink(visit.parts, { address, browser, network, device, returnTo: to, console })
+    await askForLink(visit.parts, { address, browser, network, device, returnTo: to, console, language: language() })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     if (error.kind === 'ValidationError')

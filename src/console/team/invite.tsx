@@ -8,7 +8,7 @@ import { Choices, ErrorSummary, Form, Input } from '../components/form.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
-import { t } from '../words/index.ts'
+import { language, t } from '../words/index.ts'
 import { readRole, roleOptions } from './roles.ts'
 
 export const inviteForm = (visit: ServiceVisit): Answer => form(visit, { address: '', role: 'viewer' }, undefined)
@@ -18,7 +18,7 @@ export async function sendInvitation(visit: ServiceVisit): Promise<Answer> {
   const address = fields.get('address') ?? ''
   const role = readRole(fields.get('role')) ?? 'viewer'
   try {
-    await invite(parts, actor, { service: service.id, role, address, console: origin + url('') })
+    await invite(parts, actor, { service: service.id, role, address, console: origin + url(''), language: language() })
     return toTeam(visit, 'invited')
   } catch (error) {
     return form(visit, { address, role }, problemOf(error))
@@ -28,7 +28,10 @@ export async function sendInvitation(visit: ServiceVisit): Promise<Answer> {
 export async function invitationAgain(visit: ServiceVisit): Promise<Answer> {
   const id = readId(visit.params.id)
   if (!id) return notFound(visit.service)
-  await inviteAgain(visit.parts, visit.actor, visit.service.id, id, visit.origin + visit.url(''))
+  await inviteAgain(visit.parts, visit.actor, visit.service.id, id, {
+    console: visit.origin + visit.url(''),
+    language: language(),
+  })
   return toTeam(visit, 'again')
 }
 
