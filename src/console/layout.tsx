@@ -10,10 +10,12 @@ import { Page, type PageContext } from './components/context.ts'
 import { FormToken } from './components/form.tsx'
 import { SearchField } from './components/list.tsx'
 import { Dialog } from './components/overlays.tsx'
-import { language, type Marked, mark, rich, say, t } from './words/index.ts'
+import { LANGUAGES, type Language, language, type Marked, mark, rich, say, t } from './words/index.ts'
 
 export type Frame = {
   context: PageContext
+  /** Path and query without the console's path. */
+  here: string
   assets: { style: string; script: string; favicon: string }
   version: string
   /** Where the reference of the API is. */
@@ -122,7 +124,12 @@ const INSTALLATION: typeof OWN = [
 
 /** A whole document. */
 export function renderPage(shown: Shown, frame: Frame): string {
-  const page = shown.width === 'solo' || !frame.person ? <Solo>{shown.body}</Solo> : <App {...{ shown, frame }} />
+  const page =
+    shown.width === 'solo' || !frame.person ? (
+      <Solo frame={frame}>{shown.body}</Solo>
+    ) : (
+      <App {...{ shown, frame }} />
+    )
   const names = [shown.title, ...(shown.width !== 'solo' && frame.service ? [frame.service.name] : []), 'Herald']
   const { url } = frame.context
   return `<!doctype html>${render(
@@ -151,11 +158,33 @@ export const renderFragment = (body: VNode, context: PageContext): string =>
   render(<Page.Provider value={context}>{body}</Page.Provider>)
 
 /** Pages without navigation bring `main` with them (components/solo.tsx). */
-const Solo = ({ children }: { children: ComponentChildren }) => (
+const Solo = ({ frame, children }: { frame: Frame; children: ComponentChildren }) => (
   <body class="solo" data-copied={t`Copied`}>
     {children}
+    {!frame.person && <OtherLanguages frame={frame} />}
   </body>
 )
+
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', fr: 'Français' }
+
+/** The same page in another language, for those who have no account yet. The browser keeps the choice. */
+function OtherLanguages({ frame: { context, here } }: { frame: Frame }) {
+  const [path = '/', query = ''] = here.split('?', 2)
+  const href = (other: Language) => {
+    const given = new URLSearchParams(query)
+    given.set('language', other)
+    return context.url(`${path}?${given}`)
+  }
+  return (
+    <footer class="footer">
+      {LANGUAGES.filter(one => one !== language()).map(one => (
+        <a key={one} href={href(one)} lang={one} hreflang={one} rel="nofollow">
+          {LANGUAGE_NAMES[one]}
+        </a>
+      ))}
+    </footer>
+  )
+}
 
 function App({ shown, frame }: { shown: Shown; frame: Frame }) {
   const { context, person } = frame
@@ -381,6 +410,7 @@ function Shortcuts({ frame: { service, has, person } }: { frame: Frame }) {
     ...pages.map(({ letter = '', words }) => [['g', letter], say(words)] as const),
     [['j', 'k'], t`Next and previous row`],
     [['[', ']'], t`Newer and older page`],
+    ...(service?.may('see-inbox') || person?.is_operator ? [[[t`Del`], t`Delete the captured message`] as const] : []),
     ...(service ? [[['e'], t`Edit the template`] as const] : []),
     [[t`Ctrl`, 'S'], t`Save the template`],
     [[t`Ctrl`, t`Enter`], t`Submit the form`],

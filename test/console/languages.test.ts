@@ -48,6 +48,33 @@ describe('the language', () => {
     expect(wrong.text).toContain('Choisissez une langue de la liste.')
   })
 
+  test('is chosen by a link where nobody is signed in, and the browser keeps it', async () => {
+    const { text } = await here.request(null, '/sign-in?return=%2Faccount')
+    const link = /<a href="\/console([^"]+)" lang="fr" hreflang="fr"[^>]*>Français<\/a>/.exec(text)?.[1] ?? ''
+    const french = await here.request(null, link.replaceAll('&amp;', '&'))
+    expect(french.text).toContain('<html lang="fr"')
+    expect(french.text).toContain('name="return" value="/account"')
+    expect(french.text).toContain('>English</a>')
+    const cookie = french.headers.getSetCookie().find(one => one.startsWith('herald-language='))
+    expect(cookie).toMatch(/^herald-language=fr; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/)
+    const kept = { cookie: 'herald-language=fr', 'accept-language': 'en' }
+    expect((await here.request(null, '/sign-in/sent', { headers: kept })).text).toContain('<html lang="fr"')
+    const unknown = await here.request(null, '/sign-in?language=tlh', { headers })
+    expect([unknown.text.includes('<html lang="fr"'), unknown.headers.getSetCookie().join()]).toEqual([
+      true,
+      expect.not.stringContaining('language'),
+    ])
+    const strange = { cookie: 'herald-language=<b>', 'accept-language': 'en' }
+    expect((await here.request(null, '/sign-in', { headers: strange })).text).toContain('<html lang="en"')
+    // A person who has chosen a language keeps it.
+    const chosen = await here.signIn('viewer')
+    const form = { name: 'Vi', time_zone_name: 'Europe/Paris', theme: 'auto', language: 'en' }
+    await here.request(chosen, '/account', { form })
+    const both = { ...headers, cookie: `${chosen.cookie.name}=${chosen.cookie.value}; herald-language=fr` }
+    expect((await here.request(chosen, '/account', { headers: both })).text).toContain('<html lang="en"')
+    await here.request(chosen, '/account', { form: { ...form, language: 'auto' } })
+  })
+
   test('is that of the browser where nobody is signed in, also for errors', async () => {
     expect((await here.request(null, '/sign-in', { headers })).text).toContain('Se connecter')
     const unknown = await here.request(null, '/nothing', { headers })

@@ -1,11 +1,19 @@
-// The two cookies: of the session, and of the browser, which names it before anybody signs in. Over https their names begin with
-// `__Host-`: only this host can set them. On the machine itself without TLS they have plain names.
+// The cookies: of the session; of the browser, which names it before anybody signs in; and the language that was chosen on a page
+// without navigation. Over https their names begin with `__Host-`: only this host can set them. On the machine itself without TLS
+// they have plain names.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../words/index.ts'
 
-export type Names = { session: string; browser: string; isSecure: boolean }
+export type Names = { session: string; browser: string; language: string; isSecure: boolean }
 
-const SECURE: Names = { session: '__Host-herald', browser: '__Host-herald-browser', isSecure: true }
-const PLAIN: Names = { session: 'herald-console', browser: 'herald-browser', isSecure: false }
+const SECURE: Names = {
+  ...{ session: '__Host-herald', browser: '__Host-herald-browser', language: '__Host-herald-language' },
+  isSecure: true,
+}
+const PLAIN: Names = {
+  ...{ session: 'herald-console', browser: 'herald-browser', language: 'herald-language' },
+  isSecure: false,
+}
 
 const DAY_SECONDS = 86_400
 /** As long as a session can last at most. */
@@ -32,6 +40,10 @@ const write = (reply: FastifyReply, { isSecure }: Names, name: string, value: st
 /** Null: the cookie is deleted. */
 export const writeSession = (reply: FastifyReply, names: Names, token: string | null) =>
   write(reply, names, names.session, token ?? '', token === null ? 0 : SESSION_SECONDS)
+
+/** As long as the browser is known. */
+export const writeLanguage = (reply: FastifyReply, names: Names, language: Language) =>
+  write(reply, names, names.language, language, BROWSER_SECONDS)
 
 export const writeBrowser = (reply: FastifyReply, names: Names, token: string) =>
   write(reply, names, names.browser, token, BROWSER_SECONDS)

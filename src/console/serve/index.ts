@@ -12,10 +12,12 @@ import * as say from '../errors.tsx'
 import type { DirectAnswer, Handler, ServiceVisit, Visit } from '../page.ts'
 import { pages } from '../routes.ts'
 import type { FileRow, PageRow } from '../who.ts'
-import { acceptedLanguage, inLanguage } from '../words/index.ts'
+import { inLanguage } from '../words/index.ts'
 import { sendAnswer, sendAsset } from './answers.ts'
+import { writeLanguage } from './cookies.ts'
 import { enter, type OnService, wrongArrival } from './enter.ts'
 import { formOf, paramsOf } from './forms.ts'
+import { chosenLanguage, languageOf } from './language.ts'
 import { type MultipartForm, OTHER_BYTES, readMultipart } from './multipart.ts'
 import { type Arrival, createSite } from './site.ts'
 
@@ -53,6 +55,8 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
   async function serve(request: FastifyRequest, reply: FastifyReply, row: PageRow): Promise<FastifyReply> {
     const arrival = site.arrive(request, reply)
     const { signal, abort } = gone(request, reply)
+    const choice = row[2].kind === 'anyone' ? chosenLanguage(request) : null
+    if (choice) writeLanguage(reply, arrival.names, choice)
     let signedIn: SignedIn | null = null
     let on: OnService | null = null
     const send = (answer: DirectAnswer) => {
@@ -99,11 +103,11 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     scope.decorateRequest('pageOf', null)
     scope.setErrorHandler((error, request, reply) => {
       const arrival = site.arrive(request, reply)
-      return inLanguage(languageOf(request), () => sendPlain(failed(error, arrival, null), arrival))
+      return inLanguage(languageOf(request, site.placeOf(request)), () => sendPlain(failed(error, arrival, null), arrival))
     })
     // Before the body is read.
     scope.addHook('onRequest', (request, reply, next) => {
-      inLanguage(languageOf(request), () => {
+      inLanguage(languageOf(request, site.placeOf(request)), () => {
         const wrong = wrongArrival(request, site.placeOf(request))
         if (wrong) sendPlain(wrong, site.arrive(request, reply))
         else next()
@@ -115,7 +119,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         url: row[1] === '/' ? consolePath : consolePath + row[1],
         config: { rawBody: true, anyType: true, ...(row[4] && { streamed: true, file: row[4] }) },
         ...(row[4] && { bodyLimit: row[4].most + OTHER_BYTES }),
-        handler: (request, reply) => inLanguage(languageOf(request), () => serve(request, reply, row)),
+        handler: (request, reply) => inLanguage(languageOf(request, site.placeOf(request)), () => serve(request, reply, row)),
       })
 
     const unknown = (request: FastifyRequest, reply: FastifyReply) => {
@@ -135,7 +139,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         url,
         config: { rawBody: true, anyType: true, hidden: true },
         // Before the body, which no page reads.
-        onRequest: async (request, reply) => inLanguage(languageOf(request), () => unknown(request, reply)),
+        onRequest: async (request, reply) => inLanguage(languageOf(request, site.placeOf(request)), () => unknown(request, reply)),
         handler: unknown,
       })
     done()
@@ -149,9 +153,6 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
 
   return { path: site.path, endStreams: () => stopping.abort() }
 }
-
-/** Until the person is known, and for those who chose none. */
-const languageOf = ({ headers }: FastifyRequest) => acceptedLanguage(headers['accept-language'])
 
 /** Who shares the turns of the database: the service of the page, else the person, else the network. */
 const ownerOf = ([, , who]: PageRow, { params, signedIn, network }: Visit) =>

@@ -75,6 +75,7 @@ export function createSite(parts: Parts, rows: readonly PageRow[]): Site {
     },
     frameOf: (arrival, signedIn, on) => ({
       context: contextOf(arrival, signedIn),
+      here: arrival.here,
       assets,
       version,
       docs,

@@ -13,6 +13,10 @@ const current = new AsyncLocalStorage<Language>()
 export const inLanguage = <T>(language: Language, work: () => T): T => current.run(language, work)
 export const language = (): Language => current.getStore() ?? 'en'
 
+/** Null: we do not have it. */
+export const readLanguage = (text: string | null | undefined): Language | null =>
+  LANGUAGES.find(one => one === text) ?? null
+
 /** Of the header Accept-Language: the first that we have, else English. */
 export function acceptedLanguage(header: string | undefined): Language {
   const wanted = (header ?? '')
