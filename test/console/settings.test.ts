@@ -1,6 +1,9 @@
 // Settings, going live and changes over HTTP, as people without scripts use them.
 import { beforeAll, describe, expect, test } from 'vitest'
+import { ACTIONS } from '../../src/audit/sql.ts'
 import { run } from '../../src/cli/run.ts'
+import { actionWords } from '../../src/console/changes/words.ts'
+import { inLanguage } from '../../src/console/words/index.ts'
 import { actorOf, type Person } from '../../src/people/person.ts'
 import { change } from '../../src/services/change.ts'
 import { listOrigins } from '../../src/services/sql/origins.ts'
@@ -36,7 +39,7 @@ const actionsOf = async (subject: string) =>
       select action, actor_id from audit where subject_id = ${subject} order by id`
   ).map(({ action }) => action)
 
-const WHOLE = { files: 'files', prefix: 'prefix', country: 'GB', email_retention_days: '7', sms_retention_days: '7' }
+const WHOLE = { files: 'files', prefix: 'prefix', home_country: 'GB', email_retention_days: '7', sms_retention_days: '7' }
 
 describe('settings', () => {
   test('everybody sees them, managers change some, operators the limits', async () => {
@@ -70,7 +73,7 @@ describe('settings', () => {
     for (const [form, field, sentence] of [
       [{ name: '' }, 'name', 'must not be empty'],
       [{ name: 'Council tax' }, 'name', 'There is already a service named'],
-      [{ country: 'XX' }, 'country', 'is not a country'],
+      [{ home_country: 'XX' }, 'home_country', 'is not a country'],
       [{ email_retention_days: '0' }, 'email_retention_days', 'from 1 to 365'],
       [{ sms_retention_days: 'soon' }, 'sms_retention_days', 'from 1 to 365'],
     ] as const) {
@@ -103,6 +106,11 @@ describe('settings', () => {
     expect([wrong.status, wrong.text.includes('href="#mailbox"')]).toEqual([422, true])
     const number = await post(operator, `${settings}/limits`, { mailbox: 'permits', rate_limit: '-1' })
     expect([number.status, number.text.includes('href="#rate_limit"')]).toEqual([422, true])
+    for (const field of ['mailbox', 'email_daily_limit', 'sms_daily_limit', 'rate_limit']) {
+      const form = { mailbox: 'permits', [field]: 'x y' }
+      const french = await here.request(operator, `${settings}/limits`, { form, headers: { 'accept-language': 'fr' } })
+      expect([field, french.status, french.text.includes(`href="#${field}"`)]).toEqual([field, 422, true])
+    }
   })
 })
 
@@ -155,8 +163,14 @@ describe('addresses for replies', () => {
     expect((await post(manager, `${settings}/reply-to/${id}/default`)).status).toBe(303)
     const origins = await listOrigins(here.parts.db.sql, 'reply-to', here.planted.service.id)
     expect(origins.filter(one => one.is_default).map(one => one.value)).toEqual([address])
+    expect((await get(manager, settings)).text).toContain(`href="/console${settings}/reply-to/${id}/remove"`)
+    const question = (await get(manager, `${settings}/reply-to/${id}/remove`)).text
+    for (const words of [`Remove <bdi>${address}</bdi>?`, 'It is the default.', 'Keep it', 'Remove the address'])
+      expect(question).toContain(words)
+    expect((await sendWith(id)).status).toBe(201)
     expect((await post(manager, `${settings}/reply-to/${id}/remove`)).status).toBe(303)
     expect((await post(manager, `${settings}/reply-to/${id}/remove`)).status).toBe(404)
+    expect((await get(manager, `${settings}/reply-to/${id}/remove`)).status).toBe(404)
     await expect.poll(async () => (await sendWith(id)).status).toBe(400)
     expect(await actionsOf(id)).toContain('reply-to removed')
   })
@@ -270,6 +284,14 @@ describe('changes', () => {
     expect(keys).toContain('Key made')
     expect(keys).toContain('Production')
     expect(keys).not.toContain('Template made')
+    const templates = (await get(manager, `${changes}?what=templates`)).text
+    expect(templates).toMatch(/Folder made<\/strong><span class="sub"><bdi>Permits<\/bdi><bdi><\/bdi>/)
+    const messages = (await get(manager, `${changes}?what=messages`)).text
+    const job = here.planted.service.jobs.cancelled
+    expect(messages).toContain(`<a href="/console/s/${here.planted.service.id}/jobs/${job}">`)
+    // Ids stand in links and in the download.
+    const [id = ''] = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}\b/.exec(all.replace(/<[^>]*>/g, ' ')) ?? []
+    expect(id).toBe('')
     expect((await get(manager, `${changes}?to=2020-01-01`)).text).toContain('Nothing matches')
     expect((await get(manager, `${changes}?from=2020-01-01&what=nonsense&who=x&before=y`)).status).toBe(200)
     expect((await get(await here.signIn('developer'), changes)).status).toBe(403)
@@ -279,6 +301,12 @@ describe('changes', () => {
     expect(head).toContain('"at","service"')
     expect(rows.some(row => row.includes('"live granted"') && row.includes('"Noor Visser"'))).toBe(true)
     expect(rows.every(row => row.includes(here.planted.service.id))).toBe(true)
+  })
+
+  test('every action of the audit log has words, in both languages', () => {
+    const words = ACTIONS.map(action => [action, actionWords(action)])
+    expect(words.filter(([action, text]) => text === action)).toEqual([])
+    expect(inLanguage('fr', () => ACTIONS.filter((action, at) => actionWords(action) === words[at]?.[1]))).toEqual([])
   })
 
   test('pages follow each other without gaps or repetitions', async () => {

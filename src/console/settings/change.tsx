@@ -1,20 +1,18 @@
 // What the managers of a service change: its name, what it may send, phone numbers, retention.
-import type { Refusal } from '../../core/refusal.ts'
 import { change } from '../../services/change.ts'
 import type { Service } from '../../services/service.ts'
 import type { Changes } from '../../services/sql.ts'
-import { Card, PageHead } from '../components/basics.tsx'
-import { AsCommand } from '../components/behind.tsx'
-import { Choices, ErrorSummary, type FieldErrors, Form, Input } from '../components/form.tsx'
+import { Choices, type FieldErrors, Input } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
-import { problemOf } from '../refused.ts'
+import { errorsAt } from '../refused.ts'
 import { language, t } from '../words/index.ts'
+import { settingsForm } from './form.tsx'
 import { countryWords, settingsPath } from './rows.tsx'
 
 type Given = {
   name: string
   may: readonly string[]
-  country: string
+  home_country: string
   email_retention_days: string
   sms_retention_days: string
 }
@@ -26,7 +24,7 @@ const givenBy = (service: Service): Given => ({
     ...(service.sms_prefix ? ['prefix'] : []),
     ...(service.may_send_international ? ['international'] : []),
   ],
-  country: service.home_country ?? '',
+  home_country: service.home_country ?? '',
   email_retention_days: String(service.email_retention_days),
   sms_retention_days: String(service.sms_retention_days),
 })
@@ -38,7 +36,7 @@ export async function saveChanges(visit: ServiceVisit): Promise<Answer> {
   const given: Given = {
     name: fields.get('name') ?? '',
     may: ['files', 'prefix', 'international'].flatMap(name => fields.getAll(name)),
-    country: (fields.get('country') ?? '').trim().toUpperCase(),
+    home_country: (fields.get('home_country') ?? '').trim().toUpperCase(),
     email_retention_days: fields.get('email_retention_days') ?? '',
     sms_retention_days: fields.get('sms_retention_days') ?? '',
   }
@@ -47,7 +45,7 @@ export async function saveChanges(visit: ServiceVisit): Promise<Answer> {
     may_send_files: given.may.includes('files'),
     sms_prefix: given.may.includes('prefix'),
     may_send_international: given.may.includes('international'),
-    home_country: given.country === '' ? null : given.country,
+    home_country: given.home_country === '' ? null : given.home_country,
     email_retention_days: wholeIn(given.email_retention_days),
     sms_retention_days: wholeIn(given.sms_retention_days),
   })
@@ -57,8 +55,7 @@ export async function saveChanges(visit: ServiceVisit): Promise<Answer> {
     await change(parts, actor, service.id, changes)
     return to('saved')
   } catch (error) {
-    const sentence = problemOf(error)
-    return form(visit, given, { [fieldOf(error as Refusal)]: sentence })
+    return form(visit, given, errorsAt(error, FIELDS))
   }
 }
 
@@ -71,121 +68,98 @@ function differing(service: Service, wanted: Changes): Changes {
 /** A text that is no whole number becomes one that the verb refuses. */
 export const wholeIn = (text: string): number => (/^\s*\d{1,12}\s*$/.test(text) ? Number(text) : Number.NaN)
 
-/** The field that a refusal is about. */
-function fieldOf({ message }: Refusal): string {
-  if (/retention of text/.test(message)) return 'sms_retention_days'
-  if (/retention/.test(message)) return 'email_retention_days'
-  return /countr/.test(message) ? 'country' : 'name'
-}
+const FIELDS = ['name', 'home_country', 'email_retention_days', 'sms_retention_days'] as const
 
-function form({ service, parts, url }: ServiceVisit, given: Given, errors: FieldErrors): Answer {
-  const isWrong = Object.keys(errors).length > 0
-  const title = t`Change the settings`
-  return {
-    kind: 'page',
-    title: isWrong ? t`Error: ${title}` : title,
-    width: 'narrow',
-    nav: 'settings',
-    ...(isWrong && { status: 422 }),
-    body: (
-      <>
-        <PageHead
-          title={title}
-          crumbs={[[t`Settings`, settingsPath(service.id)]]}
-          lede={t`They hold for messages accepted from now on. The list of changes says who changed what.`}
-        />
-        <ErrorSummary errors={errors} />
-        <Card>
-          <Form action={settingsPath(service.id, '/change')}>
-            <Input
-              label={t`Name`}
-              name="name"
-              hint={t`Recipients see it as the sender of e-mails, and text messages can start with it.`}
-              value={given.name}
-              error={errors.name}
-              maxLength={255}
-              dir="auto"
-              required
-            />
-            <Choices
-              legend={t`Files`}
-              name="files"
-              type="checkbox"
-              options={[
-                {
-                  value: 'files',
-                  words: t`Messages may have files`,
-                  hint: t`Attached to e-mails, or as a link in any message`,
-                  checked: given.may.includes('files'),
-                },
-              ]}
-            />
-            <Choices
-              legend={t`Text messages`}
-              name="prefix"
-              type="checkbox"
-              options={[
-                {
-                  value: 'prefix',
-                  words: t`Start with the service’s name`,
-                  hint: t`So that recipients know who writes`,
-                  checked: given.may.includes('prefix'),
-                },
-              ]}
-            />
-            <Choices
-              legend={t`Numbers`}
-              name="international"
-              type="checkbox"
-              options={[
-                {
-                  value: 'international',
-                  words: t`Send to international numbers`,
-                  hint: t`They cost more, and networks abroad do not say whether a message arrived`,
-                  checked: given.may.includes('international'),
-                },
-              ]}
-            />
-            <Input
-              label={t`Home country`}
-              name="country"
-              width="sm"
-              maxLength={2}
-              hint={t`Two letters, such as CA or FR. Numbers without a country code are read there. Empty: ${countryWords(parts.config.homeCountry, language())}.`}
-              value={given.country}
-              error={errors.country}
-            />
-            <Input
-              label={t`Keep e-mails, in days`}
-              name="email_retention_days"
-              type="number"
-              width="sm"
-              hint={t`From 1 to 365. Afterwards recipient and content are deleted; with fewer days, older ones go within a day.`}
-              value={given.email_retention_days}
-              error={errors.email_retention_days}
-              required
-            />
-            <Input
-              label={t`Keep text messages, in days`}
-              name="sms_retention_days"
-              type="number"
-              width="sm"
-              value={given.sms_retention_days}
-              error={errors.sms_retention_days}
-              required
-            />
-            <div class="row">
-              <a class="btn" href={url(settingsPath(service.id))}>
-                {t`Cancel`}
-              </a>
-              <button class="btn btn-primary" type="submit">
-                {t`Save the settings`}
-              </button>
-            </div>
-          </Form>
-        </Card>
-        <AsCommand command={`herald service set ${service.id} --name NAME --allow files --email-retention-days 7`} />
-      </>
-    ),
-  }
+function form(visit: ServiceVisit, given: Given, errors: FieldErrors): Answer {
+  const { service, parts } = visit
+  return settingsForm(
+    visit,
+    {
+      title: t`Change the settings`,
+      lede: t`They hold for messages accepted from now on. The list of changes says who changed what.`,
+      errors,
+      path: '/change',
+      button: t`Save the settings`,
+      command: `herald service set ${service.id} --name NAME --allow files --email-retention-days 7`,
+    },
+    <>
+      <Input
+        label={t`Name`}
+        name="name"
+        hint={t`Recipients see it as the sender of e-mails, and text messages can start with it.`}
+        value={given.name}
+        error={errors.name}
+        maxLength={255}
+        dir="auto"
+        required
+      />
+      <Choices
+        legend={t`Files`}
+        name="files"
+        type="checkbox"
+        options={[
+          {
+            value: 'files',
+            words: t`Messages may have files`,
+            hint: t`Attached to e-mails, or as a link in any message`,
+            checked: given.may.includes('files'),
+          },
+        ]}
+      />
+      <Choices
+        legend={t`Text messages`}
+        name="prefix"
+        type="checkbox"
+        options={[
+          {
+            value: 'prefix',
+            words: t`Start with the service’s name`,
+            hint: t`So that recipients know who writes`,
+            checked: given.may.includes('prefix'),
+          },
+        ]}
+      />
+      <Choices
+        legend={t`Numbers`}
+        name="international"
+        type="checkbox"
+        options={[
+          {
+            value: 'international',
+            words: t`Send to international numbers`,
+            hint: t`They cost more, and networks abroad do not say whether a message arrived`,
+            checked: given.may.includes('international'),
+          },
+        ]}
+      />
+      <Input
+        label={t`Home country`}
+        name="home_country"
+        width="sm"
+        maxLength={2}
+        hint={t`Two letters, such as CA or FR. Numbers without a country code are read there. Empty: ${countryWords(parts.config.homeCountry, language())}.`}
+        value={given.home_country}
+        error={errors.home_country}
+      />
+      <Input
+        label={t`Keep e-mails, in days`}
+        name="email_retention_days"
+        type="number"
+        width="sm"
+        hint={t`From 1 to 365. Afterwards recipient and content are deleted; with fewer days, older ones go within a day.`}
+        value={given.email_retention_days}
+        error={errors.email_retention_days}
+        required
+      />
+      <Input
+        label={t`Keep text messages, in days`}
+        name="sms_retention_days"
+        type="number"
+        width="sm"
+        value={given.sms_retention_days}
+        error={errors.sms_retention_days}
+        required
+      />
+    </>,
+  )
 }

@@ -2,13 +2,12 @@
 import { CHANNELS } from '../../channels/index.ts'
 import { change, resume, suspend } from '../../services/change.ts'
 import type { Service } from '../../services/service.ts'
-import { Card, PageHead } from '../components/basics.tsx'
-import { AsCommand } from '../components/behind.tsx'
-import { ErrorSummary, type FieldErrors, Form, Input, Textarea } from '../components/form.tsx'
+import { type FieldErrors, Input, Textarea } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
-import { problemOf } from '../refused.ts'
+import { errorsAt, problemOf } from '../refused.ts'
 import { rich, t } from '../words/index.ts'
 import { wholeIn } from './change.tsx'
+import { settingsForm } from './form.tsx'
 import { settingsPath } from './rows.tsx'
 
 const FIELDS = ['email_daily_limit', 'sms_daily_limit', 'rate_limit'] as const
@@ -41,89 +40,63 @@ export async function saveLimits(visit: ServiceVisit): Promise<Answer> {
     await change(parts, actor, service.id, changes)
     return to('limits')
   } catch (error) {
-    const sentence = problemOf(error)
-    const field = /mailbox/.test(sentence)
-      ? 'mailbox'
-      : /requests/.test(sentence)
-        ? 'rate_limit'
-        : /text/.test(sentence)
-          ? 'sms_daily_limit'
-          : 'email_daily_limit'
-    return form(visit, given, { [field]: sentence })
+    return form(visit, given, errorsAt(error, ['email_daily_limit', 'sms_daily_limit', 'rate_limit', 'mailbox']))
   }
 }
 
-function form({ service, parts, url, formats }: ServiceVisit, given: Given, errors: FieldErrors): Answer {
-  const isWrong = Object.keys(errors).length > 0
-  const title = t`Change the limits`
+function form(visit: ServiceVisit, given: Given, errors: FieldErrors): Answer {
+  const { service, parts, formats } = visit
   const usual = (channel: 'email' | 'sms') =>
     t`Empty: ${formats.number(CHANNELS[channel].dailyLimits[service.mode])}, as for every service in this mode.`
-  return {
-    kind: 'page',
-    title: isWrong ? t`Error: ${title}` : title,
-    width: 'narrow',
-    nav: 'settings',
-    ...(isWrong && { status: 422 }),
-    body: (
-      <>
-        <PageHead
-          title={title}
-          crumbs={[[t`Settings`, settingsPath(service.id)]]}
-          lede={rich`As an operator you decide how much ${<bdi>{service.name}</bdi>} may send.`}
-        />
-        <ErrorSummary errors={errors} />
-        <Card>
-          <Form action={settingsPath(service.id, '/limits')}>
-            <Input
-              label={t`E-mails a day`}
-              name="email_daily_limit"
-              type="number"
-              width="sm"
-              hint={usual('email')}
-              value={given.email_daily_limit}
-              error={errors.email_daily_limit}
-            />
-            <Input
-              label={t`Text messages a day`}
-              name="sms_daily_limit"
-              type="number"
-              width="sm"
-              hint={usual('sms')}
-              value={given.sms_daily_limit}
-              error={errors.sms_daily_limit}
-            />
-            <Input
-              label={t`Requests a minute, for each type of key`}
-              name="rate_limit"
-              type="number"
-              width="sm"
-              hint={t`Empty: ${formats.number(1_000)}.`}
-              value={given.rate_limit}
-              error={errors.rate_limit}
-            />
-            <Input
-              label={t`Mailbox that e-mails come from`}
-              name="mailbox"
-              width="md"
-              hint={t`What stands before @${parts.config.sendingDomain}.`}
-              value={given.mailbox}
-              error={errors.mailbox}
-              required
-            />
-            <div class="row">
-              <a class="btn" href={url(settingsPath(service.id))}>
-                {t`Cancel`}
-              </a>
-              <button class="btn btn-primary" type="submit">
-                {t`Save the limits`}
-              </button>
-            </div>
-          </Form>
-        </Card>
-        <AsCommand command={`herald service set ${service.id} --email-daily-limit 50000 --rate-limit default`} />
-      </>
-    ),
-  }
+  return settingsForm(
+    visit,
+    {
+      title: t`Change the limits`,
+      lede: rich`As an operator you decide how much ${<bdi>{service.name}</bdi>} may send.`,
+      errors,
+      path: '/limits',
+      button: t`Save the limits`,
+      command: `herald service set ${service.id} --email-daily-limit 50000 --rate-limit default`,
+    },
+    <>
+      <Input
+        label={t`E-mails a day`}
+        name="email_daily_limit"
+        type="number"
+        width="sm"
+        hint={usual('email')}
+        value={given.email_daily_limit}
+        error={errors.email_daily_limit}
+      />
+      <Input
+        label={t`Text messages a day`}
+        name="sms_daily_limit"
+        type="number"
+        width="sm"
+        hint={usual('sms')}
+        value={given.sms_daily_limit}
+        error={errors.sms_daily_limit}
+      />
+      <Input
+        label={t`Requests a minute, for each type of key`}
+        name="rate_limit"
+        type="number"
+        width="sm"
+        hint={t`Empty: ${formats.number(1_000)}.`}
+        value={given.rate_limit}
+        error={errors.rate_limit}
+      />
+      <Input
+        label={t`Mailbox that e-mails come from`}
+        name="mailbox"
+        width="md"
+        hint={t`What stands before @${parts.config.sendingDomain}.`}
+        value={given.mailbox}
+        error={errors.mailbox}
+        required
+      />
+    </>,
+  )
 }
 
 export const suspendForm = (visit: ServiceVisit): Answer => suspending(visit, '', undefined)
@@ -143,45 +116,28 @@ export async function resumeService(visit: ServiceVisit): Promise<Answer> {
   return { kind: 'redirect', to: settingsPath(visit.service.id, '?done=resumed') }
 }
 
-function suspending({ service, url }: ServiceVisit, reason: string, problem: string | undefined): Answer {
-  const title = t`Suspend ${service.name}`
-  return {
-    kind: 'page',
-    title: problem ? t`Error: ${title}` : title,
-    width: 'narrow',
-    nav: 'settings',
-    ...(problem && { status: 422 }),
-    body: (
-      <>
-        <PageHead
-          title={rich`Suspend ${<bdi>{service.name}</bdi>}`}
-          crumbs={[[t`Settings`, settingsPath(service.id)]]}
-          lede={t`Its keys can read but not send. Messages and jobs that become due meanwhile fail and are not sent later.`}
-        />
-        <ErrorSummary errors={{ reason: problem }} title={t`Not suspended yet`} />
-        <Card>
-          <Form action={settingsPath(service.id, '/suspend')}>
-            <Textarea
-              label={t`Why`}
-              name="reason"
-              rows={3}
-              hint={t`The team sees it on every page, and it stays in the audit log. Name no recipients.`}
-              value={reason}
-              error={problem}
-              required
-            />
-            <div class="row">
-              <a class="btn" href={url(settingsPath(service.id))}>
-                {t`Keep it running`}
-              </a>
-              <button class="btn btn-danger" type="submit">
-                {t`Suspend the service`}
-              </button>
-            </div>
-          </Form>
-        </Card>
-        <AsCommand command={`herald service set ${service.id} --state suspended --reason TEXT`} />
-      </>
-    ),
-  }
-}
+const suspending = (visit: ServiceVisit, reason: string, problem: string | undefined): Answer =>
+  settingsForm(
+    visit,
+    {
+      title: t`Suspend ${visit.service.name}`,
+      heading: rich`Suspend ${<bdi>{visit.service.name}</bdi>}`,
+      lede: t`Its keys can read but not send. Messages and jobs that become due meanwhile fail and are not sent later.`,
+      errors: { reason: problem },
+      not: t`Not suspended yet`,
+      path: '/suspend',
+      keep: t`Keep it running`,
+      button: t`Suspend the service`,
+      isDanger: true,
+      command: `herald service set ${visit.service.id} --state suspended --reason TEXT`,
+    },
+    <Textarea
+      label={t`Why`}
+      name="reason"
+      rows={3}
+      hint={t`The team sees it on every page, and it stays in the audit log. Name no recipients.`}
+      value={reason}
+      error={problem}
+      required
+    />,
+  )

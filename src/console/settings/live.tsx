@@ -1,16 +1,17 @@
 // Going live: the checklist, the request of a manager, the decision of an operator.
+import type { Permission } from '../../audit/actor.ts'
 import { askToGoLive } from '../../live-requests/ask.ts'
 import { type ChecklistItem, checklistOf, isReady } from '../../live-requests/checklist.ts'
 import { backToTrial, declineLive, grantLive } from '../../live-requests/decide.ts'
 import { readRequest, type ShownRequest } from '../../live-requests/read.ts'
-import { Callout, Card, Done, Facts, PageHead, Time } from '../components/basics.tsx'
-import { AsCommand } from '../components/behind.tsx'
-import { Choices, ErrorSummary, type FieldErrors, Form, Input, Textarea } from '../components/form.tsx'
+import { Callout, Card, Done, Facts, Time } from '../components/basics.tsx'
+import { Choices, type FieldErrors, Form, Input, Textarea } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
-import { problemOf } from '../refused.ts'
+import { errorsAt, problemOf } from '../refused.ts'
 import { ServiceMode } from '../services/mode.tsx'
-import { mark, rich, say, t } from '../words/index.ts'
+import { type Marked, mark, rich, say, t } from '../words/index.ts'
 import { wholeIn } from './change.tsx'
+import { belowSettings } from './form.tsx'
 import { settingsPath } from './rows.tsx'
 import { saidIn } from './settings.tsx'
 
@@ -50,9 +51,7 @@ export async function askForLive(visit: ServiceVisit): Promise<Answer> {
     })
     return toLive(visit, done)
   } catch (error) {
-    const sentence = problemOf(error)
-    const field = /text messages/.test(sentence) ? 'sms_a_day' : /e-mails/.test(sentence) ? 'email_a_day' : 'purpose'
-    return page(visit, given, { [field]: sentence })
+    return page(visit, given, errorsAt(error, ['purpose', 'email_a_day', 'sms_a_day']))
   }
 }
 
@@ -89,71 +88,68 @@ async function page(visit: ServiceVisit, given: Given, errors: FieldErrors): Pro
     checklistOf(parts, actor, service.id),
     readRequest(parts, actor, service.id),
   ])
-  const isWrong = Object.keys(errors).length > 0
   const isOpen = request?.decision === null
   const isOperator = visit.may('manage-installation')
   const isTrial = service.mode === 'trial'
-  const title = t`Going live`
-  return {
-    kind: 'page',
-    title: isWrong ? t`Error: ${title}` : title,
-    width: 'narrow',
-    nav: 'settings',
-    ...(isWrong && { status: 422 }),
-    body: (
-      <>
-        <PageHead
-          title={title}
-          crumbs={[[t`Settings`, settingsPath(service.id)]]}
-          lede={
-            isTrial
-              ? t`In trial a service sends to its team and its safelist only. Live, it sends to anyone, within its limits.`
-              : t`This service is live: it sends to anyone, within its limits.`
-          }
-        >
-          <ServiceMode service={service} />
-        </PageHead>
-        <Done done={query.get('done')} sentences={saidIn(DONE)} />
-        <ErrorSummary errors={errors} title={t`Not sent yet`} />
-        {isTrial && request?.decision === 'declined' && <Declined request={request} />}
-        {isTrial && <Checklist visit={visit} items={items} />}
-        {isTrial && isOpen && <Request visit={visit} request={request} />}
-        {isTrial && !isOpen && visit.may('manage-service') && (
-          <Ask visit={visit} given={given} errors={errors} canAsk={isReady(items)} />
-        )}
-        {isTrial && !visit.may('manage-service') && !isOpen && (
-          <p class="muted">{t`A manager of the service asks to go live; an operator decides.`}</p>
-        )}
-        {isOperator && isTrial && <Decide visit={visit} isOpen={isOpen} reason={given.reason} errors={errors} />}
-        {isOperator && !isTrial && <End visit={visit} />}
-        <AsCommand command={`herald service set ${service.id} --mode live`} />
-      </>
-    ),
-  }
+  return belowSettings(
+    visit,
+    {
+      title: t`Going live`,
+      lede: isTrial
+        ? t`In trial a service sends to its team and its safelist only. Live, it sends to anyone, within its limits.`
+        : t`This service is live: it sends to anyone, within its limits.`,
+      aside: <ServiceMode service={service} />,
+      done: <Done done={query.get('done')} sentences={saidIn(DONE)} />,
+      errors,
+      not: t`Not sent yet`,
+      command: `herald service set ${service.id} --mode live`,
+    },
+    <>
+      {isTrial && request?.decision === 'declined' && <Declined request={request} />}
+      {isTrial && <Checklist visit={visit} items={items} />}
+      {isTrial && isOpen && <Request visit={visit} request={request} />}
+      {isTrial && !isOpen && visit.may('manage-service') && (
+        <Ask visit={visit} given={given} errors={errors} canAsk={isReady(items)} />
+      )}
+      {isTrial && !visit.may('manage-service') && !isOpen && (
+        <p class="muted">{t`A manager of the service asks to go live; an operator decides.`}</p>
+      )}
+      {isOperator && isTrial && <Decide visit={visit} isOpen={isOpen} reason={given.reason} errors={errors} />}
+      {isOperator && !isTrial && <End visit={visit} />}
+    </>,
+  )
 }
 
 const ITEMS: Readonly<
-  Record<ChecklistItem['key'], { words: ReturnType<typeof mark>; hint: ReturnType<typeof mark>; path: string }>
+  Record<ChecklistItem['key'], { words: Marked; hint: Marked; go: Marked; path: string; permission: Permission }>
 > = {
   template: {
     words: mark('A template'),
     hint: mark('What your messages say. Every message is made from one.'),
+    go: mark('Go to the templates'),
     path: '/templates',
+    permission: 'see-messages',
   },
   sender: {
     words: mark('A live key, or somebody who may send'),
     hint: mark('A program sends with a key of the type live; a person needs the role sender or manager.'),
-    path: '/team',
+    go: mark('Go to the keys'),
+    path: '/keys',
+    permission: 'manage-keys',
   },
   'reply-to': {
     words: mark('A confirmed address for replies'),
     hint: mark('So that answers to your e-mails reach your team. Not needed for text messages.'),
+    go: mark('Go to the addresses'),
     path: '/settings#reply-tos',
+    permission: 'see-service',
   },
   team: {
     words: mark('A team of two'),
     hint: mark('So that somebody can act while the other is away.'),
+    go: mark('Go to the team'),
     path: '/team',
+    permission: 'see-service',
   },
 }
 
@@ -168,9 +164,9 @@ const Checklist = ({ visit, items }: { visit: ServiceVisit; items: readonly Chec
               {say(ITEMS[key].hint)} {!isDone && (needed ? t`Missing, and needed.` : t`Missing, but not needed.`)}
             </p>
           </div>
-          {!isDone && (
+          {!isDone && visit.may(ITEMS[key].permission) && (
             <a class="btn btn-sm" href={visit.url(`/s/${visit.service.id}${ITEMS[key].path}`)}>
-              {t`Open`}
+              {say(ITEMS[key].go)}
             </a>
           )}
         </li>
@@ -278,7 +274,7 @@ function Decide(props: { visit: ServiceVisit; isOpen: boolean; reason: string; e
         {props.isOpen && (
           <Form action={settingsPath(service.id, '/live/decline')}>
             <Textarea
-              label={t`Why not`}
+              label={t`Reason for declining`}
               name="reason"
               rows={3}
               hint={t`They get it by e-mail, and see it here.`}

@@ -2,16 +2,17 @@
 import { readId } from '../../core/id.ts'
 import { addReplyTo, askReplyToAgain } from '../../people/reply-tos.ts'
 import { addOrigin, chooseDefault, dropOrigin } from '../../services/origins.ts'
-import type { Origin, OriginKind } from '../../services/sql/origins.ts'
-import { Card, Empty, Hidden, Icon, PageHead } from '../components/basics.tsx'
-import { AsCommand } from '../components/behind.tsx'
-import { ErrorSummary, Form, Input } from '../components/form.tsx'
+import { listOrigins, type Origin, type OriginKind } from '../../services/sql/origins.ts'
+import { Card, Empty, Hidden, Icon } from '../components/basics.tsx'
+import { usePage } from '../components/context.ts'
+import { Form, Input } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
 import { Badge } from '../components/status.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
-import { t } from '../words/index.ts'
+import { language, rich, t } from '../words/index.ts'
+import { settingsForm } from './form.tsx'
 import { settingsPath } from './rows.tsx'
 
 const PATHS = { 'reply-to': '/reply-to', sender: '/senders' } as const satisfies Record<OriginKind, string>
@@ -59,6 +60,7 @@ export const OriginsCard = (props: { visit: ServiceVisit; kind: OriginKind; orig
                   {
                     head: t`Actions`,
                     hidden: true,
+                    kind: 'num' as const,
                     cell: (origin: Origin) => <Acts origin={origin} path={path} />,
                   },
                 ]
@@ -89,6 +91,7 @@ function State({ origin }: { origin: Origin }) {
 }
 
 function Acts({ origin, path }: { origin: Origin; path(rest: string): string }) {
+  const { url } = usePage()
   const act = (to: string, words: string) => (
     <Form action={path(`/${origin.id}/${to}`)} class="row">
       <button class="btn btn-sm" type="submit">
@@ -98,11 +101,14 @@ function Acts({ origin, path }: { origin: Origin; path(rest: string): string }) 
     </Form>
   )
   return (
-    <div class="row row-tight">
+    <div class="row row-tight row-end">
       {origin.verified_at === null
         ? act('again', t`Send the link again`)
         : !origin.is_default && act('default', t`Make default`)}
-      {act('remove', t`Remove`)}
+      <a class="btn btn-sm" href={url(path(`/${origin.id}/remove`))}>
+        {t`Remove`}
+        <Hidden> {origin.value}</Hidden>
+      </a>
     </div>
   )
 }
@@ -116,7 +122,7 @@ export async function saveReplyTo(visit: ServiceVisit): Promise<Answer> {
   const { parts, actor, service, origin, url } = visit
   const address = visit.form.get('value') ?? ''
   try {
-    await addReplyTo(parts, actor, service.id, { address, console: origin + url('') })
+    await addReplyTo(parts, actor, service.id, { address, console: origin + url(''), language: language() })
     return done(visit, 'reply-to', 'reply-to-asked')
   } catch (error) {
     return form(visit, 'reply-to', address, problemOf(error))
@@ -133,64 +139,79 @@ export async function saveSender(visit: ServiceVisit): Promise<Answer> {
   }
 }
 
-function form({ service, url }: ServiceVisit, kind: OriginKind, value: string, problem: string | undefined): Answer {
+function form(visit: ServiceVisit, kind: OriginKind, value: string, problem: string | undefined): Answer {
   const isReplyTo = kind === 'reply-to'
-  const title = isReplyTo ? t`Add an address for replies` : t`Add a text sender`
-  return {
-    kind: 'page',
-    title: problem ? t`Error: ${title}` : title,
-    width: 'narrow',
-    nav: 'settings',
-    ...(problem && { status: 422 }),
-    body: (
-      <>
-        <PageHead
-          title={title}
-          crumbs={[[t`Settings`, settingsPath(service.id)]]}
-          lede={
-            isReplyTo
-              ? t`Herald sends a link to the address. Messages can use it once somebody there has opened the link.`
-              : t`Recipients see it as the sender of text messages.`
+  return settingsForm(
+    visit,
+    {
+      title: isReplyTo ? t`Add an address for replies` : t`Add a text sender`,
+      lede: isReplyTo
+        ? t`Herald sends a link to the address. Messages can use it once somebody there has opened the link.`
+        : t`Recipients see it as the sender of text messages.`,
+      errors: { value: problem },
+      not: t`Not added yet`,
+      path: `${PATHS[kind]}/new`,
+      button: isReplyTo ? t`Send the link` : t`Add the sender`,
+      command: `herald ${kind} add ${visit.service.id} ${isReplyTo ? 'ADDRESS' : 'SENDER'}`,
+    },
+    <Input
+      name="value"
+      value={value}
+      error={problem}
+      required
+      {...(isReplyTo
+        ? {
+            label: t`Address`,
+            type: 'email',
+            hint: t`One that your team reads, such as permits@example.org.`,
           }
-        />
-        <ErrorSummary errors={{ value: problem }} title={t`Not added yet`} />
-        <Card>
-          <Form action={settingsPath(service.id, `${PATHS[kind]}/new`)}>
-            {isReplyTo ? (
-              <Input
-                label={t`E-mail address`}
-                name="value"
-                type="email"
-                value={value}
-                error={problem}
-                hint={t`One that your team reads, such as permits@example.org.`}
-                required
-              />
-            ) : (
-              <Input
-                label={t`Sender`}
-                name="value"
-                width="md"
-                value={value}
-                error={problem}
-                hint={t`A name of at most 11 letters and digits, a short code, or a phone number. Ask your operator which ones the networks accept.`}
-                required
-              />
-            )}
-            <div class="row">
-              <a class="btn" href={url(settingsPath(service.id))}>
-                {t`Cancel`}
-              </a>
-              <button class="btn btn-primary" type="submit">
-                {isReplyTo ? t`Send the link` : t`Add the sender`}
-              </button>
-            </div>
-          </Form>
-        </Card>
-        <AsCommand command={`herald ${kind} add ${service.id} ${isReplyTo ? 'ADDRESS' : 'SENDER'}`} />
-      </>
-    ),
+        : {
+            label: t`Sender`,
+            width: 'md',
+            hint: t`A name of at most 11 letters and digits, a short code, or a phone number. Ask your operator which ones the networks accept.`,
+          })}
+    />,
+  )
+}
+
+// ——— removing one, after a question ———
+
+const removeQuestion =
+  (kind: OriginKind) =>
+  async (visit: ServiceVisit): Promise<Answer> => {
+    const origin = await found(visit, kind)
+    if (!origin) return notFound(visit.service)
+    const isReplyTo = kind === 'reply-to'
+    return settingsForm(
+      visit,
+      {
+        title: isReplyTo ? t`Remove an address for replies` : t`Remove a text sender`,
+        heading: rich`Remove ${<bdi>{origin.value}</bdi>}?`,
+        lede: isReplyTo
+          ? t`Messages that name this address are refused from now on. Those that were accepted keep it.`
+          : t`Messages that name this sender are refused from now on. Those that were accepted keep it.`,
+        path: `${PATHS[kind]}/${origin.id}/remove`,
+        keep: t`Keep it`,
+        button: isReplyTo ? t`Remove the address` : t`Remove the sender`,
+        isDanger: true,
+        command: `herald ${kind} remove ${visit.service.id} ${origin.id}`,
+      },
+      origin.is_default && (
+        <p>
+          {isReplyTo
+            ? t`It is the default. Replies go to the address that e-mails come from until another one is the default.`
+            : t`It is the default. Text messages come from the sender of the installation until another one is the default.`}
+        </p>
+      ),
+    )
   }
+
+export const removeReplyTo = removeQuestion('reply-to')
+export const removeSender = removeQuestion('sender')
+
+async function found({ parts, service, params }: ServiceVisit, kind: OriginKind): Promise<Origin | undefined> {
+  const id = readId(params.id)
+  return (await listOrigins(parts.db.sql, kind, service.id)).find(one => one.id === id)
 }
 
 // ——— what the buttons of a row do ———
@@ -198,7 +219,10 @@ function form({ service, url }: ServiceVisit, kind: OriginKind, value: string, p
 export const replyToAgain = async (visit: ServiceVisit): Promise<Answer> => {
   const id = readId(visit.params.id)
   if (!id) return notFound(visit.service)
-  await askReplyToAgain(visit.parts, visit.actor, visit.service.id, id, visit.origin + visit.url(''))
+  await askReplyToAgain(visit.parts, visit.actor, visit.service.id, id, {
+    console: visit.origin + visit.url(''),
+    language: language(),
+  })
   return done(visit, 'reply-to', 'reply-to-again')
 }
 

@@ -99,7 +99,7 @@ export async function settingsPage(visit: ServiceVisit): Promise<Answer> {
             <Setting name={t`International numbers`} change={change('international')}>
               {service.may_send_international ? t`Yes` : t`No`}
             </Setting>
-            <Setting name={t`Home country`} change={change('country')}>
+            <Setting name={t`Home country`} change={change('home_country')}>
               {countryWords(service.home_country ?? parts.config.homeCountry, language())}
               {service.home_country === null && <span class="muted"> {t`as for the whole installation`}</span>}
             </Setting>
@@ -108,7 +108,7 @@ export async function settingsPage(visit: ServiceVisit): Promise<Answer> {
         <OriginsCard visit={visit} kind="sender" origins={senders} />
         <Card id="limits" title={t`Limits and privacy`} body={false}>
           <dl>
-            <Setting name={t`A day`} change={limits} by={byOperator}>
+            <Setting name={t`Daily limits`} change={limits} by={byOperator}>
               {t`${formats.number(dailyLimit(service, 'email'))} e-mails, ${formats.number(dailyLimit(service, 'sms'))} text messages`}
             </Setting>
             <Setting name={t`Requests`} change={limits} by={byOperator}>

@@ -465,7 +465,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     form: ({ name }) => ({
       name,
       files: 'files',
-      country: 'gb',
+      home_country: 'gb',
       email_retention_days: '8',
       sms_retention_days: '7',
     }),
@@ -489,6 +489,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     order: 1,
   },
   'POST /s/:service/settings/reply-to/:id/default': { kind: 'act', ids: ({ settings }) => ({ id: settings.replyTo }) },
+  'GET /s/:service/settings/reply-to/:id/remove': { kind: 'page', ids: ({ settings }) => ({ id: settings.replyTo }) },
   'POST /s/:service/settings/reply-to/:id/remove': {
     kind: 'act',
     ids: ({ settings }) => ({ id: settings.replyTo }),
@@ -497,6 +498,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'GET /s/:service/settings/senders/new': { kind: 'page' },
   'POST /s/:service/settings/senders/new': { kind: 'act', form: () => ({ value: 'PERMITS' }) },
   'POST /s/:service/settings/senders/:id/default': { kind: 'act', ids: ({ settings }) => ({ id: settings.other }) },
+  'GET /s/:service/settings/senders/:id/remove': { kind: 'page', ids: ({ settings }) => ({ id: settings.sender }) },
   'POST /s/:service/settings/senders/:id/remove': {
     kind: 'act',
     ids: ({ settings }) => ({ id: settings.sender }),

@@ -1,7 +1,6 @@
 /** Settings, changes, and the operator's pages. */
 export const settings = {
   'A confirmed address for replies': 'Une adresse de réponse confirmée',
-  'A day': 'Par jour',
   'A few sentences for the operator. Name no recipients.':
     'Quelques phrases pour l’opérateur. Ne nommez aucun destinataire.',
   'A link is on its way to the address. Once somebody there has opened it, messages can use the address.':
@@ -283,7 +282,6 @@ export const settings = {
   'Who changed what. Nobody can change or delete these lines.':
     'Qui a modifié quoi. Personne ne peut changer ni supprimer ces lignes.',
   Why: 'Pourquoi',
-  'Why not': 'Pourquoi pas',
   'Without one, replies go to the address that e-mails come from, which nobody may read.':
     'Sans elle, les réponses vont à l’adresse d’envoi des courriels, que personne ne lit peut-être.',
   'Without one, text messages come from the sender of the installation.':
@@ -332,4 +330,33 @@ export const settings = {
   '{1} s': '{1} s',
   '{1} service asks to go live': '{1} service demande sa mise en service',
   '{1} services ask to go live': '{1} services demandent leur mise en service',
+  'Daily limits': 'Limites par jour',
+  'Safelist changed': 'Liste autorisée modifiée',
+  format: 'format',
+  changed: 'modifié',
+  'confirmed again': 'confirmé de nouveau',
+  'e-mail link': 'lien par courriel',
+  passkey: 'clé d’accès',
+  'single sign-on': 'authentification unique',
+  signed: 'signé',
+  'callback with a token': 'rappel avec un jeton',
+  active: 'actif',
+  suspended: 'suspendu',
+  'Go to the templates': 'Aller aux modèles',
+  'Go to the keys': 'Aller aux clés',
+  'Go to the addresses': 'Aller aux adresses',
+  'Go to the team': 'Aller à l’équipe',
+  'Reason for declining': 'Motif du refus',
+  'Remove an address for replies': 'Retirer une adresse de réponse',
+  'Remove a text sender': 'Retirer un expéditeur de SMS',
+  'Messages that name this address are refused from now on. Those that were accepted keep it.':
+    'Les messages qui nomment cette adresse sont refusés désormais. Ceux qui ont été acceptés la gardent.',
+  'Messages that name this sender are refused from now on. Those that were accepted keep it.':
+    'Les messages qui nomment cet expéditeur sont refusés désormais. Ceux qui ont été acceptés le gardent.',
+  'Remove the address': 'Retirer l’adresse de réponse',
+  'Remove the sender': 'Retirer l’expéditeur',
+  'It is the default. Replies go to the address that e-mails come from until another one is the default.':
+    'C’est l’adresse par défaut. Les réponses iront à l’adresse d’envoi des courriels tant qu’une autre n’est pas choisie par défaut.',
+  'It is the default. Text messages come from the sender of the installation until another one is the default.':
+    'C’est l’expéditeur par défaut. Les SMS partiront de l’expéditeur de l’installation tant qu’un autre n’est pas choisi par défaut.',
 }
