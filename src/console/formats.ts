@@ -16,6 +16,8 @@ export type Formats = {
   day(at: Timestamp): string
   /** "14:32". */
   clock(at: Timestamp): string
+  /** "14:32:08". */
+  time(at: Timestamp): string
   /** "38 s ago", "5 min ago"; from an hour on like `brief`. */
   ago(at: Timestamp): string
   /** 1,234 */
@@ -189,6 +191,7 @@ export function createFormats(timeZone: string | null, now: () => number, langua
       return `${shortWeekday(then)} ${shortDay(then)}`
     },
     clock: at => clock(local(millisOf(at))),
+    time: at => seconds(local(millisOf(at))),
     ago(at) {
       const passed = now() - millisOf(at)
       if (passed < 0 || passed >= HOUR_MS) return brief(at)

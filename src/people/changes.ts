@@ -9,7 +9,9 @@ import type { Sql } from '../db/connect.ts'
 import { namesOf as keyNames } from '../keys/sql.ts'
 import { originNames } from '../services/sql/origins.ts'
 import { memberNames, namesOf as serviceNames } from '../services/sql.ts'
+import { folderNames } from '../templates/sql/folders.ts'
 import { templateNames } from '../templates/sql/names.ts'
+import { invitedNames } from './sql/invitations.ts'
 import { namesOf } from './sql/people.ts'
 
 export type Change = AuditEntry & {
@@ -102,7 +104,9 @@ const SUBJECTS: readonly (readonly [pattern: RegExp, look: Look])[] = [
   [/^service /, serviceNames],
   [/^(member|role) /, memberNames],
   [/reply-to|sender/, originNames],
-  [/^(person|operator|account|address) /, namesOf],
+  [/^folder /, folderNames],
+  [/^person invited|^invitation /, invitedNames],
+  [/^(person|operator|account|address|sign-in link) /, namesOf],
 ]
 
 const lookFor = (action: Action) => SUBJECTS.find(([pattern]) => pattern.test(action))?.[1]

@@ -1,10 +1,10 @@
 // The audit log as people read it, of one service or of the installation: filters, lines, cursors, download.
 import type { From, Wanted } from '../../audit/sql.ts'
-import { fromMicros } from '../../core/clock.ts'
+import { fromMicros, zulu } from '../../core/clock.ts'
 import { readId } from '../../core/id.ts'
 import type { Change, ChangePage } from '../../people/changes.ts'
 import { startOfDay } from '../../statistics/days.ts'
-import { Card, Empty, Icon, Time } from '../components/basics.tsx'
+import { Card, Empty, Icon } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { FilterSelect, Filters, Pager, Table } from '../components/list.tsx'
 import type { SignedInVisit } from '../page.ts'
@@ -122,6 +122,7 @@ export function ChangeList(props: { path: string; given: GivenFilters; page: Cha
           caption={t`Changes, newest first`}
           rows={changes}
           keyOf={({ id }) => `change-${id}`}
+          groupOf={({ at }) => formats.date(at)}
           columns={[
             {
               head: t`What`,
@@ -129,12 +130,21 @@ export function ChangeList(props: { path: string; given: GivenFilters; page: Cha
                 <>
                   <strong>{actionWords(change.action)}</strong>
                   <span class="sub">
-                    <bdi>{subOf(change, formats)}</bdi>
+                    <Subject change={change} isLinked={!props.withService} />
                   </span>
                 </>
               ),
             },
-            { head: t`When`, kind: 'status', class: 'nowrap', cell: ({ at }) => <Time at={at} /> },
+            {
+              head: t`When`,
+              kind: 'status',
+              class: 'nowrap',
+              cell: ({ at }) => (
+                <time dateTime={zulu(at)} title={formats.full(at)}>
+                  {formats.time(at)}
+                </time>
+              ),
+            },
             { head: t`Who`, cell: change => whoWords(change) },
             ...(props.withService
               ? [
@@ -159,9 +169,41 @@ export function ChangeList(props: { path: string; given: GivenFilters; page: Cha
   )
 }
 
-/** The name of what was changed, else its id; then what is different. */
-const subOf = ({ subject, subject_id, detail, service_id }: Change, formats: Parameters<typeof detailWords>[1]) =>
-  [subject_id === service_id ? '' : (subject ?? subject_id), detailWords(detail, formats)].filter(Boolean).join(', ')
+/** Where a subject that has no name is looked at, below the page of its service. */
+const PAGES: readonly (readonly [action: RegExp, path: string])[] = [
+  [/^message (sent|cancelled)/, 'messages'],
+  [/^job /, 'jobs'],
+  [/^webhook (?!removed)/, 'webhooks'],
+]
+
+/**
+ * The name of what was changed, then what is different. A message, a job or an endpoint has no name: then the first characters of its
+ * id, which commands accept. Operators cannot open it.
+ */
+function Subject({ change, isLinked }: { change: Change; isLinked: boolean }) {
+  const { url, formats } = usePage()
+  const { subject, subject_id, service_id, action, detail } = change
+  const page = PAGES.find(([pattern]) => pattern.test(action))?.[1]
+  const words = detailWords(detail, subject, formats)
+  const short = <code>{subject_id.slice(0, 8)}</code>
+  const name =
+    subject !== null && subject_id !== service_id ? (
+      <bdi>{subject}</bdi>
+    ) : page && service_id !== null ? (
+      isLinked ? (
+        <a href={url(`/s/${service_id}/${page}/${subject_id}`)}>{short}</a>
+      ) : (
+        short
+      )
+    ) : null
+  return (
+    <>
+      {name}
+      {name && words && ', '}
+      <bdi>{words}</bdi>
+    </>
+  )
+}
 
 export function whoWords({ actor_kind, actor_id, who }: Change) {
   if (actor_kind === 'key') return rich`Key ${<bdi>{who ?? actor_id}</bdi>}`

@@ -1,6 +1,9 @@
 // What was done, in words: the title of a line of the audit log and its details.
 import type { Action } from '../../audit/sql.ts'
+import { readId } from '../../core/id.ts'
 import type { Formats } from '../formats.ts'
+import { TYPES } from '../keys/types.ts'
+import { ROLE_NAMES } from '../team/roles.ts'
 import { type Marked, mark, say, t } from '../words/index.ts'
 
 export const GROUPS = {
@@ -44,6 +47,7 @@ const ACTS: Readonly<Partial<Record<Action, readonly [group: Group, words: Marke
   'sender added': ['settings', mark('Text sender added')],
   'sender removed': ['settings', mark('Text sender removed')],
   'default sender chosen': ['settings', mark('Default text sender chosen')],
+  'safelist changed': ['settings', mark('Safelist changed')],
   'message cancelled': ['messages', mark('Message cancelled')],
   'message sent': ['messages', mark('Message sent')],
   'message sent again': ['messages', mark('Copy of a message sent')],
@@ -128,23 +132,45 @@ const NAMES: Readonly<Record<string, Marked>> = {
   recipients: mark('with recipients'),
   method: mark('by'),
   by: mark('by'),
+  format: mark('format'),
+  changed: mark('changed'),
+  added: mark('added'),
+  removed: mark('removed'),
+  again: mark('confirmed again'),
+  from: mark('from'),
+  to: mark('to'),
+}
+
+/** Values that are words of the program, by the name that they stand under. */
+const VALUES: Readonly<Record<string, Readonly<Record<string, Marked>>>> = {
+  role: ROLE_NAMES,
+  mode: { live: mark('Live'), trial: mark('Trial') },
+  key_type: { normal: TYPES.normal.words, team: TYPES.team.words, test: TYPES.test.words },
+  method: { link: mark('e-mail link'), passkey: mark('passkey'), 'single-sign-on': mark('single sign-on') },
+  format: { standard: mark('signed'), callback: mark('callback with a token') },
+  state: { active: mark('active'), suspended: mark('suspended'), archived: mark('archived') },
 }
 
 const MOST_VALUE = 300
 
-function valueWords(value: unknown, formats: Formats): string {
+function valueWords(name: string, value: unknown, formats: Formats): string {
+  const known = typeof value === 'string' ? VALUES[name]?.[value] : undefined
+  if (known) return say(known)
   if (value === null) return t`usual`
   if (typeof value === 'boolean') return value ? t`yes` : t`no`
   if (typeof value === 'number') return formats.number(value)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const isList = Array.isArray(value) && value.every(one => typeof one === 'string')
+  const text = typeof value === 'string' ? value : isList ? value.join(', ') : JSON.stringify(value)
   return text.length > MOST_VALUE ? `${text.slice(0, MOST_VALUE)}…` : text
 }
 
-/** "mode: live, e-mails a day: 10,000". */
-export const detailWords = (detail: object | null, formats: Formats): string =>
+/** "mode: live, e-mails a day: 10,000". `subject`: its name, which is not repeated. */
+export const detailWords = (detail: object | null, subject: string | null, formats: Formats): string =>
   Object.entries(detail ?? {})
+    // Ids of sessions and folders say nothing to people; the download has them.
+    .filter(([, value]) => readId(value) === null && (subject === null || value !== subject))
     .map(([name, value]) => {
       const known = NAMES[name]
-      return `${known ? say(known) : name.replaceAll('_', ' ')}: ${valueWords(value, formats)}`
+      return `${known ? say(known) : name.replaceAll('_', ' ')}: ${valueWords(name, value, formats)}`
     })
     .join(', ')

@@ -26,11 +26,14 @@ export function Table<R>(props: {
   columns: readonly Column<R>[]
   rows: readonly R[]
   keyOf?(row: R): string
+  /** The heading of a group of rows that follow each other, such as their day. */
+  groupOf?(row: R): string
   /** On phones only the first lines of a card have labels. */
   brief?: boolean
   [data: `data-${string}`]: string | undefined
 }) {
-  const { caption, columns, rows, keyOf, brief, ...rest } = props
+  const { caption, columns, rows, keyOf, groupOf, brief, ...rest } = props
+  const isFirstOf = (group: string, at: number) => at === 0 || groupOf?.(rows[at - 1] as R) !== group
   return (
     <table role="table" class={brief ? 'table table-brief' : 'table'} {...rest}>
       <caption class="vh">{caption}</caption>
@@ -49,9 +52,21 @@ export function Table<R>(props: {
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((row, at) => (
-          <Row key={keyOf?.(row) ?? at} columns={columns} row={row} {...(keyOf && { id: keyOf(row) })} />
-        ))}
+        {rows.map((row, at) => {
+          const group = groupOf?.(row)
+          return (
+            <>
+              {group !== undefined && isFirstOf(group, at) && (
+                <tr role="row" class="table-group" key={group}>
+                  <th role="rowheader" scope="rowgroup" colSpan={columns.length}>
+                    {group}
+                  </th>
+                </tr>
+              )}
+              <Row key={keyOf?.(row) ?? at} columns={columns} row={row} {...(keyOf && { id: keyOf(row) })} />
+            </>
+          )
+        })}
       </tbody>
     </table>
   )

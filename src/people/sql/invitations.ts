@@ -20,6 +20,13 @@ export type Invitation = {
 
 const columns = part`id, service_id, email_address, role, invited_by, created_at, expires_at`
 
+/** Who is invited, by the id of the invitation. */
+export async function invitedNames(sql: Sql, ids: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<Pick<Invitation, 'id' | 'email_address'>>`
+    select id, email_address from invitations where id = any (${ids}::uuid[])`
+  return new Map(rows.map(({ id, email_address }) => [id, email_address]))
+}
+
 export type NewInvitation = Omit<Invitation, 'created_at'> & { token_digest: Buffer }
 
 /** Invites, or invites again: the link of the mail before is worth nothing then. */

@@ -9,6 +9,12 @@ export type Folder = { id: Id; service_id: Id; parent_id: Id | null; name: strin
 /** `templates`: in this folder itself, without archived ones. */
 export type ListedFolder = Folder & { templates: number }
 
+/** Names of folders of any service, by id. */
+export async function folderNames(sql: Sql, ids: readonly Id[]): Promise<Map<Id, string>> {
+  const rows = await sql<{ id: Id; name: string }>`select id, name from folders where id = any (${ids}::uuid[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Until the end of the transaction nobody else changes the folders of the service. */
 export const lockFoldersOf = (sql: Sql, service: Id) => sql`
   select pg_advisory_xact_lock(60110017, hashtext(${service}))`
