@@ -162,6 +162,43 @@ describe.skipIf(!BROWSER)('the captured inbox', { timeout: 120_000 }, () => {
     ])
   })
 
+  test('the key Delete asks about the message that has the focus, else about the open one', async () => {
+    await send('kept@example.org', values)
+    await send('deleted@example.org', values)
+    const page = await openAs('manager', inbox())
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          return page.locator('.mails li').count()
+        },
+        { interval: 300, timeout: 20_000 },
+      )
+      .toBe(2)
+    const asked = page.locator('#delete-listed')
+    await page.keyboard.press('Delete')
+    expect(await asked.isVisible()).toBe(false)
+    const names = await page.locator('.mails a bdi:first-of-type').allInnerTexts()
+    const at = names.findIndex(name => name.includes('deleted@example.org'))
+    for (let one = 0; one <= at; one++) await page.keyboard.press('j')
+    await page.keyboard.press('Delete')
+    await asked.getByText('deleted@example.org').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await asked.isVisible()).toBe(false)
+    expect(await page.locator(':focus').innerText()).toContain('deleted@example.org')
+    await page.keyboard.press('Delete')
+    await asked.getByRole('button', { name: 'Delete the message' }).click()
+    await page.getByText('The message is deleted from the inbox.').waitFor()
+    expect(await page.locator('.mails').innerText()).not.toContain('deleted@example.org')
+    await page.locator('.mails a').first().click()
+    await page.locator('main h1').click()
+    await page.keyboard.press('Delete')
+    await asked.getByText('kept@example.org').waitFor()
+    await asked.getByRole('button', { name: 'Keep it' }).click()
+    expect(await page.locator('.mails li').count()).toBe(1)
+    expect(complaints()).toEqual([])
+  })
+
   test('an operator sees mails of Herald itself, and no messages of services', async () => {
     const page = await openAs('operator', '/operator/inbox')
     const mails = await page.locator('.mails a').allInnerTexts()

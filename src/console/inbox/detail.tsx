@@ -40,7 +40,7 @@ export function Detail(props: Shown) {
   return (
     <article id="message" aria-labelledby="mail-subject" tabIndex={-1}>
       <div class="card-body stack">
-        <div class="row row-between">
+        <div class="mail-head">
           <h2 id="mail-subject" dir="auto">
             {isEmail ? content.email.subject || t`Without a subject` : t`Text message`}
           </h2>
@@ -106,26 +106,33 @@ function DeleteDialog({ place, given, message }: Shown) {
         <span class="vh">{t`Delete this message`}</span>
       </button>
       <Dialog id="delete" title={t`Delete this message?`}>
-        <p>
-          {place.service
-            ? t`It goes from the inbox, for everybody. Its page in the list of messages stays.`
-            : t`It goes from the inbox, for everybody.`}
-        </p>
-        <Form action={`${place.base}/${message.id}/delete`} class="row">
-          {Object.entries(given).map(([name, value]) => (
-            <input key={name} type="hidden" name={name} value={value} />
-          ))}
-          <button class="btn" type="button" popovertarget="delete" popovertargetaction="hide">
-            {t`Keep it`}
-          </button>
-          <button class="btn btn-danger" type="submit">
-            {t`Delete the message`}
-          </button>
-        </Form>
+        <DeleteForm dialog="delete" action={`${place.base}/${message.id}/delete`} {...{ place, given }} />
       </Dialog>
     </>
   )
 }
+
+/** What the dialog `dialog` says and asks. */
+export const DeleteForm = (props: { dialog: string; action: string; place: InboxPlace; given: Given }) => (
+  <>
+    <p>
+      {props.place.service
+        ? t`It goes from the inbox, for everybody. Its page in the list of messages stays.`
+        : t`It goes from the inbox, for everybody.`}
+    </p>
+    <Form action={props.action} class="row">
+      {Object.entries(props.given).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <button class="btn" type="button" popovertarget={props.dialog} popovertargetaction="hide" autofocus>
+        {t`Keep it`}
+      </button>
+      <button class="btn btn-danger" type="submit">
+        {t`Delete the message`}
+      </button>
+    </Form>
+  </>
+)
 
 function EmailViews(props: Shown & { email: EmailMessage }) {
   const { visit, place, given, message, source, email } = props

@@ -13,7 +13,7 @@ import { Dialog } from '../components/overlays.tsx'
 import { notFound } from '../errors.tsx'
 import type { Answer, Handler, SignedInVisit } from '../page.ts'
 import { plural, t } from '../words/index.ts'
-import { Detail, isView, type View } from './detail.tsx'
+import { DeleteForm, Detail, isView, type View } from './detail.tsx'
 import {
   appOf,
   type Given,
@@ -164,7 +164,7 @@ function Inbox(props: Shown) {
               </form>
               {isFiltered && <Filtered {...props} />}
               {messages.length > 0 ? (
-                <ul class="mails">
+                <ul class="mails" data-delete-by="delete-listed">
                   {messages.map(one => (
                     <li key={one.id}>
                       <Mail {...{ visit, place, given }} mail={one} isOpen={one.id === message?.id} />
@@ -194,6 +194,7 @@ function Inbox(props: Shown) {
           </div>
         )}
       </div>
+      {messages.length > 0 && <DeleteListed place={place} given={given} />}
       <Behind place={place} id={message?.id ?? null} />
     </>
   )
@@ -233,6 +234,7 @@ function Mail(props: { visit: SignedInVisit; place: InboxPlace; given: Given; ma
   return (
     <a
       href={`${visit.url(pathOf(place, mail.id, given))}#message`}
+      data-delete={visit.url(`${place.base}/${mail.id}/delete`)}
       {...(isOpen && { 'aria-current': 'true' as const })}
     >
       <span class={mail.seen || isOpen ? 'clip' : 'clip unread'}>
@@ -251,6 +253,18 @@ function Mail(props: { visit: SignedInVisit; place: InboxPlace; given: Given; ma
     </a>
   )
 }
+
+/** The script opens it for a message of the list. */
+const DeleteListed = ({ place, given }: { place: InboxPlace; given: Given }) => (
+  <Dialog id="delete-listed" title={t`Delete this message?`}>
+    <p>
+      <strong>
+        <bdi data-delete-name="" />
+      </strong>
+    </p>
+    <DeleteForm dialog="delete-listed" action={place.base} {...{ place, given }} />
+  </Dialog>
+)
 
 const EmptyDialog = ({ place }: { place: InboxPlace }) => (
   <>

@@ -186,4 +186,5 @@ export const common = {
   'Ask a manager of the service to invite you.': 'Demandez à un gestionnaire du service de vous inviter.',
   'My role': 'Mon rôle',
   Copied: 'Copié',
+  Del: 'Suppr',
 }

@@ -75,4 +75,5 @@ export const inbox = {
   '{1}, not stored any more': '{1}, n’est plus conservé',
   '{1} byte': '{1} octet',
   '{1} bytes': '{1} octets',
+  'Delete the captured message': 'Supprimer le message capturé',
 }
