@@ -307,15 +307,49 @@ describe('webhooks', () => {
     [{ url: '' }, 'Enter the address of your program'],
     [{ url: 'https://10.0.0.1/x' }, 'The address must not be an address inside a network'],
     [{ url: 'ftp://example.org' }, 'The address must begin with'],
-    [{ batch: '1000' }, 'batch must be a number from 1 to 100'],
+    [{ batch: '1000' }, 'Enter a whole number from 1 to 100.'],
     [{ events: 'some' }, 'Choose at least one type of event'],
     [{ format: 'callback' }, 'Enter the token'],
-    [{ format: 'callback', token: 'short' }, 'token must have 10 to 500 characters'],
+    [{ format: 'callback', token: 'short' }, 'Enter 10 to 500 letters, digits and signs of ASCII'],
+    [
+      { format: 'callback', token: 'long enough'.replace(' ', '-'), events: 'some', types: 'job.finished' },
+      'A callback tells only the final statuses',
+    ],
   ])('%j is refused at its field', async (wrong, sentence) => {
     const { page } = await add(wrong)
     expect(page.status).toBe(422)
     expect(page.text).toContain('<title>Error: Add an endpoint')
     expect(plain(page.text)).toContain(sentence)
+  })
+
+  test.each([
+    [{ url: 'https://10.0.0.1/x' }, 'url', 'L’adresse ne doit pas être interne à un réseau'],
+    [{ url: 'ftp://example.org' }, 'url', 'L’adresse doit commencer par https:// ou http://'],
+    [{ batch: '1000' }, 'batch', 'Saisissez un nombre entier de 1 à 100.'],
+    [{ format: 'callback', token: 'short' }, 'token', 'Saisissez de 10 à 500 lettres'],
+  ])('%j is refused at its field in French, too', async (wrong, name, sentence) => {
+    const id = field((await get('/webhooks/new')).text, 'id')
+    const form = { id, url: receiver.url, key_type: 'normal', format: 'standard', batch: '1', events: 'all', ...wrong }
+    const page = await here.request(developer, `${at}/webhooks/new`, { form, headers: { 'accept-language': 'fr' } })
+    expect(page.status).toBe(422)
+    expect(page.text).toContain(`<a href="#${name}">${sentence}`)
+    expect(page.text).toMatch(new RegExp(`id="${name}-error"[^>]*>.*?${sentence.slice(0, 20)}`, 's'))
+  })
+
+  test('the time of a replay is refused with the same words in French', async () => {
+    const id = here.planted.service.webhooks.active
+    const replay = (from: string) =>
+      here.request(developer, `${at}/webhooks/${id}/replay`, { form: { from }, headers: { 'accept-language': 'fr' } })
+    const wrong = await replay('hier')
+    expect([wrong.status, wrong.text.includes('Saisissez un moment tel que 2026-11-02T09:15:00Z.')]).toEqual([422, true])
+    const ahead = await replay('2999-01-01T00:00:00Z')
+    expect([ahead.status, ahead.text.includes('Saisissez un moment passé.')]).toEqual([422, true])
+  })
+
+  test('an attempt with several events says that it shows the first', async () => {
+    const { text } = await get(`/webhooks/${here.planted.service.webhooks.active}`)
+    expect(text).toContain('This request had 2 events. The first one is shown.')
+    expect(text).toContain('Send the first event again')
   })
 
   test('a callback has a token that nobody sees again', async () => {

@@ -259,7 +259,11 @@ function FailuresCard({ visit, job }: { visit: ServiceVisit; job: WholeJob }) {
         canRepeat && (
           <a class="btn btn-sm" href={url(`/s/${service.id}/jobs/${job.id}/again`)}>
             <Icon name="repeat" />
-            {t`Send ${formats.number(again.messages)} again`}
+            {plural(
+              again.messages,
+              t`Send ${formats.number(again.messages)} message again`,
+              t`Send ${formats.number(again.messages)} messages again`,
+            )}
           </a>
         )
       }
@@ -284,7 +288,7 @@ function FailuresCard({ visit, job }: { visit: ServiceVisit; job: WholeJob }) {
           {
             head: t`What to do`,
             cell: ({ meaning }: Failures) =>
-              meaning ? fromNoun(`${capital(meaning.advice)}.`) : t`Open one of them to see what happened.`,
+              meaning ? <>{fromNoun(capital(meaning.advice))}.</> : t`Open one of them to see what happened.`,
           },
         ]}
       />
@@ -313,10 +317,10 @@ function Details({ visit, job }: { visit: ServiceVisit; job: WholeJob }) {
               t`File`,
               <>
                 <a href={url(`${path}/file`)}>{t`Download the rows as CSV`}</a>
-                <span class="hint">{t`Columns that the template does not use are not kept.`}</span>
+                <div class="hint">{t`Columns that the template does not use are not kept.`}</div>
               </>,
             ],
-          job.isKept && [t`Messages are kept until`, formats.full(until).split(',')[0] ?? ''],
+          job.isKept && [t`Messages are kept until`, formats.date(until)],
         ]}
       />
     </Card>

@@ -86,7 +86,15 @@ export function Keys({ visit, keys }: { visit: ServiceVisit; keys: readonly Show
           {
             head: t`Last used`,
             kind: 'num',
-            cell: ({ last_used_at }) => (last_used_at === null ? t`Never` : <Used at={last_used_at} />),
+            cell: ({ id, name, last_used_at }) =>
+              last_used_at === null ? (
+                t`Never`
+              ) : (
+                <a href={url(`/s/${service.id}/requests?key=${id}`)}>
+                  <Time at={last_used_at} />
+                  <Hidden> {rich`requests of ${<bdi>{name}</bdi>}`}</Hidden>
+                </a>
+              ),
           },
           { head: t`Ends`, kind: 'num', cell: key => <Ends visit={visit} shown={key} /> },
           {
@@ -151,8 +159,6 @@ function State({ shown: { key_type, isOver, revoked_at } }: { shown: Shown }) {
     </Badge>
   )
 }
-
-const Used = ({ at }: { at: string }) => <Time at={at} />
 
 const DAY_MS = 86_400_000
 /** Somebody should replace it. */

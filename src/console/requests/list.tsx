@@ -11,7 +11,7 @@ import { FilterSelect, Filters, Pager, Table } from '../components/list.tsx'
 import { Badge } from '../components/status.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { plural, t } from '../words/index.ts'
-import { known } from '../words/nouns.tsx'
+import { fromNoun } from '../words/nouns.tsx'
 
 const PAGE = 50
 const CLASSES: Readonly<Record<string, StatusClass>> = { '2xx': 200, '4xx': 400, '5xx': 500 }
@@ -136,8 +136,8 @@ function Called({ row }: { row: ShownRequest }) {
       </span>
       {row.error && (
         <span class="sub">
-          {row.error}
-          {row.reason && <>: {known(row.reason)}</>}
+          <span lang="en">{row.error}</span>
+          {row.reason && <>: {fromNoun(row.reason)}</>}
         </span>
       )}
     </>

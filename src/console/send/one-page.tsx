@@ -4,14 +4,13 @@ import { CHANNELS } from '../../channels/index.ts'
 import { shows } from '../../rendering/placeholders.ts'
 import { type Placeholder, placeholdersOf } from '../../templates/draft.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
-import { Icon, More, PageHead } from '../components/basics.tsx'
+import { Icon, More } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
-import { ErrorSummary, Field, type FieldErrors, FormToken, Input, Select } from '../components/form.tsx'
+import { Field, type FieldErrors, FormToken, Input, Select } from '../components/form.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
-import { templatePath } from '../templates/paths.ts'
-import { rich, t } from '../words/index.ts'
-import { ModeNotice, ToTabs } from './choose.tsx'
+import { t } from '../words/index.ts'
 import { type Given, isEmail, nameField, textOf, valueField } from './given.ts'
+import { sendPage } from './head.tsx'
 import { sendPath } from './paths.ts'
 import { PreviewParts, previewOf } from './preview.tsx'
 import { Left, roomFor } from './room.tsx'
@@ -31,72 +30,49 @@ export async function onePage(
     roomFor(visit, template.type),
     originsOf(visit, template),
   ])
-  const isWrong = Object.keys(errors).length > 0
-  const title = t`Send one message`
-  return {
-    kind: 'page',
-    title: isWrong ? t`Error: ${title}` : title,
-    nav: 'send',
-    ...(status !== undefined && { status }),
-    body: (
-      <>
-        <PageHead
-          title={title}
-          crumbs={[[t`Send`, sendPath(service.id, 'one')]]}
-          lede={
-            <>
-              {rich`Template ${(
-                <a href={url(templatePath(service.id, template.id))}>
-                  <bdi>{template.name}</bdi>
-                </a>
-              )}, version ${template.version}.`}{' '}
-              <a href={url(sendPath(service.id, 'one'))}>{t`Choose another one`}</a>
-            </>
-          }
-        />
-        <ToTabs visit={visit} to="one" template={template.id} />
-        <ErrorSummary errors={errors} title={t`Not sent yet`} />
-        {notice}
-        <ModeNotice visit={visit} channel={template.type} />
-        <form
-          method="post"
-          class="cols-even"
-          action={url(sendPath(service.id, 'one'))}
-          noValidate
-          data-editor={url(`/s/${service.id}/send/live`)}
-        >
-          <FormToken />
-          <input type="hidden" name="template" value={template.id} />
-          {/* Enter in a field presses the first button of the form. */}
-          <button name="act" value="check" hidden />
-          <div class="form">
-            <Recipient template={template} given={given} error={errors.to} />
-            <Values template={template} given={given} errors={errors} />
-            <WhenFields when={given.when} errors={errors} now={visit.parts.clock.now()} />
-            <Options template={template} given={given} errors={errors} origins={origins} />
-            <div class="row">
-              <button class="btn btn-primary" name="act" value="check">
-                {t`Check the message`}
-              </button>
-              <a class="btn btn-quiet" href={url(`/s/${service.id}`)}>{t`Cancel`}</a>
-            </div>
+  return sendPage(
+    visit,
+    template,
+    { to: 'one', title: t`Send one message`, status, errors, not: t`Not sent yet`, notice },
+    <>
+      <form
+        method="post"
+        class="cols-even"
+        action={url(sendPath(service.id, 'one'))}
+        noValidate
+        data-editor={url(`/s/${service.id}/send/live`)}
+      >
+        <FormToken />
+        <input type="hidden" name="template" value={template.id} />
+        {/* Enter in a field presses the first button of the form. */}
+        <button name="act" value="check" hidden />
+        <div class="form">
+          <Recipient template={template} given={given} error={errors.to} />
+          <Values template={template} given={given} errors={errors} />
+          <WhenFields when={given.when} errors={errors} now={visit.parts.clock.now()} />
+          <Options template={template} given={given} errors={errors} origins={origins} />
+          <div class="row">
+            <button class="btn btn-primary" name="act" value="check">
+              {t`Check the message`}
+            </button>
+            <a class="btn btn-quiet" href={url(`/s/${service.id}`)}>{t`Cancel`}</a>
           </div>
-          <div class="stack">
-            <div class="row row-between">
-              <h2>{t`Preview`}</h2>
-              <button class="btn btn-sm" name="act" value="preview">
-                <Icon name="repeat" />
-                {t`Update preview`}
-              </button>
-            </div>
-            <PreviewParts template={template} previewed={previewed} />
-            <Left room={room} />
+        </div>
+        <div class="stack">
+          <div class="row row-between">
+            <h2>{t`Preview`}</h2>
+            <button class="btn btn-sm" name="act" value="preview">
+              <Icon name="repeat" />
+              {t`Update preview`}
+            </button>
           </div>
-        </form>
-        <AsCurl method="POST" path={`/v2/notifications/${template.type}`} body={callOf(template)} />
-      </>
-    ),
-  }
+          <PreviewParts template={template} previewed={previewed} />
+          <Left room={room} />
+        </div>
+      </form>
+      <AsCurl method="POST" path={`/v2/notifications/${template.type}`} body={callOf(template)} />
+    </>,
+  )
 }
 
 /** Values of the page never stand in it. */

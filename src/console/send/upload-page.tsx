@@ -5,15 +5,14 @@ import { namesOf } from '../../rendering/placeholders.ts'
 import { list } from '../../sheets/read.ts'
 import { LIMITS, type Sheet } from '../../sheets/sheet.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
-import { Card, Icon, More, PageHead, Time } from '../components/basics.tsx'
+import { Card, Icon, More, Time } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
-import { ErrorSummary, ErrorText, type FieldErrors, FormToken, Textarea } from '../components/form.tsx'
+import { ErrorText, type FieldErrors, FormToken, Textarea } from '../components/form.tsx'
 import { Table, Title } from '../components/list.tsx'
 import type { Answer, PageAnswer, ServiceVisit } from '../page.ts'
-import { templatePath } from '../templates/paths.ts'
 import { language, plural, rich, t } from '../words/index.ts'
-import { ModeNotice, ToTabs } from './choose.tsx'
 import { templateCalled } from './given.ts'
+import { sendPage } from './head.tsx'
 import { sendPath, uploadPath } from './paths.ts'
 import { Left, roomFor } from './room.tsx'
 
@@ -35,69 +34,46 @@ export async function uploadPage(
 ): Promise<PageAnswer> {
   const { service, url, parts, actor } = visit
   const [room, open] = await Promise.all([roomFor(visit, template.type), list(parts, actor, service.id)])
-  const isWrong = Object.keys(errors).length > 0
-  const title = t`Send to many`
-  return {
-    kind: 'page',
-    title: isWrong ? t`Error: ${title}` : title,
-    nav: 'send',
-    width: 'narrow',
-    ...(status !== undefined && { status }),
-    body: (
-      <>
-        <PageHead
-          title={title}
-          crumbs={[[t`Send`, sendPath(service.id, 'file')]]}
-          lede={
-            <>
-              {rich`Template ${(
-                <a href={url(templatePath(service.id, template.id))}>
-                  <bdi>{template.name}</bdi>
-                </a>
-              )}, version ${template.version}.`}{' '}
-              <a href={url(sendPath(service.id, 'file'))}>{t`Choose another one`}</a>
-            </>
-          }
-        />
-        <ToTabs visit={visit} to="file" template={template.id} />
-        <ErrorSummary errors={errors} title={t`Not uploaded`} />
-        <ModeNotice visit={visit} channel={template.type} />
-        <p>
-          {t`One row for each recipient, up to ${visit.formats.number(LIMITS.rows)}. Nothing is sent before you have seen the check.`}
-        </p>
-        <FileForm visit={visit} template={template} error={errors.file} />
-        <More summary={t`Or paste rows from a spreadsheet`} open={errors.rows !== undefined}>
-          <form
-            method="post"
-            class="form"
-            encType="multipart/form-data"
-            action={url(sendPath(service.id, 'file'))}
-            noValidate
-          >
-            <FormToken />
-            <input type="hidden" name="template" value={template.id} />
-            <input type="hidden" name="from" value="rows" />
-            <Textarea
-              name="rows"
-              label={t`Rows`}
-              hint={t`Copy the rows with their headings in the spreadsheet, and paste them here.`}
-              {...(errors.rows && { error: errors.rows })}
-            />
-            <div class="row">
-              <button class="btn">{t`Check the rows`}</button>
-            </div>
-          </form>
-        </More>
-        <Left room={room} />
-        <Unsent visit={visit} sheets={open} />
-        <AsCurl
-          method="POST"
-          path="/v2/notifications/bulk"
-          body={{ template_id: template.id, name: '…', rows: [columnsFor(template), ['…']] }}
-        />
-      </>
-    ),
-  }
+  return sendPage(
+    visit,
+    template,
+    { to: 'file', title: t`Send to many`, status, errors, not: t`Not uploaded` },
+    <>
+      <p>
+        {t`One row for each recipient, up to ${visit.formats.number(LIMITS.rows)}. Nothing is sent before you have seen the check.`}
+      </p>
+      <FileForm visit={visit} template={template} error={errors.file} />
+      <More summary={t`Or paste rows from a spreadsheet`} open={errors.rows !== undefined}>
+        <form
+          method="post"
+          class="form"
+          encType="multipart/form-data"
+          action={url(sendPath(service.id, 'file'))}
+          noValidate
+        >
+          <FormToken />
+          <input type="hidden" name="template" value={template.id} />
+          <input type="hidden" name="from" value="rows" />
+          <Textarea
+            name="rows"
+            label={t`Rows`}
+            hint={t`Copy the rows with their headings in the spreadsheet, and paste them here.`}
+            {...(errors.rows && { error: errors.rows })}
+          />
+          <div class="row">
+            <button class="btn">{t`Check the rows`}</button>
+          </div>
+        </form>
+      </More>
+      <Left room={room} />
+      <Unsent visit={visit} sheets={open} />
+      <AsCurl
+        method="POST"
+        path="/v2/notifications/bulk"
+        body={{ template_id: template.id, name: '…', rows: [columnsFor(template), ['…']] }}
+      />
+    </>,
+  )
 }
 
 function FileForm(props: { visit: ServiceVisit; template: TemplateRow; error: string | undefined }) {

@@ -184,7 +184,7 @@ function Numbers({ visit, webhook }: { visit: ServiceVisit; webhook: ShownWebhoo
           href: `${at}?view=refused#attempts`,
         },
         {
-          label: t`Oldest waits since`,
+          label: t`Oldest waiting event`,
           value: behind.since === null ? null : formats.ago(behind.since),
           href: `${at}?view=refused#attempts`,
         },
@@ -210,8 +210,8 @@ function Attempts({ visit, webhook, view, lists, isFirst }: Shown) {
       <Tabs
         label={t`Attempts by result`}
         tabs={[
-          { words: t`All`, href: url(`${path}?view=attempts#attempts`), current: view === 'attempts' },
-          { words: t`Failed`, href: url(`${path}?view=failed#attempts`), current: view === 'failed' },
+          { words: t`All attempts`, href: url(`${path}?view=attempts#attempts`), current: view === 'attempts' },
+          { words: t`Failed attempts`, href: url(`${path}?view=failed#attempts`), current: view === 'failed' },
           { words: t`Refused events`, href: url(`${path}?view=refused#attempts`), current: view === 'refused' },
         ]}
       />
@@ -286,6 +286,9 @@ function Attempt({ path, attempt }: { path: string; attempt: SentAttempt }) {
           ) : (
             <p class="muted">{t`The event is no longer kept.`}</p>
           )}
+          {request && events > 1 && requests === 1 && (
+            <p>{t`This request had ${formats.number(events)} events. The first one is shown.`}</p>
+          )}
           <p class="hint">{t`Made again from the event list; signatures and tokens are left out.`}</p>
         </div>
         <div class="stack stack-sm">
@@ -300,7 +303,7 @@ function Attempt({ path, attempt }: { path: string; attempt: SentAttempt }) {
               <input type="hidden" name="event" value={first.id} />
               <button class="btn btn-sm" type="submit">
                 <Icon name="repeat" />
-                {t`Send this event again`}
+                {events > 1 ? t`Send the first event again` : t`Send this event again`}
               </button>
             </Form>
           )}
@@ -322,7 +325,7 @@ const Refused = ({ visit, path, events }: { visit: ServiceVisit; path: string; e
             <>
               <span class="id">{event}</span>
               <span class="sub">
-                <a href={visit.url(`/s/${visit.service.id}/messages/${subject}`)}>{t`its message`}</a>
+                <a href={visit.url(`/s/${visit.service.id}/messages/${subject}`)}>{t`Open the message`}</a>
               </span>
             </>
           ),

@@ -43,6 +43,10 @@ export async function plantForDevelopers(
     update webhooks set failures = 2, failing_since = now() - interval '9 minutes', succeeded_at = now() - interval '12 minutes'
     where id = ${active.webhook.id}`
   await plantAttempts(parts, service.id, active.webhook.id)
+  parts.requests.note(service.id, 400, () => ({
+    ...{ key_id: spare.id, method: 'POST', path: '/v2/notifications/email', took_ms: 4 },
+    ...{ error: 'ValidationError', reason: 'template_id is a required property' },
+  }))
   return { spareKey: spare.id, webhooks: { active: active.webhook.id, disabled: disabled.webhook.id } }
 }
 
@@ -64,7 +68,12 @@ async function plantAttempts(parts: Parts, service: Id, webhook: Id): Promise<vo
       values (${parts.ids.next()}, ${webhook}, now(), ${[eventId(group.id, 0)]}::uuid[], ${group.stamp}::bigint,
               ${[...took]}::integer[], ${status}, ${error}, ${answer === '' ? null : parts.seal.seal(answer)})`
   }
-  const [first] = groups
+  const [first, second] = groups
+  if (first && second)
+    await sql`
+      insert into webhook_attempts (id, webhook_id, at, events, stamp, took, status, error, answer)
+      values (${parts.ids.next()}, ${webhook}, now(), ${[eventId(first.id, 0), eventId(second.id, 0)]}::uuid[],
+              ${first.stamp}::bigint, ${[40]}::integer[], 204, null, null)`
   if (first)
     await sql`
       insert into webhook_retries (webhook_id, event, stamp, seq, subject, failures, next_at, status)

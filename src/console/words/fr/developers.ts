@@ -118,7 +118,6 @@ export const developers = {
   'Since {1}. Herald tries again with growing pauses. After 72 hours without a success the endpoint is disabled, and its managers get a mail.':
     'Depuis {1}. Herald réessaie avec des pauses croissantes. Après 72 heures sans succès, l’adresse est désactivée et les responsables reçoivent un courriel.',
   'Waiting events': 'Événements en attente',
-  'Oldest waits since': 'Le plus ancien attend depuis',
   'Failures in a row': 'Échecs de suite',
   'Last success': 'Dernier succès',
   Attempts: 'Tentatives',
@@ -144,7 +143,6 @@ export const developers = {
   'Answer, {1} ms': 'Réponse, {1} ms',
   'Send this event again': 'Renvoyer cet événement',
   Event: 'Événement',
-  'its message': 'son message',
   Answer: 'Réponse',
   Failures: 'Échecs',
   'Next attempt': 'Prochaine tentative',
@@ -170,7 +168,6 @@ export const developers = {
     'Saisissez l’adresse de votre programme, par exemple https://example.org/events.',
   'Enter the token that your program expects.': 'Saisissez le jeton que votre programme attend.',
   'Choose at least one type of event, or all of them.': 'Choisissez au moins un type d’événement, ou tous.',
-  'The address {1}': 'L’adresse {1}',
   'Change the endpoint': 'Modifier l’adresse',
   'Add an endpoint': 'Ajouter une adresse',
   'What is not sent yet goes to the new address.': 'Ce qui n’est pas encore envoyé part à la nouvelle adresse.',
@@ -259,4 +256,18 @@ export const developers = {
   'Make a key, then call Herald with it. The request appears here.':
     'Créez une clé, puis appelez Herald avec elle. La requête apparaît ici.',
   'Open the keys': 'Ouvrir les clés',
+  'requests of {1}': 'requêtes de {1}',
+  'Oldest waiting event': 'Plus ancien en attente',
+  'All attempts': 'Toutes les tentatives',
+  'Failed attempts': 'Tentatives échouées',
+  'This request had {1} events. The first one is shown.':
+    'Cette requête contenait {1} événements. Le premier est affiché.',
+  'Send the first event again': 'Renvoyer le premier événement',
+  'Open the message': 'Ouvrir le message',
+  'The address {1}.': 'L’adresse {1}.',
+  'Enter a whole number from 1 to {1}.': 'Saisissez un nombre entier de 1 à {1}.',
+  'Enter {1} to {2} letters, digits and signs of ASCII, without spaces.':
+    'Saisissez de {1} à {2} lettres, chiffres et signes ASCII, sans espaces.',
+  'A callback tells only the final statuses of messages. Choose among them, or all types.':
+    'Un rappel n’annonce que les statuts finaux des messages. Choisissez parmi eux, ou tous les types.',
 }

@@ -25,7 +25,6 @@ export const jobs = {
     'Les messages ne sont plus conservés : personne ne peut dire pourquoi ils ont échoué.',
   'No message has failed.': 'Aucun message n’a échoué.',
   'Nothing was handed over yet.': 'Rien n’a encore été remis.',
-  'Send {1} again': 'Renvoyer {1} messages',
   '“Send again” takes only those that may succeed, and none twice.':
     '« Renvoyer » ne prend que ceux qui peuvent réussir, et aucun deux fois.',
   'Failures by reason': 'Échecs par raison',
