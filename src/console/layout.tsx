@@ -125,11 +125,7 @@ const INSTALLATION: typeof OWN = [
 /** A whole document. */
 export function renderPage(shown: Shown, frame: Frame): string {
   const page =
-    shown.width === 'solo' || !frame.person ? (
-      <Solo frame={frame}>{shown.body}</Solo>
-    ) : (
-      <App {...{ shown, frame }} />
-    )
+    shown.width === 'solo' || !frame.person ? <Solo frame={frame}>{shown.body}</Solo> : <App {...{ shown, frame }} />
   const names = [shown.title, ...(shown.width !== 'solo' && frame.service ? [frame.service.name] : []), 'Herald']
   const { url } = frame.context
   return `<!doctype html>${render(

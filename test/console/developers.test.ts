@@ -341,7 +341,10 @@ describe('webhooks', () => {
     const replay = (from: string) =>
       here.request(developer, `${at}/webhooks/${id}/replay`, { form: { from }, headers: { 'accept-language': 'fr' } })
     const wrong = await replay('hier')
-    expect([wrong.status, wrong.text.includes('Saisissez un moment tel que 2026-11-02T09:15:00Z.')]).toEqual([422, true])
+    expect([wrong.status, wrong.text.includes('Saisissez un moment tel que 2026-11-02T09:15:00Z.')]).toEqual([
+      422,
+      true,
+    ])
     const ahead = await replay('2999-01-01T00:00:00Z')
     expect([ahead.status, ahead.text.includes('Saisissez un moment passé.')]).toEqual([422, true])
   })

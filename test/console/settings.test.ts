@@ -39,7 +39,13 @@ const actionsOf = async (subject: string) =>
       select action, actor_id from audit where subject_id = ${subject} order by id`
   ).map(({ action }) => action)
 
-const WHOLE = { files: 'files', prefix: 'prefix', home_country: 'GB', email_retention_days: '7', sms_retention_days: '7' }
+const WHOLE = {
+  files: 'files',
+  prefix: 'prefix',
+  home_country: 'GB',
+  email_retention_days: '7',
+  sms_retention_days: '7',
+}
 
 describe('settings', () => {
   test('everybody sees them, managers change some, operators the limits', async () => {

@@ -103,7 +103,9 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     scope.decorateRequest('pageOf', null)
     scope.setErrorHandler((error, request, reply) => {
       const arrival = site.arrive(request, reply)
-      return inLanguage(languageOf(request, site.placeOf(request)), () => sendPlain(failed(error, arrival, null), arrival))
+      return inLanguage(languageOf(request, site.placeOf(request)), () =>
+        sendPlain(failed(error, arrival, null), arrival),
+      )
     })
     // Before the body is read.
     scope.addHook('onRequest', (request, reply, next) => {
@@ -119,7 +121,8 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         url: row[1] === '/' ? consolePath : consolePath + row[1],
         config: { rawBody: true, anyType: true, ...(row[4] && { streamed: true, file: row[4] }) },
         ...(row[4] && { bodyLimit: row[4].most + OTHER_BYTES }),
-        handler: (request, reply) => inLanguage(languageOf(request, site.placeOf(request)), () => serve(request, reply, row)),
+        handler: (request, reply) =>
+          inLanguage(languageOf(request, site.placeOf(request)), () => serve(request, reply, row)),
       })
 
     const unknown = (request: FastifyRequest, reply: FastifyReply) => {
@@ -139,7 +142,8 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         url,
         config: { rawBody: true, anyType: true, hidden: true },
         // Before the body, which no page reads.
-        onRequest: async (request, reply) => inLanguage(languageOf(request, site.placeOf(request)), () => unknown(request, reply)),
+        onRequest: async (request, reply) =>
+          inLanguage(languageOf(request, site.placeOf(request)), () => unknown(request, reply)),
         handler: unknown,
       })
     done()
