@@ -13,6 +13,8 @@ import { lastGroup, newGroups, placeAt, type Reading, read } from '../src/events
 import { makePartitions } from '../src/notifications/partitions.ts'
 import { type Browsing, browse } from '../src/notifications/sql/browse.ts'
 import { type DigestedRecipient, toRecipient, withReference } from '../src/notifications/sql/find.ts'
+import { readLines } from '../src/notifications/sql/lines.ts'
+import { paceOfJobs } from '../src/notifications/sql/pace.ts'
 import { find, type Page, page, story } from '../src/notifications/sql/read.ts'
 import { keysThatUsed } from '../src/notifications/sql/template-use.ts'
 import { FAILURES, FILTERS, type Status, statusesOf } from '../src/notifications/status.ts'
@@ -152,6 +154,11 @@ async function cases(): Promise<[string, Run][]> {
     (changes: Partial<Browsing>): Run =>
     sql =>
       browse(sql, look(changes))
+  // As many as even the small table has of each filter; a page of a report may have more.
+  const reported =
+    (changes: Partial<Browsing>): Run =>
+    sql =>
+      readLines(sql, look({ keyTypes: ['normal'], size: 100, ...changes }), 1_000_000)
   const digests = (name: string) => [createHash('md5').update(name).digest().subarray(0, 7)]
   const uses = (sql: Sql, template: Id) => keysThatUsed(sql, { service: SERVICE, template, since: floor }, 500)
   const jobs = { inJob: [false, true] }
@@ -202,6 +209,11 @@ async function cases(): Promise<[string, Run][]> {
     ['people look: a recipient nobody wrote to', seen({ digests: digests('nobody') })],
     ['people look: a rare reference', seen({ reference: 'rare' })],
     ['people look: a reference nobody gave', seen({ reference: 'nobody' })],
+    ['a page of a report', reported({})],
+    ['a page of a report, deep', reported({ from: { older: deep } })],
+    ['a page of a report: delivered of a template', reported({ template: SERVICE, statuses: ['delivered', 'sent'] })],
+    ['a page of a report: failed', reported({ statuses: FAILURES })],
+    ['the pace of jobs', sql => paceOfJobs(sql, SERVICE, 'email', floor, { most: 500, fewest: 20 })],
     ['the keys that used a common template', sql => uses(sql, SERVICE)],
     ['the keys that used a rare template', sql => uses(sql, OTHER)],
     ['the keys that used a template nobody sends', sql => uses(sql, LAST)],

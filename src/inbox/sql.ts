@@ -112,13 +112,23 @@ function walks({ service_id, key_types }: Scope, { channels, digests, after, bef
     cross join lateral (
       select ${columns}
       from inbox i
-      where i.recipient_digest = d.digest and i.key_type = k.key_type and ${between}
-        and i.service_id = ${service_id} and i.channel = any (${channels}::text[])
-      ${newest}
+      where i.recipient_digest is not null
+        and ${digested} > (d.digest, k.key_type, ${after ?? FIRST}::uuid)
+        and ${digested} < (d.digest, k.key_type, ${before ?? LAST}::uuid)
+        and i.service_id = ${service_id}
+        and i.channel = any (${channels}::text[])
+      order by i.recipient_digest desc, i.key_type desc, i.id desc
+      limit ${size}
     ) w
     order by w.id desc
     limit ${size}`
 }
+
+/**
+ * The columns of the index, compared as a row: between equal digests and key types lie only ids. Written with equalities, the planner
+ * expects to meet a match soon and walks all ids (test/explain-lists.test.ts).
+ */
+const digested = part`(i.recipient_digest, i.key_type, i.id)`
 
 const owned = ({ service_id, key_types }: Scope): Part =>
   service_id === null
@@ -167,13 +177,20 @@ export const arrived = (sql: Sql, awaited: readonly Awaited[]) => {
               ${rows.map(r => r.channel)}::text[], ${rows.map(r => r.after)}::uuid[], ${bytes(rows.map(r => r.digest))}::bytea[])
        as w (place, service_id, key_type, channel, after, digest)
   where case when w.digest is null
-          then exists (
-            select from inbox i
-            where i.service_id = w.service_id and i.key_type = w.key_type and i.channel = w.channel and i.id > w.after)
-          else exists (
-            select from inbox i
-            where i.recipient_digest = w.digest and i.key_type = w.key_type and i.id > w.after
-              and i.service_id = w.service_id and i.channel = w.channel)
+          -- Not exists, whose limit the planner ignores: it would read all that match into a bitmap.
+          then (
+            select true from inbox i
+            where i.service_id = w.service_id and i.key_type = w.key_type and i.channel = w.channel and i.id > w.after
+            order by i.id
+            limit 1)
+          else (
+            select true from inbox i
+            where i.recipient_digest is not null
+              and ${digested} > (w.digest, w.key_type, w.after)
+              and ${digested} < (w.digest, w.key_type, ${LAST}::uuid)
+              and i.service_id = w.service_id and i.channel = w.channel
+            order by i.recipient_digest, i.key_type, i.id
+            limit 1)
         end`
 }
 

@@ -78,9 +78,22 @@ function written(strings: readonly string[], given: readonly unknown[], values: 
   }, strings[0] ?? '')
 }
 
+/** A list as `bytes` of db/connect.ts writes it, in the syntax of arrays. */
+function byteStrings(list: Buffer): string {
+  const items: string[] = []
+  for (let at = 20; at < list.length; ) {
+    const length = list.readInt32BE(at)
+    at += 4
+    items.push(length < 0 ? 'null' : `"\\\\x${list.toString('hex', at, at + length)}"`)
+    at += Math.max(0, length)
+  }
+  return `{${items.join(',')}}`
+}
+
 export function literal(client: pg.Client, value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'number') return String(value)
+  if (Buffer.isBuffer(value)) return client.escapeLiteral(byteStrings(value))
   return client.escapeLiteral(
     Array.isArray(value) ? `{${value.map(item => JSON.stringify(item)).join(',')}}` : String(value),
   )

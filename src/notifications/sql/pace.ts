@@ -26,7 +26,7 @@ export async function paceOfJobs(
           and in_job
           and status = wanted.status
           and id >= ${since}
-        order by id desc
+        order by id desc nulls last -- the order of the index
         limit ${most}
       ) s
       where s.sent_at is not null
