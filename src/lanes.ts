@@ -21,6 +21,7 @@ import {
   purgeRequests,
   purgeSheets,
   purgeSignInChallenges,
+  purgeTemplateDrafts,
   purgeWebhookAttempts,
   purgeWebhookRetries,
 } from './maintenance/purge.ts'
@@ -109,6 +110,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('purge-people', HOUR, 2 * MINUTE, purgePeople),
     task('purge-replays', HOUR / 4, 2 * MINUTE, purgeReplays),
     task('purge-sheets', HOUR, 2 * MINUTE, purgeSheets),
+    task('purge-template-drafts', HOUR, 2 * MINUTE, purgeTemplateDrafts),
     task('purge-requests', HOUR / 12, 2 * MINUTE, purgeRequests),
     task('purge-sign-in-challenges', HOUR / 4, 2 * MINUTE, purgeSignInChallenges),
   ]

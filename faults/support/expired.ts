@@ -207,4 +207,36 @@ export const KINDS: readonly Kind[] = [
       ${series(count)}`,
     left: `select count(*)::integer as left from invitations where service_id = '${BRIEF}'`,
   },
+  {
+    name: 'recipient files',
+    task: 'purge-sheets',
+    fill: count => `
+      insert into sheets (id, service_id, person_id, template_id, state, origin, name, created_at)
+      select ${idOf(9)}, '${BRIEF}', '${BRIEF}', '${BRIEF}', case n % 2 when 0 then 'ready' else 'sent' end, 'file', '\\x00',
+             now() - interval '9 days' + n * interval '1 millisecond'
+      ${series(count)};
+      insert into sheet_chunks (sheet_id, part, position, lines, sealed)
+      select ${idOf(9)}, 'rows', 0, array[1], decode(repeat('ab', 100), 'hex')
+      ${series(count)}`,
+    left: `select count(*)::integer as left from sheets where service_id = '${BRIEF}'`,
+  },
+  {
+    name: 'requests in the log',
+    task: 'purge-requests',
+    fill: count => `
+      insert into requests (id, service_id, key_id, method, path, status)
+      select ${idOf(2)}, '${BRIEF}', '${BRIEF}', 'POST', '/v2/notifications/email', 201
+      ${series(count)}`,
+    left: `select count(*)::integer as left from requests where service_id = '${BRIEF}'`,
+  },
+  {
+    name: 'drafts of templates',
+    task: 'purge-template-drafts',
+    fill: count => `
+      ${SOMEBODY};
+      insert into template_drafts (id, template_id, person_id, sealed)
+      select ${idOf(9)}, '${BRIEF}', '${BRIEF}', decode(repeat('ab', 100), 'hex')
+      ${series(count)}`,
+    left: `select count(*)::integer as left from template_drafts where person_id = '${BRIEF}'`,
+  },
 ]

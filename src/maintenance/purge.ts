@@ -25,6 +25,7 @@ import { inSteps, type Steps } from '../runtime/steps.ts'
 import { keptDays, retentions } from '../services/sql.ts'
 import { KEPT_DAYS } from '../sheets/sheet.ts'
 import { purge as purgeUploaded } from '../sheets/sql.ts'
+import { purgeDrafts } from '../templates/sql/samples.ts'
 import { purgeAttempts, purgeRetries } from '../webhooks/sql/purge.ts'
 
 type App = { db: Pick<Database, 'sql'>; clock: Clock }
@@ -183,6 +184,14 @@ export const purgeSheets = ({ db: { sql }, clock }: App): Steps =>
 export async function* purgeInstallation({ db: { sql } }: Pick<App, 'db'>): Steps {
   yield* inSteps<Timestamp>((after, most) => purgeProcesses(sql, after, most))
   yield* inSteps<Timestamp>((after, most) => purgeProviderTests(sql, after, most))
+}
+
+const DRAFT_DAYS = 7
+
+/** Drafts of the template editor, which hold example values: a person who comes back drops them before, after a day. */
+export function purgeTemplateDrafts({ db, clock }: App): Steps {
+  const before = floorOf(clock.micros() - DRAFT_DAYS * DAY_MICROS)
+  return inSteps<Id>((after, most) => purgeDrafts(db.sql, before, after, most))
 }
 
 /** The request log of services, after a day. */
