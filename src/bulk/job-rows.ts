@@ -56,15 +56,24 @@ export async function* jobRows(
   job: Job,
   { withPersonal }: { withPersonal: boolean },
 ): AsyncGenerator<JobRow[]> {
+  for await (const piece of jobPieces(app, service, job))
+    if (piece.kind === 'messages') yield* messagesOf(app, piece.scope, job, withPersonal)
+    else yield piece.rows.map(row => waitingRow(row, job, withPersonal))
+}
+
+/** A stretch of rows that are messages, or the rows of a chunk. */
+export type JobPiece = { kind: 'messages'; scope: JobScope } | { kind: 'waiting'; rows: readonly BulkRow[] }
+
+export async function* jobPieces(app: JobRowsApp, service: Service, job: Job): AsyncGenerator<JobPiece> {
   const scope = scopeOf(app, service, job)
   for (let lastChunk = FIRST; ; ) {
     const chunk = await nextChunk(app.db.sql, job.id, lastChunk)
     const waiting = chunk ? (JSON.parse(app.seal.open(chunk.sealed).toString('utf8')) as BulkRow[]) : []
     const below = waiting[0]?.id ?? scope.below
-    yield* messagesOf(app, { ...scope, below }, job, withPersonal)
+    yield { kind: 'messages', scope: { ...scope, below } }
     const last = waiting.at(-1)
     if (!chunk || !last) return
-    yield waiting.map(row => waitingRow(row, job, withPersonal))
+    yield { kind: 'waiting', rows: waiting }
     scope.after = last.id
     lastChunk = chunk.id
     await app.reads.giveWay()
@@ -94,7 +103,7 @@ async function messageRows(app: JobRowsApp, rows: readonly RowOfJob[], job: Job,
     if (!state) continue
     const personal = withPersonal ? openPersonal(app.seal, sealed) : null
     const { status } = state
-    made.push({ id, row: job_row, reference, status, statusAt: statusTime(state, job), state, personal })
+    made.push({ id, row: job_row, reference, status, statusAt: statusTime(state, acceptedAt(job)), state, personal })
     if (performance.now() - turn < TURN_MS) continue
     await app.reads.giveWay()
     turn = performance.now()
@@ -103,12 +112,12 @@ async function messageRows(app: JobRowsApp, rows: readonly RowOfJob[], job: Job,
 }
 
 /** A message that was not handed over yet has its status since the job was accepted. */
-const statusTime = ({ status, sent_at, completed_at }: StateOfRow, job: Job): Timestamp =>
-  (isFinal(status) ? completed_at : sent_at) ?? acceptedAt(job)
+export const statusTime = ({ status, sent_at, completed_at }: StateOfRow, acceptedAt: Timestamp): Timestamp =>
+  (isFinal(status) ? completed_at : sent_at) ?? acceptedAt
 
-const acceptedAt = ({ id }: Job) => fromMicros(microsOf(id))
+export const acceptedAt = ({ id }: Job) => fromMicros(microsOf(id))
 
-const waitingRow = ({ id, row, to, values, reference }: BulkRow, job: Job, withPersonal: boolean): JobRow => ({
+export const waitingRow = ({ id, row, to, values, reference }: BulkRow, job: Job, withPersonal: boolean): JobRow => ({
   ...{ id, row, reference, status: 'created', statusAt: acceptedAt(job), state: null },
   personal: withPersonal ? { to, values: values as Values } : null,
 })

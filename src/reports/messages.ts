@@ -1,11 +1,11 @@
 // Messages of a period as a table, newest first. Streamed: a page is read while the one before is written in the report thread.
 import type { Id } from '../core/id.ts'
 import type { Caller } from '../keys/key.ts'
+import { ahead } from '../timeline/ahead.ts'
 import { NO_FILTERS, type StatusFilter } from '../timeline/browse.ts'
 import { headOf, MESSAGE_COLUMNS, type ReportFormat } from '../timeline/lines.ts'
 import { messagePages, type PagesApp } from '../timeline/pages.ts'
 import type { ReportThread } from '../timeline/thread.ts'
-import { ahead } from './ahead.ts'
 import type { Period } from './period.ts'
 
 export type MessagesApp = PagesApp & { reportThread: Pick<ReportThread, 'messages'> }

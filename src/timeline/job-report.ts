@@ -1,39 +1,30 @@
-// What happened to each row of a job, in the order of its file, as CSV or as lines of JSON. Streamed: a page in memory.
+// What happened to each row of a job, in the order of its file, as CSV or as lines of JSON. Streamed: a page is read while the one before
+// is written in the report thread.
 import { may, type PersonActor, requirePermission } from '../audit/actor.ts'
 import { record } from '../audit/sql.ts'
 import type { Job } from '../bulk/job.ts'
-import { type JobRow, type JobRowsApp, jobRows } from '../bulk/job-rows.ts'
+import { acceptedAt, type JobRowsApp, jobPieces, waitingRow } from '../bulk/job-rows.ts'
 import { refuse } from '../bulk/refusals.ts'
 import { find } from '../bulk/sql/read.ts'
-import { zulu } from '../core/clock.ts'
-import { csvRow } from '../core/csv.ts'
 import type { Id } from '../core/id.ts'
-import type { Seal } from '../core/seal.ts'
-import { describe, FAILURES } from '../notifications/status.ts'
+import { type JobLinesPage, readJobLines } from '../notifications/sql/lines.ts'
+import type { JobScope } from '../notifications/sql/of-job.ts'
 import type { Service } from '../services/service.ts'
-import type { ReportFormat } from './lines.ts'
-import { meaningOf } from './reply.ts'
+import { ahead } from './ahead.ts'
+import { jobColumns, jobWriter, reportedRow, type ShownJobRows } from './job-lines.ts'
+import { headOf, type ReportFormat } from './lines.ts'
+import { PAGE, PAGE_BYTES } from './pages.ts'
+import type { ReportThread } from './thread.ts'
 
-/** The names of the columns. `recipient` is left out for those who may not have it. */
-const HEADER = [
-  'row',
-  'recipient',
-  'reference',
-  'status',
-  'status_description',
-  'status_at',
-  'reason',
-  'notification_id',
-] as const
-type ReportRow = Partial<Record<(typeof HEADER)[number], string | number | null>>
+export type JobReportApp = JobRowsApp & { reportThread: Pick<ReportThread, 'job'> }
 
 /** For a caller of the interface, who may read every message. */
 export async function jobReport(
-  app: JobRowsApp,
+  app: JobReportApp,
   service: Service,
   id: Id,
   format: ReportFormat,
-): Promise<AsyncGenerator<string>> {
+): Promise<AsyncGenerator<string | Uint8Array>> {
   const job = await find(app.db.sql, service.id, id)
   if (!job) throw refuse.notFound()
   return pages(app, service, job, format, { withRecipients: true })
@@ -41,11 +32,11 @@ export async function jobReport(
 
 /** For a person; recorded with the number of rows. */
 export async function* jobReportAs(
-  app: JobRowsApp,
+  app: JobReportApp,
   actor: PersonActor,
   service: Service,
   job: Job,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   requirePermission(actor, 'see-messages', service.id)
   const withRecipients = may(actor, 'export-recipients', service.id)
   let messages = 0
@@ -58,38 +49,41 @@ export async function* jobReportAs(
 }
 
 async function* pages(
-  app: JobRowsApp,
+  app: JobReportApp,
   service: Service,
   job: Job,
   format: ReportFormat,
-  { withRecipients, onRows }: { withRecipients: boolean; onRows?(rows: number): void },
-): AsyncGenerator<string> {
-  const names = HEADER.filter(name => withRecipients || name !== 'recipient')
-  const write =
-    format === 'csv'
-      ? (row: ReportRow) => `${csvRow(names.map(name => row[name] ?? null))}\r\n`
-      : (row: ReportRow) => `${JSON.stringify(row)}\n`
-  if (format === 'csv') yield `${csvRow(names)}\r\n`
-  for await (const rows of jobRows(app, service, job, { withPersonal: withRecipients })) {
-    onRows?.(rows.length)
-    yield rows.map(row => write(reported(app.seal, job, row, withRecipients))).join('')
+  { withRecipients, onRows = () => {} }: { withRecipients: boolean; onRows?(rows: number): void },
+): AsyncGenerator<string | Uint8Array> {
+  const shown = { channel: job.channel, acceptedAt: acceptedAt(job), withRecipients, format }
+  yield headOf(jobColumns(withRecipients), format)
+  const write = jobWriter(shown)
+  for await (const piece of jobPieces(app, service, job))
+    if (piece.kind === 'messages') {
+      for await (const page of ahead(written(app, ahead(linesOf(app, piece.scope)), shown))) {
+        onRows(page.rows)
+        yield page.text
+      }
+    } else {
+      onRows(piece.rows.length)
+      yield piece.rows.map(row => write(reportedRow(app.seal, shown, waitingRow(row, job, withRecipients)))).join('')
+    }
+}
+
+async function* linesOf(app: JobReportApp, scope: JobScope): AsyncGenerator<JobLinesPage> {
+  for (let after: Id | null = scope.after; after !== null; ) {
+    const page: JobLinesPage = await readJobLines(app.db.sql, { ...scope, after }, PAGE, PAGE_BYTES)
+    if (page.taken > 0) yield page
+    after = page.last
+    await app.reads.giveWay()
   }
 }
 
-const reported = (seal: Seal, { channel }: Job, row: JobRow, withRecipients: boolean): ReportRow => ({
-  row: row.row,
-  ...(withRecipients && { recipient: row.personal?.to ?? null }),
-  reference: row.reference,
-  status: row.status,
-  status_description: describe(row.status, channel, row.state?.failure_detail ?? null),
-  status_at: zulu(row.statusAt),
-  reason: reasonOf(seal, channel, row),
-  notification_id: row.id,
-})
-
-/** Why it failed; null: it did not, or nobody said. */
-function reasonOf(seal: Seal, channel: Job['channel'], { status, state }: JobRow): string | null {
-  if (!state || !FAILURES.some(one => one === status)) return null
-  const reply = state.diagnosis && seal.open(state.diagnosis).toString('utf8')
-  return meaningOf(channel, reply, state.failure_detail, state.provider_response)?.is ?? null
+async function* written(
+  { reportThread }: Pick<JobReportApp, 'reportThread'>,
+  lines: AsyncGenerator<JobLinesPage>,
+  shown: ShownJobRows,
+): AsyncGenerator<{ rows: number; text: Uint8Array }> {
+  for await (const { taken, messages, states } of lines)
+    yield { rows: taken, text: await reportThread.job({ ...shown, messages, states }) }
 }

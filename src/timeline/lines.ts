@@ -138,7 +138,7 @@ const mapped = (names: ReadonlyMap<string, string>, write: (text: string) => str
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 
 /** The first text in personal data as it is stored: `["recipient",…]`. Only that is read, unless it has escapes. */
-function recipientIn(clear: Buffer): string {
+export function recipientIn(clear: Buffer): string {
   const end = clear.indexOf(QUOTE, 2)
   for (let at = 2; at < end; at++)
     if (clear[at] === BACKSLASH) return (JSON.parse(clear.toString('utf8')) as [string])[0]

@@ -9,8 +9,8 @@ import { type BrowseApp, browsingOf, type Cursor, type Filters } from './browse.
 import type { MessageLines } from './lines.ts'
 
 /** Read at once: about a megabyte of text, and as much when values are large. */
-const PAGE = 2_000
-const PAGE_BYTES = 1_000_000
+export const PAGE = 2_000
+export const PAGE_BYTES = 1_000_000
 
 export type PagesApp = Pick<BrowseApp, 'db' | 'clock' | 'reads'>
 

@@ -1,18 +1,15 @@
 import { Readable } from 'node:stream'
-import type { Clock } from '../core/clock.ts'
-import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
-import type { Reads } from '../limits/reads.ts'
-import { jobReport } from './job-report.ts'
+import { type JobReportApp, jobReport } from './job-report.ts'
 import type { ReportFormat } from './lines.ts'
 import { presentTimeline } from './present.ts'
 import { timeline } from './read.ts'
 import * as shape from './schemas.ts'
 
-type App = { db: Pick<Database, 'sql'>; clock: Clock; seal: Seal; reads: Pick<Reads, 'giveWay'> }
+type App = JobReportApp & { db: Pick<Database, 'sql'> }
 
 export function timelineRoutes(app: App) {
   const getTimeline: Route = {

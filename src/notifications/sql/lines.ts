@@ -2,6 +2,7 @@
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'
 import { type Browsing, idsOf } from './browse.ts'
+import type { JobScope } from './of-job.ts'
 
 /** Lines are in the order of ids, newest first, with fields between tabs; an empty field is null. Texts of callers are JSON. */
 export type LinesPage = {
@@ -75,3 +76,52 @@ const low: Part = part`(select ids[cardinality(ids)] from page)`
 const high: Part = part`(select ids[1] from page)`
 
 const NOTHING: LinesPage = { found: 0, taken: 0, last: null, messages: '', states: '', versions: [], jobs: [] }
+
+/** The messages of a job as lines, in the order of the file, and the lines of their states. `last`: where the next page goes on. */
+export type JobLinesPage = { taken: number; last: Id | null; messages: string; states: string }
+
+/** Fields of messages: id, row, reference, sealed. Of states: id, status, failure_detail, sent_at, completed_at, provider_response, diagnosis. */
+export async function readJobLines(sql: Sql, scope: JobScope, most: number, mostBytes: number): Promise<JobLinesPage> {
+  const [page] = await sql<JobLinesPage>`
+    with found as materialized (
+      select n.id, n.job_id = ${scope.job} as is_own, n.job_row, n.reference, n.sealed
+      from notifications n
+      where n.service_id = ${scope.service}
+        and n.key_type = ${scope.key_type}
+        and n.channel = ${scope.channel}
+        and n.in_job
+        and n.id > ${scope.after}
+        and n.id < ${scope.below}
+      order by n.id asc nulls first
+      limit ${most}
+    ),
+    taken as materialized (
+      select id, job_row, reference, sealed
+      from (
+        select id, is_own, job_row, reference, sealed,
+               sum(octet_length(sealed)) over (order by id rows unbounded preceding) - octet_length(sealed) as bytes_before
+        from found
+        where is_own
+      ) own
+      where bytes_before < ${mostBytes}
+    )
+    select (select count(*) from taken)::integer as taken,
+           case when (select count(*) from found where is_own) > (select count(*) from taken)
+             then (select id from taken order by id desc limit 1)
+             when (select count(*) from found) = ${most} then (select id from found order by id desc limit 1)
+           end as last,
+           coalesce((
+             select string_agg(concat_ws(E'\t', id, job_row, coalesce(to_json(reference)::text, ''), encode(sealed, 'hex')),
+                               E'\n' order by id)
+             from taken
+           ), '') as messages,
+           coalesce((
+             select string_agg(concat_ws(E'\t', s.id, s.status, coalesce(s.failure_detail, ''), coalesce(s.sent_at::text, ''),
+                                         coalesce(s.completed_at::text, ''), coalesce(to_json(s.provider_response)::text, ''),
+                                         coalesce(encode(s.diagnosis, 'hex'), '')), E'\n' order by s.id)
+             from states s
+             where s.id = any (array(select id from taken))
+               and s.id between (select id from taken order by id limit 1) and (select id from taken order by id desc limit 1)
+           ), '') as states`
+  return page ?? { taken: 0, last: null, messages: '', states: '' }
+}
