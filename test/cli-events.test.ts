@@ -95,7 +95,7 @@ describe('herald events', () => {
 
 describe('herald events --follow, as a process', () => {
   const follow = (...argv: string[]): ChildProcess =>
-    spawn(process.execPath, ['--import', 'tsx', 'src/cli/index.ts', 'events', '--follow', ...argv], {
+    spawn(process.execPath, ['bin/herald.js', 'events', '--follow', ...argv], {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,

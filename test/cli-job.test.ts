@@ -141,19 +141,7 @@ describe('job send', () => {
   })
 
   test('as a process, from standard input, with progress lines while it waits', async () => {
-    const argv = [
-      '--import',
-      'tsx',
-      'src/cli/index.ts',
-      'job',
-      'send',
-      '--yes',
-      '--template',
-      email,
-      '--csv',
-      '-',
-      '--json',
-    ]
+    const argv = ['bin/herald.js', 'job', 'send', '--yes', '--template', email, '--csv', '-', '--json']
     const child = spawn(process.execPath, argv, { env: { PATH: process.env.PATH, ...env } })
     let out = ''
     child.stdout.on('data', said => {
@@ -218,7 +206,7 @@ describe('confirmation before real recipients are written to', () => {
 
 /** `herald` on a pseudo-terminal; the answer is typed when the question is printed. */
 function atTerminal(argv: readonly string[], answer: string): Promise<{ code: number; out: string }> {
-  const command = ['exec', process.execPath, '--import', 'tsx', 'src/cli/index.ts', ...argv].join(' ')
+  const command = ['exec', process.execPath, 'bin/herald.js', ...argv].join(' ')
   const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { PATH: process.env.PATH, ...env } })
   let out = ''
   let isAnswered = false

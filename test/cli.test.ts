@@ -100,7 +100,7 @@ async function failed(code: 1 | 2, ...argv: string[]): Promise<string> {
 }
 
 function launch(argv: readonly string[], settings: NodeJS.ProcessEnv = env): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', 'src/cli/index.ts', ...argv], {
+  return spawn(process.execPath, ['bin/herald.js', ...argv], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -195,7 +195,7 @@ test('the clock of the machine is wrong', async () => {
   const asked = (offsetMs: number) =>
     new Promise<string>(resolve => {
       writeFileSync(file, String(offsetMs))
-      const child = spawn(process.execPath, ['--import', preload, '--import', 'tsx', 'src/cli/index.ts', 'doctor'], {
+      const child = spawn(process.execPath, ['--import', preload, 'bin/herald.js', 'doctor'], {
         env: { PATH: process.env.PATH ?? '', ...env, FAULTS_CLOCK: file },
         stdio: ['ignore', 'pipe', 'inherit'],
       })

@@ -50,7 +50,7 @@ export function processes(
     HERALD_DATABASE_CONNECTIONS: '4',
     ...more,
   }
-  const args = ['--import', 'tsx', 'src/cli/index.ts', 'start', '--only', only, '--json']
+  const args = ['bin/herald.js', 'start', '--only', only, '--json']
   return Promise.all(
     Array.from({ length: count }, async () => {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
