@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { projects } from '../vitest.config.ts'
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
@@ -42,10 +43,11 @@ describe('a Node.js that is too old is refused in one sentence', () => {
 })
 
 test('what npm test leaves out is run by npm run test:slow, in the gate and by .ci/run', () => {
-  const left = [...(scripts.test ?? '').matchAll(/--exclude (\S+)/g)].map(([, file]) => String(file))
-  expect(scripts.test).toBe(`vitest run ${left.map(file => `--exclude ${file}`).join(' ')}`)
-  expect(scripts['test:slow']).toBe(`vitest run --maxWorkers=2 ${left.join(' ')}`)
-  for (const file of left) expect(existsSync(file), file).toBe(true)
+  expect(scripts.test).toBe('vitest run --project fast')
+  expect(scripts['test:slow']).toBe('vitest run --project slow --project quiet')
+  const named = projects.flatMap(({ test: { name, include } }) => (name === 'fast' ? [] : include))
+  expect(projects.map(({ test: { name } }) => name)).toEqual(['fast', 'slow', 'quiet'])
+  expect(named.filter((file, at) => !existsSync(file) || named.indexOf(file) !== at)).toEqual([])
   expect(scripts.check).toContain('npm test && npm run --silent test:slow')
   expect(readFileSync('.ci/run', 'utf8')).toMatch(/^ {2}tests .* npm run --silent test:slow --$/m)
 })
