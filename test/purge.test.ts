@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Timestamp } from '../src/core/clock.ts'
 import { floorOf } from '../src/core/id.ts'
 import { makeEventPartitions } from '../src/events/partitions.ts'
-import { purgeEvents, purgeWebhookRetries } from '../src/maintenance/purge.ts'
+import { purgeEvents, purgeInstallation, purgeWebhookRetries } from '../src/maintenance/purge.ts'
 import { purge } from '../src/receipts/sql.ts'
 import { runSteps } from '../src/runtime/steps.ts'
 import { world } from './support/world.ts'
@@ -30,6 +30,25 @@ test('a step deletes the oldest rows only, at most as many as asked for, and the
   expect(await left()).toEqual(['1 h'])
   expect(await step(3)).toBe(0)
   expect(after).toBe(null)
+})
+
+test('processes and tests of providers go after an hour; those that run stay', async () => {
+  const here = await world()
+  const { db, ids } = here.parts
+  const { sql } = db
+  for (const minutes of [59, 61])
+    await sql`
+      with process as (
+        insert into processes (id, name, version, runs, started_at, seen_at, in_flight, providers)
+        values (${ids.next()}, ${`${minutes} min`}, '1', '{http}', now(), clock_timestamp() - make_interval(mins => ${minutes}), '{}', '[]')
+      )
+      insert into provider_tests (id, channel, provider, asked_at)
+      values (${ids.next()}, 'email', ${`${minutes} min`}, clock_timestamp() - make_interval(mins => ${minutes}))`
+  expect(await runSteps(purgeInstallation(here.parts))).toBe(2)
+  expect(await sql`select provider from provider_tests`).toEqual([{ provider: '59 min' }])
+  const names = (await sql<{ name: string }>`select name from processes`).map(({ name }) => name)
+  expect(names).toContain('59 min')
+  expect(names).not.toContain('61 min')
 })
 
 test('events are kept as long as messages of their channel, those of jobs as long as the longer, and none for less than 8 days', async () => {

@@ -71,3 +71,44 @@ test('a provider that is down is skipped, its place is free, and a message it ma
   expect(group.health()).toMatchObject([{ isUp: false }, { isUp: false, downs: 1 }])
   await group.stop()
 })
+
+test('a provider reports its state, what it accepted and its last error by class; a recipient that is refused is none', async () => {
+  const { made, sends } = provider('one', 4)
+  const { group, send } = groupOf(made)
+  const ends: Outcome[] = [
+    ACCEPTED,
+    { kind: 'rejected', detail: '550 5.1.1 anna@example.org is unknown', permanent: 'hard-bounce no-email' },
+  ]
+  for (const outcome of ends) {
+    const sent = send('text')
+    await turn()
+    sends.at(-1)?.end(outcome)
+    await sent
+  }
+  expect(group.health()).toMatchObject([{ state: 'closed', openMs: null, acceptedLastMinute: 1, lastError: null }])
+  const deferred = send('text')
+  await turn()
+  sends.at(-1)?.end({ kind: 'deferred', detail: '421 anna@example.org is busy', down: true })
+  await deferred
+  const [health] = group.health()
+  expect(health).toMatchObject({ state: 'open', acceptedLastMinute: 1, lastError: { class: '421' } })
+  expect(health?.openMs).toBeGreaterThanOrEqual(0)
+  await group.stop()
+})
+
+test('a message for one provider goes to no other, also while its circuit breaker is open', async () => {
+  const [first, second] = [provider('first', 1), provider('second', 1)]
+  const { group } = groupOf(first.made, second.made)
+  const options = { cost: 1, urgent: true }
+  for (const text of ['closed', 'open']) {
+    const sent = group.sendBy('second', text, options)
+    await turn()
+    second.sends.at(-1)?.end({ kind: 'deferred', detail: 'gone', down: true })
+    expect(await sent).toMatchObject({ kind: 'deferred', detail: 'gone' })
+  }
+  expect(second.texts()).toEqual(['closed', 'open'])
+  expect(first.texts()).toEqual([])
+  expect(group.health()).toMatchObject([{ isUp: true }, { isUp: false, downs: 1 }])
+  expect(await group.sendBy('third', 'text', options)).toBe(null)
+  await group.stop()
+})

@@ -117,21 +117,25 @@ describe.skipIf(!BROWSER)('in a browser', () => {
   )
 
   test('the numbers renew themselves: rows come and go, and focus stays', async () => {
+    const { sql } = here.parts.db
+    const [gone, come] = [here.parts.ids.next(), here.parts.ids.next()]
+    // Seen in the future: it does not become late however slow this machine is.
+    const add = (id: string, name: string) => sql`
+      insert into processes (id, name, version, runs, started_at, seen_at, in_flight, providers)
+      values (${id}, ${name}, '9.9.9', '{engine}', now(), now() + interval '1 hour', '{"email-low": 12}', '[]')`
+    await add(gone, 'gone:1')
     const page = await open('/operator/system')
     const test = page.getByRole('link', { name: 'Test capture' }).first()
     await test.focus()
-    const { sql } = here.parts.db
-    const id = here.parts.ids.next()
-    await sql`
-      insert into processes (id, name, version, runs, started_at, seen_at, in_flight, providers)
-      values (${id}, 'another:1', '9.9.9', '{engine}', now(), now() + interval '1 hour', '{"email-low": 12}', '[]')`
-    await page.getByText('another:1').waitFor()
+    expect(await page.getByText('gone:1').count()).toBe(1)
+    await sql`delete from processes where id = ${gone}`
+    await add(come, 'come:1')
+    await page.getByText('come:1').waitFor()
+    expect(await page.getByText('gone:1').count()).toBe(0)
     const lane = page.getByRole('row', { name: /^email-low/ })
     expect(await lane.getByRole('cell').last().innerText()).toBe('12')
     expect(await test.evaluate(element => element === element.ownerDocument.activeElement)).toBe(true)
-    await sql`delete from processes where id = ${id}`
-    await page.getByText('another:1').waitFor({ state: 'detached' })
-    expect(await test.evaluate(element => element === element.ownerDocument.activeElement)).toBe(true)
+    await sql`delete from processes where id = ${come}`
     expect(complaints()).toEqual([])
   }, 60_000)
 })

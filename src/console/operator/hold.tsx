@@ -31,8 +31,10 @@ export async function holdQuestion(visit: SignedInVisit): Promise<Answer> {
         />
         <Card>
           <div class="stack">
-            <p>{waiting}</p>
-            <ul>
+            <p>
+              <strong>{waiting}</strong>
+            </p>
+            <ul class="stack">
               <li>{t`Messages are still accepted, and wait.`}</li>
               <li>{t`What is being handed to a provider now is finished.`}</li>
               <li>{t`Webhooks and mails of Herald wait too: nobody can sign in by a link meanwhile.`}</li>
@@ -76,7 +78,9 @@ export async function releaseQuestion(visit: SignedInVisit): Promise<Answer> {
         />
         <Card>
           <div class="stack">
-            <p>{waiting}</p>
+            <p>
+              <strong>{waiting}</strong>
+            </p>
             {kept > 0 && (
               <p>
                 {plural(

@@ -77,39 +77,42 @@ export function Lanes(props: { lanes: readonly LaneFigures[]; processes: readonl
   )
 }
 
-export const Processes = (props: { processes: readonly RunningProcess[]; isLed: boolean }) => (
-  <Card
-    id="processes"
-    title={t`Processes`}
-    body={false}
-    foot={
-      props.isLed
-        ? t`The leader runs maintenance. When it ends, another process with an engine takes over within 10 s.`
-        : t`No process leads. One with an engine begins to lead within 10 s after its start; without one nothing is sent or cleaned up.`
-    }
-  >
-    <Table<RunningProcess>
-      caption={t`Processes`}
-      rows={props.processes}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          head: t`Process`,
-          cell: ({ name, version, runs, started_at }) => (
-            <>
-              <strong>
-                <bdi>{name}</bdi>
-              </strong>
-              <span class="sub">{rich`${runsWords(runs)}, version ${version}`}</span>
-              <span class="sub">{rich`up since ${<Time at={started_at} />}`}</span>
-            </>
-          ),
-        },
-        { head: t`State`, kind: 'status', cell: process => <ProcessState process={process} /> },
-      ]}
-    />
-  </Card>
-)
+export function Processes(props: { processes: readonly RunningProcess[]; isLed: boolean }) {
+  const { formats } = usePage()
+  return (
+    <Card
+      id="processes"
+      title={t`Processes`}
+      body={false}
+      foot={
+        props.isLed
+          ? t`The leader runs maintenance. When it ends, another process with an engine takes over within 10 s.`
+          : t`No process leads. One with an engine begins to lead within 10 s after its start; without one nothing is sent or cleaned up.`
+      }
+    >
+      <Table<RunningProcess>
+        caption={t`Processes`}
+        rows={props.processes}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            head: t`Process`,
+            cell: ({ name, version, runs, started_at, seen_at }) => (
+              <>
+                <strong>
+                  <bdi>{name}</bdi>
+                </strong>
+                <span class="sub">{rich`${runsWords(runs)}, version ${version}`}</span>
+                <span class="sub">{rich`up since ${<Time at={started_at} />}, seen ${formats.ago(seen_at)}`}</span>
+              </>
+            ),
+          },
+          { head: t`State`, kind: 'status', cell: process => <ProcessState process={process} /> },
+        ]}
+      />
+    </Card>
+  )
+}
 
 const runsWords = (runs: RunningProcess['runs']): string =>
   runs.length > 1 ? t`HTTP and engine` : runs[0] === 'engine' ? t`Engine only` : t`HTTP only`
@@ -256,7 +259,7 @@ export function Database(props: {
           top
           rows={[
             [t`Version`, `PostgreSQL ${about.version}`],
-            [t`Size`, t`${formats.number(Math.round(about.bytes / 1_000_000))} MB`],
+            [t`Size`, sizeWords(about.bytes, formats)],
             [t`Partitions`, partitionWords(partitions, daysAhead, formats)],
             [
               t`Replication`,
@@ -274,6 +277,11 @@ export function Database(props: {
     </Card>
   )
 }
+
+const sizeWords = (bytes: number, { number }: Formats): string =>
+  bytes < 10_000_000_000
+    ? t`${number(Math.round(bytes / 1_000_000))} MB`
+    : t`${number(Math.round(bytes / 1_000_000_000))} GB`
 
 function partitionWords(
   about: PartitionsAbout | null,

@@ -81,11 +81,12 @@ export const system = {
   'To release only a part, use herald release at the machine.':
     'Pour ne reprendre qu’une partie, utilisez herald release sur la machine.',
   'Trying again': 'Nouvel essai',
-  'up since {1}': 'en marche depuis {1}',
+  'up since {1}, seen {2}': 'en marche depuis {1}, vu {2}',
   'Webhooks and mails of Herald wait too: nobody can sign in by a link meanwhile.':
     'Les webhooks et les courriels de Herald attendent aussi : personne ne peut se connecter par un lien entre-temps.',
   'What is being handed to a provider now is finished.': 'Ce qui est en cours de remise à un fournisseur est terminé.',
   Working: 'Fonctionne',
+  '{1} GB': '{1} Go',
   '{1} group of messages that an earlier release kept back leaves too.':
     '{1} groupe de messages retenu par une reprise antérieure part aussi.',
   '{1} groups of messages that an earlier release kept back leave too.':
