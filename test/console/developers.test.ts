@@ -122,6 +122,21 @@ describe('keys', () => {
     expect(log.text).toContain('Invalid token: API key revoked')
   })
 
+  test('the list has the messages of each key in 7 days', async () => {
+    const key = here.planted.service.keys[0]
+    const listed = async () => {
+      const row = (await get('/keys')).text.split('<tr ').find(one => one.includes(`data-id="${key?.id}"`))
+      return Number(/data-label="Messages, 7 days"><span>([\d,]+)</.exec(row ?? '')?.[1]?.replaceAll(',', ''))
+    }
+    const before = await listed()
+    const { status } = await callerWith(here.address, String(key?.key)).post('/v2/notifications/email', {
+      ...{ email_address: 'counted@example.org', template_id: here.planted.service.templates.rightToLeft },
+      personalisation: { name: 'C' },
+    })
+    expect(status).toBe(201)
+    expect(await listed()).toBe(before + 1)
+  })
+
   test('in French', async () => {
     const page = await here.request(developer, `${at}/keys`, { headers: { 'accept-language': 'fr' } })
     expect(page.text).toContain('Créer une clé')

@@ -1,6 +1,7 @@
 // The keys of a service: those that work first, then those that have ended.
-import { hasEnded } from '../../keys/key.ts'
+import { hasEnded, KEY_TYPES } from '../../keys/key.ts'
 import { type ListedKey, list } from '../../keys/sql.ts'
+import { countGroups } from '../../reports/statistics.ts'
 import { Card, Done, Empty, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
 import { Table } from '../components/list.tsx'
@@ -46,10 +47,22 @@ export const Head = ({ visit: { service, url } }: { visit: ServiceVisit }) => (
 
 /** Of those that have ended. */
 const MOST_ENDED = 50
-type Shown = ListedKey & { isOver: boolean }
+type Shown = ListedKey & { isOver: boolean; messages: number }
 
 export async function keysOf({ parts, service }: ServiceVisit): Promise<Shown[]> {
-  const all = (await list(parts.db.sql, service.id)).map(key => ({ ...key, isOver: isOver(key, parts.clock.now()) }))
+  const now = parts.clock.micros()
+  // Today and the six days before, in UTC, as the counts are.
+  const week = { since: (Math.floor(now / DAY_MICROS) - 6) * DAY_MICROS, until: now }
+  const [keys, counts] = await Promise.all([
+    list(parts.db.sql, service.id),
+    countGroups(parts, service.id, KEY_TYPES, week, 'key'),
+  ])
+  const messages = new Map(counts.map(one => [one.group, one.messages]))
+  const all = keys.map(key => ({
+    ...key,
+    isOver: isOver(key, parts.clock.now()),
+    messages: messages.get(key.id) ?? 0,
+  }))
   const newestFirst = all.toReversed()
   return [...newestFirst.filter(key => !key.isOver), ...newestFirst.filter(key => key.isOver).slice(0, MOST_ENDED)]
 }
@@ -58,7 +71,7 @@ const isOver = ({ revoked_at, expires_at }: ListedKey, now: number): boolean =>
   revoked_at !== null || hasEnded({ ends_at: expires_at === null ? null : millisOf(expires_at) }, now)
 
 export function Keys({ visit, keys }: { visit: ServiceVisit; keys: readonly Shown[] }) {
-  const { service, url } = visit
+  const { service, url, formats } = visit
   if (keys.length === 0)
     return (
       <Card body={false}>
@@ -96,6 +109,7 @@ export function Keys({ visit, keys }: { visit: ServiceVisit; keys: readonly Show
                 </a>
               ),
           },
+          { head: t`Messages, 7 days`, kind: 'num', cell: ({ messages }) => formats.number(messages) },
           { head: t`Ends`, kind: 'num', cell: key => <Ends visit={visit} shown={key} /> },
           {
             head: t`Actions`,
@@ -161,6 +175,7 @@ function State({ shown: { key_type, isOver, revoked_at } }: { shown: Shown }) {
 }
 
 const DAY_MS = 86_400_000
+const DAY_MICROS = DAY_MS * 1_000
 /** Somebody should replace it. */
 const SOON_DAYS = 14
 

@@ -270,4 +270,5 @@ export const developers = {
     'Saisissez de {1} à {2} lettres, chiffres et signes ASCII, sans espaces.',
   'A callback tells only the final statuses of messages. Choose among them, or all types.':
     'Un rappel n’annonce que les statuts finaux des messages. Choisissez parmi eux, ou tous les types.',
+  'Messages, 7 days': 'Messages, 7 jours',
 }
