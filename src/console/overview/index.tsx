@@ -2,6 +2,7 @@
 // list.
 import { fromMicros, zulu } from '../../core/clock.ts'
 import { Callout, Icon, PageHead } from '../components/basics.tsx'
+import { AsCurl } from '../components/behind.tsx'
 import type { Handler, ServiceVisit } from '../page.ts'
 import { sendPath } from '../send/paths.ts'
 import { rich, t } from '../words/index.ts'
@@ -72,6 +73,7 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
         </div>
       </div>
       <p class="hint">{rich`Messages of test keys are not counted here; lists show them. Days are those of ${formats.timeZone}, to the full hour.`}</p>
+      <AsCurl path="/herald/v1/statistics?by=day" />
     </>
   )
 }

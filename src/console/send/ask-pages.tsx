@@ -1,6 +1,7 @@
 // Two questions about a file: whether rows with errors are left out, and whether all messages are sent.
 import type { TemplateRow } from '../../templates/sql.ts'
 import { Card, Facts, Icon, PageHead } from '../components/basics.tsx'
+import { AsCommand, AsCurl } from '../components/behind.tsx'
 import { Form } from '../components/form.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
 import { plural, rich, t } from '../words/index.ts'
@@ -56,6 +57,7 @@ export function leaveOutPage(visit: ServiceVisit, checked: CheckedFile): PageAns
             {plural(bad, t`Leave out ${badWords} row`, t`Leave out ${badWords} rows`)}
           </button>
         </Form>
+        <AsCommand command={`herald check recipients.csv --template ${checked.template.id}`} />
       </>
     ),
   }
@@ -130,6 +132,11 @@ export function confirmFilePage(
               : plural(sheet.rowCount, t`Schedule ${many} message`, t`Schedule ${many} messages`)}
           </button>
         </Form>
+        <AsCurl
+          method="POST"
+          path="/v2/notifications/bulk"
+          body={{ template_id: template.id, name: '…', csv: '…', ...(due.at !== null && { scheduled_for: '…' }) }}
+        />
       </>
     ),
   }

@@ -83,7 +83,6 @@ export function checkPage(visit: ServiceVisit, data: CheckPageData, options: Che
             <Duplicates visit={visit} checked={checked} />
           </div>
           <div class="stack">
-            {sheet.missing.length === 0 && <RowCard visit={visit} sheet={sheet} template={template} shown={data.row} />}
             <Room visit={visit} report={report} />
             {isSendable(checked) && <SendForm visit={visit} data={data} errors={errors} />}
             <Form action={uploadPath(service.id, sheet.id)} class="row">
@@ -95,6 +94,7 @@ export function checkPage(visit: ServiceVisit, data: CheckPageData, options: Che
                 {t`Delete this file`}
               </button>
             </Form>
+            {sheet.missing.length === 0 && <RowCard visit={visit} sheet={sheet} template={template} shown={data.row} />}
           </div>
         </div>
         <AsCommand command={`herald check recipients.csv --template ${template.id}`} />

@@ -1,6 +1,7 @@
 // A file that is still being read, and one that cannot be read.
 import type { Sheet, Unreadable } from '../../sheets/sheet.ts'
 import { Callout, Card, PageHead } from '../components/basics.tsx'
+import { AsCommand } from '../components/behind.tsx'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
 import { t } from '../words/index.ts'
 import { readingWords } from './file.tsx'
@@ -61,6 +62,7 @@ export function unreadablePage(visit: ServiceVisit, sheet: Sheet, problem: Unrea
             {t`Upload another file`}
           </a>
         </p>
+        <AsCommand command={`herald check recipients.csv --template ${sheet.template_id}`} />
       </>
     ),
   }

@@ -51,7 +51,8 @@ export async function replaceSecret(visit: ServiceVisit): Promise<Answer> {
   const [id, owner] = [idOf(visit), ownerOf(visit)]
   const { secret, previousUntil } = await rotateSecret(parts, actor, owner, id, undefined, form.get('seen') || null)
   const until = visit.formats.full(previousUntil)
-  return secretPage(visit, await read(parts, owner, id), secret, t`The earlier secret signs too until ${until}.`)
+  const lede = t`The earlier secret signs too until ${until}.`
+  return secretPage(visit, await read(parts, owner, id), secret, { lede, isNew: false })
 }
 
 export async function replayEvents(visit: ServiceVisit): Promise<Answer> {

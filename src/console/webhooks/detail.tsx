@@ -104,7 +104,7 @@ function Endpoint(props: Shown) {
       <Attempts {...props} />
       <Again visit={visit} webhook={webhook} problem={extra.problem} />
       <About visit={visit} webhook={webhook} />
-      <AsCurl path={`/herald/v1/webhooks/${webhook.id}/attempts`} />
+      <AsCurl path={`/herald/v1/webhooks/${webhook.id}/${props.view === 'refused' ? 'failed' : 'attempts'}`} />
     </>
   )
 }

@@ -307,13 +307,13 @@ const Standard = ({ given, error }: { given: Given; error: string | undefined })
 
 /** The secret stands in the answer to the form and nowhere else. */
 const createdPage = (visit: ServiceVisit, webhook: ShownWebhook, secret: string): Answer =>
-  secretPage(visit, webhook, secret, t`Your endpoint gets events from now on.`)
+  secretPage(visit, webhook, secret, { lede: t`Your endpoint gets events from now on.`, isNew: true })
 
 export function secretPage(
   { service, url }: ServiceVisit,
   webhook: ShownWebhook,
   secret: string,
-  lede: string,
+  { lede, isNew }: { lede: string; isNew: boolean },
 ): Answer {
   const path = `/s/${service.id}/webhooks`
   return {
@@ -337,6 +337,11 @@ export function secretPage(
             {t`Go to the endpoint`}
           </a>
         </div>
+        {isNew ? (
+          <AsCurl method="POST" path="/herald/v1/webhooks" body={{ url: 'https://example.org/events' }} />
+        ) : (
+          <AsCurl method="POST" path={`/herald/v1/webhooks/${webhook.id}/rotate-secret`} body={{}} />
+        )}
       </>
     ),
   }
