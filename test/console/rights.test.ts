@@ -374,16 +374,15 @@ describe('rights', () => {
   })
 
   test('an id that is none, or of nothing, is never an error of ours', async () => {
+    const values = ['x', "x'%00", '%F0%9F%98%80', '0'.repeat(500), '00000000-0000-7000-8000-000000000000']
     for (const row of rows.filter(({ path }) => path.includes(':')))
-      for (const value of ['x', "x'%00", '%F0%9F%98%80', '0'.repeat(500), '00000000-0000-7000-8000-000000000000']) {
-        const path = row.path.replaceAll(/:\w+/g, name => (name === ':service' ? somebody.M.in.id : value))
-        const answer = await here.request(somebody.M.who, path, row.method === 'POST' ? formOf(row.name) : undefined)
-        expect([row.name, value, answer.status]).toEqual([
-          row.name,
-          value,
-          expect.toSatisfy((one: number) => one < 500),
-        ])
-      }
+      await Promise.all(
+        values.map(async value => {
+          const path = row.path.replaceAll(/:\w+/g, name => (name === ':service' ? somebody.M.in.id : value))
+          const answer = await here.request(somebody.M.who, path, row.method === 'POST' ? formOf(row.name) : undefined)
+          expect(answer.status, `${row.name} with ${value}`).toBeLessThan(500)
+        }),
+      )
   })
 
   describe('sensitive acts', () => {
