@@ -6,6 +6,7 @@ import { type Channel, channelNames } from '../channels/index.ts'
 import { fromMicros, type Timestamp } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { FileStore } from '../files/store.ts'
+import type { KeyType } from '../keys/key.ts'
 import { openPersonal } from '../notifications/notification.ts'
 import { capturedContents } from '../notifications/sql/captured.ts'
 import type { Service } from '../services/service.ts'
@@ -20,7 +21,8 @@ export type Summary = {
   to: string
   /** The subject of an e-mail, the beginning of a text message. */
   title: string
-  isTest: boolean
+  /** Null: a mail of Herald itself, or of an earlier version. */
+  key_type: KeyType | null
   seen: boolean
 }
 
@@ -101,7 +103,7 @@ async function summaries(app: CapturedApp, rows: readonly InboxRow[], wanted: re
     if (!wanted.every(word => text.includes(word))) continue
     const { id, channel, key_type, seen } = row
     const title = (brief.subject ?? brief.text).trim().slice(0, TITLE_CHARACTERS)
-    found.push({ id, channel, at: fromMicros(microsOf(id)), to: brief.to, title, isTest: key_type === 'test', seen })
+    found.push({ id, channel, at: fromMicros(microsOf(id)), to: brief.to, title, key_type, seen })
   }
   return found
 }

@@ -215,7 +215,17 @@ export const removeSome = (sql: Sql, scope: Scope, filter: Filter, most: number,
     using chosen
     where i.id = chosen.id
     returning i.service_id, i.id
-  )${byPerson(actor, 'inbox emptied', part`(select service_id, coalesce(service_id, id) as id from gone limit 1)`)}
+  )${byPerson(actor, filter.digests ? 'captured message deleted' : 'inbox emptied', part`(select service_id, coalesce(service_id, id) as id from gone limit 1)`)}
+  select id from gone`
+
+/** Deletes these messages. Returns the ids of those that were there. */
+export const removeThese = (sql: Sql, scope: Scope, ids: readonly Id[], actor: Actor) => sql<{ id: Id }>`
+  with gone as (
+    delete from inbox i
+    where i.id = any (${bare(ids)}::uuid[])
+      and ${owned(scope)}
+    returning i.service_id, i.id
+  )${byPerson(actor, 'captured message deleted', part`(select service_id, coalesce(service_id, id) as id from gone limit 1)`)}
   select id from gone`
 
 // Tests that call the API delete what they have read, many times an hour. It is a copy of what nobody got: only what people delete is

@@ -1,7 +1,7 @@
 // The captured inbox in a real browser: messages arrive, are found, read in every view, and deleted.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BROWSER, launch, openContext, warnWithoutBrowser } from './support/browser.ts'
+import { BROWSER, launch, openContext, violationsOf, warnWithoutBrowser } from './support/browser.ts'
 import { type ConsolePlace, place } from './support/place.ts'
 import type { Who } from './support/plant.ts'
 import { CONSOLE } from './support/session.ts'
@@ -136,6 +136,55 @@ describe.skipIf(!BROWSER)('the captured inbox', { timeout: 120_000 }, () => {
     expect(await page.locator('.mails li').count()).toBeGreaterThan(3)
   })
 
+  test('what was searched for is deleted after a question, and nothing else; live and test are marked', async () => {
+    const page = await openAs('developer', inbox())
+    await send('gone.one@example.org', { ...values, 'permit number': 'GONE-1' })
+    await send('gone.one@example.org', { ...values, 'permit number': 'GONE-2' })
+    await send('gone.two@example.org', { ...values, 'permit number': 'GONE-3' })
+    await page.getByRole('status').getByRole('link', { name: '3 new messages' }).click({ timeout: 20_000 })
+    const tags = await page.locator('.mails .tag').allInnerTexts()
+    expect(new Set(tags)).toEqual(new Set(['Test key', 'Live']))
+    const before = await countOf(page)
+    const search = async (words: string) => {
+      await page.getByRole('searchbox', { name: 'To, subject or words' }).fill(words)
+      await page.keyboard.press('Enter')
+      await page.getByRole('link', { name: 'Show all' }).waitFor()
+    }
+    const remove = async () => {
+      await page.getByRole('button', { name: 'Delete these', exact: true }).click()
+      await page.getByRole('dialog', { name: 'Delete these messages?' }).waitFor()
+      await page.getByRole('button', { name: 'Delete the messages' }).click()
+      await page.getByText('The messages that you searched for are deleted from the inbox.').waitFor()
+    }
+    await search('gone.one@example.org')
+    expect(await countOf(page)).toBe(2)
+    expect(await violationsOf(page)).toEqual([])
+    await remove()
+    expect(await countOf(page)).toBe(before - 2)
+    await search('permit GONE-3')
+    expect(await countOf(page)).toBe(1)
+    await remove()
+    expect(await countOf(page)).toBe(before - 3)
+    expect(complaints()).toEqual([])
+  })
+
+  test('an address that was changed deletes nothing', async () => {
+    const developer = await here.signIn('developer')
+    const count = async () => {
+      const [row] = await here.parts.db.sql<{ many: number }>`select count(*)::integer as many from inbox`
+      return row?.many
+    }
+    const before = await count()
+    for (const [name, value] of [
+      ['words', 'changed'],
+      ['to', 'nothing'],
+    ] as const)
+      expect((await here.request(developer, `${inbox()}/empty`, { form: { [name]: value } })).status).toBe(303)
+    expect(await count()).toBe(before)
+  })
+
+  const countOf = (page: Page) => page.locator('.mails li').count()
+
   test('one message is deleted after a question, then all; the list of messages keeps them', async () => {
     const page = await openAs('manager', `${inbox()}/${here.planted.service.messages.delivered}`)
     await page.getByRole('button', { name: 'Delete this message' }).click()
@@ -156,7 +205,10 @@ describe.skipIf(!BROWSER)('the captured inbox', { timeout: 120_000 }, () => {
     const { sql } = here.parts.db
     const acts = await sql<{ action: string; actor_kind: string }>`
       select action, actor_kind from audit where action in ('captured message deleted', 'inbox emptied') order by id`
+    // By words, by recipient, this one, then all.
     expect(acts.map(({ action, actor_kind }) => [action, actor_kind])).toEqual([
+      ['captured message deleted', 'person'],
+      ['captured message deleted', 'person'],
       ['captured message deleted', 'person'],
       ['inbox emptied', 'person'],
     ])

@@ -3,8 +3,7 @@ import { fromMicros } from '../../core/clock.ts'
 import { type Id, readId } from '../../core/id.ts'
 import { type Looked, look, newerThan, openCaptured, PAGE, type Summary } from '../../inbox/look.ts'
 import { digestsOf, type Source, sourceOf, type WholeCaptured } from '../../inbox/read.ts'
-import { emptyInbox, removeCaptured } from '../../inbox/remove.ts'
-import { ALL } from '../../inbox/sql.ts'
+import { removeCaptured, removeMatching } from '../../inbox/remove.ts'
 import { Done, Empty, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
 import { AsCommand, AsCurl } from '../components/behind.tsx'
 import { Form, FormToken } from '../components/form.tsx'
@@ -63,8 +62,14 @@ export const newerInInbox: Handler<SignedInVisit> = async visit => {
 
 export const emptyTheInbox: Handler<SignedInVisit> = async visit => {
   const place = placeOf(visit)
-  const { hasMore } = await emptyInbox(appOf(visit), visit.actor, place.scope, ALL)
-  return { kind: 'redirect', to: pathOf(place, null, {}, { done: hasMore ? 'some' : 'emptied' }) }
+  const given = givenIn(visit.form)
+  const { digests, words } = lookingFor(visit.parts.seal, given)
+  const isAll = given.to === undefined && given.words === undefined
+  // An address that was changed names nothing: then nothing is deleted, rather than everything.
+  if (!isAll && digests === null && words === '') return { kind: 'redirect', to: place.base }
+  const { hasMore } = await removeMatching(appOf(visit), visit.actor, place.scope, place.service, { digests, words })
+  const done = isAll ? (hasMore ? 'some' : 'emptied') : hasMore ? 'some-matching' : 'matching'
+  return { kind: 'redirect', to: pathOf(place, null, hasMore ? given : {}, { done }) }
 }
 
 export const deleteCaptured: Handler<SignedInVisit> = async visit => {
@@ -112,6 +117,8 @@ function Inbox(props: Shown) {
     deleted: t`The message is deleted from the inbox.`,
     emptied: t`The inbox is empty.`,
     some: t`20,000 messages are deleted. Delete again to delete the rest.`,
+    matching: t`The messages that you searched for are deleted from the inbox.`,
+    'some-matching': t`Some of the messages that you searched for are deleted. Delete again to delete the rest.`,
   }
   return (
     <>
@@ -163,6 +170,7 @@ function Inbox(props: Shown) {
                 </div>
               </form>
               {isFiltered && <Filtered {...props} />}
+              {isFiltered && messages.length > 0 && <DeleteTheseDialog {...{ place, given }} />}
               {messages.length > 0 ? (
                 <ul class="mails" data-delete-by="delete-listed">
                   {messages.map(one => (
@@ -222,10 +230,42 @@ function Filtered({ visit, place, given, looked, words }: Shown) {
           </>
         )}
       </span>
-      <a class="btn btn-sm" href={visit.url(place.base)}>
-        {t`Show all`}
-      </a>
+      <span class="row row-tight">
+        <a class="btn btn-sm" href={visit.url(place.base)}>
+          {t`Show all`}
+        </a>
+        {looked.messages.length > 0 && (
+          <button class="btn btn-sm" type="button" popovertarget="delete-these">
+            {t`Delete these`}
+          </button>
+        )}
+      </span>
     </p>
+  )
+}
+
+function DeleteTheseDialog({ place, given }: Pick<Shown, 'place' | 'given'>) {
+  const { before: _, ...searched } = given
+  return (
+    <Dialog id="delete-these" title={t`Delete these messages?`}>
+      <p>
+        {given.to === undefined
+          ? t`All captured messages with these words are deleted here, for everybody.`
+          : t`All captured messages to this recipient are deleted here, for everybody.`}{' '}
+        {place.service && t`The list of messages keeps them.`}
+      </p>
+      <Form action={`${place.base}/empty`} class="row">
+        {Object.entries(searched).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <button class="btn" type="button" popovertarget="delete-these" popovertargetaction="hide">
+          {t`Keep them`}
+        </button>
+        <button class="btn btn-danger" type="submit">
+          {t`Delete the messages`}
+        </button>
+      </Form>
+    </Dialog>
   )
 }
 
@@ -243,9 +283,9 @@ function Mail(props: { visit: SignedInVisit; place: InboxPlace; given: Given; ma
       </span>
       <Time at={mail.at} />
       <span class="sub">
-        {mail.isTest && (
+        {mail.key_type !== null && (
           <>
-            <span class="tag">{t`Test key`}</span>{' '}
+            <span class="tag">{mail.key_type === 'test' ? t`Test key` : t`Live`}</span>{' '}
           </>
         )}
         <bdi>{mail.title || t`Without a subject`}</bdi>

@@ -5,6 +5,18 @@ export const inbox = {
   'The inbox is empty.': 'La boîte est vide.',
   '20,000 messages are deleted. Delete again to delete the rest.':
     '20 000 messages sont supprimés. Videz encore la boîte pour supprimer le reste.',
+  'The messages that you searched for are deleted from the inbox.':
+    'Les messages que vous avez cherchés sont supprimés de la boîte.',
+  'Some of the messages that you searched for are deleted. Delete again to delete the rest.':
+    'Une partie des messages que vous avez cherchés est supprimée. Supprimez encore pour le reste.',
+  'Delete these': 'Supprimer ceux-ci',
+  'Delete these messages?': 'Supprimer ces messages ?',
+  'All captured messages with these words are deleted here, for everybody.':
+    'Tous les messages capturés avec ces mots sont supprimés ici, pour tout le monde.',
+  'All captured messages to this recipient are deleted here, for everybody.':
+    'Tous les messages capturés pour ce destinataire sont supprimés ici, pour tout le monde.',
+  'The list of messages keeps them.': 'La liste des messages les garde.',
+  'Delete the messages': 'Supprimer les messages',
   'What would have been sent. Nobody got these: they are of test keys, or there is no provider. Kept for 7 days.':
     'Ce qui aurait été envoyé. Personne ne l’a reçu : clé de test, ou aucun fournisseur. Conservé 7 jours.',
   'Mails of Herald itself that nobody got, because there is no provider. Those of a service are in its own inbox. Kept for 7 days.':
