@@ -121,8 +121,12 @@ function Verdict({ visit, checked }: { visit: ServiceVisit; checked: CheckedFile
   const many = formats.number(bad)
   if (sheet.missing.length > 0)
     return (
-      <Callout tone="bad" role="alert" title={t`Some columns are not found`}>
-        <p>{t`Choose below which column has what the template needs, or add the columns to the file.`}</p>
+      <Callout
+        tone="bad"
+        role="alert"
+        title={plural(sheet.missing.length, t`A column is not found`, t`Some columns are not found`)}
+      >
+        <p>{t`Choose below which column has what the template needs, or add it to the file.`}</p>
       </Callout>
     )
   if (bad > 0)

@@ -1,4 +1,5 @@
 // How the columns of a file are used; a person can correct it.
+import type { Channel } from '../../channels/index.ts'
 import { namesOf } from '../../rendering/placeholders.ts'
 import { targetsOf } from '../../sheets/match.ts'
 import type { Encoding, Sheet, SheetColumn, Target } from '../../sheets/sheet.ts'
@@ -49,15 +50,17 @@ const NOTHING = ''
 
 const MOST_COLUMNS = 200
 
-export const targetName = (target: Target) =>
-  target === 'recipient' ? t`recipient` : target === 'reference' ? t`your reference` : target.slice('value:'.length)
+function targetName(target: Target, channel: Channel): string {
+  if (target === 'recipient') return channel === 'email' ? t`e-mail address` : t`phone number`
+  return target === 'reference' ? t`your reference` : target.slice('value:'.length)
+}
 
 /** `first`: the cells of the first row. */
 export function Columns(props: { visit: ServiceVisit; sheet: Sheet; template: TemplateRow; first: readonly string[] }) {
   const { visit, sheet, template, first } = props
   const targets = targetsOf({ channel: sheet.channel, names: namesOf(template) })
   const rows = sheet.columns.map((column, at) => ({ column, at })).slice(0, MOST_COLUMNS)
-  const missing = sheet.missing.map(targetName)
+  const missing = sheet.missing.map(target => targetName(target, sheet.channel))
   return (
     <Form action={uploadPath(visit.service.id, sheet.id)} class="stack">
       <Card
@@ -104,7 +107,7 @@ export function Columns(props: { visit: ServiceVisit; sheet: Sheet; template: Te
             },
             {
               head: t`Fills`,
-              cell: ({ column, at }) => <TargetSelect column={column} at={at} targets={targets} />,
+              cell: ({ column, at }) => <TargetSelect {...{ column, at, targets }} channel={sheet.channel} />,
             },
             { head: t`First row`, cell: ({ at }) => <bdi>{shortened(first[at] ?? '') || '–'}</bdi> },
           ]}
@@ -114,7 +117,8 @@ export function Columns(props: { visit: ServiceVisit; sheet: Sheet; template: Te
   )
 }
 
-function TargetSelect({ column, at, targets }: { column: SheetColumn; at: number; targets: readonly Target[] }) {
+function TargetSelect(props: { column: SheetColumn; at: number; targets: readonly Target[]; channel: Channel }) {
+  const { column, at, targets, channel } = props
   return (
     <select
       class="input"
@@ -126,7 +130,7 @@ function TargetSelect({ column, at, targets }: { column: SheetColumn; at: number
       </option>
       {targets.map(target => (
         <option key={target} value={target} selected={target === column.target}>
-          {targetName(target)}
+          {targetName(target, channel)}
         </option>
       ))}
     </select>

@@ -51,6 +51,9 @@ export async function onePage(
           <Values template={template} given={given} errors={errors} />
           <WhenFields when={given.when} errors={errors} now={visit.parts.clock.now()} />
           <Options template={template} given={given} errors={errors} origins={origins} />
+          {isEmail(template) && service.may_send_files && (
+            <p class="hint">{t`Files are sent by programs only: the interface takes them with a message, a person cannot.`}</p>
+          )}
           <div class="row">
             <button class="btn btn-primary" name="act" value="check">
               {t`Check the message`}

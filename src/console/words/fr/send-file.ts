@@ -38,8 +38,9 @@ export const sendFile = {
   'The rows with errors are left out. They are not sent.':
     'Les lignes avec erreurs sont exclues. Elles ne sont pas envoyées.',
   'All rows are in again.': 'Toutes les lignes sont de nouveau comprises.',
+  'A column is not found': 'Une colonne est introuvable',
   'Some columns are not found': 'Certaines colonnes sont introuvables',
-  'Choose below which column has what the template needs, or add the columns to the file.':
+  'Choose below which column has what the template needs, or add it to the file.':
     'Choisissez ci-dessous la colonne qui contient ce que le modèle demande, ou ajoutez les colonnes au fichier.',
   '{1} row has errors': '{1} ligne contient des erreurs',
   '{1} rows have errors': '{1} lignes contiennent des erreurs',
@@ -93,7 +94,8 @@ export const sendFile = {
   'Read from sheet {1} of an .xlsx file.': 'Lu dans la feuille {1} d’un fichier .xlsx.',
   'Another sheet is not read:': 'Une autre feuille n’est pas lue\u00a0:',
   'Other sheets are not read:': 'D’autres feuilles ne sont pas lues\u00a0:',
-  recipient: 'destinataire',
+  'e-mail address': 'adresse de courriel',
+  'phone number': 'numéro de téléphone',
   'your reference': 'votre référence',
   Columns: 'Colonnes',
   'All found': 'Toutes trouvées',

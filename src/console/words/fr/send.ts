@@ -1,5 +1,7 @@
 /** Sending one message, and a file. */
 export const send = {
+  'Files are sent by programs only: the interface takes them with a message, a person cannot.':
+    'Les fichiers ne sont envoyés que par des programmes : l’interface les prend avec un message, une personne ne le peut pas.',
   Send: 'Envoyer',
   'Choose the template. Nothing is sent before you confirm it.':
     'Choisissez le modèle. Rien n’est envoyé avant votre confirmation.',
