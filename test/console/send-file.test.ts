@@ -215,7 +215,10 @@ describe('the check', () => {
   test('more than the daily limit cannot be sent, and the page says so', async () => {
     const path = await uploaded([HEADER, ...Array.from({ length: 10_001 }, (_, n) => good(n))].join('\n'))
     const { text } = await get(path)
+    expect(plain(text)).toContain('The daily limit does not suffice')
     expect(plain(text)).toContain('are more than the service may send in a day')
+    // No day is long enough, so there is nothing to go on with.
+    expect(plain(text)).not.toContain('Go on with')
     expect((await post(path, { act: 'confirm' })).status).toBe(422)
   })
 

@@ -5,8 +5,10 @@ import { Callout, Card, Done, Icon, More, PageHead, type Tone } from '../compone
 import { AsCommand } from '../components/behind.tsx'
 import { ErrorSummary, type FieldErrors, Form, Input, Select } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
+import type { Formats } from '../formats.ts'
 import type { PageAnswer, ServiceVisit } from '../page.ts'
 import { plural, rich, t } from '../words/index.ts'
+import { known } from '../words/nouns.tsx'
 import type { CheckedFile } from './checked.ts'
 import { ModeNotice } from './choose.tsx'
 import { Columns, formatWords } from './columns.tsx'
@@ -109,9 +111,13 @@ const doneSentences = () => ({
   'taken-in': t`All rows are in again.`,
 })
 
-/** Every row can be sent, as far as is known now. */
+/** Every row can be sent, as far as is known now; on another day, if the rest of this one's limit is too small. */
 export const isSendable = ({ sheet, report }: CheckedFile) =>
-  sheet.missing.length === 0 && report.rows !== null && report.rows.bad === 0 && report.rows.ok > 0
+  sheet.missing.length === 0 &&
+  report.rows !== null &&
+  report.rows.bad === 0 &&
+  report.rows.ok > 0 &&
+  (report.daily === null || report.daily.needed <= report.daily.limit)
 
 function Verdict({ visit, checked }: { visit: ServiceVisit; checked: CheckedFile }) {
   const { formats, service } = visit
@@ -146,12 +152,18 @@ function Verdict({ visit, checked }: { visit: ServiceVisit; checked: CheckedFile
         )}
       </Callout>
     )
-  const other = report.ok ? [] : otherProblems(report)
+  if (report.daily && isShort(report.daily))
+    return (
+      <Callout tone="bad" role="alert" title={t`The daily limit does not suffice`}>
+        <p>{shortWords(report.daily, formats)}</p>
+      </Callout>
+    )
+  const other = report.ok ? [] : report.problems.map(({ message }) => message)
   if (other.length > 0)
     return (
       <Callout tone="bad" role="alert" title={t`It cannot be sent like this`}>
         {other.map(sentence => (
-          <p key={sentence}>{sentence}</p>
+          <p key={sentence}>{known(sentence)}</p>
         ))}
       </Callout>
     )
@@ -162,11 +174,15 @@ function Verdict({ visit, checked }: { visit: ServiceVisit; checked: CheckedFile
   )
 }
 
-/** What is said elsewhere on the page is left out: limits and the state of the service. */
-const otherProblems = ({ problems, daily }: BulkReport): string[] => {
-  const isOverLimit = daily !== null && daily.needed > daily.remaining
-  return problems.map(({ message }) => message).filter(() => !isOverLimit)
-}
+type Daily = NonNullable<BulkReport['daily']>
+
+const isShort = ({ needed, remaining }: Daily) => needed > remaining
+
+/** What to do when the job is larger than the rest of the daily limit. */
+const shortWords = ({ needed, limit }: Daily, { number }: Formats) =>
+  needed > limit
+    ? t`${number(needed)} messages are more than the service may send in a day. Split the file, or ask an operator for a higher limit.`
+    : t`Not enough for ${number(needed)} messages on this day. Choose another day.`
 
 type Count = { label: string; tone: Tone; value: number; href: string | null }
 
@@ -362,12 +378,12 @@ function Duplicates({ visit, checked }: { visit: ServiceVisit; checked: CheckedF
   )
 }
 
-function Room({ visit, report: { daily } }: { visit: ServiceVisit; report: BulkReport }) {
+function Room({ visit, report: { daily, rows } }: { visit: ServiceVisit; report: BulkReport }) {
   const { formats } = visit
   if (!daily) return null
   const { limit, used, remaining, needed } = daily
   const whole = Math.max(1, limit)
-  const isTooMany = needed > remaining
+  const isTooMany = isShort(daily)
   const share = (part: number) => `${Math.round(Math.min(100, (part / whole) * 100) * 10) / 10}%`
   const taken = Math.min(needed, Math.max(0, limit - used))
   return (
@@ -387,15 +403,8 @@ function Room({ visit, report: { daily } }: { visit: ServiceVisit; report: BulkR
             <rect class={isTooMany ? 'fill warn' : 'fill info'} x={share(used)} width={share(taken)} height="100%" />
           </svg>
         </div>
-        {isTooMany ? (
-          <p class="bad strong">
-            {needed > limit
-              ? t`${formats.number(needed)} messages are more than the service may send in a day. Split the file, or ask an operator for a higher limit.`
-              : t`Not enough for ${formats.number(needed)} messages on this day. Choose another day.`}
-          </p>
-        ) : (
-          <p class="muted">{t`Enough for ${formats.number(needed)} messages.`}</p>
-        )}
+        {!isTooMany && <p class="muted">{t`Enough for ${formats.number(needed)} messages.`}</p>}
+        {isTooMany && (rows?.bad ?? 0) > 0 && <p class="bad strong">{shortWords(daily, formats)}</p>}
       </div>
     </Card>
   )

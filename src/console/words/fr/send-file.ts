@@ -38,6 +38,7 @@ export const sendFile = {
   'The rows with errors are left out. They are not sent.':
     'Les lignes avec erreurs sont exclues. Elles ne sont pas envoyées.',
   'All rows are in again.': 'Toutes les lignes sont de nouveau comprises.',
+  'The daily limit does not suffice': 'La limite quotidienne ne suffit pas',
   'A column is not found': 'Une colonne est introuvable',
   'Some columns are not found': 'Certaines colonnes sont introuvables',
   'Choose below which column has what the template needs, or add it to the file.':
