@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Job } from './job.ts'
-import { createPace, minutesLeft, progressOf } from './progress.ts'
+import { createPace, minutesLeft, paceOf, progressOf } from './progress.ts'
 import type { ShownJob } from './sql/read.ts'
 
 const NOW = Date.parse('2026-11-16T12:00:00Z')
@@ -43,6 +43,14 @@ describe('pace', () => {
     expect(pace.add(60_000, 1_200)).toBe(200)
     expect(pace.add(90_000, 1_200)).toBe(100)
     expect(pace.add(200_000, 1_200)).toBe(0)
+  })
+
+  test('of a job in its first minute is that since it began', () => {
+    expect(paceOf(100, null, NOW)).toBe(null)
+    expect(paceOf(100, NOW - 1_000, NOW)).toBe(null)
+    expect(paceOf(100, NOW - 5_000, NOW)).toBe(1_200)
+    expect(paceOf(100, NOW - 600_000, NOW)).toBe(100)
+    expect(minutesLeft(progressOf(job('in progress', { delivered: 40 }), NOW), null)).toBe(null)
   })
 
   test('the rest takes as long as it does at this pace', () => {

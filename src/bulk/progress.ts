@@ -79,6 +79,15 @@ export function createPace(at: number, handedOver: number, lately: number): Pace
   }
 }
 
+/** Before this time nobody can say how fast it is. */
+const EARLY_MS = 4_000
+
+/** Messages a minute. In its first minute a job is measured by the time since it began; null: it has just begun, or waits. */
+export function paceOf(lately: number, startedAt: number | null, now: number): number | null {
+  const age = startedAt === null ? 0 : now - startedAt
+  return age < EARLY_MS ? null : Math.round((lately * MINUTE_MS) / Math.min(MINUTE_MS, age))
+}
+
 /** Minutes that the rest takes at this pace; null: nobody knows. */
-export const minutesLeft = ({ waiting }: Progress, aMinute: number): number | null =>
-  waiting === 0 || aMinute <= 0 ? null : waiting / aMinute
+export const minutesLeft = ({ waiting }: Progress, aMinute: number | null): number | null =>
+  waiting === 0 || aMinute === null || aMinute <= 0 ? null : waiting / aMinute

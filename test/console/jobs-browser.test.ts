@@ -68,18 +68,21 @@ describe.skipIf(!BROWSER)('jobs in a browser', () => {
 
   test('two people watch one job, each in their own language', async () => {
     const id = await job(6)
-    await spreadJob(here.parts, id)
     await open({}, async english => {
       await open({ locale: 'fr' }, async french => {
         for (const page of [english, french]) {
           await page.goto(`${at}/${id}`)
           await page.locator('[data-again]').waitFor({ state: 'hidden', timeout: 20_000 })
         }
+        expect(await english.locator('.page-head .badge').innerText()).toBe('Waiting')
+        await spreadJob(here.parts, id)
         await settleRows(here.parts, id, row => (row <= 4 ? { status: 'delivered', moves: ['sending'] } : null))
         for (const page of [english, french])
           await page.locator('[data-put="delivered"]', { hasText: /^4$/ }).waitFor({ timeout: 20_000 })
         expect(await english.locator('#progress').innerText()).toContain('handed over')
         expect(await french.locator('#progress').innerText()).not.toContain('handed over')
+        expect(await english.locator('.page-head .badge').innerText()).toBe('Sending')
+        expect(await english.locator('.page-head .badge use').getAttribute('href')).toMatch(/#transit$/)
       })
     })
   }, 60_000)
@@ -159,7 +162,7 @@ describe.skipIf(!BROWSER)('jobs in a browser', () => {
     }))
     await open({}, async page => {
       await page.goto(`${at}/${id}`)
-      await page.getByRole('link', { name: 'Send 2 again' }).press('Enter')
+      await page.getByRole('link', { name: 'Send 2 messages again' }).press('Enter')
       await page.waitForURL(`${at}/${id}/again`)
       expect(await violationsOf(page)).toEqual([])
       await page.getByRole('button', { name: 'Send 2 messages again' }).press('Enter')

@@ -245,8 +245,10 @@ function FailuresCard({ visit, job }: { visit: ServiceVisit; job: WholeJob }) {
           {progress.failed > 0
             ? t`The messages are not kept any more, so nobody can say why they failed.`
             : progress.handedOver > 0
-              ? t`No message has failed.`
-              : t`Nothing was handed over yet.`}
+              ? progress.isOver
+                ? t`No message has failed.`
+                : t`No message had failed when this page was loaded.`
+              : t`Nothing was handed over when this page was loaded.`}
         </p>
       </Card>
     )

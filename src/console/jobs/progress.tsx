@@ -1,6 +1,6 @@
 // How far a job is: the bar with its numbers, and the stream that keeps them current. A browser without script has the time of the
 // numbers and a link that loads the page again.
-import { createPace, minutesLeft, type Pace, type Progress } from '../../bulk/progress.ts'
+import { createPace, minutesLeft, type Pace, type Progress, paceOf } from '../../bulk/progress.ts'
 import { fromMicros } from '../../core/clock.ts'
 import { type Id, readId } from '../../core/id.ts'
 import { pause } from '../../runtime/within.ts'
@@ -11,7 +11,7 @@ import type { Formats } from '../formats.ts'
 import { listPath } from '../messages/query.ts'
 import type { Handler, ServiceVisit } from '../page.ts'
 import { inLanguage, language, plural, t } from '../words/index.ts'
-import { statusWords } from './status.tsx'
+import { badgeOf, statusWords } from './status.tsx'
 
 /** The parts of the bar from left to right. */
 const PARTS = [
@@ -31,10 +31,16 @@ type Live = {
   /** x and width of each part, in percent. */
   bars: Readonly<Record<string, readonly [x: string, width: string]>>
   counts: Readonly<Record<string, string>>
+  /** Class, icon and words of the badge. */
+  badge: readonly [tone: string, icon: string, words: string]
   isOver: boolean
 }
 
-function liveOf(progress: Progress, aMinute: number, formats: Formats, micros: number): Live {
+/** `lately`: messages of the last minute. `startedAt`: when the first rows became messages; null: not yet. */
+type Measured = { progress: Progress; lately: number; startedAt: string | null }
+
+function liveOf({ progress, lately, startedAt }: Measured, formats: Formats, micros: number): Live {
+  const aMinute = paceOf(lately, startedAt === null ? null : Date.parse(startedAt), micros / 1000)
   const { whole, delivered, inTransit, failed, waiting, handedOver } = progress
   const { number } = formats
   let at = 0
@@ -58,6 +64,7 @@ function liveOf(progress: Progress, aMinute: number, formats: Formats, micros: n
       failed: number(failed),
       waiting: number(waiting),
     },
+    badge: badgeOf(progress.status),
     isOver: progress.isOver,
   }
 }
@@ -72,7 +79,7 @@ function titleOf(progress: Progress, formats: Formats): string {
   return plural(whole, t`The message has its outcome`, t`All ${formats.number(whole)} messages have their outcome`)
 }
 
-function noteOf(progress: Progress, aMinute: number, { number }: Formats): string {
+function noteOf(progress: Progress, aMinute: number | null, { number }: Formats): string {
   if (progress.isOver || progress.status === 'scheduled') return ''
   if (progress.waiting === 0)
     return plural(
@@ -80,6 +87,8 @@ function noteOf(progress: Progress, aMinute: number, { number }: Formats): strin
       t`The provider has not said yet what became of ${number(progress.inTransit)} message`,
       t`The provider has not said yet what became of ${number(progress.inTransit)} messages`,
     )
+  if (progress.handedOver === 0 && progress.status === 'waiting') return t`It waits for its turn`
+  if (aMinute === null) return t`It has just begun`
   const pace = plural(aMinute, t`${number(aMinute)} message a minute`, t`${number(aMinute)} messages a minute`)
   const left = minutesLeft(progress, aMinute)
   if (left === null) return aMinute === 0 ? t`Nothing was handed over in the last minute` : pace
@@ -93,7 +102,8 @@ function noteOf(progress: Progress, aMinute: number, { number }: Formats): strin
 export function ProgressCard({ visit, job }: { visit: ServiceVisit; job: WholeJob }) {
   const { service, url, formats, parts } = visit
   const { progress } = job
-  const live = liveOf(progress, job.aMinute, formats, parts.clock.micros())
+  const measured = { progress, lately: job.aMinute, startedAt: job.processing_started }
+  const live = liveOf(measured, formats, parts.clock.micros())
   const messages = (status: string) => url(listPath(service.id, { job: job.id, status }))
   const path = `/s/${service.id}/jobs/${job.id}`
   return (
@@ -180,13 +190,14 @@ async function* liveValues(visit: ServiceVisit, id: Id): AsyncGenerator<Live> {
   let pace: Pace | null = null
   while (!signal.aborted) {
     const lately = pace === null
-    const { progress, aMinute } = await parts.reads.run(service.id, false, () =>
+    const { progress, aMinute, job } = await parts.reads.run(service.id, false, () =>
       progressNow(parts, actor, service, id, { lately }),
     )
     const now = performance.now()
     pace ??= createPace(now, progress.handedOver, aMinute)
     const lastMinute = pace.add(now, progress.handedOver)
-    yield inLanguage(spoken, () => liveOf(progress, lastMinute, formats, parts.clock.micros()))
+    const measured = { progress, lately: lastMinute, startedAt: job.processing_started }
+    yield inLanguage(spoken, () => liveOf(measured, formats, parts.clock.micros()))
     if (progress.isOver || now > until) return
     await pause(progress.waiting > 0 && progress.status !== 'scheduled' ? OFTEN_MS : SELDOM_MS, signal)
   }

@@ -17,6 +17,12 @@ const SIGNS: Readonly<Record<ShownStatus, readonly [tone: Tone, icon: IconName, 
 
 export const statusWords = (status: ShownStatus): string => say(SIGNS[status][2])
 
+/** For the script, which changes the badge of the page. */
+export function badgeOf(status: ShownStatus): readonly [tone: string, icon: string, words: string] {
+  const [tone, icon, words] = SIGNS[status]
+  return [tone === 'idle' ? '' : tone, icon, say(words)]
+}
+
 export function Status({ status }: { status: ShownStatus }) {
   const [tone, icon, words] = SIGNS[status]
   return (

@@ -3,6 +3,7 @@
 enhance('[data-progress]', card => {
   const again = card.querySelector('[data-again]')
   const speaker = card.querySelector('[data-say]')
+  const badge = document.querySelector('.page-head .badge')
   const UNTOUCHED_MS = 1_800_000
   let touched = performance.now()
   let saidAt = performance.now()
@@ -29,6 +30,13 @@ enhance('[data-progress]', card => {
       bar.setAttribute('width', width)
     }
     card.querySelector('svg').setAttribute('aria-label', live.label)
+    const [tone, icon, words] = live.badge
+    if (badge.lastChild.textContent !== words) {
+      const use = badge.querySelector('use')
+      use.setAttribute('href', use.getAttribute('href').replace(/#.*/, `#${icon}`))
+      badge.className = `badge ${tone}`
+      badge.lastChild.textContent = words
+    }
     card.querySelector('[role="progressbar"]').setAttribute('aria-valuenow', live.now)
     if (performance.now() - saidAt > 60_000) {
       saidAt = performance.now()

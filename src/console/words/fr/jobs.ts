@@ -24,7 +24,10 @@ export const jobs = {
   'The messages are not kept any more, so nobody can say why they failed.':
     'Les messages ne sont plus conservés : personne ne peut dire pourquoi ils ont échoué.',
   'No message has failed.': 'Aucun message n’a échoué.',
-  'Nothing was handed over yet.': 'Rien n’a encore été remis.',
+  'Nothing was handed over when this page was loaded.': 'Rien n’était encore remis au chargement de cette page.',
+  'No message had failed when this page was loaded.': 'Aucun message n’avait échoué au chargement de cette page.',
+  'It waits for its turn': 'Il attend son tour',
+  'It has just begun': 'Il vient de commencer',
   '“Send again” takes only those that may succeed, and none twice.':
     '« Renvoyer » ne prend que ceux qui peuvent réussir, et aucun deux fois.',
   'Failures by reason': 'Échecs par raison',
