@@ -37,6 +37,7 @@ import { auditPage, exportAudit } from './operator/audit.tsx'
 import { holdAll, holdQuestion, releaseEverything, releaseQuestion } from './operator/hold.tsx'
 import { sendTest, testForm, testPage } from './operator/provider-test.tsx'
 import { systemPage } from './operator/system.tsx'
+import { countsFile } from './overview/counts.tsx'
 import { overviewCounts, overviewPage } from './overview/index.tsx'
 import {
   changeOperator,
@@ -131,6 +132,7 @@ export const pages: readonly PageRow[] = [
 
   ['GET', '/s/:service', may('see-service'), overviewPage],
   ['GET', '/s/:service/counts', may('see-service'), overviewCounts],
+  ['GET', '/s/:service/statistics', may('see-service'), countsFile],
 
   ['GET', '/s/:service/templates/:id', may('see-messages'), showTemplate],
   ['POST', '/s/:service/templates/:id', may('manage-templates'), saveTemplate],

@@ -10,10 +10,7 @@ import { reportJobs } from './jobs.ts'
 import { type MessagesApp, reportMessages } from './messages.ts'
 import { readPeriod } from './period.ts'
 import * as shape from './schemas.ts'
-import { statistics, statisticsCsv } from './statistics.ts'
-
-/** Counts are kept for thirteen months. */
-const MOST_DAYS = 403
+import { MOST_DAYS, statistics, statisticsCsv } from './statistics.ts'
 
 export function reportRoutes(app: MessagesApp) {
   const getMessages: Route = {

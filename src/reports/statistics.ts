@@ -1,5 +1,7 @@
 // How many messages of a period have which status, by day, month, template, status, channel, key type or key. From the counts: what it
 // costs does not depend on how many messages there are.
+import { type Actor, requirePermission } from '../audit/actor.ts'
+import type { Clock } from '../core/clock.ts'
 import { csvRow } from '../core/csv.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -29,18 +31,32 @@ export type CountGroup = {
   text_parts_of: number
 }
 
+/** Counts are kept for thirteen months. */
+export const MOST_DAYS = 403
 const HOUR_MICROS = 3_600_000_000
 const DAY_MS = 86_400_000
 /** Of templates or keys. */
 const MOST_ROWS = 50_000
 
 /** Live and team keys see the messages of both, a test key those of test keys. Hours that the period touches count as a whole. */
-export const keyTypesFor = (own: KeyType): readonly KeyType[] => (own === 'test' ? ['test'] : ['normal', 'team'])
+const keyTypesFor = (own: KeyType): readonly KeyType[] => (own === 'test' ? ['test'] : ['normal', 'team'])
 
 type App = { db: { sql: Sql } }
 
 export const statistics = (app: App, { service, key }: Caller, period: Period, by: Grouping): Promise<CountGroup[]> =>
   countGroups(app, service.id, keyTypesFor(key.key_type), period, by)
+
+/** For a person: of live and team keys, for as long as counts are kept. */
+export function statisticsFor(
+  app: App & { clock: Clock },
+  actor: Actor,
+  service: Id,
+  by: Grouping,
+): Promise<CountGroup[]> {
+  requirePermission(actor, 'see-service', service)
+  const until = app.clock.micros()
+  return countGroups(app, service, ['normal', 'team'], { since: until - MOST_DAYS * DAY_MS * 1000, until }, by)
+}
 
 export async function countGroups(
   { db: { sql } }: App,

@@ -59,6 +59,23 @@ describe('a service with messages', () => {
     expect(stripOf(part.text)).toHaveLength(5)
   })
 
+  test('counts as files: every link of the page is a table whose sum is that of all months', async () => {
+    const who = await here.signIn('viewer')
+    const path = `/s/${here.planted.service.id}`
+    const links = [...(await here.request(who, path)).text.matchAll(/href="\/console(\/s\/[^"]*\/statistics[^"]*)"/g)]
+    expect(links.map(([, link = '']) => link.replace(/.*=/, ''))).toEqual(['month', 'day', 'template', 'key'])
+    const sums: number[] = []
+    for (const [, link = ''] of links) {
+      const { text, headers } = await here.request(who, link)
+      expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      const [head = '', ...rows] = text.trimEnd().split('\r\n')
+      const at = head.split(',').indexOf('"messages"')
+      sums.push(rows.reduce((sum, row) => sum + Number(row.split('","')[at]), 0))
+    }
+    expect(sums[0]).toBeGreaterThan(0)
+    expect(new Set(sums).size).toBe(1)
+  })
+
   test('an operator who is no member sees numbers, and no names of jobs', async () => {
     const path = `/s/${here.planted.service.id}`
     const member = await here.request(await here.signIn('viewer'), path)

@@ -68,6 +68,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
 
   'GET /s/:service': 'VASDMO',
   'GET /s/:service/counts': 'VASDMO',
+  'GET /s/:service/statistics': 'VASDMO',
 
   'GET /s/:service/messages': 'VASDM',
   'POST /s/:service/messages/search': 'VASDM',

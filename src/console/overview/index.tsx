@@ -7,6 +7,7 @@ import type { Handler, ServiceVisit } from '../page.ts'
 import { sendPath } from '../send/paths.ts'
 import { rich, t } from '../words/index.ts'
 import { FailingTemplates, Jobs, Limits } from './cards.tsx'
+import { CountFiles } from './counts.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Reasons, TimeToDelivery, Today, Week } from './numbers.tsx'
 import { readCounts, readFirstTemplate, readOverview, type Shown } from './read.ts'
@@ -73,6 +74,7 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
         </div>
       </div>
       <p class="hint">{rich`Messages of test keys are not counted here; lists show them. Days are those of ${formats.timeZone}, to the full hour.`}</p>
+      <CountFiles {...visit} />
       <AsCurl path="/herald/v1/statistics?by=day" />
     </>
   )

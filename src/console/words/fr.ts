@@ -8,6 +8,7 @@ import { jobs } from './fr/jobs.ts'
 import { messages } from './fr/messages.ts'
 import { overview } from './fr/overview.ts'
 import { people } from './fr/people.ts'
+import { reports } from './fr/reports.ts'
 import { send } from './fr/send.ts'
 import { sendFile } from './fr/send-file.ts'
 import { sentences } from './fr/sentences.ts'
@@ -29,6 +30,7 @@ export const french: Readonly<Record<string, string>> = {
   ...messages,
   ...overview,
   ...people,
+  ...reports,
   ...send,
   ...sendFile,
   ...sentences,

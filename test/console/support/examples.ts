@@ -146,6 +146,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
 
   'GET /s/:service': { kind: 'page', views: { empty: { ids: (_of, { empty }) => ({ service: empty }) } } },
   'GET /s/:service/counts': { kind: 'file' },
+  'GET /s/:service/statistics': { kind: 'file' },
 
   'GET /s/:service/messages': {
     kind: 'page',
