@@ -133,27 +133,32 @@ export async function countNewer(
 type Rows = { rows: BrowsedMessage[]; older: Id | null; newer: Id | null; isPartial: boolean }
 const NOTHING: Rows = { rows: [], older: null, newer: null, isPartial: false }
 
-/** `browsing.size` is one more than a page has. */
+/**
+ * `browsing.size` is one more than a page has. A scan that was ended by its limit has not seen what comes after it, although others may
+ * have filled the page: the page ends where the first of them was ended, and the next page goes on there.
+ */
 async function pageOf({ db }: Pick<BrowseApp, 'db'>, browsing: Browsing): Promise<Rows> {
   const { from, size } = browsing
   const isNewer = from !== null && 'newer' in from
   const found = await readPage(db.sql, browsing)
   const isFull = found.length === size
-  const rows = !isFull ? found : isNewer ? found.slice(1) : found.slice(0, -1)
-  const reached = isFull ? null : await examinedTo(db.sql, browsing)
+  const whole = !isFull ? found : isNewer ? found.slice(1) : found.slice(0, -1)
+  const reached = await examinedTo(db.sql, browsing)
+  const rows = reached === null ? whole : whole.filter(row => (isNewer ? row.id <= reached : row.id >= reached))
+  const isPartial = reached !== null && (!isFull || rows.length < whole.length)
   const [first, last] = [rows.at(0)?.id ?? null, rows.at(-1)?.id ?? null]
   if (isNewer)
     return {
-      rows: reached === null ? rows : rows.filter(row => row.id <= reached),
+      rows,
       older: last ?? nextId(from.newer),
-      newer: isFull ? first : reached,
-      isPartial: reached !== null,
+      newer: isPartial ? reached : isFull ? first : null,
+      isPartial,
     }
   return {
-    rows: reached === null ? rows : rows.filter(row => row.id >= reached),
-    older: isFull ? last : reached,
+    rows,
+    older: isPartial ? reached : isFull ? last : null,
     newer: from === null ? null : (first ?? from.older),
-    isPartial: reached !== null,
+    isPartial,
   }
 }
 
