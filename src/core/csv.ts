@@ -10,5 +10,5 @@ export function csvCell(value: string | number | null): string {
 }
 
 /** A telephone number in E.164. With digits alone nothing can be called, so it stays as it is, for people and programs. */
-const NUMBER = /^\+\d{1,15}$/
+const NUMBER = /^\+\d{7,15}$/
 const RISKY: ReadonlySet<number> = new Set([...'=+-@\t\r'].map(sign => sign.charCodeAt(0)))
