@@ -64,6 +64,7 @@ describe.skipIf(!BROWSER)('in a browser', () => {
     const kind = page.locator('select[name=what]')
     await kind.selectOption('templates')
     await button(page, 'Filter').click()
+    await page.waitForURL(/what=templates/)
     await page
       .getByRole('row', { name: /Template made/ })
       .first()
@@ -73,6 +74,7 @@ describe.skipIf(!BROWSER)('in a browser', () => {
     await kind.selectOption('installation')
     await page.locator('select[name=who]').selectOption({ label: here.planted.people.operator.name })
     await button(page, 'Filter').click()
+    await page.waitForURL(/what=installation/)
     await page
       .getByRole('row', { name: /Sending released/ })
       .first()
