@@ -113,4 +113,4 @@ test('what an interrupted build has left is dropped and built again', async () =
   expect(await runSteps(buildMissingIndexes({ db: maintenance }))).toBeGreaterThanOrEqual(2)
   expect(await indexes()).toEqual(complete())
   await Promise.all([old.end(), maintenance.stop()])
-})
+}, 120_000)

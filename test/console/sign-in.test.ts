@@ -258,7 +258,8 @@ describe.runIf(BROWSER)('by a passkey', () => {
     }
     await signOut()
     await touch(true)
-    await page.goto(`${address}${CONSOLE}/sign-in?return=%2Faccount`)
+    // The offer is taken at once and leads on, perhaps before the page is loaded.
+    await page.goto(`${address}${CONSOLE}/sign-in?return=%2Faccount`, { waitUntil: 'commit' })
     await page.getByRole('heading', { name: 'My account' }).waitFor()
 
     // The button ends the offer and asks for itself.

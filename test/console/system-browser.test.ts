@@ -80,7 +80,8 @@ describe.skipIf(!BROWSER)('in a browser', () => {
       .first()
       .waitFor()
     expect(await page.getByRole('row', { name: /Template made/ }).count()).toBe(0)
-    expect(await page.locator('tbody tr').first().innerText()).toContain(here.planted.people.operator.name)
+    const first = page.getByRole('row', { name: /Sending/ }).first()
+    expect(await first.innerText()).toContain(here.planted.people.operator.name)
     expect(complaints()).toEqual([])
   }, 60_000)
 
