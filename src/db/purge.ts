@@ -1,5 +1,6 @@
 // One bounded step of deleting the oldest rows of a table.
 import type { Timestamp } from '../core/clock.ts'
+import type { Id } from '../core/id.ts'
 import type { Step } from '../runtime/steps.ts'
 import { type Part, part, type Sql } from './connect.ts'
 
@@ -37,6 +38,27 @@ export async function purgeAged(
       where ${match}
     )
     select count(*)::integer as found, max(time) as last
+    from old`
+  return step ?? { found: 0, last: null }
+}
+
+/** The same for a table whose ids have the time at which its rows were made. */
+export async function purgeById(sql: Sql, table: Part, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
+  const [step] = await sql<Step<Id>>`
+    with old as materialized (
+      select id
+      from ${table}
+      where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+        and id < ${before}
+      order by id
+      limit ${most}
+    ),
+    gone as (
+      delete from ${table} t
+      using old
+      where t.id = old.id
+    )
+    select count(*)::integer as found, (select id from old order by id desc limit 1) as last
     from old`
   return step ?? { found: 0, last: null }
 }

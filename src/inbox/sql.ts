@@ -3,10 +3,10 @@ import { recorded } from '../audit/sql.ts'
 import { type Channel, channelNames } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
+import { purgeById } from '../db/purge.ts'
 import type { KeyType } from '../keys/key.ts'
 import { LAST } from '../notifications/sql/bounds.ts'
 import { rowsForInbox } from '../notifications/sql/captured.ts'
-import type { Step } from '../runtime/steps.ts'
 
 /** A message in the inbox. `sealed`: the content of a mail of Herald itself, or of a row of an earlier version; null: of a message. */
 export type InboxRow = {
@@ -234,22 +234,5 @@ const byPerson = (actor: Actor, action: 'captured message deleted' | 'inbox empt
   actor.kind === 'key' ? part`` : part`, ${recorded(action, actor, done)}`
 
 /** Deletes up to `most` messages older than `before`, oldest first. */
-export async function purge(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
-  const [step] = await sql<Step<Id>>`
-    with old as materialized (
-      select id
-      from inbox
-      where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
-        and id < ${before}
-      order by id
-      limit ${most}
-    ),
-    gone as (
-      delete from inbox i
-      using old
-      where i.id = old.id
-    )
-    select count(*)::integer as found, (select id from old order by id desc limit 1) as last
-    from old`
-  return step ?? { found: 0, last: null }
-}
+export const purge = (sql: Sql, before: Id, after: Id | null, most: number) =>
+  purgeById(sql, part`inbox`, before, after, most)

@@ -1,6 +1,6 @@
 import type { Id } from '../core/id.ts'
 import { bare, type Part, part, type Sql } from '../db/connect.ts'
-import type { Step } from '../runtime/steps.ts'
+import { purgeById } from '../db/purge.ts'
 import type { ListedRequest, StatusClass } from './request.ts'
 
 /** `unlisted` null: one request; else how many of this class of statuses were counted, and the rest is null. */
@@ -48,22 +48,5 @@ export const page = (
   limit ${most}`
 
 /** Deletes up to `most` requests older than `before`, oldest first. */
-export async function purge(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
-  const [step] = await sql<Step<Id>>`
-    with old as materialized (
-      select id
-      from requests
-      where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
-        and id < ${before}
-      order by id
-      limit ${most}
-    ),
-    gone as (
-      delete from requests r
-      using old
-      where r.id = old.id
-    )
-    select count(*)::integer as found, (select id from old order by id desc limit 1) as last
-    from old`
-  return step ?? { found: 0, last: null }
-}
+export const purge = (sql: Sql, before: Id, after: Id | null, most: number) =>
+  purgeById(sql, part`requests`, before, after, most)

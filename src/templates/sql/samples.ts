@@ -1,7 +1,7 @@
 // Example values of templates, and drafts that a person is previewing. Both may be personal, so both are sealed.
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
-import type { Step } from '../../runtime/steps.ts'
+import { purgeById } from '../../db/purge.ts'
 
 export async function findSamples(sql: Sql, service: Id, template: Id): Promise<Buffer | null> {
   const [found] = await sql<{ sealed: Buffer }>`
@@ -74,25 +74,8 @@ export const dropDrafts = (sql: Sql, template: Id, person: Id) => sql`
     and person_id = ${person}`
 
 /** Deletes up to `most` drafts of all people, oldest first: their ids have the time at which they were made. */
-export async function purgeDrafts(sql: Sql, before: Id, after: Id | null, most: number): Promise<Step<Id>> {
-  const [step] = await sql<Step<Id>>`
-    with old as materialized (
-      select id
-      from template_drafts
-      where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
-        and id < ${before}
-      order by id
-      limit ${most}
-    ),
-    gone as (
-      delete from template_drafts d
-      using old
-      where d.id = old.id
-    )
-    select count(*)::integer as found, (select id from old order by id desc limit 1) as last
-    from old`
-  return step ?? { found: 0, last: null }
-}
+export const purgeDrafts = (sql: Sql, before: Id, after: Id | null, most: number) =>
+  purgeById(sql, part`template_drafts`, before, after, most)
 
 /** Example values that are sealed with an earlier secret. */
 export const samplesSealedBefore = (sql: Sql, secretId: Buffer) => sql<{ template_id: Id; sealed: Buffer }>`
