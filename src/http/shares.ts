@@ -1,10 +1,10 @@
 // Memory for request bodies, shared fairly between owners (services). A body is charged as it arrives, not for its announced
-// size. An owner may use as much as is free (the dynamic threshold of shared-memory switches): one owner gets half, two get a
-// third each, and a new owner always finds room. One body at a time may exceed the threshold, in turns by owner, so that a large
-// one can always be finished.
+// size, and not for what it waits for: however many bodies of one owner wait, they leave room for others. An owner may use as
+// much as is free (the dynamic threshold of shared-memory switches): one owner gets half, two get a third each, and a new owner
+// always finds room. One body at a time may exceed the threshold, in turns by owner, so that a large one can always be finished.
 
 export type BodyShare = {
-  /** Charges bytes that have arrived. False: stop reading until `resume` is called. */
+  /** Charges bytes that are about to be read. False: stop reading until `resume` is called; they are charged then. */
   add(bytes: number, resume: () => void): boolean
   /** Releases everything; may be called more than once. */
   close(): void
@@ -17,7 +17,7 @@ export type Shares = {
 }
 
 type BodyOwner = { name: string; bytes: number; open: number; lastTurn: number }
-type BodyCharge = { owner: BodyOwner; bytes: number; isOpen: boolean; resume: (() => void) | null }
+type BodyCharge = { owner: BodyOwner; bytes: number; wanted: number; isOpen: boolean; resume: (() => void) | null }
 
 export function createShares(most: number): Shares {
   const owners = new Map<string, BodyOwner>()
@@ -26,7 +26,7 @@ export function createShares(most: number): Shares {
   let turns = 0
   let extra: BodyCharge | null = null
 
-  const fits = ({ owner }: BodyCharge) => owner.bytes <= most - used
+  const fits = ({ owner, wanted }: BodyCharge) => owner.bytes + wanted <= most - used - wanted
 
   function charge(entry: BodyCharge, bytes: number) {
     entry.bytes += bytes
@@ -35,9 +35,11 @@ export function createShares(most: number): Shares {
     used += bytes
   }
 
-  function wake(entry: BodyCharge) {
+  function admit(entry: BodyCharge) {
     const { resume } = entry
+    charge(entry, entry.wanted)
     waiting.delete(entry)
+    entry.wanted = 0
     entry.resume = null
     resume?.()
   }
@@ -47,23 +49,22 @@ export function createShares(most: number): Shares {
     entry.owner.bytes -= entry.bytes
     entry.owner.lastTurn = ++turns
     extra = entry
-    wake(entry)
+    admit(entry)
   }
 
   function settle() {
-    wakeThoseThatFit()
+    admitThoseThatFit()
     if (extra || waiting.size === 0) return
     takeTurn(least(waiting, ({ owner }) => owner.lastTurn))
-    wakeThoseThatFit()
+    admitThoseThatFit()
   }
 
   /** The owner that uses the least memory resumes first. */
-  function wakeThoseThatFit() {
+  function admitThoseThatFit() {
     if (waiting.size === 0 || used >= most) return
-    for (const entry of [...waiting].sort(
-      (one, other) => one.owner.bytes - other.owner.bytes || one.bytes - other.bytes,
-    ))
-      if (fits(entry)) wake(entry)
+    const byNeed = (one: BodyCharge, other: BodyCharge) =>
+      one.owner.bytes - other.owner.bytes || one.bytes + one.wanted - other.bytes - other.wanted
+    for (const entry of [...waiting].sort(byNeed)) if (fits(entry)) admit(entry)
   }
 
   return {
@@ -71,19 +72,19 @@ export function createShares(most: number): Shares {
       const owner = owners.get(name) ?? { name, bytes: 0, open: 0, lastTurn: 0 }
       owners.set(name, owner)
       owner.open++
-      const entry: BodyCharge = { owner, bytes: 0, isOpen: true, resume: null }
+      const entry: BodyCharge = { owner, bytes: 0, wanted: 0, isOpen: true, resume: null }
       return {
         add(bytes, resume) {
           if (!entry.isOpen) return true
-          charge(entry, bytes)
-          if (entry === extra || fits(entry)) return true
-          if (!extra) {
-            takeTurn(entry)
-            return true
+          entry.wanted = bytes
+          if (entry === extra || fits(entry)) admit(entry)
+          else if (!extra) takeTurn(entry)
+          else {
+            entry.resume = resume
+            waiting.add(entry)
+            return false
           }
-          entry.resume = resume
-          waiting.add(entry)
-          return false
+          return true
         },
         close() {
           if (!entry.isOpen) return
