@@ -8,8 +8,21 @@ const LARGE = 1_000_000
 export async function sendJson(reply: FastifyReply, json: string): Promise<FastifyReply> {
   reply.type('application/json')
   if (json.length < LARGE) return reply.send(json)
-  await turn()
-  const bytes = Buffer.from(json)
+  const bytes = await encoded(json)
   await turn()
   return reply.send(bytes)
 }
+
+async function encoded(json: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < json.length; ) {
+    await turn()
+    const end = isInsidePair(json, at + LARGE) ? at + LARGE + 1 : at + LARGE
+    pieces.push(Buffer.from(json.slice(at, end)))
+    at = end
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Whether the text must not be cut here: a surrogate without its partner cannot be encoded. */
+const isInsidePair = (text: string, at: number) => (text.charCodeAt(at) & 0xfc00) === 0xdc00

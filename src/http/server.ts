@@ -69,7 +69,7 @@ export function createServer(options: ServerOptions): HttpServer {
   })
   app.decorateRequest('made', null)
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (reply.statusCode === 201 && typeof payload === 'string') request.made = MADE.exec(payload)?.[1] ?? null
+    if (reply.statusCode === 201) request.made = madeIn(payload)
     // Set on the response: a request may have started before the stop.
     if (draining) reply.header('connection', 'close')
     // Fastify adds a charset, which JSON does not have (contract 22.14).
@@ -103,6 +103,13 @@ export function createServer(options: ServerOptions): HttpServer {
 
 /** Every 201 begins with the id of the new object, also a replayed one; the id of a job is in `data`. */
 const MADE = /^\{(?:"data":\{)?"id":"([0-9a-f-]{36})"/
+const MADE_WITHIN = 60
+
+/** A large answer is encoded already. */
+function madeIn(payload: unknown): string | null {
+  if (typeof payload === 'string') return MADE.exec(payload.slice(0, MADE_WITHIN))?.[1] ?? null
+  return Buffer.isBuffer(payload) ? madeIn(payload.toString('latin1', 0, MADE_WITHIN)) : null
+}
 
 const isHttp10 = ({ httpVersionMajor, httpVersionMinor }: IncomingMessage) =>
   httpVersionMajor === 1 && httpVersionMinor === 0

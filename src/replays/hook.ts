@@ -1,6 +1,7 @@
 // The edge of the three send routes: calls `first` with the bytes of the body, or replies with the stored answer of the
 // Idempotency-Key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sendJson } from '../http/large.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { callerOf } from '../keys/hook.ts'
 import type { Replay, Replays, SendAnswer } from './replay.ts'
@@ -24,5 +25,5 @@ export async function answerOnce(
       ? await answer(null)
       : await replays.once(scope, String(header), { route: `POST ${request.routeOptions.url}`, body: raw }, answer)
   if ('replayed' in given && given.replayed) reply.header('idempotent-replayed', 'true')
-  return reply.code(given.status).type('application/json').send(given.body)
+  return sendJson(reply.code(given.status), given.body)
 }
