@@ -48,7 +48,7 @@ test('text encoded in pieces decodes to the same, in lines that are short enough
         expect(/[^\r]\n|\r(?!\n)/.test(long.body)).toBe(false)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 25 },
   )
 }, 60_000)
 
