@@ -13,6 +13,12 @@ export async function sendJson(reply: FastifyReply, json: string): Promise<Fasti
   return reply.send(bytes)
 }
 
+/** A message with a long text is serialised in a turn of its own. */
+export async function sendMessage(reply: FastifyReply, message: { body: string }): Promise<FastifyReply> {
+  if (message.body.length >= LARGE) await turn()
+  return sendJson(reply, JSON.stringify(message))
+}
+
 async function encoded(json: string): Promise<Buffer> {
   const pieces: Buffer[] = []
   for (let at = 0; at < json.length; ) {

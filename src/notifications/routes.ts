@@ -11,7 +11,7 @@ import type { FileThread } from '../files/thread.ts'
 import { BODY } from '../http/bodies.ts'
 import { shownProblems } from '../http/errors.ts'
 import { fromPortable, readJson } from '../http/json.ts'
-import { sendJson } from '../http/large.ts'
+import { sendJson, sendMessage } from '../http/large.ts'
 import { address, type Links } from '../http/links.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
@@ -139,7 +139,7 @@ export function notificationRoutes(app: App) {
     reply: shape.notificationReply,
     async handler(request, reply) {
       const found = await read({ ...app, sql }, callerOf(request).service, idParam(request, 'notification_id'))
-      return sendJson(reply, JSON.stringify(found))
+      return sendMessage(reply, found)
     },
   }
 
