@@ -56,7 +56,7 @@ describe('leader', () => {
     await until(leader.isLeader)
   })
 
-  test('3.1 a leader with a dead connection steps down before another leads, which it does in time', async () => {
+  test('3.1 a leader with a dead connection steps down before another leads', async () => {
     const [one, two] = [await candidate(), await candidate()]
     await until(() => one.leader.isLeader() || two.leader.isLeader())
     const [first, second] = one.leader.isLeader() ? [one, two] : [two, one]
@@ -65,10 +65,10 @@ describe('leader', () => {
     ends.push(async () => clearInterval(watch))
     // The server does not notice the dead connection: only its own session timeout frees the lock.
     expect(first.relay.strand()).toBe(1)
-    await until(second.leader.isLeader)
+    await until(second.leader.isLeader, 40)
     expect(both).toBe(0)
     expect(first.leader.isLeader()).toBe(false)
-  })
+  }, 60_000)
 
   test('stop ends also while an attempt hangs, and leaves no connection', async () => {
     const { leader, relay } = await candidate()
