@@ -43,15 +43,11 @@ async function mailer(here: World) {
   return { key, template, send }
 }
 
-/** The time of the slowest of 40 e-mails of 400 kB. */
-async function slowest(send: () => Promise<{ status: number }>): Promise<number> {
-  let longest = 0
-  for (let n = 0; n < 40; n++) {
-    const started = performance.now()
-    expect((await send()).status).toBe(201)
-    longest = Math.max(longest, performance.now() - started)
-  }
-  return longest
+/** The time that 40 e-mails of 400 kB take: one that waits shows as well as many that are slow. */
+async function forty(send: () => Promise<{ status: number }>): Promise<number> {
+  const started = performance.now()
+  for (let n = 0; n < 40; n++) expect((await send()).status).toBe(201)
+  return performance.now() - started
 }
 
 describe('memory is shared by service and charged as bodies arrive', () => {
@@ -62,17 +58,18 @@ describe('memory is shared by service and charged as bodies arrive', () => {
     here = await world()
     hostile = await (await here.service()).key({ type: 'test' })
     mail = await mailer(here)
-    await slowest(mail.send)
+    await forty(mail.send)
   })
 
   const beside = async (attack: () => Promise<void>) => {
     // Other programs slow down single attempts; a delay caused by the attack shows in every attempt.
     const ratios: number[] = []
     for (let attempt = 0; attempt < 3 && !ratios.some(ratio => ratio <= 2); attempt++) {
-      const usual = await slowest(mail.send)
+      const usual = await forty(mail.send)
       await attack()
-      ratios.push((await slowest(mail.send)) / usual)
+      ratios.push((await forty(mail.send)) / usual)
       hangUp()
+      await forty(mail.send) // closing the connections takes time of this process, too
     }
     return Math.min(...ratios)
   }
