@@ -74,6 +74,7 @@ const SLOW = [
   'test/security/console.test.ts',
   'test/security/events.test.ts',
   'test/security/wire.test.ts',
+  'test/several-hosts.test.ts',
   'test/tenants.test.ts',
   'test/timeline.test.ts',
   'test/webhooks/deliver.test.ts',
