@@ -157,6 +157,15 @@ create table inbox (
   constraint inbox_pkey PRIMARY KEY (id)
 );
 
+create table installation (
+  one boolean not null default true,
+  id uuid not null,
+  sealed bytea not null,
+  file_store text,
+  constraint installation_pkey PRIMARY KEY (one),
+  constraint installation_one_check CHECK (one)
+);
+
 create table invitations (
   id uuid not null,
   service_id uuid,

@@ -48,6 +48,7 @@ const SLOW = [
   'test/feed-order.test.ts',
   'test/hold.test.ts',
   'test/indexes.test.ts',
+  'test/installation.test.ts',
   'test/job-report-large.test.ts',
   'test/journeys/channels.test.ts',
   'test/journeys/delivery.test.ts',

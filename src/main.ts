@@ -24,6 +24,7 @@ import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
 import { createInboxWaits } from './inbox/waits.ts'
 import { startHeartbeat } from './installation/heartbeat.ts'
+import { checkFileStore } from './installation/installation.ts'
 import { TESTS_CHANNEL } from './installation/sql/tests.ts'
 import { createTestTaker } from './installation/take-tests.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
@@ -91,7 +92,8 @@ export async function start(
 ): Promise<Running> {
   const problems = captureProblems(config, only ?? 'all')
   if (problems.length > 0) throw new ConfigProblems(problems)
-  const log = createLog(config.logLevel)
+  const name = config.processName ?? hostname()
+  const log = createLog(config.logLevel, name)
   armCrashPoints(config.crashPoints)
   if (config.crashPoints.length > 0) log.warn('crash points are armed: this process is meant to end')
   // Before the database: a start that cannot listen changes nothing.
@@ -157,7 +159,10 @@ export async function start(
 
     // Stopped last but the database: a process that stops is shown until nothing of it is in flight.
     let engine: Delivery | null = null
-    const self = aboutProcess(store.ids.next(), only)
+    const self = aboutProcess(store.ids.next(), name, only)
+    metrics.gauges('herald_process_info', 'Name and version of this process, and what it runs: always 1.', INFO, () => [
+      [{ name, version: self.version, runs: self.runs.join(' ') }, 1],
+    ])
     const heartbeat = startHeartbeat({ sql: db.sql, clock, onFault }, self, () => engine)
     lifetime.add(heartbeat.stop)
 
@@ -170,6 +175,9 @@ export async function start(
     const inbox = createInbox({ sql: db.sql, seal, services, templates, renderThread, sendingDomain })
     const files = createFilePlace(store, log)
     lifetime.add(() => files.stop())
+    await checkFileStore(db, files.store, error =>
+      log.warn({ error: faultOf(error) }, 'the file store could not be compared with that of other machines'),
+    )
     const given = { services, templates, inbox, files, renderThread, hold, hints, metrics, log }
     // Receipts may arrive as soon as a provider is connected; they wait until their consumer is ready.
     let dispatcher: Dispatcher | null = null
@@ -310,9 +318,12 @@ const HELD =
   'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then decide with' +
   ' herald release (docs/running.md, Backups).'
 
-const aboutProcess = (id: Id, only: 'http' | 'engine' | undefined) => ({
+const INFO = ['name', 'version', 'runs'] as const
+
+/** Several processes may have one name: on the system page, the process id makes them distinct. */
+const aboutProcess = (id: Id, name: string, only: 'http' | 'engine' | undefined) => ({
   id,
-  name: `${hostname()}:${process.pid}`,
+  name: `${name}:${process.pid}`,
   version: heraldVersion(),
   runs: only ? [only] : (['http', 'engine'] as const).slice(),
 })

@@ -11,9 +11,10 @@ import { type Connection, connect, type Database } from './db/connect.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
-import { checkSeal, secretFile, secretIn } from './db/seal.ts'
+import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
 import { leap } from './events/sql/clock.ts'
+import { checkInstallation, forgetFileStore } from './installation/installation.ts'
 import { resealKeys } from './keys/reseal.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Store } from './parts.ts'
@@ -111,10 +112,17 @@ export async function openStore(
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
     const seal = createSeal(secrets)
+    const ids = createIds(clock)
     if (wanted) {
-      await checkSeal(db.sql, seal)
       await db.transaction(async sql => {
-        if (await recogniseCopy(sql, IDENTITY_TABLES)) await leap(sql, await highestStamp(sql))
+        await lockSeal(sql)
+        await checkSeal(sql, seal)
+        await checkInstallation(sql, ids, seal)
+      })
+      await db.transaction(async sql => {
+        if (!(await recogniseCopy(sql, IDENTITY_TABLES))) return
+        await leap(sql, await highestStamp(sql))
+        await forgetFileStore(sql)
       })
       await makePartitions(db, clock)
       await makeEventPartitions(db, clock)
@@ -123,7 +131,7 @@ export async function openStore(
       await resealSamples({ sql: db.sql, seal })
     }
     signal?.throwIfAborted()
-    return { config, db, clock, ids: createIds(clock), seal, secrets, revive, stop }
+    return { config, db, clock, ids, seal, secrets, revive, stop }
   } catch (error) {
     return await fail(error)
   } finally {

@@ -243,7 +243,17 @@ describe('files', () => {
       HERALD_S3_KEY: store.key,
       HERALD_S3_SECRET: store.secret,
     }
+    expect(await problems(s3)).toEqual([
+      `File store: The contents of files are in the database, but this process is set to the bucket ${store.bucket} at ${store.url}`,
+    ])
+    const adopt = (more: Record<string, string> = {}) =>
+      run(['file-store', 'adopt'], { out() {}, err() {} }, () => readConfig({ ...env, ...more }))
+    expect(await adopt(s3)).toBe(0)
     expect(await found('File store', s3)).toEqual([{ ok: true, found: 's3: writing, reading and removing works' }])
+    expect(await problems()).toEqual([
+      `File store: The contents of files are in the bucket ${store.bucket} at ${store.url}, but this process is set to the database`,
+    ])
+    expect(await adopt()).toBe(0)
     expect(await problems({ ...s3, HERALD_S3_BUCKET: 'elsewhere' })).toEqual([
       'File store: s3 does not work: the file store answered 404 to PUT',
     ])

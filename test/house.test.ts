@@ -79,7 +79,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'live-requests': ['live_requests'],
   requests: ['requests'],
-  installation: ['processes', 'provider_tests'],
+  installation: ['installation', 'processes', 'provider_tests'],
   webhooks: ['webhooks', 'webhook_attempts', 'webhook_retries', 'webhook_replays'],
 }
 const SQL_MACHINES = ['db', 'queue', 'engine']

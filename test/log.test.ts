@@ -13,14 +13,24 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const BULK = '/v2/notifications/bulk'
 const { newDatabase, herald, start } = programs()
-type Line = { msg: string; method: string; route: string; status: number; id?: string; error?: string; reason?: string }
+type Line = {
+  msg: string
+  pid: number
+  process: string
+  method: string
+  route: string
+  status: number
+  id?: string
+  error?: string
+  reason?: string
+}
 
 test('a 201 line has the id of the new object, a 4xx line the error and our sentence, and no line contains input of the caller', async () => {
   const env = await newDatabase()
   const { keys } = JSON.parse((await herald(['sample', '--show-keys', '--json'], env)).out) as {
     keys: { live: string }
   }
-  const program = await start({ ...env, HERALD_LOG_LEVEL: 'info' })
+  const program = await start({ ...env, HERALD_LOG_LEVEL: 'info', HERALD_PROCESS_NAME: 'web-1' })
   const key = callerWith(program.address, keys.live)
   const email = await emailTemplate(key)
   const sms = await smsTemplate(key)
@@ -90,6 +100,7 @@ test('a 201 line has the id of the new object, a 4xx line the error and our sent
     reason: 'Invalid token: API key not found',
   })
   expect(lines.find(line => line.status === 404)).toMatchObject({ error: 'NotFound' })
+  expect(lines.filter(line => line.pid !== program.pid || line.process !== 'web-1')).toEqual([])
   expect(err).not.toContain(WORD)
 })
 

@@ -50,6 +50,7 @@ export const ACTIONS = [
   'sending held',
   'sending released',
   'provider tested',
+  'file store adopted',
   // Of people, for whom there is no service.
   'signed in',
   'signed out',

@@ -5,6 +5,7 @@ import { databaseMillis } from '../db/clock.ts'
 import { createFilePlace } from '../delivery.ts'
 import { isLed } from '../engine/leading.ts'
 import { figuresOf } from '../figures.ts'
+import { compareFileStore, STORE_REMEDY } from '../installation/installation.ts'
 import { isLate as isUnseen } from '../installation/process.ts'
 import { list } from '../installation/sql/processes.ts'
 import { daysAhead } from '../maintenance/partitions.ts'
@@ -184,17 +185,26 @@ async function scannerOf(scanner: Files['scanner']): Promise<Check> {
       )
 }
 
+async function storeOf(store: Store, files: Files['store']): Promise<Check> {
+  const works = files.mark ? await trialOf(store, files) : ok(STORE, 'the database')
+  if (!works.ok) return works
+  const found = await compareFileStore(store.db.sql, files)
+  return found.kind === 'differs' ? problem(STORE, found.sentence.replace(/\.$/, ''), STORE_REMEDY) : works
+}
+
+const STORE = 'File store'
+
 /** Writes, reads and removes a small object: only that shows whether the access rights suffice. */
-async function storeOf({ db, ids }: Store, files: Files['store']): Promise<Check> {
-  const name = 'File store'
-  if (files.name === 'postgres') return ok(name, 'the database')
+async function trialOf({ db, ids }: Store, files: Files['store']): Promise<Check> {
+  const name = STORE
   const content = ids.next()
   try {
     await files.put(db.sql, content, 0, Buffer.from('herald doctor'))
     const found = await files.get(content, 0)
     await files.remove(db.sql, [{ content, pieces: 1 }])
-    if (found?.toString() === 'herald doctor') return ok(name, 's3: writing, reading and removing works')
-    return problem(name, 's3 did not return what was written', 'Check HERALD_S3_BUCKET: is it the right bucket?')
+    if (found?.toString() !== 'herald doctor')
+      return problem(name, 's3 did not return what was written', 'Check HERALD_S3_BUCKET: is it the right bucket?')
+    return ok(name, 's3: writing, reading and removing works')
   } catch (error) {
     return problem(
       name,

@@ -5,6 +5,7 @@ import { checkCommands } from './check.ts'
 import type { Command } from './command.ts'
 import { doctorCommands } from './doctor.ts'
 import { eventsCommands } from './events.ts'
+import { fileStoreCommands } from './file-store.ts'
 import { holdCommands } from './hold.ts'
 import { inboxCommands } from './inbox.ts'
 import { jobCommands } from './job.ts'
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   ...restoreCommands,
   ...holdCommands,
   ...providerCommands,
+  ...fileStoreCommands,
   ...sampleCommands,
   ...serviceCommands,
   ...keyCommands,

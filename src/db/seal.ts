@@ -34,6 +34,12 @@ export function secretIn(folder: string): string {
   return secret
 }
 
+/** Held by a start until its transaction ends: of two first starts with different secrets, the second one sees the first. */
+export const lockSeal = (sql: Sql) => sql`lock table seal_checks in share row exclusive mode`
+
+export const OTHER_SECRET =
+  'This database was sealed with another secret. Set HERALD_SECRET to the secret of the other machines, or to the one it was made with (the file `secret` of its data folder); to replace a secret, list the old one in HERALD_OLD_SECRETS.'
+
 /** Throws unless the secret that this database was last sealed with is among ours. A new current secret is recorded. */
 export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
   const [last] = await sql<{ sealed: Buffer }>`
@@ -41,10 +47,7 @@ export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
     from seal_checks
     order by created_at desc
     limit 1`
-  if (last && !opens(seal, last.sealed))
-    throw new Error(
-      'This database was sealed with another secret. Set HERALD_SECRET to the one it was made with (or restore the file `secret` of its data folder); to replace a secret, list the old one in HERALD_OLD_SECRETS.',
-    )
+  if (last && !opens(seal, last.sealed)) throw new Error(OTHER_SECRET)
   if (last && seal.isCurrent(last.sealed)) return
   await sql`
     insert into seal_checks (secret_id, sealed)

@@ -3,7 +3,7 @@
 // every S3-compatible server supports.
 import { createHash, createHmac } from 'node:crypto'
 import type { Id } from '../core/id.ts'
-import type { FileStore } from './store.ts'
+import { type FileStore, MARK_NAME } from './store.ts'
 
 export type S3Settings = {
   url: string
@@ -39,6 +39,11 @@ export function createS3(settings: S3Settings): FileStore {
   return {
     name: 's3',
     isOutside: true,
+    place: `the bucket ${settings.bucket} at ${settings.url}`,
+    mark: {
+      read: async () => (await request('GET', MARK_NAME, null))?.toString('utf8').trim() ?? null,
+      write: async id => void (await request('PUT', MARK_NAME, Buffer.from(`${id}\n`))),
+    },
     put: async (_sql, content, n, sealed) => void (await request('PUT', nameOf(content, n), sealed)),
     get: (content, n) => request('GET', nameOf(content, n), null),
     async remove(_sql, kept) {

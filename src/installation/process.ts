@@ -16,7 +16,7 @@ export type ProviderReport = {
 
 export type RunningProcess = {
   id: Id
-  /** Machine and process id. */
+  /** HERALD_PROCESS_NAME, by default the name of the machine, and the process id. */
   name: string
   version: string
   runs: ('http' | 'engine')[]

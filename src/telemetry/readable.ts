@@ -17,7 +17,7 @@ export function readable(line: string): string {
   } catch {
     return line // not a line of our logger
   }
-  const { level, time, pid: _, msg, method, route, status, ...rest } = fields
+  const { level, time, pid: _, process: __, msg, method, route, status, ...rest } = fields
   const what = method === undefined ? msg : `${method} ${route} ${status}`
   const shown = Object.entries(rest).map(([name, value]) => `${name}=${shownValue(value)}`)
   const words = [String(time).slice(11, 23), (LEVELS[Number(level)] ?? 'INFO').padEnd(5), what, ...shown]

@@ -1,4 +1,4 @@
-import { oneOf, reader } from '../core/readers.ts'
+import { label, oneOf, reader } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 import { CRASH_POINTS, type CrashPoint, readCrashPoints } from './crash.ts'
 
@@ -10,6 +10,13 @@ const crashPoints = reader(
 )
 
 export const settings = {
+  processName: setting<string | null>(
+    'HERALD_PROCESS_NAME',
+    label,
+    null,
+    'Name of this process in its log, its metrics and, with its process id, on the system page.',
+    { shown: 'the name of the machine' },
+  ),
   crashPoints: setting(
     'HERALD_CRASH_POINTS',
     crashPoints,

@@ -139,14 +139,15 @@ describe('a service whose files are in a bucket', () => {
   })
 
   test('3.8 no transaction is open while contents are uploaded', async () => {
-    const relay = await createRelay({ port: Number(new URL(peer.url).port) })
+    const other = await s3Server('other-files') // each installation has a bucket of its own
+    const relay = await createRelay({ port: Number(new URL(other.url).port) })
     try {
       const slow = await world({
         HERALD_FILE_STORE: 's3',
         HERALD_S3_URL: `http://127.0.0.1:${relay.port}`,
-        HERALD_S3_BUCKET: peer.bucket,
-        HERALD_S3_KEY: peer.key,
-        HERALD_S3_SECRET: peer.secret,
+        HERALD_S3_BUCKET: other.bucket,
+        HERALD_S3_KEY: other.key,
+        HERALD_S3_SECRET: other.secret,
       })
       const caller = await (await slow.service({ may_send_files: true })).key()
       const template_id = await emailTemplate(caller, 'Hello', 'News')
@@ -156,6 +157,7 @@ describe('a service whose files are in a bucket', () => {
         template_id,
         personalisation: { a: { file: 'eA==', filename: 'a.txt', sending_method: 'attach' } },
       })
+      await vi.waitUntil(async () => (await slow.parts.db.sql`select content from uploads`).length > 0, 10_000)
       await vi.waitUntil(() => relay.open() > 0, 10_000)
       const [row] = await slow.parts.db.sql<{ open: number }>`
         select count(*)::integer as open
@@ -169,6 +171,7 @@ describe('a service whose files are in a bucket', () => {
       expect((await slow.parts.db.sql`select content from uploads`).length).toBe(0)
     } finally {
       await relay.stop()
+      await other.stop()
     }
   })
 

@@ -188,7 +188,7 @@ type OfSenders = 'message sent' | 'message sent again' | 'messages exported' | '
 /** Of people who delete from the inbox; what a key deletes there is not recorded: test/inbox.test.ts. */
 type OfInbox = 'captured message deleted' | 'inbox emptied'
 
-/** Of requests to go live and of links to addresses: test/console/settings.test.ts. Of the installation: test/console/system.test.ts. */
+/** Of requests to go live and of links to addresses: test/console/settings.test.ts. Of the installation: test/console/system.test.ts, test/installation.test.ts. */
 type OfOthers =
   | 'live requested'
   | 'live granted'
@@ -197,6 +197,7 @@ type OfOthers =
   | 'sending held'
   | 'sending released'
   | 'provider tested'
+  | 'file store adopted'
 
 /** Every other action, by its verb; Herald itself disables a webhook. */
 const changes: Record<Exclude<Action, 'webhook disabled' | OfPeople | OfSenders | OfInbox | OfOthers>, Change> = {

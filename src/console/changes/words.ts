@@ -67,6 +67,7 @@ const ACTS: Readonly<Partial<Record<Action, readonly [group: Group, words: Marke
   'sending held': ['installation', mark('Sending held')],
   'sending released': ['installation', mark('Sending released')],
   'provider tested': ['installation', mark('Test sent by a provider')],
+  'file store adopted': ['installation', mark('File store adopted')],
   'signed in': ['accounts', mark('Signed in')],
   'signed out': ['accounts', mark('Signed out')],
   'session ended': ['accounts', mark('Session ended')],

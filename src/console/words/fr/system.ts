@@ -61,6 +61,7 @@ export const system = {
   'Switched off': 'Désactivé',
   'Test of {1}': 'Test de {1}',
   'Test sent by a provider': 'Test envoyé par un fournisseur',
+  'File store adopted': 'Stockage des fichiers adopté',
   'Test {1}': 'Tester {1}',
   'The connection broke before the provider answered. The message may still arrive.':
     'La connexion a été coupée avant la réponse du fournisseur. Le message peut encore arriver.',
