@@ -3,6 +3,7 @@ import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import { createLaneShares, type LaneShares } from '../runtime/admission.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
+import { createAnswers } from './answers.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createRecorder } from './record.ts'
 import { createSuspectSlot, type SuspectSlot } from './suspects.ts'
@@ -57,6 +58,7 @@ export type Engine = {
 }
 
 const LOOK_MS = 1_000
+const REAP_MS = 3_000
 
 export function createEngine(options: {
   specs: readonly LaneSpec[]
@@ -80,11 +82,15 @@ export function createEngine(options: {
   const byName = new Map(lanes.map(one => [one.name, one]))
   const names = [...byName.keys()]
   const soon = new Map<string, NodeJS.Timeout>()
+  const leaseMs = leaseSeconds * 1000
+  const answers = createAnswers(leaseMs)
 
   // One query a second says for all lanes when their next ticket is due. A ticket due before the next query gets a timer. Messages
   // accepted meanwhile wake their lane directly.
   async function look(signal: AbortSignal) {
-    for (const [name, ms] of await taker.nextDue(names)) {
+    const due = await taker.nextDue(names)
+    answers.answered()
+    for (const [name, ms] of due) {
       if (signal.aborted) return
       if (ms <= 0) byName.get(name)?.wake()
       else if (ms < LOOK_MS && !soon.has(name))
@@ -98,21 +104,38 @@ export function createEngine(options: {
     }
   }
 
+  // While the database is away, owners can neither renew their leases nor record what they have sent. They get the time of one lease
+  // to do so; without it their messages would be sent twice.
+  async function reap() {
+    if (answers.leftMs() === 0) await taker.reap()
+  }
+
   async function renew() {
     const asked: Id[] = lanes.flatMap(one => one.leased())
     if (asked.length === 0) return
-    const leasedUntil = performance.now() + leaseSeconds * 1000
+    const leasedUntil = performance.now() + leaseMs
     const kept = await taker.renew(asked)
     for (const one of lanes) one.renewed(asked, kept, leasedUntil)
   }
 
-  const every = (ms: number, work: (signal: AbortSignal) => Promise<void>, sentence: string) =>
-    startPeriodic(work, ms, error => onFault(error, sentence))
-  const renewing = every((leaseSeconds * 1000) / 3, renew, 'leases could not be renewed')
-  const looking = every(LOOK_MS, look, 'the queue could not be read')
+  const every = (
+    pauseMs: number | ((runs: number) => number),
+    work: (signal: AbortSignal) => Promise<void>,
+    sentence: string,
+  ) =>
+    startPeriodic(work, pauseMs, error => {
+      answers.failed()
+      onFault(error, sentence)
+    })
+  const renewing = every(leaseMs / 3, renew, 'leases could not be renewed')
+  const looking = every(runs => (runs === 0 ? 0 : LOOK_MS), look, 'the queue could not be read')
   // The tickets of a process that ended are taken over within the lease and five seconds: three until they are free, one until
-  // another process looks.
-  const reaping = every(Math.min(leaseSeconds * 1000, 3_000), () => taker.reap(), 'expired leases could not be freed')
+  // another process looks. A process that was started again frees those of its predecessor a lease after its start.
+  const reaping = every(
+    () => (answers.leftMs() > 0 ? LOOK_MS : Math.min(leaseMs, REAP_MS)),
+    reap,
+    'expired leases could not be freed',
+  )
   for (const one of lanes) one.wake()
 
   return {

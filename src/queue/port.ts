@@ -34,10 +34,13 @@ export type Taker = {
   ): Promise<Ticket[]>
   /** Extends our leases; returns the tickets that are still ours. */
   renew(ids: readonly Id[]): Promise<Set<Id>>
-  /** Frees tickets whose lease has expired. */
+  /** Frees tickets whose lease has expired. The caller knows that their owners could have renewed it (engine/answers.ts). */
   reap(): Promise<void>
   /** Returns tickets that were not worked on, as if they had never been taken. */
   giveBack(ids: readonly Id[]): Promise<void>
-  /** For each lane, in how many milliseconds its next ticket is due (0: now); lanes without tickets are absent. */
+  /**
+   * For each lane, in how many milliseconds its next ticket is due (0: now); lanes without tickets are absent. An answer also says
+   * that the queue can be written: with a synchronous standby, it comes after a commit.
+   */
   nextDue(lanes: readonly string[]): Promise<Map<string, number>>
 }

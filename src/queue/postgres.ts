@@ -1,7 +1,12 @@
 // Takes tickets from PostgreSQL with SKIP LOCKED and leases.
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import { commitRecord, isSynchronous } from '../db/replicated.ts'
 import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
+
+/** An answer of the database that is older says nothing about now. */
+const REAP_SECONDS = 2
 
 /** Tickets of one service in one take. */
 const PER_SERVICE = 4
@@ -123,17 +128,23 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
       return new Set(kept.map(row => row.id))
     },
 
-    // While the database is down, owners can neither renew leases nor record what they have sent. After its start they get the
-    // time of one lease to do so; without it their messages would be sent twice.
+    // Not before a commit: while commits hang, owners cannot renew. The time that the first statement returns keeps the second one
+    // from running much later than it was sent, in a server that hung meanwhile.
     async reap() {
+      const [expired] = await sql<{ at: Timestamp }>`
+        select clock_timestamp() as at, ${commitRecord} as lsn
+        where exists (select from tickets
+                      where owner is not null
+                        and leased_until < (select clock_timestamp()))`
+      if (!expired) return
       await sql`
         update tickets
         set owner = null,
             leased_until = null
         where id in (select id from tickets
                      where owner is not null
-                       and leased_until < clock_timestamp()
-                       and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => ${leaseSeconds})
+                       and leased_until < ${expired.at}::timestamptz
+                       and (select clock_timestamp() < ${expired.at}::timestamptz + make_interval(secs => ${REAP_SECONDS}))
                      for update skip locked)`
     },
 
@@ -148,7 +159,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
     },
 
     async nextDue(lanes) {
-      const rows = await sql<{ lane: string; ms: number }>`
+      const rows = await sql<{ lane: string | null; ms: number }>`
         select lane, greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as ms
         from unnest(${lanes}::text[]) as l (lane)
         cross join lateral (
@@ -157,8 +168,11 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
           where t.lane = l.lane and owner is null
           order by due_at
           limit 1
-        ) next`
-      return new Map(rows.map(row => [row.lane, row.ms]))
+        ) next
+        union all
+        select null, (${commitRecord} - '0/0')::float8
+        where ${isSynchronous}`
+      return new Map(rows.flatMap(({ lane, ms }) => (lane === null ? [] : [[lane, ms]])))
     },
   }
 }
