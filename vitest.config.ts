@@ -62,6 +62,7 @@ const SLOW = [
   'test/journeys/start.test.ts',
   'test/journeys/two-relays.test.ts',
   'test/lifetimes.test.ts',
+  'test/looks.test.ts',
   'test/lost-answers.test.ts',
   'test/maintenance.test.ts',
   'test/openapi.test.ts',

@@ -19,8 +19,7 @@ import type { Templates } from '../templates/cache.ts'
 import { createKnown, fileProblems, type Known, remainingProblem, requestProblems } from './checks.ts'
 import { SPREAD_LANE } from './job.ts'
 import { presentJob } from './present.ts'
-import { add, addChunks, type NewJob, reserve } from './sql/accept.ts'
-import { find } from './sql/read.ts'
+import { add, addChunks, isStored, type NewJob, reserve } from './sql/accept.ts'
 import type { BulkThread, Examiner } from './thread.ts'
 
 export type BulkApp = {
@@ -167,7 +166,6 @@ async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<bo
   if (error instanceof NotEnough) return false
   if (isUniqueViolation(error)) throw new KeyTaken()
   const until = performance.now() + LOOK_SECONDS * 1000
-  const isStored = async () => (await find(app.db.sql, job.service_id, job.id)) !== null
-  if (!mayHaveCommitted(error) || !(await pollUntil(until, isStored))) throw error
+  if (!mayHaveCommitted(error) || !(await pollUntil(until, () => isStored(app.db.sql, job)))) throw error
   return true
 }

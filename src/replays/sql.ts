@@ -2,13 +2,17 @@ import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
 import { purgeAged } from '../db/purge.ts'
+import { commitRecord, isSynchronous } from '../db/replicated.ts'
 
 export type StoredReplay = { request_digest: Buffer; status: number; answer: Buffer }
 
-/** The answer that was stored for this key in the last 24 hours. */
+/**
+ * The answer that was stored for this key in the last 24 hours. It is given again, so what it promises must be on the synchronous
+ * standby.
+ */
 export async function find(sql: Sql, service: Id, key: readonly Buffer[]): Promise<StoredReplay | null> {
   const [found] = await sql<StoredReplay>`
-    select request_digest, status, answer
+    select request_digest, status, answer, case when ${isSynchronous} then ${commitRecord} end as lsn
     from replays
     where service_id = ${service}
       and key_digest = any (${key})

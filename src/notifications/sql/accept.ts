@@ -3,6 +3,7 @@ import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
+import { commitRecord } from '../../db/replicated.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { rated } from '../../limits/sql/rates.ts'
 import { allowed } from '../../limits/sql/usage.ts'
@@ -199,6 +200,17 @@ function numbered(asked: readonly AcceptRequest[], nameOf: (one: AcceptRequest) 
   return { groups, numbers: of.map(one => one.group.number), ranks: of.map(one => one.rank) }
 }
 
-/** Which of these messages are stored, for when the connection was lost during the commit. */
-export const stored = (sql: Sql, ids: readonly Id[]) =>
-  sql<{ id: Id }>`select id from notifications where id = any (${ids})`
+/** Which of these messages are stored, and on the synchronous standby, for when the connection was lost during the commit. */
+export const stored = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id }>`
+  with found as materialized (
+    select id
+    from notifications
+    where id = any (${ids})
+  ),
+  replicated as materialized (
+    select ${commitRecord} as lsn
+    where exists (select from found)
+  )
+  select id
+  from found
+  cross join replicated`
