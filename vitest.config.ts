@@ -79,6 +79,7 @@ const SLOW = [
   'test/several-hosts.test.ts',
   'test/tenants.test.ts',
   'test/timeline.test.ts',
+  'test/transfers.test.ts',
   'test/webhooks/deliver.test.ts',
   'test/webhooks/managed.test.ts',
 ]

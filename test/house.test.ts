@@ -34,6 +34,7 @@ const NOUNS = [
   'timeline',
   'reports',
   'requests',
+  'transfers',
   'installation',
   'maintenance',
 ]

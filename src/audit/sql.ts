@@ -19,6 +19,8 @@ export const ACTIONS = [
   'service changed',
   'service suspended',
   'service resumed',
+  'service exported',
+  'service imported',
   'live requested',
   'live granted',
   'live declined',

@@ -19,6 +19,7 @@ import { sampleCommands } from './sample.ts'
 import { serviceCommands } from './service.ts'
 import { runCommands } from './start.ts'
 import { templateCommands } from './template.ts'
+import { transferCommands } from './transfer.ts'
 import { userCommands } from './user.ts'
 import { webhookCommands } from './webhook.ts'
 
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   ...fileStoreCommands,
   ...sampleCommands,
   ...serviceCommands,
+  ...transferCommands,
   ...keyCommands,
   ...userCommands,
   ...listCommands,

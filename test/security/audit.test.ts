@@ -188,8 +188,10 @@ type OfSenders = 'message sent' | 'message sent again' | 'messages exported' | '
 /** Of people who delete from the inbox; what a key deletes there is not recorded: test/inbox.test.ts. */
 type OfInbox = 'captured message deleted' | 'inbox emptied'
 
-/** Of requests to go live and of links to addresses: test/console/settings.test.ts. Of the installation: test/console/system.test.ts, test/installation.test.ts. */
+/** Of moves between cells: test/transfers.test.ts. Of requests to go live and of links to addresses: test/console/settings.test.ts. Of the installation: test/console/system.test.ts, test/installation.test.ts. */
 type OfOthers =
+  | 'service exported'
+  | 'service imported'
   | 'live requested'
   | 'live granted'
   | 'live declined'

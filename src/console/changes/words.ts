@@ -37,6 +37,8 @@ const ACTS: Readonly<Partial<Record<Action, readonly [group: Group, words: Marke
   'service changed': ['settings', mark('Settings changed')],
   'service suspended': ['settings', mark('Service suspended')],
   'service resumed': ['settings', mark('Service resumed')],
+  'service exported': ['settings', mark('Service exported to a file')],
+  'service imported': ['settings', mark('Service imported from a file')],
   'live requested': ['settings', mark('Going live asked for')],
   'live granted': ['settings', mark('Going live granted')],
   'live declined': ['settings', mark('Going live declined')],

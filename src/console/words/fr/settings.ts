@@ -189,6 +189,8 @@ export const settings = {
     'L’opérateur a suspendu l’envoi. Les messages sont acceptés et attendent.',
   'Sending released': 'Envoi repris',
   'Service added': 'Service ajouté',
+  'Service exported to a file': 'Service exporté dans un fichier',
+  'Service imported from a file': 'Service importé d’un fichier',
   'Service resumed': 'Service repris',
   'Service suspended': 'Service suspendu',
   'Session ended': 'Session terminée',

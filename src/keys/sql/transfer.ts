@@ -1,0 +1,19 @@
+// Keys as rows of an export. Digests and sealed secrets depend on the sealing secret of a database, so the caller opens and seals.
+import type { Id } from '../../core/id.ts'
+import { part, type Row, type Sql } from '../../db/connect.ts'
+
+const columns = part`id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
+  last_used_at`
+
+/** Also those that are revoked, so that their callers go on to get the same answer. */
+export const exportKeys = (sql: Sql, service: Id) => sql<Row & { secret_sealed: Buffer }>`
+  select ${columns}, secret_sealed
+  from keys
+  where service_id = ${service}
+  order by created_at, id`
+
+/** `secret_digest` and `secret_sealed` are text in the form of bytea. */
+export const importKeys = (sql: Sql, service: Id, keys: readonly Row[]) => sql`
+  insert into keys (service_id, ${columns}, secret_digest, secret_sealed)
+  select ${service}, ${columns}, secret_digest, secret_sealed
+  from json_populate_recordset(null::keys, ${JSON.stringify(keys)}::json)`

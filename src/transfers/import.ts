@@ -1,0 +1,101 @@
+import { type Actor, requirePermission } from '../audit/actor.ts'
+import { record } from '../audit/sql.ts'
+import type { Id } from '../core/id.ts'
+import type { Seal } from '../core/seal.ts'
+import type { Database, Row, Sql } from '../db/connect.ts'
+import { endOfLog } from '../feed/read.ts'
+import { importKeys } from '../keys/sql/transfer.ts'
+import { importRequests } from '../live-requests/sql/transfer.ts'
+import { refuse as refuseService } from '../services/refusals.ts'
+import { importService } from '../services/sql/transfer.ts'
+import { isNameTaken, shownService } from '../services/sql.ts'
+import { importSamples, importTemplates } from '../templates/sql/transfer.ts'
+import { importWebhook } from '../webhooks/sql/transfer.ts'
+import { sealTarget } from '../webhooks/webhook.ts'
+import { cellOf } from './export.ts'
+import { open } from './file.ts'
+import { refuse } from './refusals.ts'
+import { type Cell, countsOf, type Transfer } from './transfer.ts'
+
+type App = { db: Pick<Database, 'transaction'>; seal: Seal; config: Cell }
+
+/** All of it in one transaction, or nothing. Ids stay as they are, so that callers notice nothing. */
+export async function importFrom(
+  app: App,
+  actor: Actor,
+  file: Buffer,
+  passphrase: string,
+): Promise<{ transfer: Transfer; differences: string[] }> {
+  requirePermission(actor, 'manage-installation', null)
+  const transfer = (await open(file, passphrase)) as Transfer
+  const { keyPrefix } = transfer.cell
+  if (transfer.keys.length > 0 && keyPrefix !== app.config.keyPrefix)
+    throw refuse.otherPrefix(keyPrefix, app.config.keyPrefix, keyPrefix)
+  await app.db.transaction(sql => store({ ...app, sql }, actor, transfer))
+  return { transfer, differences: differencesOf(transfer.cell, cellOf(app.config)) }
+}
+
+async function store(app: { sql: Sql; seal: Seal }, actor: Actor, transfer: Transfer): Promise<void> {
+  const { sql } = app
+  const { id, name } = transfer.service
+  const found = await shownService(sql, id)
+  if (found) throw refuse.serviceExists(id, found.name, found.state)
+  if (transfer.service.state !== 'archived' && (await isNameTaken(sql, name, id)))
+    throw refuseService.serviceNameTaken(name)
+  const people = await importService(sql, transfer)
+  if (!people) throw refuse.serviceExists(id, name, 'imported at this moment')
+  await importKeys(
+    sql,
+    id,
+    transfer.keys.map(key => sealedKey(app.seal, key)),
+  )
+  await importTemplates(sql, id, transfer)
+  await importSamples(
+    sql,
+    id,
+    transfer.samples.map(({ values, ...sample }) => ({
+      ...sample,
+      sealed: bytea(app.seal.seal(JSON.stringify(values))),
+    })),
+  )
+  for (const { target, ...webhook } of transfer.webhooks) {
+    const position = await endOfLog(sql, { service_id: id, key_type: webhook.key_type })
+    await importWebhook(sql, id, { ...webhook, sealed: bytea(sealTarget(app.seal, target)) }, position)
+  }
+  const personHere = personIn(transfer, people)
+  await importRequests(
+    sql,
+    id,
+    transfer.live_requests.map(request => ({
+      ...request,
+      asked_by: personHere(request.asked_by),
+      decided_by: personHere(request.decided_by),
+    })),
+  )
+  await record(sql, 'service imported', actor, id, id, countsOf(transfer))
+}
+
+const sealedKey = (seal: Seal, { secret, ...key }: Row & { secret: string }): Row => ({
+  ...key,
+  secret_digest: bytea(seal.digest(secret)),
+  secret_sealed: bytea(seal.seal(secret)),
+})
+
+/** As PostgreSQL reads it in JSON. */
+const bytea = (bytes: Buffer) => `\\x${bytes.toString('hex')}`
+
+/** A person of the other database as one of this database, by the e-mail address; null: not a member of the team. */
+function personIn({ users }: Transfer, people: ReadonlyMap<string, Id>) {
+  const addresses = new Map(users.map(user => [user.person_id, user.email_address.toLowerCase()]))
+  return (person: Id | null): Id | null => (person && people.get(addresses.get(person) ?? '')) || null
+}
+
+/** What recipients may notice. */
+function differencesOf(theirs: Cell, ours: Cell): string[] {
+  const differences: string[] = []
+  if (theirs.sendingDomain !== ours.sendingDomain)
+    differences.push(`E-mails were sent from ${theirs.sendingDomain}, and are sent from ${ours.sendingDomain} here.`)
+  if (theirs.homeCountry !== ours.homeCountry)
+    differences.push(`The home country was ${theirs.homeCountry}, and is ${ours.homeCountry} here.`)
+  return differences
+}
