@@ -9,6 +9,7 @@ const SLOW = [
   'test/backup-external.test.ts',
   'test/backup.test.ts',
   'test/bulk.test.ts',
+  'test/cells.test.ts',
   'test/check-agrees.test.ts',
   'test/cli-events.test.ts',
   'test/cli-job.test.ts',
