@@ -1,7 +1,9 @@
-// npm run bench: every figure, one bench after the other, into bench/results.json, bench/results.md and docs/performance.svg.
+// npm run bench: every figure, one bench after the other, into bench/results.json, bench/results.md, docs/performance.svg and
+// the tables of docs/performance.md and docs/scaling.md.
 //   -- accept|bulk|…            one bench, with its own options, which only prints
 //   -- --quick [--to FOLDER]    everything on a small scale, to see that it works; its figures mean nothing
-//   -- report                   writes results.md and performance.svg again from results.json
+//   -- add machines disk        runs these benches alone and replaces their figures in results.json
+//   -- report                   writes these documents again from results.json
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -12,12 +14,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from './support/environment.ts'
 import { type Figure, isFigure } from './support/report.ts'
-import { HOME, machine, readResults, writeReport, writeResults } from './support/results.ts'
+import { addFigures, HOME, machine, readResults, writeReport, writeResults } from './support/results.ts'
 
 const WHOLE = [
   'accept',
   'deliver',
   'processes',
+  'machines',
+  'disk',
   'bulk',
   'latency',
   'list',
@@ -33,6 +37,7 @@ const ALL = [...WHOLE, ...ALONE]
 
 const [wanted = '', ...options] = process.argv.slice(2)
 if (wanted === 'report') writeReport(readResults(), HOME)
+else if (wanted === 'add' && options.length > 0 && options.every(name => WHOLE.includes(name))) await add(options)
 else if (ALL.includes(wanted)) await run(wanted, options)
 else if (wanted === '' || wanted.startsWith('--')) await runAll()
 else {
@@ -56,6 +61,15 @@ async function runAll() {
   const places = values.quick || values.to ? { results: folder, docs: folder } : HOME
   writeResults({ ...machine(load, minutes), figures }, places)
   console.log(`The results are in ${places.results}.`)
+}
+
+async function add(benches: readonly string[]) {
+  for (const name of benches) {
+    const [load = 0] = loadavg()
+    const figures = await run(name, [])
+    if (process.exitCode) return console.error(`${name} has failed: no results are written.`)
+    writeResults(addFigures(readResults(), name, figures, load), HOME)
+  }
 }
 
 /** In a process of its own; its output is shown, and its figures are stored. */

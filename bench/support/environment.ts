@@ -26,13 +26,15 @@ const CATEGORY = {
 }
 const UNLIMITED = 2_000_000_000
 
-export type Environment = {
+/** A service that calls, with its key and templates. */
+export type Caller = { service: Id; key: string; templates: { email: Id; sms: Id; code: Id } }
+
+export type Environment = Caller & {
   store: Store
   /** The socket folder and the process id of the database server. */
   database: { host: string; user: string; database: string; pid: number }
-  service: Id
-  key: string
-  templates: { email: Id; sms: Id; code: Id }
+  /** Another service. */
+  addCaller(name: string): Promise<Caller>
   start(options?: StartOptions): Promise<Running>
   /**
    * Runs a checkpoint, as the database does every few minutes, so that a round does not pay for the one before. It also leaves
@@ -50,7 +52,12 @@ export type StartOptions = {
   /** Folder for a CPU profile. */
   profile?: string | undefined
   env?: Record<string, string>
+  /** A command that runs the program, like `ip netns exec NAME`. */
+  through?: readonly string[]
 }
+
+/** Either settings of the embedded PostgreSQL, or a server of the bench, which is not stopped with the environment. */
+export type Given = { settings?: Record<string, string>; server?: Environment['database'] }
 
 export type Loop = { p99: number; max: number }
 export type Running = {
@@ -62,18 +69,20 @@ export type Running = {
 }
 
 /** A database with one busy service in it; `start` starts the program itself. */
-export async function createEnvironment(): Promise<Environment> {
+export async function createEnvironment({ settings = {}, server }: Given = {}): Promise<Environment> {
   build()
   const data = mkdtempSync(join(tmpdir(), 'herald-bench-'))
   chmodSync(data, 0o711) // the server runs as nobody when we are root
-  const database = await startEmbedded(join(data, 'postgres'))
-  const store = await openStore(readConfig({ HERALD_DATA: data }), { make: true })
-  const caller = await makeCaller(store)
+  const embedded = server ? null : await startEmbedded(join(data, 'postgres'), { settings })
+  const database = server ?? (embedded as NonNullable<typeof embedded>)
+  const env = { HERALD_DATA: data, ...(server && { DATABASE_URL: urlOf(server) }) }
+  const store = await openStore(readConfig(env), { make: true })
+  const caller = await makeCaller(store, 'Bench')
   const programs: Running[] = []
   const stop = async () => {
     await Promise.all(programs.map(program => program.stop()))
     await store.stop()
-    await database.stop()
+    await embedded?.stop()
     rmSync(data, { recursive: true, force: true })
   }
   // Ctrl-C: the database is a process of its own and would keep running.
@@ -83,8 +92,9 @@ export async function createEnvironment(): Promise<Environment> {
     store,
     database,
     ...caller,
+    addCaller: name => makeCaller(store, name),
     async start(options) {
-      const program = await startProgram(data, options)
+      const program = await startProgram(env, options)
       programs.push(program)
       return program
     },
@@ -92,6 +102,9 @@ export async function createEnvironment(): Promise<Environment> {
     stop,
   }
 }
+
+const urlOf = ({ host, user, database }: Environment['database']) =>
+  `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`
 
 /** Once for a whole run: child processes find this in their environment variables. */
 export function build(): void {
@@ -103,10 +116,10 @@ export function build(): void {
 
 export const OPERATOR = { kind: 'operator', name: 'bench' } as const
 
-async function makeCaller(store: Store) {
-  const { id } = await createService(store, OPERATOR, { name: 'Bench', mode: 'live' })
+async function makeCaller(store: Store, name: string): Promise<Caller> {
+  const { id } = await createService(store, OPERATOR, { name, mode: 'live' })
   const service = await change(store, OPERATOR, id, {
-    name: 'Bench',
+    name,
     email_daily_limit: UNLIMITED,
     sms_daily_limit: UNLIMITED,
     rate_limit: UNLIMITED,
@@ -144,11 +157,16 @@ if (isMainThread && process.send) {
   process.channel.unref()
 }`
 
-async function startProgram(data: string, { only, mail, profile, env }: StartOptions = {}): Promise<Running> {
+async function startProgram(
+  base: Record<string, string>,
+  { only, mail, profile, env, through = [] }: StartOptions = {},
+): Promise<Running> {
   const half = only ?? (mail ? undefined : 'http')
+  const [command = process.execPath, ...before] = [...through, process.execPath]
   const child = spawn(
-    process.execPath,
+    command,
     [
+      ...before,
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []),
       ...['--import', `data:text/javascript,${encodeURIComponent(WATCH)}`],
       ...['bin/herald.js', 'start', '--json', ...(half ? ['--only', half] : [])],
@@ -159,7 +177,7 @@ async function startProgram(data: string, { only, mail, profile, env }: StartOpt
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
       env: {
         PATH: process.env.PATH ?? '',
-        HERALD_DATA: data,
+        ...base,
         HERALD_PORT: '0',
         HERALD_CAPTURE: '1',
         ...(mail && { HERALD_SMTP_URL: `smtp://127.0.0.1:${mail}` }),

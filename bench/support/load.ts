@@ -82,7 +82,7 @@ async function run({ addresses, requests, connections, seconds, once, warmUp, ra
       then()
     })
 
-  await (rate === undefined ? closed(lines, ask, isOver) : paced(lines, ask, isOver, rate))
+  await (rate === undefined ? closed(lines, ask, isOver) : paced(lines, ask, isOver, rate, addresses.length > 1))
   const used = process.cpuUsage(cpu)
   const measured = (Math.min(performance.now(), until) - from) / 1000
   for (const line of lines) line.end()
@@ -112,7 +112,8 @@ async function closed(lines: Line[], ask: Ask, isOver: () => boolean | undefined
   )
 }
 
-async function paced(lines: Line[], ask: Ask, isOver: () => boolean | undefined, rate: number) {
+/** `inTurn`: the connection that was idle longest is next, so that all addresses get the same; else the one used last. */
+async function paced(lines: Line[], ask: Ask, isOver: () => boolean | undefined, rate: number, inTurn: boolean) {
   const free = [...lines]
   const waiting: number[] = []
   const begin = performance.now()
@@ -125,7 +126,7 @@ async function paced(lines: Line[], ask: Ask, isOver: () => boolean | undefined,
   for (let appointed = 0; !isOver(); ) {
     for (; begin + (appointed * 1000) / rate <= performance.now(); appointed++) {
       const startedAt = begin + (appointed * 1000) / rate
-      const line = free.pop()
+      const line = inTurn ? free.shift() : free.pop()
       if (line) serve(line, startedAt)
       else waiting.push(startedAt)
     }

@@ -24,16 +24,17 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const POSTFIX = join(ROOT, 'node_modules/.cache/postfix')
 const LIBRARIES = { ...process.env, LD_LIBRARY_PATH: join(POSTFIX, 'usr/lib/postfix') }
 const TELL_MS = 5
+const LOOPBACK = '127.0.0.1'
 
 function toolOf(name: 'smtp-sink' | 'smtp-source'): string | undefined {
   return ['/usr/sbin', join(POSTFIX, 'usr/sbin')].map(folder => join(folder, name)).find(existsSync)
 }
 
-export async function startMail(): Promise<Mail> {
+export async function startMail(host = LOOPBACK): Promise<Mail> {
   const tool = findTool()
-  if (tool) return startPostfixSink(tool)
+  if (tool) return startPostfixSink(tool, host)
   console.log('smtp-sink is not here (scripts/install-bench-tools.sh): a mail server of our own stands in for it.')
-  return startOwnMail()
+  return startOwnMail(host)
 }
 
 function findTool(): string | undefined {
@@ -42,18 +43,18 @@ function findTool(): string | undefined {
 }
 
 /** It prints its counters repeatedly; the last line counts. */
-async function startPostfixSink(tool: string): Promise<Mail> {
-  const port = await freePort()
+async function startPostfixSink(tool: string, host: string): Promise<Mail> {
+  const port = await freePort(host)
   const folder = mkdtempSync(join(tmpdir(), 'herald-sink-'))
   const counters = openSync(join(folder, 'counters'), 'w+')
   rmSync(folder, { recursive: true }) // the open file stays readable
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const child = spawn(tool, [...user, '-c', `127.0.0.1:${port}`, '1000'], {
+  const child = spawn(tool, [...user, '-c', `${host}:${port}`, '1000'], {
     env: LIBRARIES,
     stdio: ['ignore', counters, 'ignore'],
   })
   endWithUs(child)
-  await until('smtp-sink', () => answers(port))
+  await until('smtp-sink', () => answers(host, port))
   const tail = Buffer.alloc(200)
   const count = () => {
     const { size } = fstatSync(counters)
@@ -76,16 +77,16 @@ async function startPostfixSink(tool: string): Promise<Mail> {
   }
 }
 
-const freePort = () =>
+const freePort = (host: string) =>
   new Promise<number>(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
+    const server = net.createServer().listen(0, host, () => {
       const { port } = server.address() as net.AddressInfo
       server.close(() => resolve(port))
     })
   })
 
-function answers(port: number): Promise<boolean> {
-  const socket = net.connect(port, '127.0.0.1')
+function answers(host: string, port: number): Promise<boolean> {
+  const socket = net.connect(port, host)
   return new Promise<boolean>(resolve => {
     socket.once('data', () => resolve(true)).once('error', () => resolve(false))
   }).finally(() => socket.destroy())
@@ -96,8 +97,8 @@ export type OwnMail = Mail & {
   codes: Map<string, number>
 }
 
-export function startOwnMail(): Promise<OwnMail> {
-  const child = forkModule(import.meta.url)
+export function startOwnMail(host = LOOPBACK): Promise<OwnMail> {
+  const child = forkModule(import.meta.url, [host])
   const codes = new Map<string, number>()
   let count = 0
   let before = 0
@@ -123,7 +124,7 @@ export function startOwnMail(): Promise<OwnMail> {
 }
 
 // A minimal SMTP server (RFC 5321, with PIPELINING of RFC 2920).
-function serve() {
+function serve(host: string) {
   let messages = 0
   let codes: [string, number][] = []
   let result = 0
@@ -167,7 +168,7 @@ function serve() {
       if (answer !== '') socket.write(answer)
     })
   })
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as net.AddressInfo).port }))
+  server.listen(0, host, () => process.send?.({ port: (server.address() as net.AddressInfo).port }))
 }
 
 const SENDERS = 16
@@ -207,4 +208,5 @@ function sendBare(port: number, messages: number): Promise<void> {
   })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === '--child') serve()
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === '--child')
+  serve(process.argv[3] ?? LOOPBACK)

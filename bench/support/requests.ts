@@ -1,25 +1,29 @@
 // The requests that benches send, each with different values, as in production.
-import type { Environment, Running } from './environment.ts'
+import type { Caller, Environment, Running } from './environment.ts'
 import { request } from './load.ts'
 
 const DIFFERENT = 1_000
 
-export const emails = (environment: Environment) =>
-  many(environment, '/v2/notifications/email', n => ({
+/** Of several callers, in turn. */
+export const emails = (...callers: readonly Caller[]) =>
+  many(callers, '/v2/notifications/email', (n, templates) => ({
     email_address: `person.${n}@example.org`,
-    template_id: environment.templates.email,
+    template_id: templates.email,
   }))
 
-export const texts = (environment: Environment) =>
-  many(environment, '/v2/notifications/sms', n => ({
+export const texts = (...callers: readonly Caller[]) =>
+  many(callers, '/v2/notifications/sms', (n, templates) => ({
     phone_number: `+1613555${1_000 + n}`,
-    template_id: environment.templates.sms,
+    template_id: templates.sms,
   }))
 
-function many(environment: Environment, path: string, to: (n: number) => object): string[] {
+type To = (n: number, templates: Caller['templates']) => object
+
+function many(callers: readonly Caller[], path: string, to: To): string[] {
   return Array.from({ length: DIFFERENT }, (_, n) => {
-    const body = { ...to(n), personalisation: personalisation(n), reference: `order-${n}` }
-    return request('POST', path, { authorization: `ApiKey-v1 ${environment.key}` }, JSON.stringify(body))
+    const { key, templates } = callers[n % callers.length] as Caller
+    const body = { ...to(n, templates), personalisation: personalisation(n), reference: `order-${n}` }
+    return request('POST', path, { authorization: `ApiKey-v1 ${key}` }, JSON.stringify(body))
   })
 }
 

@@ -8,12 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { type Bar, bars } from './bars.ts'
 import { growth } from './growth.ts'
 import { type Figure, rounded } from './report.ts'
+import { scalingOf } from './scaling.ts'
 
 export type Results = {
   date: string
   commit: string
   machine: { cores: number; processor: string; memoryGiB: number; load: number; node: string; postgres: string }
   minutes: number
+  /** Benches that were run again alone, after the whole run; their figures replace those of the whole run. */
+  added?: { bench: string; date: string; commit: string; load: number }[]
   figures: Figure[]
 }
 
@@ -52,23 +55,37 @@ export function writeResults(results: Results, places: Places): void {
   writeReport(results, places)
 }
 
-const BEGIN = '<!-- made by npm run bench from results.json: do not edit from here -->'
-const END = '<!-- to here -->'
+/** Replaces the figures of one bench in the results of the last whole run. */
+export function addFigures(results: Results, bench: string, figures: readonly Figure[], load: number): Results {
+  const { date, commit } = machine(load, 0)
+  const isOfBench = ({ figure }: Figure) => figure.startsWith(`${bench}_`)
+  return {
+    ...results,
+    added: [...(results.added ?? []).filter(one => one.bench !== bench), { bench, date, commit, load: rounded(load) }],
+    figures: [...results.figures.filter(one => !isOfBench(one)), ...figures],
+  }
+}
+
+type Markers = readonly [begin: string, end: string]
+const MADE: Markers = ['<!-- made by npm run bench from results.json: do not edit from here -->', '<!-- to here -->']
+const SCALING: Markers = ['<!-- bench:scaling -->', '<!-- /bench:scaling -->']
 
 export function writeReport(results: Results, places: Places): void {
-  replaceMarked(join(places.results, 'results.md'), reportOf(results))
-  replaceMarked(join(places.docs, 'performance.md'), costsOf(results.figures))
+  replaceMarked(join(places.results, 'results.md'), MADE, reportOf(results))
+  replaceMarked(join(places.docs, 'performance.md'), MADE, costsOf(results.figures))
+  replaceMarked(join(places.docs, 'scaling.md'), SCALING, scalingOf(results.figures))
   writeFileSync(join(places.docs, 'performance.svg'), growth(results.figures))
 }
 
 /** The text outside the markers is written by hand and kept. */
-function replaceMarked(file: string, made: string): void {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : `${BEGIN}${END}\n`
-  const [before = '', rest = ''] = text.split(BEGIN)
-  writeFileSync(file, `${before}${BEGIN}\n\n${made}\n${END}${rest.split(END)[1] ?? ''}`)
+function replaceMarked(file: string, [begin, end]: Markers, made: string): void {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : `${begin}${end}\n`
+  if (!text.includes(begin) || !text.includes(end)) throw new Error(`${file} has no ${begin} … ${end}`)
+  const [before = '', rest = ''] = text.split(begin)
+  writeFileSync(file, `${before}${begin}\n\n${made}\n${end}${rest.split(end)[1] ?? ''}`)
 }
 
-function reportOf({ date, commit, machine, minutes, figures }: Results): string {
+function reportOf({ date, commit, machine, minutes, added = [], figures }: Results): string {
   const judged = bars.flatMap(bar => {
     const found = figures.find(one => one.figure === bar.figure)
     return found ? [rowOf(bar, found)] : []
@@ -76,8 +93,11 @@ function reportOf({ date, commit, machine, minutes, figures }: Results): string 
   const others = figures
     .filter(one => !bars.some(bar => bar.figure === one.figure))
     .map(one => `| ${one.figure} | ${shown(one.value, one.unit)} | ${shown(one.yardstick, one.unit)} | ${one.ratio} |`)
+  const later = added.map(
+    one => `\n\`${one.bench}\` was run alone later: ${one.date}, commit ${one.commit}, load before it ${one.load}.`,
+  )
   return `The last whole run: ${date}, commit ${commit}, ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, load
-before it ${machine.load}, Node ${machine.node}, embedded PostgreSQL ${machine.postgres} with its durable defaults; ${minutes} minutes.
+before it ${machine.load}, Node ${machine.node}, embedded PostgreSQL ${machine.postgres} with its durable defaults; ${minutes} minutes.${later.join('')}
 
 | figure | value | yardstick | ratio | must | goal | beside the peer |
 |---|---|---|---|---|---|---|
