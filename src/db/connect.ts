@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import net from 'node:net'
 import pg from 'pg'
 import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
+import { hostsOf } from './hosts.ts'
+import { createPrimary, type Primary, refuseStandby, StandbyError } from './primary.ts'
 
 export type Row = Record<string, unknown>
 
@@ -24,6 +26,8 @@ export type Database = {
   load(): { total: number; idle: number; waiting: number }
   /** Ends the connections that are in use: their statements fail at once, whatever the server does. */
   interrupt(): void
+  /** Resolves at once, unless statements fail now because no primary answers; then when one does. */
+  whenAnswering(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -41,20 +45,50 @@ export const part = (strings: TemplateStringsArray, ...values: unknown[]): Part 
 const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null && PART in value
 
 export function connect(connection: Connection, options: PoolOptions): Database {
-  const settings = clientSettings(connection, options)
+  const places = 'url' in connection ? hostsOf(connection.url).map(url => ({ url })) : [connection]
+  const primary = createPrimary(places.map(place => clientSettings(place, options)))
+  const database = connectTo(places, primary, options)
+  return {
+    ...database,
+    stop() {
+      primary.stop()
+      return database.stop()
+    },
+  }
+}
+
+function connectTo(places: readonly Connection[], primary: Primary, options: PoolOptions): Database {
   let stopped = false
   const inUse = new Set<pg.PoolClient>()
-  const dedicated = new Set<net.Socket>()
-  let pool = open()
+  /** By socket, the position of its host. */
+  const dedicated = new Map<net.Socket, number>()
+  const pooled = new Set<net.Socket>()
+  /** All connections of a pool go to the host that is the primary; it is opened when it is needed. */
+  let pool: pg.Pool | null = null
 
-  function open(): pg.Pool {
+  async function current(): Promise<pg.Pool> {
+    const at = primary.current() ?? (await primary.find())
+    if (stopped) throw new Error('the database was stopped')
+    pool ??= open(placeAt(at))
+    return pool
+  }
+
+  const placeAt = (at: number) => places[at] as Connection
+
+  function open(place: Connection): pg.Pool {
     const made = new pg.Pool({
-      ...settings,
+      ...clientSettings(place, options),
       max: options.size,
       // A statement does not wait longer for a connection than for its result.
       connectionTimeoutMillis: Math.min(4, options.statementSeconds) * 1000,
       idleTimeoutMillis: 60_000,
+      stream: () => registered(new net.Socket()),
+      ...(mayBeStandby(place) && { onConnect: refuseStandby }),
     })
+    const registered = (socket: net.Socket) => {
+      pooled.add(socket)
+      return socket.once('close', () => pooled.delete(socket))
+    }
     made.on('error', error => {
       // Errors during stop are ignored: the pool does not wait for the server, which may close the connection first.
       if (!stopped && made === pool) options.onIdleError(error)
@@ -67,25 +101,50 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     return made
   }
 
-  // Until the database answers on a new connection, statements fail at once instead of waiting for a timeout each.
+  // Until a primary answers on a new connection, statements fail at once instead of waiting for a timeout each.
   const breaker = createCircuitBreaker({
-    probe: () => answersAnew(settings),
+    probe: () =>
+      primary.find().then(
+        () => true,
+        () => false, // probed again
+      ),
     pauseMs: failed => (failed === 0 ? 0 : PROBE_MS),
   })
 
-  // The server ends a statement before our timeout does. When our timeout came first, the server hangs or the network is dead, and
-  // every connection of the pool with it.
-  function replacePool() {
-    if (breaker.isOpen() || stopped) return
-    breaker.trip()
+  /** Ends all connections of the pool, also those in use. The next statement opens another. */
+  function dropPool() {
     const old = pool
-    pool = open()
-    void old.end()
+    pool = null
+    void old?.end()
+    for (const socket of pooled) socket.destroy()
+  }
+
+  // A server that was the primary hangs, is cut off from us, or is a standby now: every connection to it is useless.
+  function lookAgain(used: pg.Pool) {
+    if (used !== pool || stopped) return
+    dropPool()
+    breaker.trip()
+  }
+
+  primary.onMove(() => {
+    dropPool()
+    for (const [socket, at] of dedicated) if (at !== primary.current()) socket.destroy()
+  })
+
+  async function acquire(): Promise<{ client: pg.PoolClient; from: pg.Pool }> {
+    if (breaker.isOpen()) throw new Error('the database does not answer')
+    const from = pool ?? (await current())
+    try {
+      return { client: await from.connect(), from }
+    } catch (error) {
+      if (error instanceof StandbyError) lookAgain(from)
+      else if (isConnectionError(error) && !isQueueTimeout(error) && from === pool && !stopped) breaker.trip()
+      throw error
+    }
   }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (breaker.isOpen()) throw new Error('the database does not answer')
-    const client = await pool.connect()
+    const { client, from } = await noticing(acquire())
     inUse.add(client)
     // A broken connection reports its error to the statement, and again as an event that would end the process if nobody listened.
     const heard = () => {}
@@ -102,7 +161,8 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     } catch (error) {
       // A connection that lost its server or timed out may still be busy: it must not be handed to the next request.
       release(!isDatabaseError(error))
-      if (isUnanswered(error)) replacePool()
+      // The server ends a statement before our timeout does. When our timeout came first, the server hangs or the network is dead.
+      if (isUnanswered(error) || isReadOnly(error)) lookAgain(from)
       throw error
     }
   }
@@ -115,9 +175,9 @@ export function connect(connection: Connection, options: PoolOptions): Database 
     }),
     transaction: work =>
       withClient(async client => {
-        await client.query('begin')
+        await noticing(client.query('begin'))
         try {
-          const result = await work(tagFor(query => client.query(query)))
+          const result = await work(tagFor(query => noticing(client.query(query))))
           await committing(client.query('commit'))
           return result
         } catch (error) {
@@ -135,27 +195,46 @@ export function connect(connection: Connection, options: PoolOptions): Database 
         }
       }),
     client() {
+      const at = primary.current() ?? 0
+      // Often made because a connection was lost: the primary may be another host now.
+      if (places.length > 1) void primary.find().catch(() => {}) // asked again for the next one
+      const place = placeAt(at)
       const socket = new net.Socket()
-      const settings = clientSettings(connection, { ...options, statementSeconds: 0 })
+      const settings = clientSettings(place, { ...options, statementSeconds: 0 })
       const client = new pg.Client({ ...settings, connectionTimeoutMillis: CONNECT_MS, stream: () => socket })
       client.on('error', () => {}) // a statement in progress fails with the same error
-      dedicated.add(socket)
+      dedicated.set(socket, at)
       socket.once('close', () => dedicated.delete(socket))
-      return Object.assign(client, { destroy: () => void socket.destroy() })
+      const connect = client.connect.bind(client)
+      return Object.assign(client, {
+        async connect() {
+          await connect()
+          if (mayBeStandby(place)) await refuseStandby(client)
+        },
+        destroy: () => void socket.destroy(),
+      })
     },
-    separate: others => connect(connection, { ...options, ...others }),
-    load: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    separate: others => connectTo(places, primary, { ...options, ...others }),
+    load: () => ({
+      total: pool?.totalCount ?? 0,
+      idle: pool?.idleCount ?? 0,
+      waiting: pool?.waitingCount ?? 0,
+    }),
     interrupt() {
       for (const client of inUse) void client.end() // with a statement in progress, it closes the socket
-      for (const socket of dedicated) socket.destroy()
+      for (const socket of dedicated.keys()) socket.destroy()
     },
-    stop() {
+    whenAnswering: breaker.whenClosed,
+    async stop() {
       stopped = true
-      void breaker.stop() // a probe in progress ends its own connection
-      return pool.end()
+      void breaker.stop() // a look in progress ends its own connections
+      await pool?.end()
     },
   }
 }
+
+/** The embedded database has no standby. */
+const mayBeStandby = (place: Connection) => 'url' in place
 
 /** After this time a connection attempt is given up and repeated. */
 const CONNECT_MS = 5_000
@@ -181,20 +260,6 @@ export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
     if (value) at += value.copy(list, at)
   }
   return list
-}
-
-async function answersAnew(settings: pg.ClientConfig): Promise<boolean> {
-  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 2_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    await client.query('select 1')
-    return true
-  } catch {
-    return false // probed again
-  } finally {
-    void client.end()
-  }
 }
 
 type Query = { text: string; name: string; values: unknown[] }
@@ -314,9 +379,24 @@ export const mayHaveCommitted = (error: unknown) =>
 
 async function committing<T>(statement: Promise<T>): Promise<T> {
   try {
-    return await statement
+    return await noticing(statement)
   } catch (error) {
     if (isConnectionError(error)) lostCommits.add(error as object)
+    throw error
+  }
+}
+
+// Errors of a lost, refused or read-only connection, or of none.
+const outages = new WeakSet<object>()
+/** An outage after which it is certain that nothing was committed: the statement or transaction can be repeated. */
+export const canRepeat = (error: unknown) =>
+  typeof error === 'object' && error !== null && outages.has(error) && !lostCommits.has(error)
+
+async function noticing<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    if (isConnectionError(error) || isReadOnly(error)) outages.add(error as object)
     throw error
   }
 }
@@ -326,6 +406,11 @@ export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>
 const SHUTDOWN = new Set(['57P01', '57P02', '57P03'])
 /** The message of the driver after query_timeout. */
 const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
+/** The message of the pool when all its connections were in use for too long. */
+const isQueueTimeout = (error: unknown) =>
+  error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+/** The server has become a standby, or was made read-only. */
+const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25006'
 const isConnectionError = (error: unknown) => !(error instanceof pg.DatabaseError) || SHUTDOWN.has(error.code ?? '')
 
 const isDeadlock = (error: unknown) => error instanceof pg.DatabaseError && error.code === '40P01'

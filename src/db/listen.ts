@@ -2,6 +2,7 @@
 // `onUp` are called to clear them. A heartbeat detects a dead connection.
 import { createReconnecting } from '../runtime/reconnecting.ts'
 import type { Database } from './connect.ts'
+import { refuseStandby } from './primary.ts'
 
 export type Listener = {
   on(channel: string, onPayload: (payload: string) => void): Promise<void>
@@ -26,7 +27,7 @@ export async function createListener(
       async prepare(client) {
         for (const channel of callbacks.keys()) await client.query(`listen "${channel}"`)
       },
-      heartbeat: client => client.query('select 1'),
+      heartbeat: client => refuseStandby(client),
       ...events,
     },
     TIMING,

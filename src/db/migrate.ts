@@ -25,7 +25,7 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
   const holder = db.client()
   await holder.connect()
   try {
-    await holder.query('select pg_advisory_lock($1)', [LOCK])
+    await takeLock(holder, LOCK)
     await db.script(`create table if not exists migrations (
       name text primary key,
       checksum text not null,
@@ -61,6 +61,20 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
     await holder.end()
   }
 }
+
+/**
+ * Waits for a session lock by asking again and again. A session that waits inside a statement holds a snapshot, and the process that
+ * has the lock would wait for that snapshot where it builds an index concurrently: a deadlock. False: not within `seconds`.
+ */
+export async function takeLock(client: pg.Client, lock: number, seconds = Number.POSITIVE_INFINITY): Promise<boolean> {
+  for (const until = performance.now() + seconds * 1000; performance.now() < until; await sleep(ASK_LOCK_MS)) {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as ours', [lock])
+    if (rows[0]?.ours === true) return true
+  }
+  return false
+}
+
+const ASK_LOCK_MS = 50
 
 /**
  * Every request queues behind a statement that waits for a table lock, so an attempt waits only for a moment and is repeated.

@@ -5,6 +5,7 @@ import type { Steps } from '../runtime/steps.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { type Database, isDatabaseError, type Sql } from './connect.ts'
 import { buildIndex, missingIndexes } from './indexes.ts'
+import { takeLock } from './migrate.ts'
 
 const DAY = 86_400_000_000 // microseconds
 /** The clock may be set back over midnight: yesterday's partition must exist, too. */
@@ -68,8 +69,8 @@ async function exclusively<T>(db: Database, lock: number, work: () => Promise<T>
   const holder = db.client()
   await holder.connect()
   try {
-    await holder.query(`set lock_timeout = '${WAIT_SECONDS}s'`)
-    await holder.query('select pg_advisory_lock($1)', [lock])
+    if (!(await takeLock(holder, lock, WAIT_SECONDS)))
+      throw new Error(`another process has been changing partitions for more than ${WAIT_SECONDS} seconds`)
     return await work()
   } finally {
     await holder.end()

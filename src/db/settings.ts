@@ -1,9 +1,17 @@
-import { flag, matching, whole } from '../core/readers.ts'
+import { flag, reader, whole } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
+import { addressProblem } from './hosts.ts'
 
-const postgresUrl = matching(
-  /^postgres(ql)?:\/\//,
-  () => 'must be an address like postgresql://user:password@host:5432/database',
+const SCHEME = /^postgres(ql)?:\/\//
+
+const postgresUrl = reader<string>(
+  given => {
+    const problem = SCHEME.test(given)
+      ? addressProblem(given)
+      : 'must be an address like postgresql://user:password@host:5432/database'
+    return problem === null ? given : { problem }
+  },
+  { type: 'string', pattern: SCHEME.source },
 )
 
 export const settings = {
@@ -11,7 +19,7 @@ export const settings = {
     'DATABASE_URL',
     postgresUrl,
     null,
-    'An external PostgreSQL (15 or newer) to use instead of the embedded one.',
+    'An external PostgreSQL (15 or newer) to use instead of the embedded one. With several hosts (postgresql://user@a,b:5433,c/herald) always the one that is the primary.',
     { shown: 'none: embedded', secret: true },
   ),
   allowUnsafeDatabase: setting(

@@ -5,6 +5,7 @@
 // stopped leading. If the server sees the connection end before the leader does, two leaders are avoided because the next one
 // waits `leaseMs` after it got the lock. In total another process leads at most 9 s after the last heartbeat.
 import type { Database, DedicatedClient } from '../db/connect.ts'
+import { refuseStandby } from '../db/primary.ts'
 import { createReconnecting, type Timing } from '../runtime/reconnecting.ts'
 
 export const LOCK = 6011_0003
@@ -26,8 +27,9 @@ export function createLeader(db: Pick<Database, 'client'>, timing = TIMING): Lea
 
   async function heartbeat(client: DedicatedClient) {
     const sentAt = performance.now()
-    if (leadsFrom < Number.POSITIVE_INFINITY) await client.query('select 1')
-    else {
+    // A standby has locks of its own: they exclude nobody on the primary.
+    await refuseStandby(client)
+    if (leadsFrom === Number.POSITIVE_INFINITY) {
       const { rows } = await client.query('select pg_try_advisory_lock($1) as won', [LOCK])
       if (rows[0]?.won === true) leadsFrom = performance.now() + leaseMs
     }
