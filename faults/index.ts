@@ -1,6 +1,6 @@
 // npm run faults: injects every fault we know and counts lost and duplicate messages. -- --long: a longer run, half an hour. --
 // --seed N repeats a run; -- --only D2,U6 runs the blocks with these promises, -- --only E those of a letter; -- --report stores the
-// figures and writes docs/reliability.md.
+// figures and writes docs/reliability.md. -- --cluster runs the blocks of a database with automatic failover instead.
 import { backedUp } from './blocks/backup.ts'
 import { hourlyCounts } from './blocks/counts.ts'
 import { killedAll, killedDatabase, unsafeDatabase } from './blocks/database.ts'
@@ -19,6 +19,9 @@ import { migration, rollingRestart } from './blocks/restarts.ts'
 import { scannerFaults } from './blocks/scanner.ts'
 import { soak } from './blocks/soak.ts'
 import { databaseClock, summerTime, wrongClock } from './blocks/time.ts'
+import { clusterRefused } from './cluster/cluster.ts'
+import { createClusterEnvironment } from './cluster/environment.ts'
+import { CLUSTER_BLOCKS } from './cluster/index.ts'
 import { createEnvironment } from './support/environment.ts'
 import type { Block, Verdict } from './support/promise.ts'
 import { createRandom } from './support/random.ts'
@@ -73,22 +76,27 @@ const given = (name: string) => {
   return at === -1 ? undefined : process.argv[at + 1]
 }
 const isLong = process.argv.includes('--long')
+const isCluster = process.argv.includes('--cluster')
 const seed = Number(given('--seed') ?? Date.now() % 1_000_000_000)
 const only = given('--only')?.split(',')
 
-/** The letter, unless it is a block of its own. */
-const chapterOf = (name: string) => (BLOCKS[name.charAt(0)] ? name : name.charAt(0))
+const refused = isCluster ? clusterRefused() : null
+if (refused !== null) {
+  console.log(`skip the cluster: ${refused}\n1 skipped\n0 passed, 0 failed`)
+  process.exit(0)
+}
 
-console.log(`seed ${seed}${isLong ? ', long' : ''}`)
-const environment = await createEnvironment(createRandom(seed), isLong)
+console.log(`seed ${seed}${isLong ? ', long' : ''}${isCluster ? ', cluster' : ''}`)
+const random = createRandom(seed)
+const { environment, blocks } = isCluster ? await clusterSuite() : await suite()
 const verdicts: Verdict[] = []
 const since = performance.now()
 try {
-  for (const [name, block] of Object.entries(BLOCKS)) {
+  for (const [name, block] of Object.entries(blocks)) {
     if (only && !only.includes(name) && !only.includes(chapterOf(name))) continue
     const begun = performance.now()
     try {
-      for (const verdict of await block.run(environment)) {
+      for (const verdict of await block.run()) {
         verdicts.push(verdict)
         console.log(`${MARKS[stateOf(verdict)]} ${verdict.id}: ${verdict.skipped ?? verdict.measured}`)
         for (const why of verdict.why) console.log(`       ${why.slice(0, 600)}`)
@@ -116,9 +124,31 @@ console.log(
   JSON.stringify({ seed, long: isLong, seconds, promises: verdicts.length, broken, totals: environment.totals }),
 )
 if (process.argv.includes('--report')) {
-  keepRun({ seed, isLong, seconds, isWhole: !only, totals: environment.totals }, verdicts)
+  const run = { seed, isLong, isCluster, seconds, isWhole: !only, totals: environment.totals }
+  keepRun(run, verdicts)
   writeReport()
 }
 if (count('skipped') > 0) console.log(`${count('skipped')} skipped`)
 console.log(`${count('holds')} passed, ${count('broken')} failed`)
 process.exitCode = broken.length > 0 ? 1 : 0
+
+async function suite() {
+  const environment = await createEnvironment(random, isLong)
+  return { environment, blocks: bound(BLOCKS, environment) }
+}
+
+async function clusterSuite() {
+  const environment = await createClusterEnvironment(random, isLong)
+  return { environment, blocks: bound(CLUSTER_BLOCKS, environment) }
+}
+
+function bound<E>(all: Record<string, { name: string; run(environment: E): Promise<Verdict[]> }>, environment: E) {
+  return Object.fromEntries(
+    Object.entries(all).map(([id, { name, run }]) => [id, { name, run: () => run(environment) }]),
+  )
+}
+
+/** The letter, unless it is a block of its own. */
+function chapterOf(name: string): string {
+  return blocks[name.charAt(0)] ? name : name.charAt(0)
+}

@@ -1,9 +1,15 @@
 // How the fault tests judge: time bounds scale with a slow machine, up to a limit, and the factor is always printed.
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { membersOf, rolesOf } from '../faults/cluster/cluster.ts'
+import { longestGap } from '../faults/cluster/probe.ts'
+import { check, type Scope } from '../faults/support/checker.ts'
+import type { Answer, Sender } from '../faults/support/client.ts'
 import { judgeEndpoint, judgeFeed, type Logged } from '../faults/support/event-checker.ts'
 import { factorOf, verdict } from '../faults/support/promise.ts'
 import type { Page } from '../faults/support/reader.ts'
 import type { Delivery } from '../faults/support/receiver.ts'
+import { world } from './support/world.ts'
 
 const judged = (factor?: number) => verdict('L0', 'a promise', '≤ 1 s', '0.5 s', { 'in time': true }, [], factor)
 
@@ -65,4 +71,65 @@ describe('the checker of events', () => {
     expect(why(post(log, 200, false))).toMatch(/without a valid signature: 1/)
     expect(why(post([...log, { ...first, type: 'sent' }]))).toMatch(/not in the log: 1/)
   })
+})
+
+describe('the cluster of the fault tests', () => {
+  const member = (name: string, role: string, timeline = 2, state = 'running') => ({ name, role, timeline, state })
+  const whole = [member('node1', 'replica'), member('node2', 'leader'), member('node3', 'sync_standby')]
+  const roles = (...members: ReturnType<typeof member>[]) => rolesOf(membersOf(JSON.stringify({ members })))
+
+  test('is complete with one leader, one synchronous standby and one other, on one timeline', () => {
+    expect(roles(...whole)).toEqual({ leader: 'node2', sync: 'node3', other: 'node1' })
+    expect(roles(...whole.slice(1))).toBeNull()
+    expect(roles(...whole.slice(0, 2), member('node3', 'replica'))).toBeNull()
+    expect(roles(...whole.slice(0, 2), member('node3', 'sync_standby', 1))).toBeNull()
+    expect(roles(...whole.slice(0, 2), member('node3', 'sync_standby', 2, 'stopped'))).toBeNull()
+    expect(membersOf('')).toEqual([])
+  })
+
+  test('has a gap as long as the longest time without an answer, in any order', () => {
+    expect(longestGap([1_000, 4_500, 1_200])).toBe(3.3)
+    expect([longestGap([]), longestGap([7])]).toEqual([0, 0])
+  })
+})
+
+test('the checker finds a message that was accepted and is not in the database', async () => {
+  const { parts, service } = await world()
+  const { id } = await service()
+  const answered: Answer = {
+    sender: { service: id } as Sender,
+    channel: 'email',
+    to: 'ok-1@example.org',
+    token: 'tk1k',
+    idempotencyKey: null,
+    isTest: false,
+    isUrgent: false,
+    isMedium: false,
+    scheduledFor: null,
+    values: {},
+    status: 201,
+    id: randomUUID(),
+    body: '',
+    sentAt: 0,
+    answeredAt: 0,
+    tries: 1,
+  }
+  const scope: Scope = {
+    services: [id],
+    answers: [],
+    jobs: [],
+    refusals: [],
+    arrivals: [],
+    deaths: [],
+    logs: [],
+    secrets: [],
+    mostExtra: 0,
+    killed: false,
+    drained: true,
+    isCounted: true,
+  }
+  expect(await check(parts.db.sql, scope)).toMatchObject({ violations: [], counts: { lost: 0 } })
+  const { violations, counts } = await check(parts.db.sql, { ...scope, answers: [answered] })
+  expect(violations).toEqual([`1 accepted but not in the database: 1, e.g. "${answered.id}"`])
+  expect(counts.lost).toBe(1)
 })

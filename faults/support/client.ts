@@ -68,10 +68,17 @@ const MOST_TRIES = 200
 /** A large body may wait for its share of memory before it is read. */
 const PATIENCE_MS = 120_000
 
-/** `scheduling` fifo: every open connection is used in turn, like those of a busy caller. */
+/**
+ * `scheduling` fifo: every open connection is used in turn, like those of a busy caller. `first`: the number of its first token,
+ * where several clients send to the same services.
+ */
 export function createClient(
   addresses: () => readonly string[],
-  { sockets = 64, scheduling = 'lifo' }: { sockets?: number; scheduling?: 'lifo' | 'fifo' } = {},
+  {
+    sockets = 64,
+    scheduling = 'lifo',
+    first = 0,
+  }: { sockets?: number; scheduling?: 'lifo' | 'fifo'; first?: number } = {},
 ): Client {
   const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, timeout: 15_000, scheduling })
   const patient = new http.Agent({ keepAlive: true, maxSockets: 128, timeout: PATIENCE_MS })
@@ -80,7 +87,7 @@ export function createClient(
   const refusals: Reply[] = []
   let faults = 0
   let turn = 0
-  let tokens = 0
+  let tokens = first
 
   async function send(given: Partial<Asked> & Pick<Asked, 'sender'>): Promise<Answer> {
     const n = ++tokens

@@ -14,7 +14,7 @@ import { create as createTemplate } from '../../src/templates/create.ts'
 import { type Counts, check } from './checker.ts'
 import { type Client, createClient, type Sender } from './client.ts'
 import { createServer, type Server } from './database.ts'
-import { type App, createApp, type Death, type Env, tryStart } from './herald.ts'
+import { type App, createApp, type Death, type Env, type Machine, tryStart } from './herald.ts'
 import type { Random } from './random.ts'
 import { type Arrival, createSink, type Sink } from './sink.ts'
 
@@ -27,8 +27,10 @@ export const CATEGORY = {
 }
 const UNLIMITED = 2_000_000_000
 
-export type Environment = {
-  database: Server
+export type Environment = Harness & { database: Server }
+
+/** Everything but the database. */
+export type Harness = {
   sink: Sink
   store: Store
   random: Random
@@ -45,7 +47,11 @@ export type Environment = {
   stop(): Promise<void>
 }
 
-export type Wanted = { apps: number; only?: 'http' | 'engine'; services?: number; env?: Env }
+/** `sockets`: how many requests the callers have open to each process at most. */
+export type Wanted = { apps: number; only?: 'http' | 'engine'; services?: number; env?: Env; sockets?: number }
+
+/** The app with this number runs on the machine with this number, and starts again at the first. */
+export type Ground = { folder: string; url: string; host?: string; machines?: readonly Machine[]; env?: Env }
 
 export type Scenario = {
   apps: App[]
@@ -75,22 +81,50 @@ export async function createEnvironment(
   const folder = given?.folder ?? mkdtempSync(join(tmpdir(), 'hf-'))
   chmodSync(folder, 0o711)
   const database = await createServer(folder, given?.postgres)
-  const sink = await createSink(folder)
+  const harness = await createHarness(random, isLong, { folder, url: database.url })
+  const kill = () => {
+    harness.totals.kills = (harness.totals.kills ?? 0) + 1
+  }
+  return {
+    ...harness,
+    database: {
+      ...database,
+      async kill() {
+        kill()
+        await database.kill()
+      },
+      async abort() {
+        kill()
+        await database.abort()
+      },
+    },
+    async stop() {
+      await harness.stop()
+      await database.stop()
+      if (!given) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function createHarness(random: Random, isLong: boolean, ground: Ground): Promise<Harness> {
+  const { folder, host = '127.0.0.1', machines = [] } = ground
+  const sink = await createSink(folder, host)
   const common: Env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: ground.url,
     HERALD_DATA: folder,
     HERALD_SECRET: 'the secret that all processes of the harness share',
     HERALD_DATABASE_CONNECTIONS: '6',
     HERALD_LEASE_SECONDS: String(LEASE_SECONDS),
     HERALD_LOG_LEVEL: 'warn',
     HERALD_EMAIL_PROVIDERS: 'smtp',
-    HERALD_SMTP_URL: `smtp://127.0.0.1:${sink.smtpPort}`,
+    HERALD_SMTP_URL: `smtp://${host}:${sink.smtpPort}`,
     HERALD_SMTP_TLS: 'never',
     HERALD_TEXT_PROVIDERS: 'http',
-    HERALD_HTTP_SMS_URL: `http://127.0.0.1:${sink.httpPort}/sms`,
+    HERALD_HTTP_SMS_URL: `http://${host}:${sink.httpPort}/sms`,
     HERALD_HTTP_SMS_BODY: '{"to":"{to}","text":"{text}","id":"{id}"}',
     HERALD_HTTP_SMS_REF_PATH: 'ref',
     HERALD_HTTP_SMS_RECEIPT_SECRET: RECEIPT_SECRET,
+    ...ground.env,
   }
   // The checker runs more concurrent requests than any caller.
   const store = await openStore(readConfig({ ...common, HERALD_DATABASE_SECONDS: '60' }), { make: true })
@@ -111,18 +145,24 @@ export async function createEnvironment(
       return one
     }
     const apps: App[] = []
+    let placed = 0
     const app: Scenario['app'] = async ({ only, env = {}, start }) => {
+      const machine = machines[placed++ % machines.length]
       const one = await createApp(`app${++made}`, {
         folder,
         deaths,
         env: { ...common, ...wanted.env, ...env },
         ...(only && { only }),
+        ...(machine && { machine }),
       })
       apps.push(one)
       if (start !== false) await one.start()
       return one
     }
-    const client = createClient(() => apps.filter(one => one.isUp() && one.answers).map(one => one.address))
+    const client = createClient(
+      () => apps.filter(one => one.isUp() && one.answers).map(one => one.address),
+      wanted.sockets ? { sockets: wanted.sockets } : {},
+    )
     const allow = { extra: 0, killed: false, waiting: false, otherCounts: false }
     const drained = async (seconds = 60) => {
       for (const until = performance.now() + seconds * 1000; performance.now() < until; await sleep(100))
@@ -169,17 +209,6 @@ export async function createEnvironment(
   }
 
   return {
-    database: {
-      ...database,
-      async kill() {
-        add('kills', 1)
-        await database.kill()
-      },
-      async abort() {
-        add('kills', 1)
-        await database.abort()
-      },
-    },
     sink,
     store,
     random,
@@ -190,8 +219,6 @@ export async function createEnvironment(
     async stop() {
       await store.stop()
       await sink.stop()
-      await database.stop()
-      if (!given) rmSync(folder, { recursive: true, force: true })
     },
   }
 }

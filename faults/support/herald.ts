@@ -14,6 +14,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export type Env = Record<string, string>
 export type Death = { app: string; code: number | null; signal: string | null; injected: boolean }
 
+/** `inside`: the beginning of a command line that runs a program on this machine. */
+export type Machine = { name: string; host: string; inside: readonly string[] }
+
 export type App = {
   name: string
   address: string
@@ -42,10 +45,11 @@ export type App = {
 
 export async function createApp(
   name: string,
-  options: { folder: string; env: Env; only?: 'http' | 'engine'; deaths: Death[] },
+  options: { folder: string; env: Env; only?: 'http' | 'engine'; deaths: Death[]; machine?: Machine },
 ): Promise<App> {
   const port = await freePort()
-  const address = `http://127.0.0.1:${port}`
+  const { host, inside } = options.machine ?? { host: '127.0.0.1', inside: [] }
+  const address = `http://${host}:${port}`
   const logFile = join(options.folder, `${name}.log`)
   const log = createWriteStream(logFile, { flags: 'a' })
   let extra: Env = {}
@@ -60,11 +64,13 @@ export async function createApp(
 
   function launch() {
     const only = options.only ? ['--only', options.only] : []
+    const [program, ...words] = [...inside, process.execPath, 'bin/herald.js', 'start', '--json', ...only] as [string]
+    const place = { HERALD_HOST: host, HERALD_PORT: String(port) }
     const started = endsWithUs(
-      spawn(process.execPath, ['bin/herald.js', 'start', '--json', ...only], {
+      spawn(program, words, {
         cwd: ROOT,
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { PATH: process.env.PATH ?? '', HERALD_PORT: String(port), ...options.env, ...extra, ...next },
+        env: { PATH: process.env.PATH ?? '', ...place, ...options.env, ...extra, ...next },
       }),
     )
     next = {}

@@ -282,3 +282,41 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
     ],
   },
 ]
+
+/** Of a database with automatic failover: `npm run faults -- --cluster`. */
+export const CLUSTER: readonly Promised[] = [
+  of(
+    'M1',
+    'kill -9 of the primary node under load, with replication lag induced first',
+    'lost 0, extra 0 beyond the uncertain, accepts again ≤ 1 s after the new leader',
+  ),
+  of('M2', 'the primary node is frozen for 30 s, then thawed', 'lost 0, the old one’s writes refused'),
+  of(
+    'M3',
+    'the primary is cut off from the other nodes, callers on both sides',
+    'lost 0, no 201 on the minority side after the old lease',
+  ),
+  of('M4', 'kill -9 of the synchronous standby', 'no 5xx, lost 0'),
+  of('M5', 'switchover by command', 'no failed request, gap ≤ 3 s'),
+  of(
+    'M6',
+    'three faults: replication is cut, the line breaks during the commit, the primary is lost',
+    '500, also for the repeated request; lost 0',
+  ),
+  of('M7', 'a Herald machine disappears', 'taken over ≤ lease + 5 s, lost 0, extra ≤ in flight, all marked'),
+  of(
+    'M7b',
+    'a Herald machine is cut off from the database and still reaches the providers',
+    'taken over ≤ lease + 5 s, lost 0, extra ≤ in flight, all marked',
+  ),
+  of(
+    'M8',
+    'rolling restart of all machines and of all database nodes under load',
+    'no failed request, lost 0, extra 0',
+  ),
+  of(
+    'M9',
+    'asynchronous replication with HERALD_REPLICATION=required',
+    'refuses to start; a running one becomes not ready',
+  ),
+]

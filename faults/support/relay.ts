@@ -129,7 +129,8 @@ export async function createBalancer(addresses: readonly string[], everyMs = 100
 
   function connect(caller: net.Socket, [address, ...others]: string[]) {
     if (address === undefined) return void caller.destroy()
-    const process = net.connect(Number(new URL(address).port), '127.0.0.1')
+    const { hostname, port } = new URL(address)
+    const process = net.connect(Number(port), hostname)
     const next = () => connect(caller, others)
     process.once('error', next)
     process.once('connect', () => {

@@ -4,18 +4,27 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import type { Verdict } from './promise.ts'
-import { CHAPTERS, type Promised } from './promises.ts'
+import { CHAPTERS, CLUSTER, type Promised } from './promises.ts'
 
 const FOLDER = 'faults/results'
 const PAGE = 'docs/reliability.md'
 const LENGTHS = ['short', 'long'] as const
 
 type Length = (typeof LENGTHS)[number]
+/** The runs with a cluster have a file of their own, whatever their length. */
+type Stored = Length | 'cluster'
 type State = 'holds' | 'broken' | 'skipped'
 type Origin = { seed: number; date: string; commit: string }
 type Figure = Verdict & Origin
 type Kept = { whole: (Origin & { seconds: number; totals: Record<string, number> }) | null; figures: Figure[] }
-type Run = { seed: number; isLong: boolean; seconds: number; isWhole: boolean; totals: Record<string, number> }
+type Run = {
+  seed: number
+  isLong: boolean
+  isCluster: boolean
+  seconds: number
+  isWhole: boolean
+  totals: Record<string, number>
+}
 
 export function stateOf({ holds, skipped }: Pick<Verdict, 'holds' | 'skipped'>): State {
   if (skipped !== undefined) return 'skipped'
@@ -26,7 +35,7 @@ export function stateOf({ holds, skipped }: Pick<Verdict, 'holds' | 'skipped'>):
 export function keepRun(run: Run, verdicts: readonly Verdict[]): void {
   const { seed, seconds, totals } = run
   const origin = { seed, date: new Date().toISOString().slice(0, 10), commit: commit() }
-  const length = run.isLong ? 'long' : 'short'
+  const length = run.isCluster ? 'cluster' : run.isLong ? 'long' : 'short'
   const before = kept(length)
   const ids = new Set(verdicts.map(({ id }) => id))
   const figures = verdicts.map(verdict => ({ ...verdict, ...origin }))
@@ -38,11 +47,11 @@ export function keepRun(run: Run, verdicts: readonly Verdict[]): void {
 }
 
 export function writeReport(): void {
-  writeFileSync(PAGE, page(kept('short'), kept('long')))
+  writeFileSync(PAGE, page(kept('short'), kept('long'), kept('cluster')))
   console.log(`written: ${PAGE}`)
 }
 
-function page(short: Kept, long: Kept): string {
+function page(short: Kept, long: Kept, cluster: Kept): string {
   const runs = { short, long }
   const found = new Set<Figure>()
   const rows = CHAPTERS.map(({ title, promises }) => {
@@ -65,13 +74,38 @@ function page(short: Kept, long: Kept): string {
   const parts = [
     intro(runs),
     ...rows,
+    clusterChapter(cluster),
     ...(more.length > 0
       ? [`## Also tested\n\n| | promise | bound | measured |\n|---|---|---|---|\n${more.join('\n')}`]
       : []),
-    `## Not kept, or not tried\n\n${open(runs)}`,
+    `## Not kept, or not tried\n\n${open(runs, cluster)}`,
   ]
   return `${parts.join('\n\n')}\n`
 }
+
+/** A table of its own: other machines, another database, and one run. */
+function clusterChapter({ whole, figures }: Kept): string {
+  const run = whole
+    ? `Run of ${whole.date}, commit ${whole.commit}, seed ${whole.seed}, ${whole.seconds} s: ${totalsOf(whole)}.`
+    : 'No complete run is stored.'
+  const lines = CLUSTER.map(promised => {
+    const cells = figures.filter(({ id }) => belongs(id, promised.id)).map(figure => shown(figure, whole))
+    return `| ${promised.id} | ${promised.sentence} | ${promised.bound} | ${cells.join('<br>') || 'no run stored'} |`
+  })
+  return `## Cluster
+
+Three database nodes (PostgreSQL 15 under Patroni, with etcd) and three Herald machines, each in a network namespace of its own:
+\`npm run faults -- --cluster\`. ${run}
+
+| | promise | bound | measured |
+|---|---|---|---|
+${lines.join('\n')}`
+}
+
+const totalsOf = ({ totals }: NonNullable<Kept['whole']>) =>
+  Object.entries(totals)
+    .map(([name, sum]) => `${sum.toLocaleString('en')} ${name}`)
+    .join(', ')
 
 const belongs = (verdict: string, promise: string) => verdict.split(/[/ ]/).includes(promise)
 
@@ -93,9 +127,8 @@ function intro(runs: Record<Length, Kept>): string {
     const { whole, figures } = runs[length]
     if (!whole) return [`| ${length} | no complete run stored | | | | | |`]
     const count = (state: State) => figures.filter(figure => stateOf(figure) === state).length
-    const totals = Object.entries(whole.totals).map(([name, sum]) => `${sum.toLocaleString('en')} ${name}`)
     return [
-      `| ${length} | ${whole.date} | ${whole.commit} | ${whole.seed} | ${whole.seconds} s | ${count('holds')} held, ${count('broken')} broken, ${count('skipped')} skipped | ${totals.join(', ')} |`,
+      `| ${length} | ${whole.date} | ${whole.commit} | ${whole.seed} | ${whole.seconds} s | ${count('holds')} held, ${count('broken')} broken, ${count('skipped')} skipped | ${totalsOf(whole)} |`,
     ]
   })
   return `# Reliability
@@ -112,15 +145,18 @@ ${lines.join('\n')}`
 }
 
 /** Listed with the reason: broken promises, promises that this machine could not test, and promises without a test. */
-function open(runs: Record<Length, Kept>): string {
-  const tried = LENGTHS.flatMap(length => runs[length].figures.map(figure => ({ ...figure, length })))
+function open(runs: Record<Length, Kept>, cluster: Kept): string {
+  const all = { ...runs, cluster }
+  const tried = ([...LENGTHS, 'cluster'] as const).flatMap(length =>
+    all[length].figures.map(figure => ({ ...figure, length })),
+  )
   const bad = tried.flatMap(figure => {
     const state = stateOf(figure)
     if (state === 'holds') return []
     const why = state === 'skipped' ? figure.skipped : figure.why.map(one => one.slice(0, 200)).join('; ')
     return [`- ${figure.id}, ${figure.length} run: ${state}. ${cell(why ?? '')}`]
   })
-  const never = CHAPTERS.flatMap(({ promises }) =>
+  const never = [...CHAPTERS, { promises: CLUSTER }].flatMap(({ promises }) =>
     promises.flatMap(({ id, test, untested }) =>
       test || tried.some(figure => belongs(figure.id, id)) ? [] : [`- ${id}: ${untested ?? 'no run of it is stored.'}`],
     ),
@@ -130,7 +166,7 @@ function open(runs: Record<Length, Kept>): string {
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')
 
-function kept(length: Length): Kept {
+function kept(length: Stored): Kept {
   const file = `${FOLDER}/${length}.json`
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Kept) : { whole: null, figures: [] }
 }

@@ -11,6 +11,7 @@ import { type SmppMode, startSmppServer } from '../../test/support/smpp-server.t
 import type { Arrival, Rule, Settings } from './sink.ts'
 
 const log = openSync(process.argv[2] ?? '', 'a')
+const host = process.argv[3] ?? '127.0.0.1'
 let settings: Settings = { smtp: 'ok', http: 'ok', scanner: 'ok', delayMs: 0, rules: [], receipts: null }
 let used = new Map<string, number>()
 const count = { connections: 0, refused: 0 }
@@ -283,16 +284,16 @@ async function set(body: string) {
   if (settings.smtp !== 'ok') for (const socket of sockets) socket.destroy()
   const refuses = settings.smtp === 'refuse'
   if (refuses && before.smtp !== 'refuse') await new Promise(done => mail.close(done))
-  if (!refuses && before.smtp === 'refuse') await new Promise<void>(done => mail.listen(mailPort, '127.0.0.1', done))
+  if (!refuses && before.smtp === 'refuse') await new Promise<void>(done => mail.listen(mailPort, host, done))
 }
 
-const listen = (server: net.Server) =>
+const listen = (server: net.Server, at: string) =>
   new Promise<number>(resolve =>
-    server.listen(0, '127.0.0.1', () => {
+    server.listen(0, at, () => {
       const address = server.address()
       resolve(typeof address === 'object' && address ? address.port : 0)
     }),
   )
-const mailPort = await listen(mail)
-const ports = { smtp: mailPort, http: await listen(texts), smpp: smsc.port, scanner: scanner.url }
-console.log(JSON.stringify({ ...ports, control: await listen(control) }))
+const mailPort = await listen(mail, host)
+const ports = { smtp: mailPort, http: await listen(texts, host), smpp: smsc.port, scanner: scanner.url }
+console.log(JSON.stringify({ ...ports, control: await listen(control, '127.0.0.1') }))

@@ -64,12 +64,13 @@ export type Sink = {
   stop(): Promise<void>
 }
 
-export async function createSink(folder: string): Promise<Sink> {
+/** The mail server and the text provider over HTTP listen on this host; everything else on the loopback. */
+export async function createSink(folder: string, host = '127.0.0.1'): Promise<Sink> {
   const file = join(folder, 'sink.jsonl')
   writeFileSync(file, '')
   const script = fileURLToPath(new URL('./sink-process.ts', import.meta.url))
   const child = endsWithUs(
-    spawn(process.execPath, ['--import', 'tsx', script, file], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    spawn(process.execPath, ['--import', 'tsx', script, file, host], { stdio: ['ignore', 'pipe', 'inherit'] }),
   )
   const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const ports = await portsOf(child)
