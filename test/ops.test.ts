@@ -1,10 +1,16 @@
 // What on-call relies on: every metric of the dashboard and the alerts exists, every promise has its metric on the dashboard, and
 // every alert its paragraph.
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { settingsTable } from '../src/config/index.ts'
+import { readId } from '../src/core/id.ts'
 import { figuresOf } from '../src/figures.ts'
 import { LANES } from '../src/sending.ts'
+import { selfSigned } from './support/certificates.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { world } from './support/world.ts'
 
@@ -211,3 +217,62 @@ function freePort(): Promise<number> {
     })
   })
 }
+
+const [HAPROXY, PATRONI] = ['/usr/sbin/haproxy', '/usr/bin/patroni']
+for (const program of [HAPROXY, PATRONI])
+  if (!existsSync(program)) console.warn(`${program} is not installed: its example in ops/ is not checked.`)
+
+describe('examples for several machines', () => {
+  const read = (name: string) => readFileSync(`ops/${name}`, 'utf8')
+  const folder = mkdtempSync(join(tmpdir(), 'herald-ops-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const written = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+
+  test('every setting of herald.env exists, also those that are comments', () => {
+    const known = new Set(settingsTable().map(({ name }) => name))
+    const named = [...read('herald.env').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(15)
+    expect(named.filter(name => !known.has(name) && !known.has(name.replace(/_FILE$/, '')))).toEqual([])
+  })
+
+  test.skipIf(!existsSync(HAPROXY))('HAProxy accepts both configurations', () => {
+    const certificate = written('herald.pem', Object.values(selfSigned('notify.example.org') ?? {}).join('\n'))
+    for (const name of ['haproxy.cfg', 'haproxy-cells.cfg']) {
+      const text = read(name)
+        .replaceAll('/etc/haproxy/herald.pem', certificate)
+        .replaceAll('/etc/haproxy/cells.map', join(process.cwd(), 'ops/cells.map'))
+      expect(execFileSync(HAPROXY, ['-c', '-q', '-f', written(name, text)], { encoding: 'utf8' })).toBe('')
+    }
+  })
+
+  test('the map names only backends of the configuration', () => {
+    const backends = [...read('haproxy-cells.cfg').matchAll(/^backend (\S+)/gm)].map(([, name]) => name)
+    const lines = read('cells.map')
+      .split('\n')
+      .filter(line => line !== '' && !line.startsWith('#'))
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines) {
+      const [service = '', cell] = line.split(' ')
+      expect(readId(service)).toBe(service)
+      expect(backends).toContain(cell)
+    }
+  })
+
+  test.skipIf(!existsSync(PATRONI))('Patroni accepts its configuration', () => {
+    const { stdout, stderr } = spawnSync(PATRONI, ['--validate-config', 'ops/patroni.yml'], { encoding: 'utf8' })
+    // The addresses are not those of this machine. Patroni 3.0 wants bootstrap.pg_hba, which the pg_hba of `dcs` replaces.
+    const expected = /Port \d+ is already in use|^bootstrap\.pg_hba |^$/
+    expect(`${stdout}${stderr}`.split('\n').filter(line => !expected.test(line.trim()))).toEqual([])
+  })
+
+  test('the three machines of etcd and Patroni are the same, and so are those of herald.env', () => {
+    const hosts = ['10.0.0.11', '10.0.0.12', '10.0.0.13']
+    const [, etcd = ''] = /^ETCD_INITIAL_CLUSTER="(.*)"/m.exec(read('etcd.env')) ?? []
+    expect(etcd.split(',').map(one => one.replace(/^\w+=http:\/\/|:2380$/g, ''))).toEqual(hosts)
+    expect(read('patroni.yml')).toContain(`hosts: ${hosts.map(host => `${host}:2379`).join(',')}`)
+    expect(read('herald.env')).toContain(`@${hosts.join(',')}/herald`)
+  })
+})
