@@ -72,6 +72,7 @@ const SLOW = [
   'test/reference-browser.test.ts',
   'test/reference-run.test.ts',
   'test/reference.test.ts',
+  'test/replication.test.ts',
   'test/restored-log.test.ts',
   'test/security/audit.test.ts',
   'test/security/console.test.ts',

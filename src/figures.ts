@@ -1,5 +1,7 @@
 // Figures of the queue, for /metrics and doctor.
+import type { Config } from './config/index.ts'
 import type { Sql } from './db/connect.ts'
+import { LAG_STAGES, replicationProblem, replicationState } from './db/replication.ts'
 import { daysAhead } from './maintenance/partitions.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
 import { type LaneFigures, laneFigures, ticketFigures } from './queue/figures.ts'
@@ -74,4 +76,42 @@ export function measureQueue(metrics: Metrics, sql: Sql) {
     const ahead = await days()
     return ahead === null ? [] : [[{}, ahead] as const]
   })
+}
+
+/** The embedded database has no standby, and `managed` says that nothing of it can be seen. */
+export function measureReplication(
+  metrics: Metrics,
+  sql: Sql,
+  { databaseUrl, replication }: Pick<Config, 'databaseUrl' | 'replication'>,
+) {
+  if (!databaseUrl || replication === 'managed') return
+  const state = createReading(() => replicationState(sql))
+  metrics.gauges(
+    'herald_replication_synchronous_standbys',
+    'Standbys that every commit waits for and that are connected.',
+    [],
+    async () => {
+      const now = await state()
+      return now ? [[{}, now.synchronous] as const] : []
+    },
+  )
+  metrics.gauges(
+    'herald_replication_missing',
+    '1 while HERALD_REPLICATION is required and what is accepted is not replicated.',
+    [],
+    async () => {
+      const now = await state()
+      return now ? [[{}, replication === 'required' && replicationProblem(now) ? 1 : 0] as const] : []
+    },
+  )
+  for (const unit of ['seconds', 'bytes'] as const)
+    metrics.gauges(
+      `herald_replication_lag_${unit}`,
+      'What the slowest standby has not written, flushed to disk or replayed yet.',
+      ['stage'],
+      async () => {
+        const now = await state()
+        return now ? LAG_STAGES.map((stage): LabelledValue => [{ stage }, now[`${stage}_${unit}`]]) : []
+      },
+    )
 }

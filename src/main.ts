@@ -13,12 +13,13 @@ import { type Clock, createClock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
+import { unmetReplication } from './db/replication.ts'
 import { createDispatcher, createFilePlace, createProviders, type Delivery, startDelivery } from './delivery.ts'
 import { createEventHints } from './events/hints.ts'
 import { measureHorizon } from './events/measure.ts'
 import { EVENTS_CHANNEL } from './events/sql.ts'
 import { createWaits } from './feed/waits.ts'
-import { measureQueue } from './figures.ts'
+import { measureQueue, measureReplication } from './figures.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
@@ -55,7 +56,7 @@ import { boundConnections, mostWaiting } from './telemetry/descriptors.ts'
 import { faultOf } from './telemetry/fault.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { type About, createReadiness } from './telemetry/routes.ts'
+import { type About, createReadiness, DATABASE_MISSING, NotReady } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 import { createReportThread } from './timeline/thread.ts'
@@ -135,15 +136,20 @@ export async function start(
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     const follower = createFollower(db, clock, log, metrics)
     // An embedded database that was killed is restarted by the first process that notices.
-    const readiness = createReadiness(() =>
-      follower.follow().catch(async error => {
+    const readiness = createReadiness(async () => {
+      await follower.follow().catch(async error => {
         await store.revive()
         throw error
-      }),
-    )
+      })
+      const unmet = await unmetReplication(db.sql, config.replication)
+      if (unmet) throw new NotReady(`not replicated: ${unmet.found}`)
+    })
     lifetime.add(() => readiness.stop())
-    metrics.gauge('herald_database_up', 'Whether the database answers.', () => (readiness.isReady() ? 1 : 0))
+    metrics.gauge('herald_database_up', 'Whether the database answers.', () =>
+      readiness.missing() === DATABASE_MISSING ? 0 : 1,
+    )
     measureQueue(metrics, db.sql)
+    measureReplication(metrics, db.sql, config)
     measureHorizon(metrics, db.sql)
 
     const hold = await watchHold(db.sql, HELD_LANES, onFault)
@@ -253,6 +259,7 @@ export async function start(
         clock,
         dispatcher,
         timeoutSeconds: config.databaseSeconds - 0.5,
+        mustReplicate: config.replication === 'required',
         followClock: follower.follow,
       }),
       links: createLinks(config.baseUrl),

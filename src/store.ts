@@ -11,6 +11,7 @@ import { type Connection, connect, type Database } from './db/connect.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
+import { unmetReplication } from './db/replication.ts'
 import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
 import { leap } from './events/sql/clock.ts'
@@ -82,6 +83,7 @@ export async function openDatabase(
   lifetime.add(() => within(DATABASE_STOP_MS, db.stop(), 'A statement in the database did not end in time.'))
   try {
     await checkDatabase(config, db)
+    if (make) await checkReplication(config, db)
     await followDatabase(db.sql, clock)
   } catch (error) {
     return await lifetime.fail(error)
@@ -168,5 +170,13 @@ async function checkDatabase(config: Config, db: Database) {
   if (unsafe.length > 0 && !config.allowUnsafeDatabase)
     throw new Error(
       `This database may lose messages after it has accepted them: ${unsafe.join(', ')} ${unsafe.length === 1 ? 'is' : 'are'} off. Switch on, or set HERALD_ALLOW_UNSAFE_DATABASE=true for a test.`,
+    )
+}
+
+async function checkReplication({ replication }: Config, { sql }: Database) {
+  const problem = await unmetReplication(sql, replication)
+  if (problem)
+    throw new Error(
+      `HERALD_REPLICATION is required, but ${problem.found}. ${problem.remedy} docs/running.md: Replication.`,
     )
 }

@@ -72,6 +72,7 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Disk',
     'Database',
     'Durability',
+    'Replication',
     'Migrations',
     'Sealing secret',
     'Sending',

@@ -61,6 +61,10 @@ const WANTED = {
   'readers of events wait for a transaction': 'herald_events_horizon_seconds',
   'requests waiting for events': 'herald_events_waiting',
   'mails of Herald itself given up': 'herald_mails_lost_total',
+  'synchronous standbys': 'herald_replication_synchronous_standbys',
+  'replication required and missing': 'herald_replication_missing',
+  'replication lag in time': 'herald_replication_lag_seconds',
+  'replication lag in bytes': 'herald_replication_lag_bytes',
 }
 
 const namesIn = (expr: string) => [...new Set(expr.match(/\bherald_[a-z0-9_]+/g))]
@@ -70,13 +74,13 @@ const samplesIn = (text: string) =>
   new Set([...text.matchAll(/^(herald_[a-z0-9_]+)(?:\{[^}]*\})? \S+$/gm)].map(([, name = '']) => name))
 
 const scraped = async (address: string) => (await fetch(`${address}/metrics`)).text()
+const FROM_DATABASE = ['herald_waiting_tickets', 'herald_partitions_ahead_days', 'herald_replication_missing']
 /** On a busy machine the database may be too slow for a scrape, which then lacks its figures. */
 async function whole(address: string): Promise<string> {
   for (let tries = 0; ; tries++) {
     const text = await scraped(address)
     const samples = samplesIn(text)
-    if ((samples.has('herald_waiting_tickets') && samples.has('herald_partitions_ahead_days')) || tries > 20)
-      return text
+    if (FROM_DATABASE.every(name => samples.has(name)) || tries > 20) return text
   }
 }
 

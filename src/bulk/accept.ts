@@ -5,6 +5,7 @@ import { floorOf, type Id } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isUniqueViolation, mayHaveCommitted, type Sql } from '../db/connect.ts'
+import type { ReplicationMode } from '../db/replication.ts'
 import type { EventHints } from '../events/hints.ts'
 import type { KeyType } from '../keys/key.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
@@ -19,10 +20,11 @@ import type { Templates } from '../templates/cache.ts'
 import { createKnown, fileProblems, type Known, remainingProblem, requestProblems } from './checks.ts'
 import { SPREAD_LANE } from './job.ts'
 import { presentJob } from './present.ts'
-import { add, addChunks, isStored, type NewJob, reserve } from './sql/accept.ts'
+import { add, addChunks, isStored, type NewJob, requireReplication, reserve } from './sql/accept.ts'
 import type { BulkThread, Examiner } from './thread.ts'
 
 export type BulkApp = {
+  config: { replication: ReplicationMode }
   db: Database
   clock: Clock
   ids: { next(): Id }
@@ -130,6 +132,7 @@ async function store(
   const answer = replay && { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
   const tryOnce = () =>
     app.db.transaction(async sql => {
+      if (app.config.replication === 'required') await requireReplication(sql)
       await add(sql, job)
       await within?.(sql, job)
       for (let at = 0; at < chunks.length; at += TOGETHER) {

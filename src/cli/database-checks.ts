@@ -25,6 +25,7 @@ import { checkEvents, checkWebhooks } from './event-checks.ts'
 import { explained } from './explain.ts'
 import type { HealthReply } from './mail-checks.ts'
 import { checkProviders } from './provider-checks.ts'
+import { checkReplication } from './replication-check.ts'
 
 /** `instance`: the id of this installation; null when it is not known. */
 export type DatabaseChecks = { checks: Check[]; instance: string | null }
@@ -64,6 +65,7 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
           `${unsafe.join(', ')} switched off${config.allowUnsafeDatabase ? ', allowed by HERALD_ALLOW_UNSAFE_DATABASE' : ''}`,
           'Switch it on in the configuration of PostgreSQL; otherwise messages can be lost in a crash.',
         )
+  const replicated = await checkReplication(store)
   const missing = await pending(sql)
   if (missing.length > 0) {
     const migrations = problem(
@@ -71,11 +73,12 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
       `missing: ${missing.join(', ')}`,
       'Run: herald migrate (herald start does it too)',
     )
-    return { checks: [durable, migrations], instance: null }
+    return { checks: [durable, replicated, migrations], instance: null }
   }
   const instance = await instanceOf(sql)
   const checks = [
     durable,
+    replicated,
     ok('Migrations', 'complete'),
     await checkSecret(() => checkSeal(sql, seal)),
     await checkHold(store),

@@ -10,3 +10,6 @@ export const commitRecord: Part = part`pg_logical_emit_message(true, 'herald', '
 
 /** Whether commits wait for a standby. Without one, a row that can be read is as durable as it will ever be. */
 export const isSynchronous: Part = part`current_setting('synchronous_standby_names') <> ''`
+
+/** Whether a commit of this session returns only when it is on the disk of a standby. */
+export const commitsWait: Part = part`(${isSynchronous} and current_setting('synchronous_commit') in ('on', 'remote_apply'))`

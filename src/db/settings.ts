@@ -1,6 +1,7 @@
-import { flag, reader, whole } from '../core/readers.ts'
+import { flag, oneOf, reader, whole } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 import { addressProblem } from './hosts.ts'
+import type { ReplicationMode } from './replication.ts'
 
 const SCHEME = /^postgres(ql)?:\/\//
 
@@ -39,5 +40,11 @@ export const settings = {
     whole(1, 60),
     5,
     'How long one statement may take before the request is answered with 500.',
+  ),
+  replication: setting<ReplicationMode>(
+    'HERALD_REPLICATION',
+    oneOf('none', 'required', 'managed'),
+    'none',
+    'required: refuse to start, and report not ready, without a synchronous standby. managed: the database service replicates below SQL, and nothing is checked.',
   ),
 } satisfies Settings

@@ -40,10 +40,12 @@ export function createAccept(app: {
   clock: Clock
   dispatcher: Dispatcher
   timeoutSeconds: number
+  /** Nothing is stored while a commit does not wait for a synchronous standby. */
+  mustReplicate: boolean
   /** Sets our clock to that of the database. */
   followClock(): Promise<unknown>
 }): Accept {
-  const { db, clock } = app
+  const { db, clock, mustReplicate } = app
   const { sql } = db
   const timeoutMs = app.timeoutSeconds * 1000
 
@@ -82,7 +84,7 @@ export function createAccept(app: {
   const storeWithFiles = ({ asked, files }: WithFiles, context: BatchContext) =>
     db.transaction(async sql => {
       await files.put(sql)
-      const decisions = complete([asked], await store(sql, [asked], context.deadline, context.initialLease))
+      const decisions = complete([asked], await store(sql, [asked], context, mustReplicate))
       if (!isAccepted(decisions[0])) await files.drop(sql)
       return decisions
     })
@@ -124,7 +126,7 @@ export function createAccept(app: {
     tries = asked.length,
   ): Promise<Decision[]> {
     try {
-      return await handed(asked, context, () => store(sql, asked, context.deadline, context.initialLease))
+      return await handed(asked, context, () => store(sql, asked, context, mustReplicate))
     } catch (error) {
       if (isUniqueViolation(error) && tries > 0) return attempt(asked, context, tries - 1)
       throw error
@@ -232,7 +234,7 @@ const isWaiting = ({ message }: AcceptRequest) => message?.status === 'pending-v
 
 function complete(asked: readonly AcceptRequest[], decisions: Decision[]): Decision[] {
   if (decisions.length !== asked.length)
-    throw new TooLate('the database came to the request too late; nothing was stored')
+    throw new TooLate('the database came to the request too late, or would not replicate it; nothing was stored')
   return decisions
 }
 

@@ -4,33 +4,47 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { startPeriodic } from '../runtime/periodic.ts'
 import type { Metrics } from './metrics.ts'
 
-export type Readiness = { isReady(): boolean; stop(): Promise<void> }
+export type Readiness = {
+  /** What is missing; null: nothing. */
+  missing(): string | null
+  stop(): Promise<void>
+}
+
+/** Something other than the database is missing. The message is for /health/ready. */
+export class NotReady extends Error {}
+
+export const DATABASE_MISSING = 'waiting for the database'
 
 const EVERY_SECONDS = 2
 const MISSES = 3
 
-/** `ask` rejects while the service cannot serve requests. */
+/** `ask` rejects while the service cannot serve requests: with NotReady, or with an error of the database. */
 export function createReadiness(ask: () => Promise<unknown>): Readiness {
   let misses = 0
   let asking = false
+  let missing = DATABASE_MISSING
   // A check that is still waiting for its answer counts as a miss each time the next one is due.
   async function check() {
     if (asking) {
       misses++
+      missing = DATABASE_MISSING
       return
     }
     asking = true
     ask()
       .then(
         () => (misses = 0),
-        () => misses++,
+        error => {
+          misses++
+          missing = error instanceof NotReady ? error.message : DATABASE_MISSING
+        },
       )
       .finally(() => {
         asking = false
       })
   }
   const checks = startPeriodic(check, EVERY_SECONDS * 1000, () => {})
-  return { isReady: () => misses < MISSES, stop: checks.stop }
+  return { missing: () => (misses < MISSES ? null : missing), stop: checks.stop }
 }
 
 /** Also in the body of /health/ready: the id of the installation and its providers. No secrets, no addresses. */
@@ -47,14 +61,13 @@ export const live = async () => ({ status: 'ok' })
 export const ready =
   ({ readiness, isDraining, about }: { readiness: Readiness; isDraining(): boolean; about: About }) =>
   async (_request: FastifyRequest, reply: FastifyReply) => {
-    const { status, body } = readyAnswer(readiness.isReady(), isDraining(), about)
+    const { status, body } = readyAnswer(readiness.missing(), isDraining(), about)
     return reply.code(status).send(body)
   }
 
-export function readyAnswer(isReady: boolean, isDraining: boolean, about: About) {
-  const ok = isReady && !isDraining
-  const status = ok ? 'ok' : isDraining ? 'stopping' : 'waiting for the database'
-  return { status: ok ? 200 : 503, body: { status, ...about } }
+export function readyAnswer(missing: string | null, isDraining: boolean, about: About) {
+  const status = isDraining ? 'stopping' : (missing ?? 'ok')
+  return { status: status === 'ok' ? 200 : 503, body: { status, ...about } }
 }
 
 export const metricsPage = (metrics: Metrics) => async (_request: FastifyRequest, reply: FastifyReply) =>

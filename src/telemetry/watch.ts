@@ -16,7 +16,7 @@ export async function createWatch(
     }),
     '/health/live': async () => answer(200, { status: 'ok' }),
     '/health/ready': async () => {
-      const { status, body } = readyAnswer(readiness.isReady(), false, about)
+      const { status, body } = readyAnswer(readiness.missing(), false, about)
       return answer(status, body)
     },
   }

@@ -1,6 +1,6 @@
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'
-import { commitRecord } from '../../db/replicated.ts'
+import { commitRecord, commitsWait } from '../../db/replicated.ts'
 import type { JobEventType } from '../../events/event.ts'
 import { jobLogged } from '../../events/sql.ts'
 import { reservedWhole } from '../../limits/sql/usage.ts'
@@ -26,6 +26,12 @@ export const add = (sql: Sql, job: NewJob) => sql`
   values (${job.id}, ${job.service_id}, ${job.key_id}, ${job.key_name}, ${job.key_type}, ${job.name}, ${job.channel},
           ${job.template_id}, ${job.template_version}, ${job.sender_id}, ${job.notification_count}, ${job.counted},
           ${job.day}, ${job.lane}, 'pending', ${job.chunks}, ${job.scheduled_for}, ${job.rows_from}, ${job.columns}::text[])`
+
+/** Throws when a commit would not wait for a synchronous standby. */
+export async function requireReplication(sql: Sql): Promise<void> {
+  const [row] = await sql<{ waits: boolean }>`select ${commitsWait} as waits`
+  if (!row?.waits) throw new Error('the database would not replicate the job; nothing was stored')
+}
 
 /** Whether a job is stored, and on the synchronous standby, for when the connection was lost during the commit. */
 export async function isStored(sql: Sql, { id, service_id }: Pick<Job, 'id' | 'service_id'>): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
-import { commitRecord } from '../../db/replicated.ts'
+import { commitRecord, commitsWait } from '../../db/replicated.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { rated } from '../../limits/sql/rates.ts'
 import { allowed } from '../../limits/sql/usage.ts'
@@ -53,15 +53,15 @@ export type Decision = { verdict: 'accepted' | 'too fast' | 'seen' | 'too many';
 /**
  * Accepts a batch of requests in one statement: counts them against the limits and stores the messages with their states, tickets
  * and idempotency keys. Returns one decision per request, in order; none at all when the statement started after the deadline, so
- * that no message is stored after its caller was answered with a timeout.
+ * that no message is stored after its caller was answered with a timeout, or when the commit must wait for a standby and would not.
  * For speed the rows between the CTEs are narrow: rate limits and daily limits are referred to by number, and the columns of a
  * message stay in their arrays until the insert.
  */
 export async function accept(
   sql: Sql,
   asked: readonly AcceptRequest[],
-  deadline: Timestamp,
-  initialLease: InitialLease,
+  { deadline, initialLease }: { deadline: Timestamp; initialLease: InitialLease },
+  mustReplicate: boolean,
 ): Promise<Decision[]> {
   const all = (read: (one: AcceptRequest) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
   const allBytes = (read: (one: AcceptRequest) => Buffer | undefined) => bytes(asked.map(read))
@@ -76,7 +76,7 @@ export async function accept(
         ${all(a => a.message?.lane)}::text[], ${all(a => a.message?.scheduled_for)}::timestamptz[],
         ${all(a => a.message?.template_id)}::uuid[], ${all(a => a.key_id)}::uuid[], ${allBytes(a => a.replay?.key)}::bytea[]
       ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, template_id, key_id, replay_key, ord)
-      where (select clock_timestamp() < ${deadline}::timestamptz) -- evaluated once: all or none
+      where (select clock_timestamp() < ${deadline}::timestamptz and (not ${mustReplicate}::boolean or ${commitsWait})) -- evaluated once: all or none
     ),
     -- Rate and daily limits are sorted in every statement, so that two statements cannot deadlock.
     ${rated(
