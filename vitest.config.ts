@@ -62,6 +62,7 @@ const SLOW = [
   'test/journeys/readme.test.ts',
   'test/journeys/start.test.ts',
   'test/journeys/two-relays.test.ts',
+  'test/leases.test.ts',
   'test/lifetimes.test.ts',
   'test/looks.test.ts',
   'test/lost-answers.test.ts',

@@ -37,9 +37,9 @@ const mail = (reference: string) => ({
 })
 
 /** Ends the session whose commit waits for the standby: its rows become visible, and its client loses the connection. */
-async function endWait(pattern: string) {
+async function endWait(pattern: string, end = 'pg_terminate_backend') {
   const pid = await waiting(`wait_event = 'SyncRep' and query like '${pattern}'`)
-  await primary.query(`select pg_terminate_backend(${pid})`)
+  await primary.query(`select ${end}(${pid})`)
 }
 
 /** The id of the first session of this kind. */
@@ -71,6 +71,19 @@ describe.skipIf(missing)('14.3.6 replication is cut while a commit waits for the
     const again = await send(reference, name)
     expect([again.status, again.body.id, again.headers.get('idempotent-replayed')]).toEqual([201, body.id, 'true'])
     await pair.caughtUp()
+    expect(await countOn(standby, reference)).toBe(1)
+  })
+
+  test('an administrator cancels the wait: 500, and 201 to the repeated request when replication is back', async () => {
+    const [reference, name] = [randomUUID(), randomUUID()]
+    standby.cut()
+    const reply = send(reference, name)
+    await endWait('%with asked as materialized%', 'pg_cancel_backend')
+
+    expect((await reply).status).toBe(500)
+    expect(await countOn(primary, reference)).toBe(1)
+    standby.join()
+    await expect.poll(async () => (await send(reference, name)).status, { timeout: 10_000 }).toBe(201)
     expect(await countOn(standby, reference)).toBe(1)
   })
 

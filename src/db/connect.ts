@@ -97,6 +97,9 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
     // the same error, and that is enough.
     made.on('connect', client => {
       client.on('error', () => {})
+      client.on('notice', ({ routine }) => {
+        if (routine === WAIT_FOR_STANDBY) unconfirmed.add(client)
+      })
     })
     return made
   }
@@ -170,7 +173,7 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
   return {
     // The victim of a deadlock has changed nothing, and the deadlock is over: a single statement can be repeated.
     sql: tagFor(async query => {
-      const run = () => withClient(client => committing(client.query(query)))
+      const run = () => withClient(client => committing(client, client.query(query)))
       return run().catch(error => (isDeadlock(error) ? run() : Promise.reject(error)))
     }),
     transaction: work =>
@@ -178,7 +181,7 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
         await noticing(client.query('begin'))
         try {
           const result = await work(tagFor(query => noticing(client.query(query))))
-          await committing(client.query('commit'))
+          await committing(client, client.query('commit'))
           return result
         } catch (error) {
           if (isDatabaseError(error) || !isConnectionError(error)) await client.query('rollback')
@@ -377,14 +380,22 @@ const lostCommits = new WeakSet<object>()
 export const mayHaveCommitted = (error: unknown) =>
   typeof error === 'object' && error !== null && lostCommits.has(error)
 
-async function committing<T>(statement: Promise<T>): Promise<T> {
+async function committing<T>(client: pg.ClientBase, statement: Promise<T>): Promise<T> {
   try {
-    return await noticing(statement)
+    const result = await noticing(statement)
+    if (unconfirmed.delete(client)) throw new Error('the commit is perhaps not on the standby: its wait was cancelled')
+    return result
   } catch (error) {
     if (isConnectionError(error)) lostCommits.add(error as object)
     throw error
   }
 }
+
+// A commit whose wait for the synchronous standby is cancelled (pg_cancel_backend) succeeds with a warning. Its text depends on the
+// language of the server; the function of the server that it comes from does not.
+const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN'
+/** Connections that have received this warning. */
+const unconfirmed = new WeakSet<pg.ClientBase>()
 
 // Errors of a lost, refused or read-only connection, or of none.
 const outages = new WeakSet<object>()
