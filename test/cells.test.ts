@@ -151,7 +151,9 @@ describe.skipIf(!HAPROXY)('cells', () => {
   test('a signed token chooses the cell by its issuer', async () => {
     expect(await sentTo(a, `Bearer ${token(a.key.key)}`)).toBe('cell1')
     expect(await sentTo(b, `bearer ${token(b.key.key)}`)).toBe('cell2')
-    expect(await sentTo(b, `Bearer ${token(b.key.key, b.service.id.toUpperCase())}`)).toBe('cell2')
+    const { id } = b.service
+    for (const spelling of [id.toUpperCase(), id.replaceAll('-', ''), `{${id}}`, `urn:uuid:${id}`])
+      expect(await sentTo(b, `Bearer ${token(b.key.key, spelling)}`), spelling).toBe('cell2')
   })
 
   test('a bulk job goes to the cell of its service', async () => {
