@@ -37,6 +37,7 @@ type Samples = Map<string, Sample[]>
 /** An HTTP and an engine process. */
 type Pair = readonly [http: Running, engine: Running]
 
+process.setMaxListeners(0) // each of 16 processes is ended with this one
 const network = createNetwork(MOST)
 const folder = mkdtempSync(join(tmpdir(), 'herald-access-'))
 chmodSync(folder, 0o755) // the server runs as nobody when we are root

@@ -79,7 +79,10 @@ export async function createEnvironment({ settings = {}, server }: Given = {}): 
   const store = await openStore(readConfig(env), { make: true })
   const caller = await makeCaller(store, 'Bench')
   const programs: Running[] = []
-  const stop = async () => {
+  let stopped: Promise<void> | undefined
+  // Once: Ctrl-C also makes the bench fail, which stops it too.
+  const stop = () => (stopped ??= stopAll())
+  const stopAll = async () => {
     await Promise.all(programs.map(program => program.stop()))
     await store.stop()
     await embedded?.stop()
