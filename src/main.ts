@@ -198,9 +198,10 @@ export async function start(
     lifetime.add(() => providers.stop())
     const delivery = only === 'http' ? null : startDelivery(store, given, providers, self.id, lifetime)
     engine = delivery
-    dispatcher = createDispatcher(delivery, config.leaseSeconds, createWaker(db.sql, onFault))
+    const waker = createWaker(db.sql, onFault)
+    dispatcher = createDispatcher(delivery, config.leaseSeconds, waker.wake)
+    await listener.on(WAKE_CHANNEL, delivery ? delivery.wake : waker.hear)
     if (delivery) {
-      await listener.on(WAKE_CHANNEL, lane => delivery.wake(lane))
       const { groups } = delivery
       const tests = createTestTaker({ sql: db.sql, seal, sendingDomain, hold, groups, process: self.name, onFault })
       lifetime.add(tests.stop)
