@@ -1,7 +1,7 @@
 // Builds dist/ from src/. In an install without development tools (npm ci --omit=dev) there is no compiler: then npm's own
 // calls (--if-possible) leave dist/ as it is, because an image is often built in one place and installed in another.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,13 +22,18 @@ if (compiler) {
   process.exitCode = 1
 }
 
-/** Stylesheets, scripts and icons of the console and of the reference. */
+/** Stylesheets, scripts and icons of the console and of the reference. Equal files stay: a process that starts may read them. */
 function copyAssets() {
   for (const room of ['console', 'reference']) {
-    const to = join(root, 'dist', room, 'assets')
-    rmSync(to, { recursive: true, force: true })
-    cpSync(join(root, 'src', room, 'assets'), to, { recursive: true })
+    const [from, to] = [join(root, 'src', room, 'assets'), join(root, 'dist', room, 'assets')]
+    cpSync(from, to, { recursive: true, filter: (source, target) => !isSameFile(source, target) })
+    for (const name of readdirSync(to, { recursive: true }))
+      if (!existsSync(join(from, name))) rmSync(join(to, name), { recursive: true, force: true })
   }
+}
+
+function isSameFile(source, target) {
+  return statSync(source).isFile() && existsSync(target) && readFileSync(source).equals(readFileSync(target))
 }
 
 function find(name) {
