@@ -13,6 +13,7 @@ import { type Clock, createClock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
+import { createPatient } from './db/patience.ts'
 import { unmetReplication } from './db/replication.ts'
 import { createDispatcher, createFilePlace, createProviders, type Delivery, startDelivery } from './delivery.ts'
 import { createEventHints } from './events/hints.ts'
@@ -107,17 +108,19 @@ export async function start(
   try {
     lifetime.add(store.stop)
     const { db, seal } = store
+    // For requests. The engine repeats its own work.
+    const patient = createPatient(db, config.databaseSeconds - 0.5)
     const onFault = (error: unknown) => log.warn({ error: faultOf(error) }, 'a side task failed')
-    const services = createServices(db.sql, clock, { ...config, off: channelsOff(config) })
+    const services = createServices(patient.sql, clock, { ...config, off: channelsOff(config) })
     const authenticate = createAuthenticate({
-      sql: db.sql,
+      sql: patient.sql,
       clock,
       seal,
       services,
       keyPrefix: config.keyPrefix,
       onFault,
     })
-    const templates = createTemplates(db.sql, clock)
+    const templates = createTemplates(patient.sql, clock)
     const forget = () => {
       services.clear()
       authenticate.clear()
@@ -178,7 +181,7 @@ export async function start(
     const renderThread = createRenderThread()
     lifetime.add(() => renderThread.stop())
     const { sendingDomain } = config
-    const inbox = createInbox({ sql: db.sql, seal, services, templates, renderThread, sendingDomain })
+    const inbox = createInbox({ sql: patient.sql, seal, services, templates, renderThread, sendingDomain })
     const files = createFilePlace(store, log)
     lifetime.add(() => files.stop())
     await checkFileStore(db, files.store, error =>
@@ -188,7 +191,7 @@ export async function start(
     // Receipts may arrive as soon as a provider is connected; they wait until their consumer is ready.
     let dispatcher: Dispatcher | null = null
     const hearReceipts = createAcceptReceipts({
-      sql: db.sql,
+      sql: patient.sql,
       ids: store.ids,
       seal: store.seal,
       dispatcher: () => dispatcher,
@@ -217,7 +220,7 @@ export async function start(
     lifetime.add(() => sheets.stop())
     const reportThread = createReportThread(store.secrets)
     lifetime.add(() => reportThread.stop())
-    const reads = createReads({ sql: db.sql, connections: config.databaseConnections, limit: config.readLimit })
+    const reads = createReads({ sql: patient.sql, connections: config.databaseConnections, limit: config.readLimit })
     metrics.gauge('herald_reads_waiting', 'Reads waiting for admission.', reads.waiting)
     const waits = createWaits({ sql: db.sql, hints, onFault, most: mostWaiting() })
     metrics.gauge('herald_events_waiting', 'Requests waiting for events.', waits.waiting)
@@ -232,6 +235,7 @@ export async function start(
     let draining = false
     const parts: Parts = {
       ...store,
+      db: patient,
       log,
       metrics,
       hints,
@@ -243,7 +247,7 @@ export async function start(
       inboxWaits,
       webhookEndpoints: [...providers.email, ...providers.sms].flatMap(provider => provider.webhook ?? []),
       hearReceipts,
-      replays: createReplays({ sql: db.sql, seal }),
+      replays: createReplays({ sql: patient.sql, seal }),
       requests,
       reads,
       waits,

@@ -199,18 +199,19 @@ describe('§14.4.10 a connection lost at the commit', () => {
     await expect.poll(delivered, { timeout: 20_000 }).toEqual({ messages: 30 })
   })
 
-  test('the database stays unreachable: 500 within six seconds, and the next request is not delayed by it', async () => {
+  test('the database stays unreachable: 500 within six seconds, also for the next request', async () => {
     const reference = marked()
     lossy.cut(reference, 'after', { refuseMs: 7_000 })
     const since = performance.now()
     const first = send(mail(reference))
     await expect.poll(() => lossy.cuts()).toBe(cutsBefore + 1)
-    const next = await send(mail(marked()))
-    expect([500, 201]).toContain(next.status)
-    expect(performance.now() - since).toBeLessThan(4_000)
+    const nextSince = performance.now()
+    const next = send(mail(marked())).then(({ status }) => ({ status, ms: performance.now() - nextSince }))
     const reply = await first
     expect(performance.now() - since).toBeLessThan(6_000)
     expect(reply).toBeRefused(500, 'Exception', 'Internal server error')
+    // It waits for the database until its own deadline, and is not delayed by the first.
+    expect(await next).toEqual({ status: 500, ms: expect.toSatisfy((ms: number) => ms < 6_000) })
     await expect.poll(() => send(mail(marked())).then(one => one.status), { timeout: 20_000 }).toBe(201)
   }, 40_000)
 })

@@ -4,7 +4,8 @@ import { type Clock, fromMicros } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
-import { type Database, isUniqueViolation, mayHaveCommitted, type Sql } from '../db/connect.ts'
+import { canRepeat, type Database, isUniqueViolation, mayHaveCommitted, type Sql } from '../db/connect.ts'
+import { answersBefore } from '../db/patience.ts'
 import type { ReplicationMode } from '../db/replication.ts'
 import type { EventHints } from '../events/hints.ts'
 import type { KeyType } from '../keys/key.ts'
@@ -148,9 +149,14 @@ async function store(
       if (!(await reserve(sql, job, answer))) throw new NotEnough()
       return true
     })
+  let waitsUntil = 0
+  const afterAny = (error: unknown) => {
+    waitsUntil ||= performance.now() + LOOK_SECONDS * 1000
+    return afterFault(app, job, error, waitsUntil)
+  }
   // Retried: between the failed statement and the check that finds the reason, another request may have returned its share of the
   // limit.
-  while (!(await tryOnce().catch(error => afterFault(app, job, error)))) await checkRemaining(app, job)
+  while (!(await tryOnce().catch(afterAny))) await checkRemaining(app, job)
   app.hints.announce([job.service_id])
   if (job.scheduled_for === null)
     app.dispatcher.hand(
@@ -164,9 +170,11 @@ class NotEnough extends Error {}
 
 const LOOK_SECONDS = 5
 
-// When the connection was lost at the commit, the job is looked up by its id until the deadline.
-async function afterFault(app: BulkApp, job: NewJob, error: unknown): Promise<boolean> {
+// When the connection was lost at the commit, the job is looked up by its id until the deadline. When it was lost before, nothing is
+// stored, and the job is stored again if a primary answers in time.
+async function afterFault(app: BulkApp, job: NewJob, error: unknown, waitsUntil: number): Promise<boolean> {
   if (error instanceof NotEnough) return false
+  if (canRepeat(error) && (await answersBefore(app.db, waitsUntil))) return false
   if (isUniqueViolation(error)) throw new KeyTaken()
   const until = performance.now() + LOOK_SECONDS * 1000
   if (!mayHaveCommitted(error) || !(await pollUntil(until, () => isStored(app.db.sql, job)))) throw error

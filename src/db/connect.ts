@@ -26,8 +26,8 @@ export type Database = {
   load(): { total: number; idle: number; waiting: number }
   /** Ends the connections that are in use: their statements fail at once, whatever the server does. */
   interrupt(): void
-  /** Resolves at once, unless statements fail now because no primary answers; then when one does. */
-  whenAnswering(): Promise<void>
+  /** False: statements fail at once, because no primary answers. */
+  isAnswering(): boolean
   stop(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export type PoolOptions = { size: number; name: string; statementSeconds: number
 export type Part = { readonly [PART]: true; readonly strings: readonly string[]; readonly values: readonly unknown[] }
 const PART = Symbol('part')
 export const part = (strings: TemplateStringsArray, ...values: unknown[]): Part => ({ [PART]: true, strings, values })
-const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null && PART in value
+export const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null && PART in value
 
 export function connect(connection: Connection, options: PoolOptions): Database {
   const places = 'url' in connection ? hostsOf(connection.url).map(url => ({ url })) : [connection]
@@ -227,7 +227,7 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
       for (const client of inUse) void client.end() // with a statement in progress, it closes the socket
       for (const socket of dedicated.keys()) socket.destroy()
     },
-    whenAnswering: breaker.whenClosed,
+    isAnswering: () => !breaker.isOpen(),
     async stop() {
       stopped = true
       void breaker.stop() // a look in progress ends its own connections

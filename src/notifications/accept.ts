@@ -2,13 +2,14 @@
 // the commit of its own batch.
 import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
+import { canRepeat, type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
+import { answersBefore, createPatient } from '../db/patience.ts'
 import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { InitialLease } from '../queue/tickets.ts'
 import { createBusy } from '../runtime/busy.ts'
-import { createGroupCommit, runSplitting } from '../runtime/group-commit.ts'
+import { createGroupCommit, type GroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { pollUntil } from '../runtime/poll.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import { keepInMemory } from './in-memory.ts'
@@ -36,7 +37,7 @@ export type Dispatcher = {
 }
 
 export function createAccept(app: {
-  db: Pick<Database, 'sql' | 'transaction'>
+  db: Database
   clock: Clock
   dispatcher: Dispatcher
   timeoutSeconds: number
@@ -48,35 +49,49 @@ export function createAccept(app: {
   const { db, clock, mustReplicate } = app
   const { sql } = db
   const timeoutMs = app.timeoutSeconds * 1000
+  const patient = createPatient(db, app.timeoutSeconds)
 
-  async function run(asked: readonly AcceptRequest[]): Promise<AcceptResult[]> {
-    const context = startBatch(asked)
+  async function run(entries: readonly Entry[]): Promise<AcceptResult[]> {
+    const asked = entries.map(entry => entry.asked)
+    const context = startBatch(entries)
     const results = await runSplitting(asked, some => attempt(some, context), isDataError)
     if (results.every(isFulfilled)) return results.map(result => result.value)
     const lost = asked.filter((_one, at) => isLost(results[at]))
-    const found = recover(lost, context, { askAgain: true })
-    return asked.map((one, at) => {
+    const found = recover(lost, context, some => attempt(some, context, 0))
+    return entries.map((entry, at) => {
       const result = results[at] as PromiseSettledResult<Decision>
       if (isFulfilled(result)) return result.value
       return withoutUnhandledRejection(
-        isLost(result) ? decisionIn(found, one, result.reason) : Promise.reject(result.reason),
+        isLost(result) ? decisionIn(found, entry.asked, result.reason) : again(entry, grouped, result.reason),
       )
     })
+  }
+
+  // When it is certain that nothing was committed, and a primary answers in time, the request is submitted again with what has
+  // arrived since. Other batches do not wait for it.
+  async function again<E extends Entry>(
+    entry: E,
+    group: GroupCommit<E, AcceptResult>,
+    error: unknown,
+  ): Promise<Decision> {
+    if (!canRepeat(error) || !(await answersBefore(db, entry.waitsUntil))) throw error
+    return group.add(entry)
   }
 
   async function runWithFiles([one]: readonly WithFiles[]): Promise<AcceptResult[]> {
     if (!one) return []
     const { asked, files } = one
     // Uploads to S3 are slow: they happen before the transaction and the lease begin.
-    await files.stage(sql)
-    const context = startBatch([asked])
+    await files.stage(patient.sql)
+    const context = startBatch([one])
     try {
       const decisions = await handed([asked], context, () => storeWithFiles(one, context))
       if (!isAccepted(decisions[0])) await files.discard(sql).catch(() => {}) // maintenance does it later (purge-orphaned-uploads)
       return decisions
     } catch (error) {
-      if (!mayHaveCommitted(error)) throw error
-      return [withoutUnhandledRejection(decisionIn(recover([asked], context, { askAgain: false }), asked, error))]
+      if (!mayHaveCommitted(error)) return [withoutUnhandledRejection(again(one, oneByOne, error))]
+      const repeat = () => handed([asked], context, () => storeWithFiles(one, context))
+      return [withoutUnhandledRejection(decisionIn(recover([asked], context, repeat), asked, error))]
     }
   }
 
@@ -89,13 +104,18 @@ export function createAccept(app: {
       return decisions
     })
 
-  function startBatch(asked: readonly AcceptRequest[]): BatchContext {
-    crashPoint('before-accept', () => asked.map(one => one.id))
-    const until = performance.now() + timeoutMs
+  function startBatch(entries: readonly Entry[]): BatchContext {
+    crashPoint('before-accept', () => entries.map(one => one.asked.id))
+    const fresh = performance.now() + timeoutMs
+    let until = 0
+    for (const entry of entries) {
+      entry.until ??= fresh
+      until = Math.max(until, entry.until)
+    }
     return {
       until,
       deadline: deadlineAt(until),
-      initialLease: app.dispatcher.initialLease([...new Set(asked.flatMap(one => one.message?.lane ?? []))]),
+      initialLease: app.dispatcher.initialLease([...new Set(entries.flatMap(one => one.asked.message?.lane ?? []))]),
     }
   }
 
@@ -156,7 +176,11 @@ export function createAccept(app: {
    * is looked up again. A refusal is final once the message is known not to be stored. Requests that are missing from the result
    * are still unknown at the deadline.
    */
-  async function recover(lost: readonly AcceptRequest[], context: BatchContext, { askAgain }: { askAgain: boolean }) {
+  async function recover(
+    lost: readonly AcceptRequest[],
+    context: BatchContext,
+    repeat: (some: readonly AcceptRequest[]) => Promise<Decision[]>,
+  ) {
     const known = new Map<Id, Decision>()
     const refused = new Map<Id, Decision>()
     if (lost.length === 0) return known
@@ -176,8 +200,8 @@ export function createAccept(app: {
         if (decision) known.set(id, decision)
       }
       const open = left.filter(one => !known.has(one.id))
-      if (open.length === 0 || !askAgain) return open.length === 0
-      const results = await runSplitting(open, some => attempt(some, context, 0), isDataError)
+      if (open.length === 0) return true
+      const results = await runSplitting(open, repeat, isDataError)
       open.forEach(({ id, message }, at) => {
         const result = results[at]
         if (!result || !isFulfilled(result)) return
@@ -189,17 +213,25 @@ export function createAccept(app: {
     return known
   }
 
-  const grouped = createGroupCommit(run, {
+  const entryOf = (asked: AcceptRequest): Entry => ({ asked, waitsUntil: performance.now() + timeoutMs, until: null })
+
+  const grouped: GroupCommit<Entry, AcceptResult> = createGroupCommit(run, {
     maxItems: MAX_ITEMS,
     maxInFlight: MAX_IN_FLIGHT,
     delay: { ...DELAY, isBusy: createBusy() },
   })
-  const oneByOne = createGroupCommit(runWithFiles, { maxItems: 1, maxInFlight: MAX_WITH_FILES })
+  const oneByOne: GroupCommit<WithFiles, AcceptResult> = createGroupCommit(runWithFiles, {
+    maxItems: 1,
+    maxInFlight: MAX_WITH_FILES,
+  })
   return {
-    add: async asked => grouped.add(asked),
-    addWithFiles: async (asked, files) => oneByOne.add({ asked, files }),
+    add: async asked => grouped.add(entryOf(asked)),
+    addWithFiles: async (asked, files) => oneByOne.add({ ...entryOf(asked), files }),
   }
 }
+
+/** `waitsUntil`: how long it waits for a primary, from its arrival. `until`: the deadline of its first batch. */
+type Entry = { asked: AcceptRequest; waitsUntil: number; until: number | null }
 
 /** Shared by all attempts for a batch; `until` is on the clock of performance.now(). */
 type BatchContext = { until: number; deadline: Timestamp; initialLease: InitialLease }
@@ -228,7 +260,7 @@ function withoutUnhandledRejection<T>(result: Promise<T>): Promise<T> {
   return result
 }
 
-type WithFiles = { asked: AcceptRequest; files: Keeping }
+type WithFiles = Entry & { files: Keeping }
 
 const isWaiting = ({ message }: AcceptRequest) => message?.status === 'pending-virus-check'
 
