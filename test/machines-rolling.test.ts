@@ -93,7 +93,8 @@ test('each of three processes is restarted under load, and no request fails', as
       }
   }
 
-  const running = [...[0, 1, 2, 3, 4, 5].map(load), ...[0, 1, 2].map(waitForEvents)]
+  const loads = [0, 1, 2, 3, 4, 5].map(load)
+  const polls = [0, 1, 2].map(waitForEvents)
   const stops: number[] = []
   for (let n = 0; n < web.length; n++) {
     await new Promise(resume => setTimeout(resume, 1_000))
@@ -108,9 +109,10 @@ test('each of three processes is restarted under load, and no request fails', as
   const before = answered
   await expect.poll(() => answered, { timeout: 20_000 }).toBeGreaterThan(before + 20)
   isLoading = false
-  // The last long polls.
+  await Promise.all(loads)
+  // The last long polls wait for nothing but a stop.
   for (const one of web) void one.end('SIGTERM')
-  await Promise.all(running)
+  await Promise.all(polls)
   expect(failed).toEqual([])
   expect(round.broken).toEqual([])
   expect(answered).toBeGreaterThan(100)
