@@ -86,7 +86,7 @@ describe.skipIf(missing)('several hosts', () => {
 
   test('one host that is a standby is refused', async () => {
     const db = open(b.url)
-    await expect(db.sql`select 1`).rejects.toThrow('this database server is a standby')
+    await expect(db.sql`select 1`).rejects.toThrow('The server that DATABASE_URL names is a standby.')
   })
 
   test('a silent host does not delay the others', async () => {

@@ -134,20 +134,24 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
     for (const [socket, at] of dedicated) if (at !== primary.current()) socket.destroy()
   })
 
-  async function acquire(): Promise<{ client: pg.PoolClient; from: pg.Pool }> {
-    if (breaker.isOpen()) throw new Error('the database does not answer')
-    const from = pool ?? (await current())
-    try {
-      return { client: await from.connect(), from }
-    } catch (error) {
-      if (error instanceof StandbyError) lookAgain(from)
-      else if (isConnectionError(error) && !isQueueTimeout(error) && from === pool && !stopped) breaker.trip()
-      throw error
-    }
+  function afterRefused(error: unknown, from: pg.Pool | null) {
+    notice(error)
+    if (!from || from !== pool || stopped) return
+    if (error instanceof StandbyError) lookAgain(from)
+    else if (isConnectionError(error) && !isQueueTimeout(error)) breaker.trip()
   }
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const { client, from } = await noticing(acquire())
+    let from = pool
+    let client: pg.PoolClient
+    try {
+      if (breaker.isOpen()) throw new Error('the database does not answer')
+      from ??= await current()
+      client = await from.connect()
+    } catch (error) {
+      afterRefused(error, from)
+      throw error
+    }
     inUse.add(client)
     // A broken connection reports its error to the statement, and again as an event that would end the process if nobody listened.
     const heard = () => {}
@@ -382,10 +386,11 @@ export const mayHaveCommitted = (error: unknown) =>
 
 async function committing<T>(client: pg.ClientBase, statement: Promise<T>): Promise<T> {
   try {
-    const result = await noticing(statement)
+    const result = await statement
     if (unconfirmed.delete(client)) throw new Error('the commit is perhaps not on the standby: its wait was cancelled')
     return result
   } catch (error) {
+    notice(error)
     if (isConnectionError(error)) lostCommits.add(error as object)
     throw error
   }
@@ -407,9 +412,13 @@ async function noticing<T>(statement: Promise<T>): Promise<T> {
   try {
     return await statement
   } catch (error) {
-    if (isConnectionError(error) || isReadOnly(error)) outages.add(error as object)
+    notice(error)
     throw error
   }
+}
+
+function notice(error: unknown) {
+  if (isConnectionError(error) || isReadOnly(error)) outages.add(error as object)
 }
 
 export const isDatabaseError = (error: unknown): error is pg.DatabaseError =>

@@ -24,14 +24,16 @@ export function createPrimary(hosts: readonly pg.ClientConfig[]): Primary {
   const stopping = new AbortController()
   const tells: (() => void)[] = []
   let current = hosts.length === 1 ? 0 : null
+  let timeline = 0
   let looking: Promise<number> | null = null
 
   async function look(): Promise<number> {
-    const found = await findAmong(hosts, stopping.signal)
-    const hasMoved = found !== current
-    current = found
+    const found = await findAmong(hosts, timeline, stopping.signal)
+    const hasMoved = found.at !== current
+    current = found.at
+    timeline = found.timeline
     if (hasMoved) for (const tell of tells) tell()
-    return found
+    return found.at
   }
 
   return {
@@ -50,16 +52,20 @@ export function createPrimary(hosts: readonly pg.ClientConfig[]): Primary {
 /** A server that is a standby accepts statements, but its data may be old. */
 export class StandbyError extends Error {}
 
+const STANDBY =
+  'The server that DATABASE_URL names is a standby. Name the primary, or all hosts: postgresql://user@a,b,c/database'
+
 /** Rejects when the server is a standby. */
 export async function refuseStandby(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query('select pg_is_in_recovery() as is_standby')
-  if (rows[0]?.is_standby !== false) throw new StandbyError('this database server is a standby')
+  if (rows[0]?.is_standby !== false) throw new StandbyError(STANDBY)
 }
 
 /** `timeline` is higher on a server that was promoted later. */
 type Answer = { kind: 'primary'; timeline: number } | { kind: 'other'; reason: unknown }
 
-async function findAmong(hosts: readonly pg.ClientConfig[], signal: AbortSignal): Promise<number> {
+/** `known`: a host with a lower timeline is a former primary, which has not noticed yet that another was promoted. */
+async function findAmong(hosts: readonly pg.ClientConfig[], known: number, signal: AbortSignal) {
   const answers: (Answer | null)[] = hosts.map(() => null)
   const ending = new AbortController()
   const end = () => ending.abort()
@@ -67,7 +73,7 @@ async function findAmong(hosts: readonly pg.ClientConfig[], signal: AbortSignal)
   const timers = [setTimeout(end, LOOK_MS)]
   const follow = async (host: pg.ClientConfig, at: number) => {
     for (; !over.aborted; await pause(PAUSE_MS, over)) {
-      const answer = await ask(host, hosts.length > 1, over)
+      const answer = current(await ask(host, hosts.length > 1, over), known)
       if (over.aborted) return
       answers[at] = answer
       if (!answers.some(isPrimary)) continue
@@ -81,8 +87,11 @@ async function findAmong(hosts: readonly pg.ClientConfig[], signal: AbortSignal)
     .flatMap((answer, at) => (isPrimary(answer) ? { at, timeline: answer.timeline } : []))
     .sort((one, other) => other.timeline - one.timeline)
   if (!found) throw notFound(hosts, answers)
-  return found.at
+  return found
 }
+
+const current = (answer: Answer, known: number): Answer =>
+  isPrimary(answer) && answer.timeline < known ? { kind: 'other', reason: new Error('a former primary') } : answer
 
 const isPrimary = (answer: Answer | null | undefined): answer is Answer & { kind: 'primary' } =>
   answer?.kind === 'primary'

@@ -154,7 +154,7 @@ describe('SIGTERM during the start', () => {
     const waits = async () =>
       (
         await holder.query(
-          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          `select from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_lock%' and pid <> pg_backend_pid()`,
         )
       ).rowCount
     await expect.poll(waits, { timeout: 20_000 }).toBe(1)
