@@ -25,6 +25,8 @@ export type Cluster = {
   settled(seconds?: number): Promise<Roles>
   /** Patroni's command; resolves when it has been answered. */
   switchover(from: Node, to: Node): Promise<void>
+  /** While it is paused, Patroni neither demotes nor promotes. Said to a node that reaches the others. */
+  pause(isPaused: boolean, by: Node): Promise<void>
   /** Starts the processes of a node that was killed. */
   revive(node: Node): void
   stop(): Promise<void>
@@ -75,6 +77,16 @@ export async function createCluster(): Promise<Cluster> {
     async switchover(from, to) {
       const { status, body } = await from.rest('POST', '/switchover', { leader: from.name, candidate: to.name })
       if (status !== 200) throw new Error(`the switchover was answered ${status} ${body}`)
+    },
+    async pause(isPaused, by) {
+      const { status, body } = await by.rest('PATCH', '/config', { pause: isPaused || null })
+      if (status !== 200) throw new Error(`Patroni answered ${status} ${body}`)
+      const knows = async (node: Node) =>
+        (await node.rest('GET', '/patroni')).body.includes('"pause": true') === isPaused
+      await until('every node to know of the pause', 20, async () => {
+        const all = await Promise.all(nodes.filter(node => node.pids().length > 0).map(knows))
+        return all.every(Boolean)
+      })
     },
     revive(node) {
       node.startEtcd()

@@ -12,7 +12,7 @@ const PROMISES = {
 export const lostMachines: ClusterBlock = {
   name: 'a Herald machine is lost, another one is cut off from the database',
   async run(environment) {
-    const lease = environment.isLong ? 30 : 6
+    const lease = environment.isLong ? 30 : 4
     return [await lost(environment, 'M7', lease), await lost(environment, 'M7b', lease)]
   },
 }
@@ -21,7 +21,8 @@ async function lost(environment: ClusterEnvironment, id: keyof typeof PROMISES, 
   const { cluster } = environment
   const bound = `taken over ≤ ${lease + 5} s (a lease of ${lease} s), lost 0, extra ≤ in flight, all marked`
   if (!cluster.network.hasNamespaces) return skipped(id, PROMISES[id], bound, 'needs network namespaces')
-  const env = { HERALD_LEASE_SECONDS: String(lease) }
+  // Two slow connections to the provider: the machine holds messages that it has not sent yet.
+  const env = { HERALD_LEASE_SECONDS: String(lease), HERALD_SMTP_CONNECTIONS: '2' }
   const result = await environment.scenario({ apps: MACHINES, env, sockets: SOCKETS }, async scenario => {
     const { apps, client, senders, allow } = scenario
     const [app] = apps
@@ -43,8 +44,8 @@ async function lost(environment: ClusterEnvironment, id: keyof typeof PROMISES, 
       )
     }
     const before = client.answers.flatMap(one => (one.id !== null && one.answeredAt < at ? [one.id] : []))
-    await sleep((lease + 6) * 1000)
     await environment.sink.set({ delayMs: 0 })
+    await sleep((lease + 6) * 1000)
     if (id === 'M7') cluster.network.restore(machine)
     else cluster.network.heal()
     await end()
@@ -53,14 +54,15 @@ async function lost(environment: ClusterEnvironment, id: keyof typeof PROMISES, 
     const first = new Map<string, number>()
     for (const one of scenario.arrivals()) if (wanted.has(one.id) && !first.has(one.id)) first.set(one.id, one.at)
     const overdue = [...first.values()].filter(when => when > at)
-    return { seconds: (Math.max(at, ...overdue) - at) / 1000, before: before.length, after: overdue.length }
+    const taken = overdue.filter(when => when > at + (lease * 1000) / 3)
+    return { seconds: (Math.max(at, ...overdue) - at) / 1000, before: before.length, taken: taken.length }
   })
   const { counts, seconds } = result
   return verdict(
     id,
     PROMISES[id],
     bound,
-    `${result.before} accepted before, ${result.after} of them sent after it, the last after ${seconds.toFixed(1)} s; ${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra, ${counts.uncertain} uncertain`,
+    `${result.before} accepted before, ${result.taken} of them taken over, the last after ${seconds.toFixed(1)} s; ${counts.accepted} accepted, ${counts.lost} lost, ${counts.extra} extra, ${counts.uncertain} uncertain`,
     {
       'taken over in time': seconds <= lease + 5,
       'none lost': counts.lost === 0,
