@@ -27,7 +27,7 @@ const SERVICES = 100
 /** Seconds before each measurement that do not count. */
 const LEAD_SECONDS = 1.5
 /** Messages through each new machine before anything is measured: the code of its processes is not optimised yet. */
-const WARM_UP = seconds < 1 ? 200 : 3_000
+const WARM_UP = seconds < 1 ? 200 : 5_000
 const CONNECTIONS = 8
 
 type Load = 'hot' | 'many'
