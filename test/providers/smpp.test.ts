@@ -462,7 +462,7 @@ describe('receipts', () => {
       },
     )
     for (let n = 0; n < 500; n++) server.deliver(receiptText(`${n}`, 'DELIVRD'))
-    await vi.waitFor(() => expect(server.answers.length).toBe(500))
+    await vi.waitFor(() => expect(server.answers.length).toBe(500), 10_000)
     expect(groups.length).toBeLessThan(250)
   })
 })
