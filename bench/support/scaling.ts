@@ -9,17 +9,31 @@ const CELL = { cores: 32, busy: 0.5, walMegabytes: 100, terabytes: 8, days: 7 }
 /** CPU in µs; kB. */
 type Cost = { service: number; database: number; wal: number; stored: number }
 
+/**
+ * CPU under load, where batches are large, times what eight machines cost beside one. The figures of `machines` themselves are of light
+ * load, where nothing is batched: times 100,000 they would mean nothing.
+ */
 export function scalingOf(figures: readonly Figure[]): string {
-  const value = (name: string) => figures.find(one => one.figure === name)?.value
-  const [service, database] = [value('machines_many_8_cpu_service'), value('machines_many_8_cpu_database')]
-  const [wal, stored] = [value('disk_email_wal'), value('disk_email_stored')]
-  if (service === undefined || database === undefined || wal === undefined || stored === undefined)
+  const find = (name: string) => figures.find(one => one.figure === name)
+  const cpu = (part: 'service' | 'database') => {
+    const [loaded, several, light] = [
+      find(`deliver_cpu_${part}`),
+      find(`machines_many_8_cpu_${part}`),
+      find(`machines_many_1_cpu_${part}`),
+    ]
+    if (!loaded || !several || !light) return null
+    return { loaded: Math.round(loaded.value * Math.max(1, several.ratio)), light: Math.round(light.value) }
+  }
+  const [service, database] = [cpu('service'), cpu('database')]
+  const [wal, stored] = [find('disk_email_wal')?.value, find('disk_email_stored')?.value]
+  if (!service || !database || wal === undefined || stored === undefined)
     return 'Not measured yet: `npm run bench -- add machines disk`.\n'
-  const cost = { service, database, wal, stored }
-  return `Measured for one e-mail, accepted and delivered (\`npm run bench -- machines\`, eight machines and 100 services; \`npm run bench -- disk\`):
-${service} µs of Herald's CPU, ${database} µs of PostgreSQL's, ${wal} kB of WAL, ${stored} kB stored.
+  const cost = { service: service.loaded, database: database.loaded, wal, stored }
+  return `For one e-mail, accepted and delivered: ${cost.service} µs of Herald's CPU and ${cost.database} µs of PostgreSQL's under load (\`npm run bench -- deliver\`, times
+what eight machines cost beside one, \`-- machines\`), ${wal} kB of WAL and ${stored} kB stored (\`-- disk\`). At light load nothing is batched, and
+a message costs ${number(service.light)} and ${number(database.light)} µs (one machine alone): that limits nothing, but the first row is too low by this factor.
 
-**Arithmetic, not measured:** these four figures times the rate. Cores are busy cores: plan for twice as many. The number of cells
+**Arithmetic, not measured:** these figures times the rate. Cores are busy cores: plan for twice as many. The number of cells
 assumes a primary with ${CELL.cores} cores that are at most half busy, ${CELL.walMegabytes} MB of WAL a second (a standby replays it in one process), and ${CELL.terabytes} TB for
 messages that are kept ${CELL.days} days.
 
