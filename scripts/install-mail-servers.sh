@@ -35,7 +35,12 @@ fetch() {
   local name=$1 package=$2 root=$work/roots/$1 program library
   mkdir -p "$root"
   dpkg -x "$package"_*.deb "$root"
-  rm -rf "$root/usr/share"
+  # A package may bring a folder /lib of its own. The loader of arm64 is looked for there.
+  if [ -d "$root/lib" ]; then
+    mkdir -p "$root/usr/lib"
+    cp -a "$root/lib/." "$root/usr/lib"
+  fi
+  rm -rf "$root/usr/share" "$root/lib"
   ln -s usr/lib "$root/lib"
   ln -s usr/lib64 "$root/lib64"
   while read -r program; do
