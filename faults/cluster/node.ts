@@ -24,7 +24,7 @@ export type Node = {
   machine: Machine
   url(database: string, user?: string): string
   /** An administrator's session with this node, whatever its role. */
-  ask<T extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>
+  ask<T extends pg.QueryResultRow>(text: string, values?: unknown[], database?: string): Promise<T[]>
   /** Patroni's REST interface. */
   rest(method: string, path: string, body?: unknown): Promise<{ status: number; body: string }>
   startEtcd(): void
@@ -86,9 +86,9 @@ export function createNode({ folder, machine, all }: Place): Node {
     name,
     machine,
     url: (base, user = 'postgres') => `postgresql://${user}@${host}:5432/${base}`,
-    async ask<T extends pg.QueryResultRow>(text: string, values: unknown[] = []) {
+    async ask<T extends pg.QueryResultRow>(text: string, values: unknown[] = [], base = 'postgres') {
       const client = new pg.Client({
-        connectionString: node.url('postgres'),
+        connectionString: node.url(base),
         connectionTimeoutMillis: 3_000,
         query_timeout: 5_000,
       })

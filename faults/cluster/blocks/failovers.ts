@@ -222,6 +222,7 @@ export const cutOffPrimary: ClusterBlock = {
       const majority = createClient(() => others, { sockets: SOCKETS, first: 20_000_000 })
       const ends = [steadyLoad(minority, senders, 25), steadyLoad(majority, senders, 25)]
       const outages: number[] = []
+      const own: number[] = []
       const late: number[] = []
       for (let round = 0; round < rounds; round++) {
         Object.assign(allow, { extra: allow.extra + MACHINES * IN_FLIGHT, killed: true })
@@ -230,7 +231,8 @@ export const cutOffPrimary: ClusterBlock = {
         const at = Date.now()
         const lost = [leader.machine, ...(aloneMachine ? [aloneMachine] : [])]
         cluster.network.cut(lost, [sync.machine, other.machine, ...otherMachines])
-        await cluster.probe.returned(at + 2_000, FAILOVER_SECONDS)
+        const back = await cluster.probe.returned(at + 2_000, FAILOVER_SECONDS)
+        own.push((back.doneAt - at) / 1000)
         await until('an accept of the majority', FAILOVER_SECONDS, () => acceptedAfter(majority, at + 2_000) < Infinity)
         outages.push((acceptedAfter(majority, at + 2_000) - at) / 1000)
         await sleep(Math.max(5_000, at + (TTL_SECONDS + 10) * 1000 - Date.now()))
@@ -246,15 +248,15 @@ export const cutOffPrimary: ClusterBlock = {
       await Promise.all(ends.map(end => end()))
       client.answers.push(...minority.answers, ...majority.answers)
       const taken = (side: typeof minority) => side.answers.filter(one => one.status === 201).length
-      return { outages, late, taken: [taken(minority), taken(majority)] as const }
+      return { outages, own, late, taken: [taken(minority), taken(majority)] as const }
     })
-    const { counts, outages, late, taken } = result
+    const { counts, outages, own, late, taken } = result
     return [
       verdict(
         'M3',
         promise,
         bound,
-        `${taken[0]} accepted on the minority’s machine and ${taken[1]} on the others, ${most(late)} on the minority side between the end of the lease and the healing, ${counts.lost} lost, ${counts.extra} extra, ${counts.uncertain} uncertain; the majority accepts again after ${outages.map(one => one.toFixed(1)).join(', ')} s`,
+        `${taken[0]} accepted on the minority’s machine and ${taken[1]} on the others, ${most(late)} on the minority side between the end of the lease and the healing, ${counts.lost} lost, ${counts.extra} extra, ${counts.uncertain} uncertain; the majority accepts again after ${outages.map(one => one.toFixed(1)).join(', ')} s, the database after ${own.map(one => one.toFixed(1)).join(', ')} s`,
         {
           'none lost': counts.lost === 0,
           'no 201 on the minority side': late.every(one => one === 0),
