@@ -46,12 +46,15 @@ async function connected(): Promise<DedicatedClient> {
   return client
 }
 
-/** Resolves when an index is being built and waits for older transactions. */
+/**
+ * Resolves when the build of an index is blocked by an older transaction. The phase alone does not show it: each build goes through
+ * the phases of waiting, also when there is nobody to wait for.
+ */
 async function building(): Promise<number> {
   for (;;) {
     const [row] = await here.parts.db.sql<{ pid: number }>`
       select pid from pg_stat_progress_create_index
-      where phase like 'waiting for%' and datname = current_database()`
+      where phase like 'waiting for%' and datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`
     if (row) return row.pid
     await sleep(10)
   }
