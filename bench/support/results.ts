@@ -16,7 +16,7 @@ export type Results = {
   machine: { cores: number; processor: string; memoryGiB: number; load: number; node: string; postgres: string }
   minutes: number
   /** Benches that were run again alone, after the whole run; their figures replace those of the whole run. */
-  added?: { bench: string; date: string; commit: string; load: number }[]
+  added?: { bench: string; date: string; commit: string; processor: string; load: number }[]
   figures: Figure[]
 }
 
@@ -57,11 +57,14 @@ export function writeResults(results: Results, places: Places): void {
 
 /** Replaces the figures of one bench in the results of the last whole run. */
 export function addFigures(results: Results, bench: string, figures: readonly Figure[], load: number): Results {
-  const { date, commit } = machine(load, 0)
+  const { date, commit, machine: here } = machine(load, 0)
   const isOfBench = ({ figure }: Figure) => figure.startsWith(`${bench}_`)
   return {
     ...results,
-    added: [...(results.added ?? []).filter(one => one.bench !== bench), { bench, date, commit, load: rounded(load) }],
+    added: [
+      ...(results.added ?? []).filter(one => one.bench !== bench),
+      { bench, date, commit, processor: here.processor, load: rounded(load) },
+    ],
     figures: [...results.figures.filter(one => !isOfBench(one)), ...figures],
   }
 }
@@ -94,7 +97,8 @@ function reportOf({ date, commit, machine, minutes, added = [], figures }: Resul
     .filter(one => !bars.some(bar => bar.figure === one.figure))
     .map(one => `| ${one.figure} | ${shown(one.value, one.unit)} | ${shown(one.yardstick, one.unit)} | ${one.ratio} |`)
   const later = added.map(
-    one => `\n\`${one.bench}\` was run alone later: ${one.date}, commit ${one.commit}, load before it ${one.load}.`,
+    one =>
+      `\n\`${one.bench}\` was run alone later: ${one.date}, commit ${one.commit}, on ${one.processor}, load before it ${one.load}.`,
   )
   return `The last whole run: ${date}, commit ${commit}, ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, load
 before it ${machine.load}, Node ${machine.node}, embedded PostgreSQL ${machine.postgres} with its durable defaults; ${minutes} minutes.${later.join('')}
