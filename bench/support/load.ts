@@ -2,7 +2,9 @@
 // HTTP over kept connections, and only status and length of an answer are read. Closed loop by default: each connection sends its
 // next request as soon as it is answered. With `rate` it is an open loop: requests start at scheduled times and are timed from
 // then, so that a slow answer is not hidden by sending less.
+import { once } from 'node:events'
 import net from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { keepChild, serveParent } from './child.ts'
 import { now } from './clock.ts'
 
@@ -116,25 +118,65 @@ async function closed(lines: Line[], ask: Ask, isOver: () => boolean | undefined
 async function paced(lines: Line[], ask: Ask, isOver: () => boolean | undefined, rate: number, inTurn: boolean) {
   const free = [...lines]
   const waiting: number[] = []
-  const begin = performance.now()
+  const pacer = await startPacer(rate)
+  const begin = performance.now() + LEAD_MS
   const serve = (line: Line, startedAt: number) =>
     ask(line, startedAt, () => {
       const other = waiting.shift()
       if (other === undefined) free.push(line)
       else serve(line, other)
     })
-  for (let appointed = 0; !isOver(); ) {
-    for (; begin + (appointed * 1000) / rate <= performance.now(); appointed++) {
+  let appointed = 0
+  // A late start is counted as latency.
+  await pacer.run(() => {
+    for (; !isOver() && begin + (appointed * 1000) / rate <= performance.now(); appointed++) {
       const startedAt = begin + (appointed * 1000) / rate
       const line = inTurn ? free.shift() : free.pop()
       if (line) serve(line, startedAt)
       else waiting.push(startedAt)
     }
-    // Sleeping between requests leaves the CPU to the measured process; a late start is counted as latency.
-    await new Promise(resume => setTimeout(resume, 1))
-  }
+    return !isOver()
+  })
   waiting.length = 0
   while (free.length < lines.length) await new Promise(resume => setTimeout(resume, 1))
+}
+
+// Sleeping between requests leaves the CPU to the measured process. A timer of Node sleeps for whole milliseconds, so that requests were
+// half a millisecond late and came in pairs; a thread that waits for a futex is late by less than a tenth of it.
+const PACER = `
+const { parentPort, workerData: { ended, everyMs } } = require('node:worker_threads')
+const now = () => Number(process.hrtime.bigint()) / 1e6
+parentPort.once('message', begin => {
+  for (let next = begin; Atomics.wait(ended, 0, 0, Math.max(0, next - now())) === 'timed-out'; ) {
+    next = begin + (Math.floor((now() - begin) / everyMs) + 1) * everyMs
+    parentPort.postMessage('due')
+  }
+})
+parentPort.postMessage('ready')`
+
+/** From the start of the thread's work to its first request. */
+const LEAD_MS = 20
+
+type Pacer = { run(due: () => boolean): Promise<void> }
+
+/** Calls `due` at the given rate, from LEAD_MS on, until it returns false. */
+async function startPacer(rate: number): Promise<Pacer> {
+  const ended = new Int32Array(new SharedArrayBuffer(4))
+  const thread = new Worker(PACER, { eval: true, workerData: { ended, everyMs: 1000 / rate } })
+  const gone = once(thread, 'exit')
+  await once(thread, 'message')
+  return {
+    async run(due) {
+      thread.on('message', () => {
+        if (due()) return
+        Atomics.store(ended, 0, 1)
+        Atomics.notify(ended, 0)
+        thread.removeAllListeners('message')
+      })
+      thread.postMessage(now() + LEAD_MS)
+      await gone
+    },
+  }
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
