@@ -2,7 +2,7 @@ import { type PersonAct, recordedActs } from '../../audit/sql.ts'
 import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql, texts } from '../../db/connect.ts'
 import { commitRecord, commitsWait } from '../../db/replicated.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { rated } from '../../limits/sql/rates.ts'
@@ -86,7 +86,7 @@ export async function accept(
     counted as materialized (
       select a.id, a.ord, a.allowance, a.daily, a.status, a.lane, a.scheduled_for, a.template_id, a.key_id, a.replay_key,
              r.service_id, r.key_type, a.rank <= r.passed as in_rate,
-             ${isAnswered(part`r.service_id`, part`a.replay_key`)} as seen
+             ${hasReplays(asked) ? isAnswered(part`r.service_id`, part`a.replay_key`) : part`false`} as seen
       from asked a
       join rated r on r.rate = a.rate
     ),
@@ -118,7 +118,7 @@ export async function accept(
                                  reference, sender_id, scheduled_for, is_international, sealed, recipient_digest)
       select id, service_id, key_id, key_type, channel, false,
              template_id, (${all(a => a.message?.template_version)}::integer[])[ord], lane,
-             (${asked.map(a => a.message?.reference)}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
+             (${texts(asked.map(a => a.message?.reference))}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
              scheduled_for, (${all(a => a.message?.is_international)}::boolean[])[ord],
              (${allBytes(a => a.message?.sealed)}::bytea[])[ord], (${allBytes(a => a.message?.digest)}::bytea[])[ord]
       from accepted
@@ -131,11 +131,7 @@ export async function accept(
       where status is not null`,
       'single',
     )},
-    ${remembered(part`
-      select service_id, replay_key, (${allBytes(a => a.replay?.request)}::bytea[])[ord],
-             (${allBytes(a => a.replay?.answer)}::bytea[])[ord]
-      from accepted
-      where replay_key is not null`)},
+    ${answersOf(asked)}
     ${actsOf(asked)}
     due as (
       -- A message that waits for the scanner first gets a ticket there; the one in its own lane comes with the verdict.
@@ -159,6 +155,19 @@ export async function accept(
     const verdict = VERDICTS[verdicts.charAt(at) as keyof typeof VERDICTS]
     return { verdict, remaining: remaining[rate] ?? 0, free_in: free_in[rate] ?? 60 }
   })
+}
+
+/** Without one, the statement does not even open their table. */
+const hasReplays = (asked: readonly AcceptRequest[]) => asked.some(one => one.replay !== null)
+
+/** Only where there are idempotency keys. It ends with a comma, because it may be empty. */
+function answersOf(asked: readonly AcceptRequest[]): Part {
+  if (!hasReplays(asked)) return part``
+  return part`${remembered(part`
+      select service_id, replay_key, (${bytes(asked.map(one => one.replay?.request))}::bytea[])[ord],
+             (${bytes(asked.map(one => one.replay?.answer))}::bytea[])[ord]
+      from accepted
+      where replay_key is not null`)},`
 }
 
 /** Only where a person sends. It ends with a comma, because it may be empty. */
