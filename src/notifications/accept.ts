@@ -27,7 +27,7 @@ const MAX_ITEMS = 500
 const MAX_IN_FLIGHT = 1
 /**
  * A statement costs as much as 15 messages in it, so near saturation it waits up to 2 ms to fill a larger batch. Below that, requests
- * wait only for the statement under way: at half load a batch has two to four requests.
+ * wait only for the statement in progress: at half load a batch has two to four requests.
  */
 const DELAY = { afterItems: 16, ms: 2, skipAtItems: 24, sendAtItems: 32 }
 /** Large contents occupy a connection for a while; most connections must stay free for other requests. */
