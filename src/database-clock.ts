@@ -13,7 +13,12 @@ import type { Metrics } from './telemetry/metrics.ts'
 export function createFollower(db: Database, clock: Clock, log: Log, metrics: Metrics) {
   let steps = 0
   let isSettled = true
-  metrics.gauge('herald_clock_steps', 'How often the clock of the database was set by more than 2 s.', () => steps)
+  metrics.gauge(
+    'herald_clock_steps',
+    'How often the clock of the database was set by more than 2 s.',
+    () => steps,
+    'max',
+  )
   return {
     async follow() {
       const step = await followDatabase(db.sql, clock, async there => {

@@ -41,41 +41,53 @@ export function measureQueue(metrics: Metrics, sql: Sql) {
     'Tickets that are due, at most 1,000.',
     lane,
     perLane(one => one.waiting),
+    'database',
   )
   metrics.gauges(
     'herald_oldest_waiting_seconds',
     'How long the oldest ticket has been due.',
     lane,
     perLane(one => one.oldest_seconds),
+    'database',
   )
   metrics.gauges(
     'herald_overdue_tickets',
     "Tickets that are due for over five minutes and in nobody's hands.",
     lane,
     perLane(one => one.overdue),
+    'database',
   )
   metrics.gauges(
     'herald_kept_back_tickets',
     'Tickets kept back by a release.',
     [],
     total(all => all.kept),
+    'database',
   )
   metrics.gauges(
     'herald_receipts_unmatched',
     'Receipts whose message is unknown.',
     [],
     total(all => all.unmatched),
+    'database',
   )
   metrics.gauges(
     'herald_scan_oldest_seconds',
     'How long the oldest message has waited for a verdict on its files.',
     [],
     total(all => all.scan_oldest_seconds),
+    'database',
   )
-  metrics.gauges('herald_partitions_ahead_days', 'For how many coming days there are partitions.', [], async () => {
-    const ahead = await days()
-    return ahead === null ? [] : [[{}, ahead] as const]
-  })
+  metrics.gauges(
+    'herald_partitions_ahead_days',
+    'For how many coming days there are partitions.',
+    [],
+    async () => {
+      const ahead = await days()
+      return ahead === null ? [] : [[{}, ahead] as const]
+    },
+    'database',
+  )
 }
 
 /** The embedded database has no standby, and `managed` says that nothing of it can be seen. */
@@ -94,6 +106,7 @@ export function measureReplication(
       const now = await state()
       return now ? [[{}, now.synchronous] as const] : []
     },
+    'database',
   )
   metrics.gauges(
     'herald_replication_missing',
@@ -103,6 +116,7 @@ export function measureReplication(
       const now = await state()
       return now ? [[{}, replication === 'required' && replicationProblem(now) ? 1 : 0] as const] : []
     },
+    'database',
   )
   for (const unit of ['seconds', 'bytes'] as const)
     metrics.gauges(
@@ -113,5 +127,6 @@ export function measureReplication(
         const now = await state()
         return now ? LAG_STAGES.map((stage): LabelledValue => [{ stage }, now[`${stage}_${unit}`]]) : []
       },
+      'database',
     )
 }

@@ -34,8 +34,9 @@ import { serviceOf } from './keys/hook.ts'
 import { createReads } from './limits/reads.ts'
 import { createAccept, type Dispatcher } from './notifications/accept.ts'
 import { currentOperator } from './operator.ts'
-import type { Parts } from './parts.ts'
+import type { Parts, Store } from './parts.ts'
 import { createOidcClient } from './people/oidc.ts'
+import type { Link } from './processes/link.ts'
 import { HOLD_CHANNEL, instanceOf, watchHold } from './queue/hold.ts'
 import { createWaker, WAKE_CHANNEL } from './queue/wake.ts'
 import { createAcceptReceipts } from './receipts/accept.ts'
@@ -78,9 +79,15 @@ export type Running = {
   stop(): Promise<void>
 }
 
+/** What a start prints about, also one of several processes. */
+export type Started = Pick<Running, 'address' | 'port' | 'console' | 'sample' | 'stop'> & {
+  parts: Omit<Store, 'stop' | 'revive'>
+}
+
 /**
  * Runs the service: HTTP and the engine in one process, or one of them. A failed start has run every stop step. When the signal
- * aborts a start, it ends at its next step in the same way.
+ * aborts a start, it ends at its next step in the same way. `supervised`: one of several processes on one port (supervisor.ts), which
+ * has checked the port, prepared the database and makes the sample.
  */
 export async function start(
   config: Config,
@@ -90,7 +97,15 @@ export async function start(
     clock = createClock(),
     sampleKeys = 'test',
     signal,
-  }: { only?: 'http' | 'engine'; say?: Say; clock?: Clock; sampleKeys?: SampleKeys; signal?: AbortSignal } = {},
+    supervised,
+  }: {
+    only?: 'http' | 'engine'
+    say?: Say
+    clock?: Clock
+    sampleKeys?: SampleKeys
+    signal?: AbortSignal
+    supervised?: Pick<Link, 'metricsOfAll'>
+  } = {},
 ): Promise<Running> {
   const problems = captureProblems(config, only ?? 'all')
   if (problems.length > 0) throw new ConfigProblems(problems)
@@ -99,12 +114,10 @@ export async function start(
   armCrashPoints(config.crashPoints)
   if (config.crashPoints.length > 0) log.warn('crash points are armed: this process is meant to end')
   // Before the database: a start that cannot listen changes nothing.
-  const port = only === 'engine' ? config.metricsPort : config.port
-  if (port) await checkPort(config.host, port)
-  if (only !== 'engine' && config.console && config.consolePort) await checkPort(config.host, config.consolePort)
+  if (!supervised) await checkPorts(config, only)
   const lifetime = createLifetime(signal)
   const { stop } = lifetime
-  const store = await openStore(config, { say, clock, log, make: true, signal: lifetime.signal })
+  const store = await openStore(config, { say, clock, log, make: true, migrate: !supervised, signal: lifetime.signal })
   try {
     lifetime.add(store.stop)
     const { db, seal } = store
@@ -134,7 +147,8 @@ export async function start(
       templates.drop(service)
     })
 
-    const metrics = createMetrics(channelNames)
+    const own = createMetrics(channelNames, supervised && name)
+    const metrics = supervised ? { ...own, text: () => supervised.metricsOfAll(own.text) } : own
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     const follower = createFollower(db, clock, log, metrics)
@@ -148,8 +162,11 @@ export async function start(
       if (unmet) throw new NotReady(`not replicated: ${unmet.found}`)
     })
     lifetime.add(() => readiness.stop())
-    metrics.gauge('herald_database_up', 'Whether the database answers.', () =>
-      readiness.missing() === DATABASE_MISSING ? 0 : 1,
+    metrics.gauge(
+      'herald_database_up',
+      'Whether the database answers.',
+      () => (readiness.missing() === DATABASE_MISSING ? 0 : 1),
+      'min',
     )
     measureQueue(metrics, db.sql)
     measureReplication(metrics, db.sql, config)
@@ -158,8 +175,11 @@ export async function start(
     const hold = await watchHold(db.sql, HELD_LANES, onFault)
     lifetime.add(() => hold.stop())
     await listener.on(HOLD_CHANNEL, () => void hold.look().catch(onFault))
-    metrics.gauge('herald_held', '1 while sending is paused until an operator releases it.', () =>
-      hold.isHeld() ? 1 : 0,
+    metrics.gauge(
+      'herald_held',
+      '1 while sending is paused until an operator releases it.',
+      () => (hold.isHeld() ? 1 : 0),
+      'max',
     )
     if (hold.isHeld()) {
       log.warn('sending is held until an operator releases it')
@@ -290,7 +310,8 @@ export async function start(
     addRoutes(server.app, parts)
     addPlain(server.app, parts, pages && !consoleServer ? pages.path : '/docs')
     if (consoleServer && pages) addPlain(consoleServer.app, parts, pages.path)
-    for (const { app } of [server, ...(consoleServer ? [consoleServer] : [])]) boundConnections(app.server, parts)
+    for (const { app } of [server, ...(consoleServer ? [consoleServer] : [])])
+      boundConnections(app.server, parts, supervised !== undefined)
     lifetime.add(async () => {
       draining = true
       waits.stop()
@@ -303,7 +324,7 @@ export async function start(
     const address = addressOf({ ...config, port })
     const consoleAddress = pages ? addressOf({ ...config, port: consolePort }) + config.consolePath : null
     // An external database gets no sample service.
-    const sample = config.databaseUrl ? null : await makeFirstSample(store, currentOperator(), sampleKeys)
+    const sample = config.databaseUrl || supervised ? null : await makeFirstSample(store, currentOperator(), sampleKeys)
     signal?.throwIfAborted()
     return { address, port, console: consoleAddress, consolePort, parts, sample, stop }
   } catch (error) {
@@ -317,7 +338,13 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   return (app.server.address() as AddressInfo).port
 }
 
-/** Rejects when the service cannot listen on the port. */
+/** Rejects when the service cannot listen on its ports. */
+export async function checkPorts(config: Config, only: 'http' | 'engine' | undefined): Promise<void> {
+  const port = only === 'engine' ? config.metricsPort : config.port
+  if (port) await checkPort(config.host, port)
+  if (only !== 'engine' && config.console && config.consolePort) await checkPort(config.host, config.consolePort)
+}
+
 async function checkPort(host: string, port: number): Promise<void> {
   const probe = createProbe()
   probe.listen(port, host)
@@ -326,7 +353,7 @@ async function checkPort(host: string, port: number): Promise<void> {
   await once(probe, 'close')
 }
 
-const HELD =
+export const HELD =
   'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then decide with' +
   ' herald release (docs/running.md, Backups).'
 

@@ -8,7 +8,7 @@ import { createIds } from './core/id.ts'
 import { createSeal } from './core/seal.ts'
 import { followDatabase } from './db/clock.ts'
 import { type Connection, connect, type Database } from './db/connect.ts'
-import { startEmbedded } from './db/embedded.ts'
+import { EMBEDDED_CONNECTIONS, startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
 import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { unmetReplication } from './db/replication.ts'
@@ -19,6 +19,7 @@ import { checkInstallation, forgetFileStore } from './installation/installation.
 import { resealKeys } from './keys/reseal.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Store } from './parts.ts'
+import { connectionsNeeded, countOf } from './processes/count.ts'
 import { recogniseCopy } from './queue/hold.ts'
 import { createLifetime, type Lifetime, stopAll } from './runtime/lifetime.ts'
 import { within } from './runtime/within.ts'
@@ -157,7 +158,17 @@ const DATABASE_STOP_MS = 3_000
 function startOwn(config: Config, say: Say, signal?: AbortSignal) {
   // Others may traverse the folder but not list it: as root, the database below belongs to another user.
   mkdirSync(config.dataFolder, { recursive: true, mode: 0o711 })
-  return startEmbedded(join(config.dataFolder, 'postgres'), { say, ...(signal && { signal }) })
+  return startEmbedded(join(config.dataFolder, 'postgres'), {
+    say,
+    settings: connectionSettings(config),
+    ...(signal && { signal }),
+  })
+}
+
+/** More connections than the embedded database has by default, where many processes need them. */
+function connectionSettings({ processes, databaseConnections }: Config): Record<string, string> {
+  const needed = connectionsNeeded(countOf(processes), databaseConnections)
+  return needed > EMBEDDED_CONNECTIONS ? { max_connections: String(needed) } : {}
 }
 
 const OLDEST_POSTGRES = 15

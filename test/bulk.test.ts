@@ -80,6 +80,7 @@ function startEngine(here: World): ChildProcess {
       HERALD_SECRET: SECRET,
       HERALD_DATA: folder,
       HERALD_LEASE_SECONDS: '2',
+      HERALD_PROCESSES: '1',
       HERALD_CAPTURE: '1',
       HERALD_LOG_LEVEL: 'silent',
       HERALD_DATABASE_CONNECTIONS: '4',

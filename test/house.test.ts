@@ -38,7 +38,7 @@ const NOUNS = [
   'installation',
   'maintenance',
 ]
-const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'telemetry', 'runtime']
+const MACHINES = ['http', 'db', 'queue', 'engine', 'providers', 'processes', 'telemetry', 'runtime']
 const TOP = ['', 'config', 'console', 'cli', 'reference']
 const MACHINE_MAY: Record<string, readonly string[]> = { queue: ['db'], engine: ['db', 'queue'] }
 

@@ -153,7 +153,7 @@ test.skipIf(!hasScript)(
     const { name: _, ...env } = await newDatabase()
     const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
     const child = spawn('script', argv, {
-      env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', ...env },
+      env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', HERALD_PROCESSES: '1', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     let out = ''

@@ -23,8 +23,7 @@ const rowsOf = async ({ parts: { db } }: World) => {
 }
 const gone = (here: World) =>
   expect.poll(() => rowsOf(here), { interval: 20, timeout: 10_000 }).toEqual({ mails: 0, tickets: 0 })
-const lost = async ({ parts }: World) =>
-  /^herald_mails_lost_total (\d+)$/m.exec(await parts.metrics.registry.metrics())?.[1]
+const lost = async ({ parts }: World) => /^herald_mails_lost_total (\d+)$/m.exec(await parts.metrics.text())?.[1]
 
 describe('by SMTP', async () => {
   const relay = await smtpServer({ disabledCommands: ['AUTH', 'STARTTLS'] })

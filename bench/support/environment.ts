@@ -182,6 +182,7 @@ async function startProgram(
         PATH: process.env.PATH ?? '',
         ...base,
         HERALD_PORT: '0',
+        HERALD_PROCESSES: '1',
         HERALD_CAPTURE: '1',
         ...(mail && { HERALD_SMTP_URL: `smtp://127.0.0.1:${mail}` }),
         ...env,

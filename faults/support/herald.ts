@@ -65,7 +65,7 @@ export async function createApp(
   function launch() {
     const only = options.only ? ['--only', options.only] : []
     const [program, ...words] = [...inside, process.execPath, 'bin/herald.js', 'start', '--json', ...only] as [string]
-    const place = { HERALD_HOST: host, HERALD_PORT: String(port) }
+    const place = { HERALD_HOST: host, HERALD_PORT: String(port), HERALD_PROCESSES: '1' }
     const started = endsWithUs(
       spawn(program, words, {
         cwd: ROOT,
@@ -174,7 +174,7 @@ export async function tryStart(env: Env): Promise<{ code: number | null; words: 
     spawn(process.execPath, ['bin/herald.js', 'start', '--json'], {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', ...env },
+      env: { PATH: process.env.PATH ?? '', HERALD_PORT: '0', HERALD_PROCESSES: '1', ...env },
     }),
   )
   let words = ''

@@ -1,17 +1,18 @@
 import { once } from 'node:events'
-import { availableParallelism } from 'node:os'
-import { setFlagsFromString } from 'node:v8'
 import { forBrowsers } from '../address.ts'
 import { providersInUse } from '../config/in-use.ts'
 import { migrate } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
-import { type Running, start } from '../main.ts'
+import { type Started, start } from '../main.ts'
 import { currentOperator } from '../operator.ts'
 import { PRINTED_LINK_MINUTES, printLink } from '../people/links.ts'
 import { firstOperator } from '../people/operators.ts'
 import type { Person } from '../people/person.ts'
+import { countOf } from '../processes/count.ts'
+import { firstSignal, limitGarbageCollector, unlessAborted } from '../runtime/process.ts'
 import { openDatabase } from '../store.ts'
-import type { Command, CommandOutput, Io } from './command.ts'
+import { type StartOptions, startSeveral } from '../supervisor.ts'
+import type { Command, CommandOutput } from './command.ts'
 import { curlLine, sampleText } from './sample.ts'
 
 export const runCommands: readonly Command[] = [
@@ -29,14 +30,19 @@ export const runCommands: readonly Command[] = [
     more: 'Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel and, on the embedded database, a link that signs the first operator in to the console. With --json stdout has one line, {"address": …, "providers": …, "console": …, "sign_in_link": …}, and before it {"sample": …} if a sample was created; the log goes to stderr.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, input) => {
-      const signal = firstSignal(io)
+      const signal = firstSignal(() => io.say(STOPPING))
       limitGarbageCollector()
       const wanted = input.maybe('only')
       const only = wanted === 'http' || wanted === 'engine' ? wanted : undefined
       const config = io.config(only ?? 'all')
-      const running = await startUnlessAborted(signal, () =>
-        start(config, { ...(only && { only }), say: io.say, signal, sampleKeys: io.isTerminal ? 'all' : 'test' }),
-      )
+      const options: StartOptions = {
+        ...(only && { only }),
+        say: io.say,
+        signal,
+        sampleKeys: io.isTerminal ? 'all' : 'test',
+      }
+      const begin = countOf(config.processes) > 1 ? startSeveral : start
+      const running = await unlessAborted<Started>(signal, () => begin(config, options))
       if (running) {
         const { sample, address } = running
         // `say` would print it to stderr with --json, between the lines of the log.
@@ -70,10 +76,12 @@ export const runCommands: readonly Command[] = [
   },
 ]
 
+const STOPPING = 'Herald is stopping: running requests are finished first (press Ctrl-C again to stop at once).'
+
 type SignInLink = { link: string; person: Person }
 
 /** For the first operator, as long as nobody else can let people in: on the embedded database. */
-async function signInLink({ console, parts }: Running): Promise<SignInLink | null> {
+async function signInLink({ console, parts }: Started): Promise<SignInLink | null> {
   if (parts.config.databaseUrl || console === null) return null
   const operator = currentOperator()
   const { email_address } = await firstOperator(parts, operator)
@@ -83,7 +91,7 @@ async function signInLink({ console, parts }: Running): Promise<SignInLink | nul
 
 /** Printed after the start: provider of each channel, link of the inbox, address, and last the link to the console. */
 function banner(
-  { address, port, console, parts: { config, seal } }: Running,
+  { address, port, console, parts: { config, seal } }: Started,
   isTerminal: boolean,
   signIn: SignInLink | null,
 ): CommandOutput {
@@ -117,50 +125,3 @@ const consoleLines = (console: string, signIn: SignInLink | null): string[] =>
     : [
         `The console is at ${console}. The first operator: herald operator add EMAIL, then herald user sign-in-link EMAIL.`,
       ]
-
-/** On a machine with few cores, the parallel garbage collector of V8 takes CPU time from the database. */
-function limitGarbageCollector() {
-  if (availableParallelism() <= FEW_CORES) setFlagsFromString('--no-parallel-scavenge')
-}
-
-const FEW_CORES = 2
-const SAME_PRESS_MS = 1_000
-
-/** Undefined: a signal arrived during the start, and everything was stopped again. */
-async function startUnlessAborted(signal: AbortSignal, begin: () => Promise<Running>): Promise<Running | undefined> {
-  const starting = begin()
-  try {
-    return await Promise.race([starting, abortTimeout(signal)])
-  } catch (error) {
-    if (signal.aborted) return undefined
-    throw error
-  }
-}
-
-/** An aborted start ends at its next step. If that step waits, for example for a database lock, this rejects after a timeout. */
-async function abortTimeout(signal: AbortSignal): Promise<never> {
-  await once(signal, 'abort')
-  await new Promise(resume => setTimeout(resume, ABORT_TIMEOUT_MS).unref())
-  throw new Error('The start was aborted but did not end in time.')
-}
-
-const ABORT_TIMEOUT_MS = 5_000
-
-/**
- * The first signal starts a graceful shutdown, also during the start; a second one ends the process at once. `npm start` forwards a
- * signal that the terminal has already sent to this process, so a second signal within a second is the same key press.
- */
-function firstSignal(io: Io): AbortSignal {
-  const asked = new AbortController()
-  let isInsisting = false
-  const onSignal = () => {
-    if (isInsisting) process.exit(1)
-    if (asked.signal.aborted) return
-    io.say('Herald is stopping: running requests are finished first (press Ctrl-C again to stop at once).')
-    setTimeout(() => (isInsisting = true), SAME_PRESS_MS).unref()
-    asked.abort()
-  }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
-  return asked.signal
-}

@@ -10,6 +10,7 @@ import { settings as http, loadSettings as httpLoad } from '../http/settings.ts'
 import { settings as keys } from '../keys/settings.ts'
 import { settings as limits } from '../limits/settings.ts'
 import { settings as people } from '../people/settings.ts'
+import { settings as processes } from '../processes/settings.ts'
 import { settings as httpSms } from '../providers/http/variables.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
@@ -98,6 +99,7 @@ export const settings = {
   ...webhooks,
   ...people,
   ...engine,
+  ...processes,
   ...telemetry,
   ...httpLoad,
   ...smpp,

@@ -39,9 +39,11 @@ type Options = { settings?: Record<string, string>; say?: Say; signal?: AbortSig
 const socketName = '.s.PGSQL.5432'
 const patienceMs = 300_000 // recovery replays up to max_wal_size
 
+export const EMBEDDED_CONNECTIONS = 200
+
 const defaults = {
   listen_addresses: '',
-  max_connections: '200',
+  max_connections: String(EMBEDDED_CONNECTIONS),
   shared_buffers: '128MB',
   max_wal_size: '2GB',
   timezone: 'UTC',

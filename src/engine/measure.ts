@@ -33,6 +33,7 @@ export function measureEngine(
     'Whether a provider is up; 0: its circuit breaker is open.',
     ['channel', 'provider'],
     perProvider(health => (health.isUp ? 1 : 0)),
+    'min',
   )
   metrics.gauges(
     'herald_provider_downs',

@@ -20,5 +20,6 @@ export function measureHorizon(metrics: Pick<Metrics, 'gauges'>, sql: Sql): void
       const seconds = await read()
       return seconds === null ? [] : [[{}, seconds] as const]
     },
+    'database',
   )
 }

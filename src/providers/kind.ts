@@ -38,6 +38,13 @@ export type ProviderKind<P extends Provider = Provider> = {
   greeting: string
   /** Values that doctor uses instead, so that a probe does not take the port or the binds of a running service. */
   probeValues?: ProviderValues
+  /** Keys of settings that hold for all processes of one start together. */
+  shared?: {
+    /** `least`: a process needs so many of them to keep some for urgent messages. */
+    connections?: { key: string; least: number }
+    /** Null or 0: no limit. */
+    rate?: string
+  }
   /** Throws an error that names the variables when settings contradict each other. */
   check?(values: ProviderValues): void
   create(name: string, values: ProviderValues, context: ProviderContext): P

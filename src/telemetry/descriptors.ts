@@ -36,11 +36,15 @@ const LOG_EVERY_MS = 10_000
 
 /**
  * Refuses callers before the file descriptors are used up, counts them, and logs it at once and then at most every ten seconds.
+ * `supervised`: connections are given to this process by its supervisor.
  */
-export function boundConnections(server: Server, { metrics, log }: { metrics: Metrics; log: Log }): void {
+export function boundConnections(
+  server: Server,
+  { metrics, log }: { metrics: Metrics; log: Log },
+  supervised: boolean,
+): void {
   const most = mostConnections(descriptorLimit())
   if (most === null) return
-  server.maxConnections = most
   let refused = 0
   let isQuiet = false
   const tell = () => {
@@ -50,9 +54,27 @@ export function boundConnections(server: Server, { metrics, log }: { metrics: Me
     refused = 0
     setTimeout(tell, LOG_EVERY_MS).unref()
   }
-  server.on('drop', () => {
+  const onRefused = () => {
     metrics.refusedConnections.inc()
     refused++
     if (!isQuiet) tell()
+  }
+  if (supervised) refuseOurselves(server, most, onRefused)
+  else {
+    server.maxConnections = most
+    server.on('drop', onRefused)
+  }
+}
+
+// A worker of node:cluster whose server has `maxConnections` gives the connection back, the supervisor gives it to the next worker,
+// and so on without end while all are full (Node 20).
+function refuseOurselves(server: Server, most: number, onRefused: () => void) {
+  let open = 0
+  server.on('connection', socket => {
+    open++
+    socket.once('close', () => open--)
+    if (open <= most) return
+    socket.destroy()
+    onRefused()
   })
 }

@@ -5,7 +5,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number]
 
 export type Metrics = {
+  /** For counters and histograms of other rooms. */
   registry: Registry
+  /** The page /metrics. */
+  text(): Promise<string>
+  /** The same as values, to be added to those of other processes; figures of the database only where they are asked for. */
+  values(ofDatabase: boolean): Promise<MetricValues>
   requests: Histogram<'method' | 'route' | 'status'>
   /** Requests refused by the rate limit or the daily limit. */
   limited: Counter<'limit'>
@@ -25,24 +30,37 @@ export type Metrics = {
   /** Log lines of level error: somebody should look. */
   faults: Counter
   /** A gauge whose value is read at each scrape. */
-  gauge(name: string, help: string, read: () => number): void
+  gauge(name: string, help: string, read: () => number, across?: Across): void
   /** A gauge with one value per label, and none while they are unknown. */
   gauges(
     name: string,
     help: string,
     labels: readonly string[],
     read: () => LabelledValues | Promise<LabelledValues>,
+    across?: Across,
   ): void
 }
+
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What several processes of one start say together: `database` is read from the database, and the same for all. */
+type Across = 'sum' | 'max' | 'min' | 'database'
 type LabelledValues = readonly LabelledValue[]
 
 export const OUTCOMES = ['accepted', 'rejected', 'deferred', 'uncertain'] as const
 
-export function createMetrics(channels: readonly string[]): Metrics {
+/** `process`: a label of memory, CPU time and event loop, where several processes are on one page. */
+export function createMetrics(channels: readonly string[], process?: string): Metrics {
   const registry = new Registry()
   const registers = [registry]
+  const ofDatabase = new Registry()
   // The event-loop delay is measured by a timer. Every 200 ms is enough, and keeps an idle process idle.
-  collectDefaultMetrics({ register: registry, prefix: 'herald_', eventLoopMonitoringPrecision: 200 })
+  collectDefaultMetrics({
+    register: registry,
+    prefix: 'herald_',
+    eventLoopMonitoringPrecision: 200,
+    ...(process !== undefined && { labels: { process } }),
+  })
   const limited = new Counter({
     name: 'herald_limit_refusals_total',
     help: 'Requests refused because of the rate limit or the daily limit of their service.',
@@ -55,11 +73,16 @@ export function createMetrics(channels: readonly string[]): Metrics {
     labelNames: ['channel', 'outcome'],
     registers,
   })
+  const placed = (across: Across) =>
+    across === 'database' ? { registers: [ofDatabase], aggregator: 'max' as const } : { registers, aggregator: across }
   // A counter without an increment is not exported, and an alert on it would never fire: so all start at 0.
   for (const limit of ['rate', 'daily']) limited.inc({ limit }, 0)
   for (const channel of channels) for (const outcome of OUTCOMES) sends.inc({ channel, outcome }, 0)
   return {
     registry,
+    text: async () => (await Promise.all([registry.metrics(), ofDatabase.metrics()])).join('\n'),
+    values: async withDatabase =>
+      (await Promise.all([registry, ...(withDatabase ? [ofDatabase] : [])].map(one => one.getMetricsAsJSON()))).flat(),
     requests: new Histogram({
       name: 'herald_http_request_seconds',
       help: 'Time from the first byte of a request to the last byte of its response.',
@@ -108,22 +131,18 @@ export function createMetrics(channels: readonly string[]): Metrics {
       help: 'Errors logged by the engine and by maintenance.',
       registers,
     }),
-    gauge(name, help, read) {
+    gauge(name, help, read, across = 'sum') {
       new Gauge({
-        name,
-        help,
-        registers,
+        ...{ name, help, ...placed(across) },
         collect() {
           this.set(read())
         },
       })
     },
-    gauges(name, help, labels, read) {
+    gauges(name, help, labels, read, across = 'sum') {
       new Gauge({
-        name,
-        help,
+        ...{ name, help, ...placed(across) },
         labelNames: [...labels],
-        registers,
         async collect() {
           const samples = await read()
           if (labels.length === 0) this.remove({})

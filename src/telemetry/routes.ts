@@ -71,4 +71,4 @@ export function readyAnswer(missing: string | null, isDraining: boolean, about: 
 }
 
 export const metricsPage = (metrics: Metrics) => async (_request: FastifyRequest, reply: FastifyReply) =>
-  reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+  reply.type(metrics.registry.contentType).send(await metrics.text())

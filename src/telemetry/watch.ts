@@ -12,7 +12,7 @@ export async function createWatch(
     '/metrics': async () => ({
       status: 200,
       type: metrics.registry.contentType,
-      text: await metrics.registry.metrics(),
+      text: await metrics.text(),
     }),
     '/health/live': async () => answer(200, { status: 'ok' }),
     '/health/ready': async () => {

@@ -69,14 +69,26 @@ const STATES = ['active', 'paused', 'disabled'] as const
 /** Gauges that are read from the database when they are scraped. */
 export function measureWebhooks(metrics: Pick<Metrics, 'gauges'>, sql: Sql): void {
   const read = createReading(() => figures(sql))
-  metrics.gauges('herald_webhooks', 'Webhook endpoints, by state.', ['state'], async () => {
-    const now = await read()
-    return now ? STATES.map(state => [{ state }, now[state]] as const) : []
-  })
-  metrics.gauges('herald_webhooks_failing', 'Active webhook endpoints whose last requests failed.', [], async () => {
-    const now = await read()
-    return now ? [[{}, now.failing]] : []
-  })
+  metrics.gauges(
+    'herald_webhooks',
+    'Webhook endpoints, by state.',
+    ['state'],
+    async () => {
+      const now = await read()
+      return now ? STATES.map(state => [{ state }, now[state]] as const) : []
+    },
+    'database',
+  )
+  metrics.gauges(
+    'herald_webhooks_failing',
+    'Active webhook endpoints whose last requests failed.',
+    [],
+    async () => {
+      const now = await read()
+      return now ? [[{}, now.failing]] : []
+    },
+    'database',
+  )
   metrics.gauges(
     'herald_webhook_behind_seconds',
     'Age of the oldest event that an active webhook endpoint has not been sent.',
@@ -85,5 +97,6 @@ export function measureWebhooks(metrics: Pick<Metrics, 'gauges'>, sql: Sql): voi
       const now = await read()
       return now ? [[{}, now.behind_seconds]] : []
     },
+    'database',
   )
 }

@@ -171,7 +171,14 @@ describe('the sample', () => {
   test.skipIf(!hasScript)('on a terminal shows every key', async () => {
     const { PATH = '', HOME = '', TMPDIR } = process.env
     const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
-    const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_DATA: newData() }
+    const env = {
+      PATH,
+      HOME,
+      ...(TMPDIR && { TMPDIR }),
+      HERALD_PORT: '0',
+      HERALD_PROCESSES: '1',
+      HERALD_DATA: newData(),
+    }
     const child = spawn('script', argv, { env, stdio: ['pipe', 'pipe', 'inherit'] })
     let out = ''
     child.stdout.on('data', text => {

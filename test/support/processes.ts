@@ -46,6 +46,7 @@ export function processes(
     HERALD_SECRET: secret,
     HERALD_DATA: data,
     HERALD_PORT: '0',
+    HERALD_PROCESSES: '1',
     HERALD_LOG_LEVEL: 'error',
     HERALD_DATABASE_CONNECTIONS: '4',
     ...more,

@@ -68,7 +68,11 @@ export function programs() {
     const { PATH = '', HOME = '', TMPDIR } = process.env
     const { name: _, ...settings } = env
     const child = spawn(process.execPath, ['bin/herald.js', ...argv], {
-      env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', ...settings },
+      // One process, whatever the machine: several are the subject of test/processes.test.ts.
+      env: {
+        ...{ PATH, HOME, ...(TMPDIR && { TMPDIR }) },
+        ...{ HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', HERALD_PROCESSES: '1', ...settings },
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // a process group of its own, so that a test can press Ctrl-C in it
     })

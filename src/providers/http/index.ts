@@ -13,6 +13,7 @@ export const http: ProviderKind<TextProvider> = {
   role: 'send',
   hasWebhook: true,
   greeting: 'can be reached; only a message would show whether its login is right',
+  shared: { rate: 'httpSmsPerSecond' },
   check: httpSmsSettings,
   create: (name, values: HttpSmsConfig, { world }) =>
     createHttpSms(needed(httpSmsSettings(values), name, http), world, name),

@@ -13,6 +13,7 @@ export const ses: ProviderKind<EmailProvider> = {
   hasWebhook: true,
   greeting: 'takes the connection and the login',
   probeValues: { dkimKey: null },
+  shared: { connections: { key: 'sesConnections', least: 2 }, rate: 'sesPerSecond' },
   check: checkSes,
   create: (name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world }) =>
     createSes(needed(sesSettings({ ...values, sendingDomain }), name, ses), world, name),

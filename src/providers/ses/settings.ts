@@ -35,7 +35,7 @@ export const settings = {
     'HERALD_SES_CONNECTIONS',
     whole(1, 200),
     20,
-    'Connections of one process to Amazon SES; a quarter of them is reserved for urgent messages.',
+    'Connections of one `herald start` to Amazon SES; a quarter of them is reserved for urgent messages.',
   ),
   sesPerSecond: setting<number | null>(
     'HERALD_SES_PER_SECOND',

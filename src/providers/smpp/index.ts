@@ -14,6 +14,7 @@ export const smpp: ProviderKind<TextProvider> = {
   hasWebhook: false,
   greeting: 'takes a bind',
   probeValues: { smppBinds: 1 },
+  shared: { connections: { key: 'smppBinds', least: 1 }, rate: 'smppPerSecond' },
   check: smppSettings,
   create: (name, values: SmppConfig, { world }) => createSmpp(needed(smppSettings(values), name, smpp), world, name),
 }

@@ -22,7 +22,7 @@ export const settings = {
   smppSystemType: setting('HERALD_SMPP_SYSTEM_TYPE', text, '', 'The system_type of the bind, if the SMSC wants one.', {
     shown: 'none',
   }),
-  smppBinds: setting('HERALD_SMPP_BINDS', whole(1, 20), 1, 'Binds of each process to the SMSC.'),
+  smppBinds: setting('HERALD_SMPP_BINDS', whole(1, 20), 1, 'Binds of one `herald start` to the SMSC.'),
   smppWindow: setting(
     'HERALD_SMPP_WINDOW',
     whole(1, 1_000),
@@ -33,7 +33,7 @@ export const settings = {
     'HERALD_SMPP_PER_SECOND',
     whole(0, 100_000),
     0,
-    'Parts per second the SMSC allows each process; 0: no limit.',
+    'Parts per second the SMSC allows one `herald start`; 0: no limit.',
   ),
   smppSender: setting<string | null>(
     'HERALD_SMPP_SENDER',

@@ -64,7 +64,7 @@ export const settings = {
     'HERALD_SMTP_CONNECTIONS',
     whole(1, 200),
     20,
-    'Connections of one process to the mail server; a quarter of them is reserved for urgent messages.',
+    'Connections of one `herald start` to the mail server; a quarter of them is reserved for urgent messages.',
   ),
   smtpReplySeconds: setting(
     'HERALD_SMTP_REPLY_SECONDS',

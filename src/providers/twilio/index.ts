@@ -12,6 +12,7 @@ export const twilio: ProviderKind<TextProvider> = {
   role: 'send',
   hasWebhook: true,
   greeting: 'knows the account',
+  shared: { rate: 'twilioPerSecond' },
   check: (values: Omit<TwilioConfig, 'baseUrl'>) => twilioSettings({ ...values, baseUrl: null }),
   create: (name, values: Omit<TwilioConfig, 'baseUrl'>, { baseUrl, world }) =>
     createTwilio(needed(twilioSettings({ ...values, baseUrl }, name), name, twilio), world, name),

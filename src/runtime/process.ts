@@ -1,0 +1,50 @@
+// What concerns a process as a whole: signals, a start that is interrupted, the garbage collector.
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+
+const FEW_CORES = 2
+const SAME_PRESS_MS = 1_000
+const ABORT_TIMEOUT_MS = 5_000
+
+/**
+ * The first signal starts a graceful shutdown, also during the start; a second one ends the process at once. `npm start` forwards a
+ * signal that the terminal has already sent to this process, so a second signal within a second is the same key press.
+ */
+export function firstSignal(onFirst: () => void = () => {}): AbortSignal {
+  const asked = new AbortController()
+  let isInsisting = false
+  const onSignal = () => {
+    if (isInsisting) process.exit(1)
+    if (asked.signal.aborted) return
+    onFirst()
+    setTimeout(() => (isInsisting = true), SAME_PRESS_MS).unref()
+    asked.abort()
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return asked.signal
+}
+
+/** Undefined: the signal aborted during the start, and everything was stopped again. */
+export async function unlessAborted<T>(signal: AbortSignal, begin: () => Promise<T>): Promise<T | undefined> {
+  const starting = begin()
+  try {
+    return await Promise.race([starting, abortTimeout(signal)])
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+/** An aborted start ends at its next step. If that step waits, for example for a database lock, this rejects after a timeout. */
+async function abortTimeout(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort')
+  await new Promise(resume => setTimeout(resume, ABORT_TIMEOUT_MS).unref())
+  throw new Error('The start was aborted but did not end in time.')
+}
+
+/** On a machine with few cores, the parallel garbage collector of V8 takes CPU time from the database. */
+export function limitGarbageCollector() {
+  if (availableParallelism() <= FEW_CORES) setFlagsFromString('--no-parallel-scavenge')
+}
