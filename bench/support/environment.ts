@@ -218,7 +218,7 @@ function addressOf(child: ChildProcess): Promise<string> {
   })
 }
 
-const EMAIL = `# Your appointment
+export const EMAIL = `# Your appointment
 
 Hello ((name)),
 

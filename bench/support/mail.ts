@@ -97,8 +97,9 @@ export type OwnMail = Mail & {
   codes: Map<string, number>
 }
 
-export function startOwnMail(host = LOOPBACK): Promise<OwnMail> {
-  const child = forkModule(import.meta.url, [host])
+/** `chunking`: it offers CHUNKING (RFC 3030), as Postfix and Exim do, and smtp-sink does not. */
+export function startOwnMail(host = LOOPBACK, { chunking = false } = {}): Promise<OwnMail> {
+  const child = forkModule(import.meta.url, [host, chunking ? 'chunking' : ''])
   const codes = new Map<string, number>()
   let count = 0
   let before = 0
@@ -123,8 +124,8 @@ export function startOwnMail(host = LOOPBACK): Promise<OwnMail> {
   })
 }
 
-// A minimal SMTP server (RFC 5321, with PIPELINING of RFC 2920).
-function serve(host: string) {
+// A minimal SMTP server (RFC 5321, with PIPELINING of RFC 2920 and CHUNKING of RFC 3030).
+function serve(host: string, chunking: boolean) {
   let messages = 0
   let codes: [string, number][] = []
   let result = 0
@@ -138,7 +139,14 @@ function serve(host: string) {
   const server = net.createServer(socket => {
     let rest: Buffer = Buffer.alloc(0)
     let inData = false
+    /** Octets that are still to come after BDAT; null: none. */
+    let chunk: number | null = null
     let code: string | undefined
+    const taken = () => {
+      messages++
+      if (code) codes.push([code, now()])
+      code = undefined
+    }
     socket.setNoDelay(true)
     socket.on('error', () => socket.destroy())
     socket.write('220 sink ESMTP\r\n')
@@ -146,15 +154,20 @@ function serve(host: string) {
       rest = rest.length === 0 ? data : Buffer.concat([rest, data])
       let answer = ''
       for (;;) {
+        if (chunk !== null) {
+          if (rest.length < chunk) break
+          rest = rest.subarray(chunk)
+          chunk = null
+          taken()
+          answer += '250 OK\r\n'
+        }
         const end = rest.indexOf(inData ? '\r\n.\r\n' : '\r\n')
         if (end < 0) break
         const line = inData ? '' : rest.toString('latin1', 0, end)
         rest = rest.subarray(end + (inData ? 5 : 2))
         if (inData) {
           inData = false
-          messages++
-          if (code) codes.push([code, now()])
-          code = undefined
+          taken()
           answer += '250 OK\r\n'
         } else if (line.startsWith('RCPT')) {
           code = /<code\.([^@]+)@/.exec(line)?.[1]
@@ -162,7 +175,9 @@ function serve(host: string) {
         } else if (line === 'DATA') {
           inData = true
           answer += '354 go on\r\n'
-        } else if (line.startsWith('EHLO')) answer += '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n'
+        } else if (line.startsWith('BDAT ')) chunk = Number.parseInt(line.slice(5), 10)
+        else if (line.startsWith('EHLO'))
+          answer += `250-sink\r\n250-PIPELINING\r\n${chunking ? '250-CHUNKING\r\n' : ''}250 8BITMIME\r\n`
         else answer += line === 'QUIT' ? '221 bye\r\n' : '250 OK\r\n'
       }
       if (answer !== '') socket.write(answer)
@@ -209,4 +224,4 @@ function sendBare(port: number, messages: number): Promise<void> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === '--child')
-  serve(process.argv[3] ?? LOOPBACK)
+  serve(process.argv[3] ?? LOOPBACK, process.argv[4] === 'chunking')

@@ -10,7 +10,7 @@ import { readExtensions } from '../../src/providers/smtp/client/extensions.ts'
 import { createReplyReader, LONGEST_REPLY, MOST_LINES } from '../../src/providers/smtp/client/reply.ts'
 import { addressesOf } from '../../src/providers/smtp/client/resolve.ts'
 import { afterReply, begin, broken } from '../../src/providers/smtp/client/transaction.ts'
-import { open, type Session } from '../../src/providers/smtp/session.ts'
+import { type Mail, open, type SentMail, type Session } from '../../src/providers/smtp/session.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { dnsServer } from '../support/dns-server.ts'
 import { type Scene, scene, scriptedServer, smtpServer } from '../support/smtp-server.ts'
@@ -22,12 +22,13 @@ afterEach(async () => {
 })
 
 const neverGivesUp = new AbortController().signal
+const options = { onClosed: () => {}, mayChunk: () => true }
 const fast = { connectSeconds: 0.5, replySeconds: 0.5 }
 
 async function opened(play: Scene, changes: Parameters<typeof relay>[1] = {}) {
   const server = await scriptedServer(play)
   ends.push(server.stop)
-  const result = await open(relay(server.port, { ...fast, ...changes }), () => {}, neverGivesUp)
+  const result = await open(relay(server.port, { ...fast, ...changes }), options, neverGivesUp)
   if (result.ok) ends.push(result.session.destroy)
   return { server, result }
 }
@@ -41,6 +42,11 @@ async function sessionWith(play: Scene): Promise<{ session: Session; wire(): str
 const piped = '250-test\r\n250-PIPELINING\r\n250 SIZE 1000000'
 const envelope = { from: 'a@herald.example', to: 'jo@example.net', utf8: false }
 const DATA = 'Subject: x\r\n\r\nHello\r\n'
+const mail: Mail = { envelope, data: DATA }
+const mailTo = (to: string): Mail => ({ envelope: { ...envelope, to }, data: DATA })
+
+const transact = (session: Session, given: Mail, onEnd = () => {}) =>
+  new Promise<SentMail>(onSent => session.transact(given, { onEnd, onSent }))
 
 describe('replies', () => {
   const read = (...chunks: string[]) => {
@@ -125,6 +131,7 @@ describe('extensions', () => {
       '250-mx at your service\n250-SIZE 35882577\n250-8bitmime\n250-PIPELINING \n250-AUTH PLAIN login\n250 SMTPUTF8'
     expect(readExtensions(ehlo)).toEqual({
       pipelining: true,
+      chunking: false,
       startTls: false,
       eightBitMime: true,
       utf8: true,
@@ -188,14 +195,15 @@ describe('authentication', () => {
 
 describe('a message', () => {
   const plain = readExtensions('250 test')
+  const first = { isReset: false, isChunk: false }
 
   test('commands and stages, with and without a reset', () => {
-    expect(begin(envelope, 10, plain, false)).toMatchObject({
+    expect(begin(envelope, 10, plain, first)).toMatchObject({
       commands: ['MAIL FROM:<a@herald.example>', 'RCPT TO:<jo@example.net>', 'DATA'],
       stages: ['mail', 'rcpt', 'data'],
     })
     const able = readExtensions('250-test\n250-SIZE\n250-DSN\n250-8BITMIME\n250 SMTPUTF8')
-    expect(begin({ ...envelope, utf8: true }, 10, able, true).commands).toEqual([
+    expect(begin({ ...envelope, utf8: true }, 10, able, { isReset: true, isChunk: false }).commands).toEqual([
       'RSET',
       'MAIL FROM:<a@herald.example> SIZE=10 SMTPUTF8 BODY=8BITMIME RET=HDRS',
       'RCPT TO:<jo@example.net>',
@@ -205,7 +213,7 @@ describe('a message', () => {
 
   test('what each reply leads to', () => {
     const steps = (isPipelined: boolean, ...replies: string[]) => {
-      const transaction = begin(envelope, 10, plain, false)
+      const transaction = begin(envelope, 10, plain, first)
       return replies.map(reply => afterReply(transaction, reply, isPipelined))
     }
     expect(steps(false, '250', '250', '354 go', '250 ok')).toEqual(['command', 'command', 'data', 'accepted'])
@@ -219,13 +227,28 @@ describe('a message', () => {
     expect(steps(false, '354 go')).toEqual(['refused-closing'])
   })
 
+  test('what each reply leads to when the content was sent with the envelope', () => {
+    const steps = (...replies: string[]) => {
+      const transaction = begin(envelope, 10, plain, { isReset: false, isChunk: true })
+      expect(transaction.commands.at(-1)).toBe('BDAT 10 LAST')
+      return replies.map(reply => afterReply(transaction, reply, true))
+    }
+    expect(steps('250', '250', '250 ok')).toEqual(['wait', 'wait', 'accepted'])
+    expect(steps('250', '550 no', '503 no')).toEqual(['wait', 'wait', 'refused'])
+    expect(steps('250', '250', '552 no')).toEqual(['wait', 'wait', 'refused'])
+    expect(steps('250', '550 no', '250 ok')).toEqual(['wait', 'wait', 'untrusted'])
+    expect(steps('250', '250', '502 what')).toEqual(['wait', 'wait', 'refused-closing'])
+    expect(steps('250', '421 bye')).toEqual(['wait', 'refused-closing'])
+  })
+
   test('where it stood when the connection broke', () => {
-    const transaction = begin(envelope, 10, plain, true)
+    const transaction = begin(envelope, 10, plain, { isReset: true, isChunk: false })
     expect(broken(transaction, null, 'p')).toEqual({ stage: 'mail', reply: null, problem: 'p' })
     for (const reply of ['250', '250']) afterReply(transaction, reply, true)
     expect(broken(transaction, null, 'p')).toMatchObject({ stage: 'rcpt' })
     transaction.isEnded = true
     expect(broken(transaction, '421 x', 'p')).toEqual({ stage: 'end', reply: '421 x', problem: 'p', ended: true })
+    expect(broken(transaction, null, 'p', true)).toEqual({ stage: 'rcpt', reply: null, problem: 'p' })
   })
 
   test.each(['a@b\r\nDATA', 'a@b\n', 'a@b\r', 'a@b\0', 'a@b>', '<a@b', 'a b@c', 'a@b\x7f', 'a\t@b'])(
@@ -235,9 +258,9 @@ describe('a message', () => {
       expect(unfit({ ...envelope, from: address }, 10, plain)).toBe('An address cannot be put into SMTP')
       const { session, wire } = await sessionWith(scene({}))
       const before = wire()
-      expect(await session.transact({ ...envelope, to: address }, DATA)).toMatchObject({ fault: { refused: true } })
+      expect(await transact(session, mailTo(address))).toMatchObject({ fault: { refused: true } })
       expect(wire()).toBe(before)
-      expect((await session.transact(envelope, DATA)).ok).toBe(true)
+      expect((await transact(session, mail)).ok).toBe(true)
     },
   )
 })
@@ -323,20 +346,20 @@ describe('a connection', () => {
     const server = await scriptedServer(scene({ hangAt: 'greeting' }))
     ends.push(server.stop)
     const giveUp = new AbortController()
-    const result = open(relay(server.port), () => {}, giveUp.signal)
+    const result = open(relay(server.port), options, giveUp.signal)
     await expect.poll(() => server.state.connections).toBe(1)
     giveUp.abort()
     expect(await result).toMatchObject({ ok: false, fault: { problem: 'The provider is being stopped' } })
-    expect(await open(relay(server.port), () => {}, giveUp.signal)).toMatchObject({ ok: false })
+    expect(await open(relay(server.port), options, giveUp.signal)).toMatchObject({ ok: false })
     expect(server.state.connections).toBe(1)
   })
 
   test('a name that does not exist, a port where nobody listens', async () => {
-    const nowhere = await open(relay(25, { host: 'no-such-host.invalid' }), () => {}, neverGivesUp)
+    const nowhere = await open(relay(25, { host: 'no-such-host.invalid' }), options, neverGivesUp)
     expect(nowhere).toMatchObject({ ok: false, fault: { stage: 'open', reply: null } })
     const server = await scriptedServer(scene({}))
     await server.stop()
-    const closed = await open(relay(server.port), () => {}, neverGivesUp)
+    const closed = await open(relay(server.port), options, neverGivesUp)
     expect(closed).toMatchObject({ ok: false, fault: { problem: 'No connection to the provider' } })
   })
 
@@ -353,7 +376,7 @@ describe('a connection', () => {
       setTimeout(() => socket.end('421 4.4.2 idle\r\n'), 20)
     })
     await expect.poll(session.isOpen).toBe(false)
-    expect(await session.transact(envelope, DATA)).toMatchObject({ ok: false, fault: { stage: 'mail', reply: null } })
+    expect(await transact(session, mail)).toMatchObject({ ok: false, fault: { stage: 'mail', reply: null } })
   })
 
   test('a server that closes after DATA: the message may have been taken or not, by when it closed', async () => {
@@ -374,12 +397,12 @@ describe('a connection', () => {
         socket.end()
       }
     const before = await sessionWith(closing(false))
-    expect(await before.session.transact(envelope, DATA)).toEqual({
+    expect(await transact(before.session, mail)).toEqual({
       ok: false,
       fault: { stage: 'data', reply: null, problem: 'The provider closed the connection' },
     })
     const after = await sessionWith(closing(true))
-    expect(await after.session.transact(envelope, DATA)).toEqual({
+    expect(await transact(after.session, mail)).toEqual({
       ok: false,
       fault: { stage: 'end', reply: null, problem: 'The provider closed the connection', ended: true },
     })
@@ -392,16 +415,16 @@ describe('a connection', () => {
       return scene({ ehlo: piped })(peer)
     })
     let second: Promise<unknown> = Promise.resolve()
-    const first = session.transact(envelope, DATA, () => {
-      second = session.transact({ ...envelope, to: 'b@example.net' }, DATA)
+    const first = transact(session, mail, () => {
+      second = transact(session, mailTo('b@example.net'))
     })
     expect(await first).toMatchObject({ ok: true })
     expect(await second).toMatchObject({ ok: true })
-    const mail = (to: string) => `MAIL FROM:<a@herald.example> SIZE=${DATA.length}\r\nRCPT TO:<${to}>\r\nDATA\r\n`
+    const commands = (to: string) => `MAIL FROM:<a@herald.example> SIZE=${DATA.length}\r\nRCPT TO:<${to}>\r\nDATA\r\n`
     expect(packets).toEqual([
       'EHLO herald.example\r\n',
-      mail('jo@example.net'),
-      `${DATA}.\r\nRSET\r\n${mail('b@example.net')}`,
+      commands('jo@example.net'),
+      `${DATA}.\r\nRSET\r\n${commands('b@example.net')}`,
       `${DATA}.\r\n`,
     ])
   })
@@ -409,7 +432,7 @@ describe('a connection', () => {
   test('QUIT waits for its reply, and nothing begins after it', async () => {
     const { session, wire } = await sessionWith(scene({}))
     session.quit()
-    expect(await session.transact(envelope, DATA)).toMatchObject({ ok: false, fault: { stage: 'mail' } })
+    expect(await transact(session, mail)).toMatchObject({ ok: false, fault: { stage: 'mail' } })
     await expect.poll(session.isOpen).toBe(false)
     expect(wire()).toBe('EHLO herald.example\r\nQUIT\r\n')
   })
@@ -446,10 +469,10 @@ describe('TLS', () => {
   withTls('what the server said before TLS is forgotten', async () => {
     const server = await smtpServer({ key, cert: certificate, authOptional: true })
     ends.push(server.stop)
-    const result = await open(relay(server.port, strict), () => {}, neverGivesUp)
+    const result = await open(relay(server.port, strict), options, neverGivesUp)
     if (!result.ok) throw new Error(result.fault.problem)
     ends.push(result.session.destroy)
-    expect((await result.session.transact(envelope, DATA)).ok).toBe(true)
+    expect((await transact(result.session, mail)).ok).toBe(true)
     expect(server.letters[0]?.secure).toBe(true)
   })
 
@@ -476,7 +499,7 @@ describe('TLS', () => {
     const server = await smtpServer({ key, cert: certificate, secure: true })
     ends.push(server.stop)
     const attempt = (changes: Parameters<typeof relay>[1]) =>
-      open(relay(server.port, { ...strict, implicitTls: true, ...changes }), () => {}, neverGivesUp)
+      open(relay(server.port, { ...strict, implicitTls: true, ...changes }), options, neverGivesUp)
     const problem = { ok: false, fault: { stage: 'open', reply: null, problem: 'No TLS connection to the provider' } }
     // 127.0.0.1 is in the certificate, 127.0.0.2 and 0.0.0.0 are not.
     expect(await attempt({ host: '0.0.0.0' })).toEqual(problem)
@@ -494,7 +517,7 @@ describe('TLS', () => {
     await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
     ends.push(() => void server.close())
     const { port } = server.address() as AddressInfo
-    const result = await open(relay(port, { ...strict, implicitTls: true }), () => {}, neverGivesUp)
+    const result = await open(relay(port, { ...strict, implicitTls: true }), options, neverGivesUp)
     expect(result).toMatchObject({ ok: false, fault: { problem: 'No TLS connection to the provider' } })
   })
 

@@ -1,7 +1,7 @@
 // reliability 2.6: the outcome of every fault of a mail server. Never a throw, never a crash, never a false "sent".
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Outcome } from '../../src/providers/port.ts'
+import type { EmailProvider, Outcome } from '../../src/providers/port.ts'
 import { outcomeOf } from '../../src/providers/smtp/replies.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { smtpSettings } from '../../src/providers/smtp/settings.ts'
@@ -25,6 +25,7 @@ async function against(play: Scene, changes: Parameters<typeof smtpSettingsFor>[
 }
 
 const piped = '250-test\r\n250-PIPELINING\r\n250 SIZE 1000000'
+const chunked = `${piped}\r\n250 CHUNKING`.replace('250 SIZE', '250-SIZE')
 const down = { kind: 'deferred', detail: expect.any(String), down: true } as const
 const uncertain = { kind: 'deferred', detail: expect.any(String), uncertain: true } as const
 const deferred = (detail: string) => ({ kind: 'deferred', detail })
@@ -112,13 +113,25 @@ const cases: [string, Replies, object][] = [
   ['a greeting of 1 MB', { greeting: `220 ${'x'.repeat(1_000_000)}` }, down],
 ]
 
+/** With CHUNKING the content has been sent whole before there is any reply. */
+const UNCERTAIN_CHUNKED: ReadonlySet<string> = new Set([
+  'reset at MAIL',
+  'reset at DATA',
+  'silence at MAIL',
+  'garbage at RCPT',
+  'a reply line of 1 MB',
+  'a reply that never ends',
+])
+
 describe.each([
   ['one command at a time', undefined],
   ['with PIPELINING', piped],
+  ['with PIPELINING and CHUNKING', chunked],
 ])('%s', (_, ehlo) => {
-  test.each(cases)('%s', async (_, replies, expected) => {
+  test.each(cases)('%s', async (name, replies, expected) => {
     const { provider } = await against(scene({ ...(ehlo && { ehlo }), ...replies }))
-    expect(await provider.send(message())).toEqual(expected)
+    const isUncertain = ehlo === chunked && UNCERTAIN_CHUNKED.has(name)
+    expect(await provider.send(message())).toEqual(isUncertain ? uncertain : expected)
   })
 
   test('after a refusal the same connection sends the next message', async () => {
@@ -300,6 +313,177 @@ describe('where the server offers PIPELINING, the next envelope is sent with the
     expect((await patient.send(to('code'), true)).kind).toBe('accepted')
     release()
     for (const outcome of await Promise.all(ordinary)) expect(outcome.kind).toBe('accepted')
+  })
+})
+
+describe('where the server offers CHUNKING too, several messages are in flight with their content', () => {
+  const to = (name: string) => message({ to: `${name}@example.net` })
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const all = (provider: Pick<EmailProvider, 'send'>, some = names) =>
+    Promise.all(some.map(name => provider.send(to(name))))
+
+  /** The first connection gets this answer when its first four messages have arrived; everything later succeeds. */
+  function firstFour(answer: (peer: Parameters<Scene>[0]) => void | Promise<void>): Scene {
+    let isFirst = true
+    return async peer => {
+      const goesWell = scene({ ehlo: chunked })
+      if (!isFirst) return goesWell(peer)
+      isFirst = false
+      peer.say('220 test\r\n')
+      await peer.hear()
+      peer.say(`${chunked}\r\n`)
+      for (let n = 0; n < 4; n++) {
+        for (let line = await peer.hear(); line !== null; line = await peer.hear())
+          if (line.startsWith('BDAT')) {
+            await peer.octets(Number(line.split(' ')[1]))
+            break
+          }
+      }
+      await answer(peer)
+      await goesWell({ ...peer, say: text => text.startsWith('220') || peer.say(text) })
+    }
+  }
+  const OK = '250 ok\r\n'
+  /** The replies to the first message, and to those behind it, which begin with RSET. */
+  const [first, next] = [OK.repeat(3), OK.repeat(4)]
+  const gone = ({ socket }: Parameters<Scene>[0]) => new Promise<void>(closed => socket.once('close', () => closed()))
+  const accepted = { kind: 'accepted', ref: expect.any(String) }
+  const timesSent = (wire: string) => names.map(name => wire.match(new RegExp(`^To: ${name}@`, 'gm'))?.length ?? 0)
+
+  test('in one write, without waiting for a reply', async () => {
+    const packets: string[] = []
+    const { server, provider } = await against(peer => {
+      peer.socket.on('data', chunk => packets.push(chunk.toString('latin1')))
+      return firstFour(({ say }) => say(first + next.repeat(3)))(peer)
+    })
+    expect(await all(provider)).toEqual(names.map(() => accepted))
+    expect(server.state.connections).toBe(1)
+    expect(timesSent(packets[1] ?? '')).toEqual([1, 1, 1, 1, 0])
+    expect(server.state.wire).not.toContain('DATA')
+    const [, size, content] = /BDAT (\d+) LAST\r\n([\s\S]*?)RSET\r\n/.exec(server.state.wire) ?? []
+    expect(content).toHaveLength(Number(size))
+  })
+
+  test('lines that begin with a dot stay as they are', async () => {
+    const { server, provider } = await against(scene({ ehlo: chunked }))
+    expect(await provider.send(message({ text: 'x\n.\n..y\n' }))).toEqual(accepted)
+    expect(server.state.wire).toContain('\r\nx\r\n.\r\n..y\r\n')
+  })
+
+  test('a refusal of one message does not affect the others', async () => {
+    const { server, provider } = await against(
+      firstFour(({ say }) =>
+        say(`${first}${OK}${OK}550 5.1.1 no\r\n503 5.5.1 no recipients\r\n${OK}${OK}${OK}552 5.3.4 too big\r\n${next}`),
+      ),
+    )
+    expect(await all(provider)).toEqual([
+      accepted,
+      noSuchAddress('550 5.1.1 no'),
+      tooLarge('552 5.3.4 too big'),
+      accepted,
+      accepted,
+    ])
+    expect(server.state.connections).toBe(1)
+    expect(timesSent(server.state.wire)).toEqual([1, 1, 1, 1, 1])
+  })
+
+  test.each<[string, string, object[]]>([
+    ['before any reply', '', [uncertain, uncertain, uncertain, uncertain]],
+    ['after the first message', first, [accepted, uncertain, uncertain, uncertain]],
+    ['after two recipients', first + OK.repeat(3), [accepted, uncertain, uncertain, uncertain]],
+    [
+      'after a refused recipient',
+      `${first}${OK}${OK}550 5.1.1 no\r\n`,
+      [accepted, noSuchAddress('550 5.1.1 no'), uncertain, uncertain],
+    ],
+    ['after all but the last reply', first + next.repeat(2), [accepted, accepted, accepted, uncertain]],
+  ])('a connection that breaks %s: uncertain is what has no reply', async (_, replies, expected) => {
+    const { server, provider } = await against(
+      firstFour(async peer => {
+        if (replies !== '') await new Promise<void>(written => void peer.socket.write(replies, () => written()))
+        peer.socket.end()
+        await gone(peer)
+      }),
+    )
+    expect(await all(provider, names.slice(0, 4))).toEqual(expected)
+    expect(await provider.send(to('e'))).toEqual(accepted)
+    expect(timesSent(server.state.wire)).toEqual([1, 1, 1, 1, 1])
+    expect(server.state.connections).toBe(2)
+  })
+
+  test('a server that closes with 421 has not read what came after: it goes another way, and nothing is uncertain', async () => {
+    const { server, provider } = await against(
+      firstFour(async peer => {
+        peer.socket.end(`${first}${OK}${OK}${OK}421 4.3.2 closing\r\n`)
+        await gone(peer)
+      }),
+    )
+    expect(await all(provider)).toEqual([accepted, deferred('421 4.3.2 closing'), accepted, accepted, accepted])
+    expect(server.state.connections).toBe(2)
+    expect(timesSent(server.state.wire)).toEqual([1, 1, 2, 2, 1])
+  })
+
+  test('content accepted although the recipient was refused: the connection is closed', async () => {
+    const { server, provider } = await against(
+      firstFour(async peer => {
+        peer.say(`${OK}550 5.1.1 no\r\n${OK}`)
+        await gone(peer)
+      }),
+    )
+    const outcomes = await all(provider)
+    expect(outcomes[0]).toEqual(noSuchAddress('550 5.1.1 no'))
+    expect(server.state.connections).toBe(2)
+  })
+
+  test('a message whose content is not sent whole is certainly not sent', async () => {
+    const { provider } = await against(async ({ say, hear, octets, socket }) => {
+      say('220 test\r\n')
+      await hear()
+      say('250-test\r\n250-PIPELINING\r\n250 CHUNKING\r\n')
+      for (const reply of ['250 ok', '250 ok', '354 go on']) {
+        await hear()
+        say(`${reply}\r\n`)
+      }
+      await octets(1_000)
+      socket.resetAndDestroy()
+    })
+    // More than the buffers of a socket hold.
+    const content = Buffer.alloc(20_000_000)
+    const attachments = [{ filename: 'a.bin', mediaType: 'application/octet-stream', content }]
+    expect(await provider.send(message({ attachments }))).toEqual(down)
+  })
+
+  test('a server that offers BDAT and does not know it gets the message again with DATA', async () => {
+    const { server, provider } = await against(async peer => {
+      let isUnknown = false
+      const hear = async () => {
+        const line = await peer.hear()
+        isUnknown = line?.startsWith('BDAT') ?? false
+        return isUnknown ? 'NOOP' : line
+      }
+      const say = (text: string) => peer.say(isUnknown ? '502 5.5.2 unknown command\r\n' : text)
+      await scene({ ehlo: chunked })({ ...peer, hear, say })
+    })
+    expect(await provider.send(message())).toEqual(accepted)
+    expect(await provider.send(message())).toEqual(accepted)
+    expect(server.state.wire.match(/^BDAT/gm)).toHaveLength(1)
+    expect(server.state.wire.match(/^DATA/gm)).toHaveLength(2)
+  })
+
+  test('a server that falls silent after BDAT gets DATA from then on', async () => {
+    const { server, provider } = await against(firstFour(gone))
+    expect((await all(provider)).slice(0, 4)).toEqual([uncertain, uncertain, uncertain, uncertain])
+    expect(await provider.send(to('next'))).toEqual(accepted)
+    expect(server.state.wire.match(/^BDAT/gm)).toHaveLength(4)
+  })
+
+  test('over a connection that was idle, the envelope goes first', async () => {
+    const { server, provider } = await against(scene({ ehlo: chunked }))
+    expect(await provider.send(to('a'))).toEqual(accepted)
+    await new Promise(resume => setTimeout(resume, 1_100)) // a second counts as idle
+    expect(await provider.send(to('b'))).toEqual(accepted)
+    expect(server.state.wire.match(/^(BDAT|DATA)/gm)).toEqual(['BDAT', 'DATA'])
+    expect(server.state.connections).toBe(1)
   })
 })
 

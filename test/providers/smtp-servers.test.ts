@@ -31,10 +31,10 @@ const AT = Date.UTC(2026, 10, 16)
 const PATIENT = { connectSeconds: 10, replySeconds: 20 }
 
 describe.skipIf(!certificate).each([
-  { name: 'Postfix', start: startPostfix, hasTls: true },
-  { name: 'Exim', start: startExim, hasTls: true },
-  { name: 'OpenSMTPD', start: startOpenSmtpd, hasTls: false },
-])('$name', ({ name, start, hasTls }) => {
+  { name: 'Postfix', start: startPostfix, hasTls: true, hasChunks: true },
+  { name: 'Exim', start: startExim, hasTls: true, hasChunks: true },
+  { name: 'OpenSMTPD', start: startOpenSmtpd, hasTls: false, hasChunks: false },
+])('$name', ({ name, start, hasTls, hasChunks }) => {
   if (certificate && !hasTls) console.warn(`SKIPPED: TLS and AUTH of ${name}, which Debian's package cannot do`)
   const withTls = test.skipIf(!hasTls)
   let server: MailServer
@@ -126,14 +126,44 @@ describe.skipIf(!certificate).each([
     await arrived(small)
   })
 
-  /** A way to the server that leaves SIZE out of its reply to EHLO. */
-  async function withoutSize(port: number): Promise<number> {
+  test.skipIf(!hasChunks)('envelopes and content in one write, several at once, and some are refused', async () => {
+    let wire = ''
+    const provider = sender(
+      await proxied(server.port, {
+        onSent: octets => {
+          wire += octets
+        },
+      }),
+    )
+    const sent = Array.from({ length: 12 }, (_, n) =>
+      message({ to: n % 5 === 3 ? 'nobody@example.net' : 'jo@example.net', text: `.\n..\nnumber ${n}\n.\n` }),
+    )
+    const outcomes = await Promise.all(sent.map(one => provider.send(one)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(
+      sent.map(one => (one.to === 'jo@example.net' ? 'accepted' : 'rejected')),
+    )
+    for (const one of sent) if (one.to === 'jo@example.net') await arrived(one)
+    expect(wire.match(/^BDAT \d+ LAST\r$/gm)).toHaveLength(12)
+    expect(wire.match(/^EHLO /gm)).toHaveLength(1)
+  })
+
+  const withoutSize = (port: number) => proxied(port, { changed: octets => octets.replace(/^250-SIZE.*\r\n/m, '') })
+
+  /** A way to the server that sees what is sent, and may change what the server says. */
+  async function proxied(
+    port: number,
+    {
+      onSent = () => {},
+      changed = octets => octets,
+    }: { onSent?(octets: string): void; changed?(octets: string): string },
+  ): Promise<number> {
     const sockets = new Set<Socket>()
     const proxy = createServer(client => {
       const inner = connect(port, '127.0.0.1')
       for (const socket of [client, inner]) sockets.add(socket.on('error', () => {}))
+      client.on('data', chunk => onSent(chunk.toString('latin1')))
       client.pipe(inner)
-      inner.on('data', chunk => client.write(chunk.toString('latin1').replace(/^250-SIZE.*\r\n/m, ''), 'latin1'))
+      inner.on('data', chunk => client.write(changed(chunk.toString('latin1')), 'latin1'))
       inner.on('close', () => client.destroy())
     })
     await new Promise<void>(ready => {

@@ -100,6 +100,8 @@ export type Scene = (peer: {
   hear(): Promise<string | null>
   /** Everything up to and including CRLF.CRLF, as bytes on the wire; null when the client has disconnected. */
   data(): Promise<string | null>
+  /** So many octets, as after BDAT; null when the client has disconnected. */
+  octets(count: number): Promise<string | null>
 }) => Promise<void>
 
 /** A server that follows a script for every connection. `wire` is everything received. */
@@ -143,12 +145,18 @@ function perform(socket: Socket, play: Scene, onText: (text: string) => void): P
     onText(chunk.toString('latin1'))
     wake()
   })
-  const until = async (mark: string) => {
-    for (;;) {
+  const until = (mark: string) =>
+    taken(() => {
       const at = heard.indexOf(mark)
-      if (at !== -1) {
-        const found = heard.slice(0, at + mark.length)
-        heard = heard.slice(at + mark.length)
+      return at === -1 ? null : at + mark.length
+    })
+  /** What has arrived up to `end`, as soon as it is known where that is. */
+  const taken = async (end: () => number | null) => {
+    for (;;) {
+      const at = end()
+      if (at !== null) {
+        const found = heard.slice(0, at)
+        heard = heard.slice(at)
         return found
       }
       if (gone) return null
@@ -164,6 +172,7 @@ function perform(socket: Socket, play: Scene, onText: (text: string) => void): P
     },
     hear: async () => (await until('\r\n'))?.slice(0, -2) ?? null,
     data: () => until('\r\n.\r\n'),
+    octets: count => taken(() => (heard.length < count ? null : count)),
   })
 }
 
@@ -180,7 +189,8 @@ export function scene(replies: {
   /** Send nothing at this step, and keep the connection open. */
   hangAt?: 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'end'
 }): Scene {
-  return async ({ socket, say, hear, data }) => {
+  return async ({ socket, say, hear, data, octets }) => {
+    const isRefused = [replies.mail, replies.rcpt].some(reply => reply !== undefined && !reply.startsWith('2'))
     const step = (name: 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'end', usual: string) => {
       if (replies.resetAt === name) socket.resetAndDestroy()
       else if (replies.hangAt !== name) say(`${replies[name] ?? usual}\r\n`)
@@ -198,6 +208,11 @@ export function scene(replies: {
         if (replies.data !== undefined && !replies.data.startsWith('354')) continue
         if ((await data()) === null) return
         step('end', '250 ok')
+      } else if (verb === 'BDAT') {
+        if ((await octets(Number(line.split(' ')[1]))) === null) return
+        if (isRefused) say('503 5.5.1 no valid recipients\r\n')
+        else if (replies.data !== undefined || replies.resetAt === 'data') step('data', '')
+        else step('end', '250 ok')
       } else if (verb === 'QUIT') {
         socket.end('221 bye\r\n')
         return

@@ -3,10 +3,9 @@
 import { setMaxListeners } from 'node:events'
 import { createConnectionPlaces } from '../../runtime/admission.ts'
 import { NO_ANSWER } from './client/dialogue.ts'
-import type { Envelope } from './client/envelope.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
-import { open, type SentMail, type Session } from './session.ts'
+import { type Mail, open, type SentMail, type Session } from './session.ts'
 
 export type PoolSettings = {
   relay: Relay
@@ -15,8 +14,6 @@ export type PoolSettings = {
   messagesPerConnection: number
   idleSeconds: number
 }
-
-export type Mail = { envelope: Envelope; data: string }
 
 export type Pool = {
   /** Some connections are reserved for urgent messages. */
@@ -42,12 +39,15 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   const inUse = new Map<Session, boolean>()
   const idle: { session: Session; timer: NodeJS.Timeout }[] = []
   const live = new Set<Session>()
-  const busy = new Set<Promise<unknown>>()
+  /** Messages on connections, and connections being opened. */
+  let busy = 0
+  let onDrained = () => {}
   let opening = 0
   let isFull = false
   let isFollowable = true
+  let mayChunk = true
   let isStopping = false
-  let ended: Promise<void> | undefined
+  let stopping: Promise<void> | undefined
   const giveUp = new AbortController()
   setMaxListeners(connections + 1, giveUp.signal) // one for each connection being opened, and one for a probe
 
@@ -58,9 +58,9 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       idle.pop()
       clearTimeout(kept.timer)
       inUse.set(kept.session, job.urgent)
-      track(carry(kept.session, job))
+      carry(kept.session, job)
     }
-    while (!isStopping && !isFull && opening < places.startable() && live.size + opening < connections) track(connect())
+    while (!isStopping && !isFull && opening < places.startable() && live.size + opening < connections) void connect()
   }
 
   function freePlace(session: Session) {
@@ -70,37 +70,43 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     places.free(urgent)
   }
 
-  /** Sends the next message's envelope with the end of this one's data, which saves a write and a round trip. False: none waits. */
-  function follow(session: Session, { urgent }: MailJob): boolean {
-    if (isStopping || !isFollowable || session.carried() >= settings.messagesPerConnection) return false
+  /** Sends the next message together with the end of the one before it, which saves a write and a round trip. False: none waits. */
+  function follow(session: Session, urgent: boolean): boolean {
+    if (isStopping || !isFollowable || !session.hasRoom()) return false
+    if (session.carried() >= settings.messagesPerConnection) return false
     const next = places.follow(urgent)
-    if (next) track(carry(session, next))
+    if (next) carry(session, next)
     return next !== undefined
   }
 
-  // The promises given to it never reject.
-  function track(work: Promise<unknown>) {
-    busy.add(work)
-    void work.then(() => busy.delete(work))
+  function ended() {
+    busy -= 1
+    if (busy === 0) onDrained()
   }
+
+  const drained = () =>
+    new Promise<void>(resolve => {
+      if (busy === 0) return resolve()
+      onDrained = resolve
+    })
 
   async function connect() {
     opening += 1
+    busy += 1
     let mine: Session | null = null
-    const opened = await open(
-      relay,
-      () => {
-        if (mine) remove(mine)
-      },
-      giveUp.signal,
-    )
+    const onClosed = () => {
+      if (mine) remove(mine)
+    }
+    const opened = await open(relay, { onClosed, mayChunk: () => mayChunk }, giveUp.signal)
     opening -= 1
-    if (!opened.ok) return failed(opened.fault)
-    mine = opened.session
-    live.add(mine)
-    onState(null)
-    if (mine.isOpen()) release(mine)
-    else remove(mine)
+    if (opened.ok) {
+      mine = opened.session
+      live.add(mine)
+      onState(null)
+      if (mine.isOpen()) release(mine)
+      else remove(mine)
+    } else failed(opened.fault)
+    ended()
   }
 
   function failed(fault: Fault) {
@@ -119,26 +125,37 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
     for (const job of places.drain()) job.settle({ ok: false, fault })
   }
 
-  async function carry(session: Session, job: MailJob) {
-    const first = session.carried() === 0
-    let followed = false
-    const sent = await session.transact(job.mail.envelope, job.mail.data, () => {
-      followed = follow(session, job)
+  function carry(session: Session, job: MailJob) {
+    busy += 1
+    const isFirst = session.carried() === 0
+    let isFollowed = false
+    session.transact(job.mail, {
+      onEnd() {
+        isFollowed = follow(session, job.urgent)
+      },
+      onSent(sent) {
+        if (!sent.ok) learn(session, sent.fault, isFollowed)
+        if (!sent.ok && !isStopping && mayRepeat(sent.fault, isFirst)) {
+          session.destroy()
+          places.putBack(job, job.urgent)
+        } else job.settle(sent)
+        if (!session.isOpen()) remove(session)
+        else if (!session.isBusy()) release(session)
+        else follow(session, job.urgent)
+        ended()
+      },
     })
-    // Some servers offer PIPELINING but miss an end of data that is followed by commands. They would time out every time.
-    if (followed && !sent.ok && sent.fault.problem === NO_ANSWER) isFollowable = false
-    // Each retry uses up one open connection, so the last one is over a new connection.
-    if (!sent.ok && !first && !isStopping && wasDead(sent.fault)) {
-      session.destroy()
-      places.putBack(job, job.urgent)
-    } else job.settle(sent)
-    if (!session.isOpen()) remove(session)
-    else if (!session.isBusy()) release(session)
+  }
+
+  /** Some servers offer PIPELINING or CHUNKING, but do not handle it. They would time out or refuse every time. */
+  function learn(session: Session, { problem, unknownChunk }: Fault, isFollowed: boolean) {
+    if (isFollowed && problem === NO_ANSWER) isFollowable = false
+    if (unknownChunk || (session.hasChunks() && problem === NO_ANSWER)) mayChunk = false
   }
 
   /** Makes the connection available for the next message, or closes it after its share of messages. */
   function release(session: Session) {
-    // Called twice when a message and the one pipelined behind it end together.
+    // Called twice when a message that the server cannot take is refused behind another one.
     if (idle.some(kept => kept.session === session)) return
     freePlace(session)
     if (isStopping || session.carried() >= settings.messagesPerConnection) {
@@ -175,10 +192,10 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       clearTimeout(timer)
       session.quit()
     }
-    await within(DRAIN_MS, Promise.all(busy))
+    await within(DRAIN_MS, drained())
     for (const session of live) session.destroy()
     live.clear()
-    await Promise.all(busy)
+    await drained()
   }
 
   return {
@@ -190,21 +207,24 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       }),
     async probe() {
       if (isStopping) return stopped
-      const opened = await open(relay, () => {}, giveUp.signal)
+      const opened = await open(relay, { onClosed: () => {}, mayChunk: () => false }, giveUp.signal)
       if (!opened.ok) return opened.fault
       opened.session.quit()
       return null
     },
     stop() {
-      ended ??= stop()
-      return ended
+      stopping ??= stop()
+      return stopping
     },
   }
 }
 
-/** The server closed an idle connection: nothing of the message was sent. */
-const wasDead = ({ stage, reply, refused }: Fault) =>
-  !refused && stage === 'mail' && (reply === null || reply.startsWith('421'))
+/**
+ * The server closed an idle connection, or before it read this message: nothing of it was taken. Each repetition uses up one open
+ * connection, so the last one is over a new connection. A server that does not know BDAT is not asked again.
+ */
+const mayRepeat = ({ stage, reply, refused, unknownChunk }: Fault, isFirst: boolean) =>
+  unknownChunk === true || (!isFirst && !refused && stage === 'mail' && (reply === null || reply.startsWith('421')))
 
 function within(ms: number, work: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined

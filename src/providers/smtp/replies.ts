@@ -16,6 +16,8 @@ export type Fault = {
   ended?: true
   /** The server was not asked, because its EHLO reply excludes this message. */
   refused?: true
+  /** The server offers BDAT, but does not know it. It has not taken the message. */
+  unknownChunk?: true
 }
 
 type ReplyVerdict = 'rejected' | 'deferred' | 'down'

@@ -2,7 +2,8 @@
 import { createCapacity } from '../../runtime/admission.ts'
 import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../port.ts'
 import { createBounceReceiver } from './bounces/receiver.ts'
-import { type Composed, compose, encodedLong, isLong } from './compose.ts'
+import { byteString } from './client/reply.ts'
+import { compose, encodedLong, isLong } from './compose.ts'
 import { createSigner, type DkimSettings } from './dkim.ts'
 import { createPool, type PoolSettings } from './pool.ts'
 import { cleaned, outcomeOf } from './replies.ts'
@@ -38,7 +39,7 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld, name = 
   }
 }
 
-/** On a connection one message is in flight, and the envelope of the next one may be sent behind it (pipelining). */
+/** On a connection one message is in flight, and the next one may be sent behind it (pipelining). */
 const MESSAGES_PER_CONNECTION = 2
 
 export const relayCapacity = ({ connections }: Pick<PoolSettings, 'connections'>, perSecond: number | null) =>
@@ -76,22 +77,20 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
       to: composed.to.wire,
       utf8: composed.to.needsUtf8,
     }
-    const data = await written(composed, at)
+    const { headers, body } = composed
+    const lines = sign ? [await sign(headers, body, at), ...headers] : headers
+    const head = `${lines.join('\r\n')}\r\n\r\n`
+    const data = head + body
     // Without attachments the body consists of fixed lines and the encoder's output, which property tests cover.
-    const unchecked = message.attachments.length === 0 ? data.slice(0, data.length - composed.body.length) : data
-    if (!isWireSafe(unchecked, envelope)) return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
+    if (!isWireSafe(message.attachments.length === 0 ? head : data, envelope))
+      return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
-    const sent = await pool.send({ envelope, data }, urgent)
+    const sent = await pool.send({ envelope, data: envelope.utf8 ? byteString(data) : data }, urgent)
     if (!sent.ok)
       return outcomeOf({ ...sent.fault, reply: withoutAddresses(sent.fault.reply, message.to, envelope.to) })
     const ref = settings.refOf(sent.reply, message)
     if (ref !== null) return { kind: 'accepted', ref }
     return { kind: 'deferred', detail: cleaned(sent.reply), uncertain: true }
-  }
-
-  async function written({ headers, body }: Composed, at: number): Promise<string> {
-    const lines = sign ? [await sign(headers, body, at), ...headers] : headers
-    return `${lines.join('\r\n')}\r\n\r\n${body}`
   }
 
   return {

@@ -1,18 +1,32 @@
-// Messages over one open connection. Where the server offers PIPELINING (RFC 2920) the commands of a message are one write,
-// and those of the next message are written together with the end of this one's data. The session always knows whether the
-// end of a message's data was written, because only then can the server have accepted it.
+// Messages over one open connection, with as few writes as the server allows. Where it offers PIPELINING (RFC 2920) the commands of a
+// message are one write, and those of the next message are written together with the end of this one's data. Where it also offers
+// CHUNKING (RFC 3030) the content goes with the commands, and several messages may be in flight. The session always knows whether
+// the end of a message's data was written, because only then can the server have accepted it.
 import { crashPoint } from '../../telemetry/crash.ts'
 import type { Connection } from './client/connection.ts'
 import { NO_ANSWER, OUT_OF_TURN } from './client/dialogue.ts'
 import { type Envelope, unfit } from './client/envelope.ts'
 import type { Extensions } from './client/extensions.ts'
 import { openConnection } from './client/handshake.ts'
-import { decoded } from './client/reply.ts'
+import { byteString, decoded, isClosing } from './client/reply.ts'
 import { afterReply, begin, broken, type Transaction } from './client/transaction.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
 
 export type SentMail = { ok: true; reply: string } | { ok: false; fault: Fault }
+
+export type Mail = {
+  envelope: Envelope
+  /** The whole message, one character per octet, with CRLF line ends only. */
+  data: string
+}
+
+export type Listener = {
+  /** The end of the data is written. If the session has room, the next message may be started here, to be part of the same write. */
+  onEnd?(): void
+  /** Called once, and never before `transact` returns. */
+  onSent(sent: SentMail): void
+}
 
 export type Session = {
   /** How many messages it has carried. */
@@ -20,48 +34,49 @@ export type Session = {
   isOpen(): boolean
   /** Whether a message is in progress. */
   isBusy(): boolean
-  /**
-   * Sends one message. The next one may be started when this one is settled, or inside `onEnd`, which is called when the end of
-   * the data is written. `data` has CRLF line ends only, and is ASCII unless the envelope says utf8.
-   */
-  transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<SentMail>
+  /** Whether a message may be started. */
+  hasRoom(): boolean
+  /** Whether the server takes the content with the envelope. */
+  hasChunks(): boolean
+  transact(mail: Mail, listener: Listener): void
   quit(): void
   destroy(): void
 }
 
 export type OpenedSession = { ok: true; session: Session } | { ok: false; fault: Fault }
 
-/** `onClosed` is called once when a session that had been opened ends, for any reason. */
-export async function open(relay: Relay, onClosed: () => void, giveUp: AbortSignal): Promise<OpenedSession> {
+export type SessionOptions = {
+  /** Called once when a session that had been opened ends, for any reason. */
+  onClosed(): void
+  /** Whether BDAT may be used where the server offers it. */
+  mayChunk(): boolean
+}
+
+export async function open(relay: Relay, options: SessionOptions, giveUp: AbortSignal): Promise<OpenedSession> {
   const opened = await openConnection(relay, giveUp)
   if (!opened.ok) return opened
-  return { ok: true, session: createSession(opened.connection, opened.extensions, relay.replySeconds, onClosed) }
+  return { ok: true, session: createSession(opened.connection, opened.extensions, relay.replySeconds, options) }
 }
 
 /** A message in progress and what waits for its result. */
-type Underway = {
-  transaction: Transaction
-  envelope: Envelope
-  data: string
-  onEnd: (() => void) | undefined
-  resolve(sent: SentMail): void
-}
+type Underway = { transaction: Transaction; mail: Mail; listener: Listener }
 
 function createSession(
   connection: Connection,
   extensions: Extensions,
   replySeconds: number,
-  onClosed: () => void,
+  { onClosed, mayChunk }: SessionOptions,
 ): Session {
   const { pipelining } = extensions
+  const hasChunks = pipelining && extensions.chunking
   let carried = 0
   let isClosed = false
   /** The last message was refused, so RSET is needed before the next. */
   let isUnfinished = false
   let isQuitting = false
-  /** At most two, in the order of their replies: the commands of the second were sent behind the data of the first. */
+  /** In the order of their replies. Only the last one may be without an end of data. */
   const underway: Underway[] = []
-  let mayFollow = false
+  let settledAt = performance.now()
 
   const deadline = setTimeout(() => {
     if (underway.length > 0 || isQuitting) end(NO_ANSWER)
@@ -70,14 +85,14 @@ function createSession(
   connection.listen({ onReply, onEnded: end })
   if (!connection.isOpen()) queueMicrotask(() => end('The connection broke'))
 
-  function end(problem: string, reply: string | null = null) {
+  /** `isUnread`: the server has closed the connection (421), so it has not read the messages that are still in progress. */
+  function end(problem: string, isUnread = false) {
     if (isClosed) return
     isClosed = true
     clearTimeout(deadline)
     connection.close()
-    underway.splice(0).forEach(({ transaction, resolve }, at) => {
-      resolve({ ok: false, fault: broken(transaction, at === 0 ? reply : null, problem) })
-    })
+    for (const { transaction, listener } of underway.splice(0))
+      listener.onSent({ ok: false, fault: broken(transaction, null, problem, isUnread) })
     onClosed()
   }
 
@@ -85,7 +100,7 @@ function createSession(
     const current = underway[0]
     if (isQuitting && !current) return end('We said goodbye')
     // A server that closes (421), or one whose replies are out of step.
-    if (!current) return end(OUT_OF_TURN, decoded(reply))
+    if (!current) return end(OUT_OF_TURN)
     const { transaction } = current
     const next = afterReply(transaction, reply, pipelining)
     switch (next) {
@@ -100,70 +115,89 @@ function createSession(
         isUnfinished = false
         return settle(current, { ok: true, reply: decoded(reply) })
       case 'refused':
+        isUnfinished = true
+        return settle(current, refused(transaction))
       case 'refused-closing':
       case 'untrusted':
-        isUnfinished = true
-        if (transaction.fault) settle(current, { ok: false, fault: transaction.fault })
-        if (next !== 'refused') end('The provider is closing')
+        underway.shift()
+        // Before the result is reported, so that nothing more is started on this connection.
+        end('The provider is closing', isClosing(reply))
+        current.listener.onSent(refused(transaction))
     }
   }
 
   function settle(current: Underway, sent: SentMail) {
     underway.shift()
     if (underway.length > 0) deadline.refresh()
-    current.resolve(sent)
+    else settledAt = performance.now()
+    current.listener.onSent(sent)
   }
 
-  function write(text: string, { envelope }: Underway) {
+  function write(text: string, { mail }: Underway) {
     deadline.refresh()
-    connection.write(text, envelope.utf8 ? 'utf8' : 'latin1')
+    connection.write(mail.envelope.utf8 ? byteString(text) : text)
   }
 
-  function transact(envelope: Envelope, data: string, onEnd?: () => void): Promise<SentMail> {
-    return new Promise(resolve => {
-      if (isClosed || isQuitting || (underway.length > 0 && !mayFollow)) {
-        const problem = isClosed ? 'The connection is closed' : 'The connection is busy'
-        return resolve({ ok: false, fault: { stage: 'mail', reply: null, problem } })
-      }
-      const size = envelope.utf8 ? Buffer.byteLength(data) : data.length
-      const problem = unfit(envelope, size, extensions)
-      if (problem) return resolve({ ok: false, fault: { stage: 'mail', reply: null, problem, refused: true } })
-      carried += 1
-      mayFollow = false
-      // Also behind another message: it may still be refused.
-      const transaction = begin(envelope, size, extensions, isUnfinished || underway.length > 0)
-      const current = { transaction, envelope, data, onEnd, resolve }
-      underway.push(current)
-      const commands = pipelining ? transaction.commands.join('\r\n') : transaction.commands[0]
-      write(`${commands}\r\n`, current)
-    })
+  function hasRoom(): boolean {
+    if (isClosed || isQuitting) return false
+    const last = underway.at(-1)
+    return !last || (pipelining && last.transaction.isEnded && underway.length < MOST_IN_FLIGHT)
   }
+
+  function transact(mail: Mail, listener: Listener) {
+    const { envelope, data } = mail
+    const fault = unable(mail)
+    if (fault) return queueMicrotask(() => listener.onSent({ ok: false, fault }))
+    carried += 1
+    const isChunk = hasChunks && mayChunk() && data.length <= PIECE && isSurelyOpen()
+    // Also behind another message: it may still be refused.
+    const isReset = isUnfinished || underway.length > 0
+    const transaction = begin(envelope, data.length, extensions, { isReset, isChunk })
+    const current = { transaction, mail, listener }
+    underway.push(current)
+    if (!pipelining) return write(`${transaction.commands[0]}\r\n`, current)
+    if (!isChunk) return write(`${transaction.commands.join('\r\n')}\r\n`, current)
+    connection.cork()
+    write(`${transaction.commands.join('\r\n')}\r\n`, current)
+    writeEnd(current, data)
+    connection.uncork()
+  }
+
+  function unable({ envelope, data }: Mail): Fault | null {
+    const busy = isClosed ? 'The connection is closed' : hasRoom() ? null : 'The connection is busy'
+    if (busy) return { stage: 'mail', reply: null, problem: busy }
+    const problem = unfit(envelope, data.length, extensions)
+    return problem === null ? null : { stage: 'mail', reply: null, problem, refused: true }
+  }
+
+  /**
+   * The server may have closed a connection that was idle for long. Sent with the envelope, the content would then be lost without a
+   * reply, and the message uncertain; so the envelope goes first, with DATA.
+   */
+  const isSurelyOpen = () => underway.length > 0 || performance.now() - settledAt < IDLE_MS
 
   function transfer(current: Underway) {
-    const { envelope, data } = current
+    const { data } = current.mail
     const stuffed = data.includes('\r\n.') ? data.replaceAll('\r\n.', '\r\n..') : data
-    const encoding = envelope.utf8 ? 'utf8' : 'latin1'
     if (stuffed.length <= PIECE) return writeEnd(current, `${stuffed}.\r\n`)
     // In pieces, each with a new timeout, so that a slow connection does not time out. The end is written after the last piece.
-    const octets = Buffer.from(stuffed, encoding)
+    const octets = Buffer.from(stuffed, 'latin1')
     const next = (from: number) => {
       if (isClosed) return
       if (from >= octets.length) return writeEnd(current, '.\r\n')
       deadline.refresh()
-      connection.write(octets.subarray(from, from + PIECE), encoding, () => next(from + PIECE))
+      connection.writePiece(octets.subarray(from, from + PIECE), () => next(from + PIECE))
     }
     next(0)
   }
 
-  /** Writes the end of the data, in one system call with the commands of the next message if one waits. */
-  function writeEnd(current: Underway, last: string) {
-    current.transaction.isEnded = true
+  /** Writes the end of the data, in one system call with the next message if one waits. */
+  function writeEnd({ transaction, listener }: Underway, last: string) {
+    transaction.isEnded = true
     deadline.refresh()
     connection.cork()
-    connection.write(last, current.envelope.utf8 ? 'utf8' : 'latin1', afterEndOfData)
-    mayFollow = pipelining
-    if (mayFollow) current.onEnd?.()
-    mayFollow = false
+    connection.write(last, afterEndOfData)
+    if (hasRoom()) listener.onEnd?.()
     connection.uncork()
   }
 
@@ -171,19 +205,29 @@ function createSession(
     carried: () => carried,
     isOpen: () => !isClosed,
     isBusy: () => underway.length > 0 || isQuitting,
+    hasRoom,
+    hasChunks: () => hasChunks,
     transact,
     quit() {
       if (isClosed) return
       isQuitting = true
       deadline.refresh()
-      connection.write('QUIT\r\n', 'latin1')
+      connection.write('QUIT\r\n')
       setTimeout(() => end('We said goodbye'), GOODBYE_MS).unref()
     },
     destroy: () => end('We closed the connection'),
   }
 }
 
+const refused = (transaction: Transaction): SentMail => ({
+  ok: false,
+  fault: broken(transaction, null, 'The provider refused the message'),
+})
+
 const afterEndOfData = () => crashPoint('after-end-of-data', () => [])
 
+/** Messages on one connection at the same time: all of them are uncertain if it breaks. Without CHUNKING there are never more than two. */
+const MOST_IN_FLIGHT = 4
+const IDLE_MS = 1_000
 const PIECE = 65_536
 const GOODBYE_MS = 1_000

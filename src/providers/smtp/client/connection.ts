@@ -20,8 +20,14 @@ export type Connection = {
   secure(done: () => void): void
   isSecure(): boolean
   isOpen(): boolean
-  write(content: string | Buffer, encoding: 'utf8' | 'latin1', onWritten?: () => void): void
-  /** Everything written until `uncork` is sent with one system call. */
+  /** Writes a string with one character per octet. */
+  write(octets: string, onWritten?: () => void): void
+  /** Writes part of something large; `onWritten` is called when the system has taken it. */
+  writePiece(octets: Buffer, onWritten: () => void): void
+  /**
+   * Everything written until the matching `uncork` is sent with one system call, and so is everything that is written while the
+   * replies of one packet are reported.
+   */
   cork(): void
   uncork(): void
   /** Closes it and reports the problem. */
@@ -30,13 +36,20 @@ export type Connection = {
 }
 
 const KEEP_ALIVE_MS = 30_000
+/** Replies to several messages; what does not fit is read in the next turn. */
+const READ_BYTES = 16_384
 
 export function createConnection(relay: Relay, first: Listener): Connection {
   let listener = first
   let socket: Socket | null = null
   let isSecure = false
   let isClosed = false
+  let corks = 0
+  let corked = ''
+  let onCorkedWritten: (() => void) | undefined
   const reader = createReplyReader()
+  // Reused for every read: Node would otherwise allocate 64 KB for each.
+  const arrived = Buffer.allocUnsafeSlow(READ_BYTES)
 
   function close() {
     isClosed = true
@@ -49,14 +62,35 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     listener.onEnded(problem)
   }
 
-  function read(chunk: Buffer) {
-    reader.feed(chunk.toString('latin1'))
-    for (let reply = reader.next(); reply !== null; reply = reader.next()) {
-      if (isClosed) return
-      listener.onReply(reply)
-    }
+  function read(octets: string) {
+    cork()
+    reader.feed(octets)
+    for (let reply = reader.next(); reply !== null && !isClosed; reply = reader.next()) listener.onReply(reply)
     const violation = reader.violation()
     if (violation !== null) end(violation)
+    uncork()
+  }
+
+  function write(octets: string, onWritten?: () => void) {
+    if (corks === 0) return void socket?.write(octets, 'latin1', onWritten)
+    corked += octets
+    onCorkedWritten = onWritten ?? onCorkedWritten
+  }
+
+  function cork() {
+    corks += 1
+  }
+
+  function uncork() {
+    corks -= 1
+    if (corks === 0) flush()
+  }
+
+  function flush() {
+    const [octets, onWritten] = [corked, onCorkedWritten]
+    corked = ''
+    onCorkedWritten = undefined
+    if (octets !== '' && !isClosed) socket?.write(octets, 'latin1', onWritten)
   }
 
   /** From now on this socket is used: the TCP one, or TLS over it. */
@@ -65,7 +99,6 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     socket.on('error', onBroken)
     socket.on('close', onBroken)
     socket.on('end', onClosed)
-    socket.on('data', read)
   }
 
   const onBroken = () => end('The connection broke')
@@ -75,7 +108,14 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     const addresses = await addressesOf(relay)
     if (isClosed) return
     if (addresses.length === 0) return end('The name of the provider was not found')
-    const opened = netConnect({ host: relay.host, port: relay.port, ...attempts(relay, addresses) })
+    const onread = {
+      buffer: arrived,
+      callback: (length: number) => {
+        read(arrived.toString('latin1', 0, length))
+        return true
+      },
+    }
+    const opened = netConnect({ host: relay.host, port: relay.port, ...attempts(relay, addresses), onread })
     socket = opened
     const failed = () => end('No connection to the provider')
     opened.on('error', failed)
@@ -92,12 +132,14 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     const plain = socket
     if (!plain || isClosed) return
     if (reader.hasUnread()) return end('No TLS connection to the provider')
-    plain.off('data', read).off('end', onClosed).off('close', onBroken).off('error', onBroken)
+    plain.off('end', onClosed).off('close', onBroken).off('error', onBroken)
     plain.on('error', () => {}) // the TLS socket reports it
     encrypt(plain, relay, encrypted => {
       if (isClosed || !encrypted) return end('No TLS connection to the provider')
       isSecure = true
       use(encrypted)
+      // TLS over a socket cannot read into a buffer of ours.
+      encrypted.on('data', (octets: Buffer) => read(octets.toString('latin1')))
       done()
     })
   }
@@ -110,9 +152,13 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     secure,
     isSecure: () => isSecure,
     isOpen: () => !isClosed,
-    write: (content, encoding, onWritten) => void socket?.write(content, encoding, onWritten),
-    cork: () => socket?.cork(),
-    uncork: () => socket?.uncork(),
+    write,
+    writePiece(octets, onWritten) {
+      flush()
+      socket?.write(octets, onWritten)
+    },
+    cork,
+    uncork,
     end,
     close,
   }

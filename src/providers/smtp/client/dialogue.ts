@@ -2,7 +2,7 @@
 import type { Relay } from '../relay.ts'
 import type { Fault, Stage } from '../replies.ts'
 import { type Connection, createConnection } from './connection.ts'
-import { decoded } from './reply.ts'
+import { byteString, decoded } from './reply.ts'
 
 export const NO_ANSWER = 'The provider did not answer in time'
 export const OUT_OF_TURN = 'The provider spoke out of turn'
@@ -86,7 +86,7 @@ export function createDialogue(relay: Relay): Dialogue {
     async ask(command) {
       finish()
       if (/[\r\n\0]/.test(command)) throw failed('A command to the provider would not be one line')
-      return wait(() => connection.write(`${command}\r\n`, 'utf8'))
+      return wait(() => connection.write(`${byteString(command)}\r\n`))
     },
     finish,
   }

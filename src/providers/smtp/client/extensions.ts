@@ -3,6 +3,8 @@
 export type Extensions = {
   /** Commands may be sent before the replies to earlier ones are there (RFC 2920). */
   pipelining: boolean
+  /** The content may be sent with BDAT, without waiting for a reply to the envelope (RFC 3030). */
+  chunking: boolean
   startTls: boolean
   eightBitMime: boolean
   utf8: boolean
@@ -22,6 +24,7 @@ export function readExtensions(reply: string): Extensions {
   const largest = named.get('SIZE')?.[0] ?? ''
   return {
     pipelining: named.has('PIPELINING'),
+    chunking: named.has('CHUNKING'),
     startTls: named.has('STARTTLS'),
     eightBitMime: named.has('8BITMIME'),
     utf8: named.has('SMTPUTF8'),

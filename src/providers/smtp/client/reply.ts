@@ -1,5 +1,6 @@
 // Reads server replies from a stream of bytes (RFC 5321, 4.2). Replies may be split over packets anywhere; the bytes kept for
 // an unfinished reply are bounded.
+import { isAscii } from '../address.ts'
 
 export type ReplyReader = {
   /** Adds bytes as they came, one character per octet. */
@@ -92,4 +93,7 @@ export const isPositive = (reply: string) => reply.startsWith('2')
 export const isClosing = (reply: string) => reply.startsWith('421')
 
 /** Replies are bytes of no declared charset; most are UTF-8 (RFC 6531, 3.7.4). */
-export const decoded = (reply: string) => Buffer.from(reply, 'latin1').toString('utf8')
+export const decoded = (reply: string) => (isAscii(reply) ? reply : Buffer.from(reply, 'latin1').toString('utf8'))
+
+/** Text as the octets of its UTF-8, one character each. */
+export const byteString = (text: string) => (isAscii(text) ? text : Buffer.from(text).toString('latin1'))
