@@ -225,30 +225,323 @@ describe('the prepared message equals full rendering', () => {
     expect(taken).toBeGreaterThan(100)
   })
 
-  test('and is used for typical values', () => {
-    const parts = {
-      subject: parse('((name)), hello'),
-      content: parse('Dear ((name)),\n\nSee you on **((day))**, [here](https://x.y/((id))).'),
-    }
-    const shortcut = createShortcut(parts, rendererOf({}))
-    expect(shortcut(keyed({ name: 'Renée Dupont', day: '12 May 2031', id: 'AB-12' }))).not.toBeNull()
-    for (const name of [
-      "O'Hara",
-      'O’Hara',
-      "D'Arcy O'Neil",
-      'Анна Каренина',
-      '李',
-      '王小明',
-      'Łukasz',
-      'Ελένη',
-      'محمد',
-    ])
-      expect(shortcut(keyed({ name, day: '12 May', id: '1' })), name).not.toBeNull()
-    for (const name of ["Anna's", "O'", "'t", "a''b", 'a_b', '😀', 'x\u0301'])
-      expect(shortcut(keyed({ name, day: '12 May', id: '1' })), name).toBeNull()
-    expect(shortcut(keyed({ name: 'Ann', day: '12 May', id: 'é' }))).toBeNull()
-    expect(shortcut(keyed({ name: '', day: '12 May', id: '1' }))).toBeNull()
-    expect(shortcut(keyed({ name: 'x y', day: '12 May', id: 'a b' }))).toBeNull()
+  test('for values of any script, wherever they are in a template', () => {
+    let taken = 0
+    fc.assert(
+      fc.property(fc.constantFrom(...lines), page, wideValues, fc.boolean(), (subject, content, values, isLiteral) => {
+        const mail = { subject, content, literalValues: isLiteral }
+        const parts = { subject: parse(subject), content: parse(content) }
+        const shortcut = createShortcut(parts, rendererOf(mail), isLiteral)
+        expect(compileEmail(mail).render(values)).toEqual(renderInFull(mail, values))
+        if (shortcut(keyed(values)) !== null) taken++
+      }),
+      { numRuns: 1500 },
+    )
+    expect(taken).toBeGreaterThan(300)
+  })
+})
+
+// A placeholder in every kind of place, alone and beside text that reads it.
+const lines = [
+  'Hello ((a)), welcome.',
+  'Pay **((a))** by *((b))* now',
+  '[((a))](https://example.com/x) and [see ((b)) here](/y).',
+  "((a))'s turn",
+  '(((a))) ((b))',
+  "it's \"((b))\" and '((a))'",
+  'they said "yes" to ((a))!',
+  '- item ((a))\n- ((b)) more\n- last',
+  '- ((a))',
+  '* ((a)) x\n\n* ((b))',
+  '1. ((a))\n2. two',
+  '((a)). item',
+  '# ((a))',
+  '## About ((b)) ##',
+  '^ ((a)) inset',
+  '^((a))\n\n^ more',
+  '((a))',
+  '((a))\n((b))',
+  'To:\n((a))\nThank you',
+  'a | b\n--|--\n((a)) | x\n\nafter',
+  '((a))\n---',
+  '===((a))',
+  '> ((a))',
+  '---',
+  '[link](https://example.com/((c))) after',
+  'https://example.com/?q=((c)) end',
+  '_((a))_ __((b))__',
+  '~~((a))~~ `((b))`',
+  'x - ((a)) - y -- ((b))',
+  '((a)) , ((b)) .',
+  '[x](u "title") ((a)) (((b)))',
+  "[x](u 'bad) and (((a)))",
+  '![img ((a))](u z)((b))',
+  '((a))@example.com',
+  'Write to ((a)).',
+  "o'((a)) it's ((b))",
+  '[[fr]]\n((a))\n[[/fr]]',
+  '    ((a))',
+  '((a)): ((b))! ((a))?',
+  'R&((a)); &((b))',
+  '[x]((a)) [y] ((b))',
+  'http((a)) ((a))://x',
+  "the '((a))s ((b))'90s",
+  'plain text, it\'s "fixed"',
+  '# Title',
+  '- fixed\n- list',
+  '((d??only ((a)) sometimes))',
+]
+const page = fc
+  .array(
+    fc.tuple(fc.constantFrom(...lines), fc.constantFrom('\n\n', '\n\n', '\n\n', '\n', ' ', '\n\n\n', '\r\n\r\n')),
+    {
+      minLength: 1,
+      maxLength: 7,
+    },
+  )
+  .map(all => all.flat().slice(0, -1).join(''))
+
+const names = [
+  'Анна Каренина',
+  'Łukasz Żółć',
+  'Ελένη',
+  'محمد بن سلمان',
+  'می‌خواهم',
+  'שָׁלוֹם',
+  'हिन्दी',
+  'ಕನ್ನಡ',
+  'தமிழ்',
+  'বাংলা',
+  'ภาษาไทย',
+  'မြန်မာ',
+  '李小龙',
+  '山田　太郎',
+  '𠮷野家',
+  '김민준',
+  'ქართული',
+  'አማርኛ',
+  'x\u0301e\u0308',
+  '😀',
+  '👩‍👩‍👧 family',
+  '🇨🇦',
+]
+const plainValues = [
+  ...names,
+  "O'Brien",
+  "James's",
+  'Smith & Sons (London)',
+  'R&D',
+  'a < b',
+  'x > y',
+  'ann.lee@example.org',
+  '£1,234.50',
+  '1 234,50 €',
+  '$5',
+  '-7.5 °C',
+  '50%',
+  'C# developer',
+  'Ltd.',
+  'Yes!',
+  'Bob "the Builder" Jones',
+  '"quoted"',
+  "the 'Old' House",
+  '10 High Street, London',
+  '10 High Street\nLondon\nSW1A 2AA',
+  '(by hand)',
+  '2020–2024',
+  'a — b',
+  'one , two',
+]
+const wide = fc.oneof(
+  fc.constantFrom(...plainValues),
+  fc.constantFrom(...plainValues),
+  fc
+    .array(
+      fc.constantFrom(
+        ...[
+          'a',
+          'Zoë',
+          's',
+          '9',
+          '12',
+          'Ж',
+          '李',
+          'ا',
+          'ि',
+          '\u0301',
+          '😀',
+          '𠮷',
+          ' ',
+          ' ',
+          '\n',
+          '\n\n',
+          '\r\n',
+          '\t',
+        ],
+        ...[
+          '(',
+          ')',
+          '&',
+          '&amp;',
+          '&lt',
+          ';',
+          '<',
+          '< ',
+          '<b>',
+          '</b>',
+          '<a>',
+          '<div>',
+          '>',
+          '@',
+          '"',
+          "'",
+          '’',
+          '‘',
+          '“',
+        ],
+        ...[
+          '£',
+          '$',
+          '%',
+          ',',
+          '.',
+          ':',
+          '/',
+          '-',
+          ' - ',
+          '–',
+          ' — ',
+          '!',
+          '?',
+          '#',
+          '# ',
+          '=',
+          '===',
+          '---',
+          '+',
+          '{',
+          '}',
+        ],
+        ...[
+          '[',
+          ']',
+          '](',
+          '](https://x.y)',
+          '[k]: x',
+          '[[fr]]',
+          '*',
+          '**',
+          '_',
+          '`',
+          '```',
+          '~~',
+          '\\',
+          '|',
+          '^',
+          '• ',
+          '- ',
+        ],
+        ...[
+          '1. ',
+          '* ',
+          '    ',
+          'http',
+          'https://',
+          '://',
+          'gov.uk',
+          'gov',
+          '.uk',
+          '\u00a0',
+          '\u3000',
+          '\u200d',
+          '\u200b',
+        ],
+        ...['\u2028', '\u0085', '\0', '\x1c', '\ud83d', '\uee2a', '\ue000', 'zq', 'zqzq', 'zqbzq', '90s', 'it'],
+      ),
+      { minLength: 1, maxLength: 7 },
+    )
+    .map(all => all.join('')),
+  fc.constantFrom<unknown>(
+    '*x*',
+    '[a](https://x.y)',
+    'https://x.y/z',
+    '- x',
+    '- >',
+    '# x',
+    'a\n\nb',
+    '1. x',
+    '',
+    5,
+    1e-7,
+    true,
+  ),
+  fc.constantFrom<unknown>(
+    ['one', 'two'],
+    [],
+    null,
+    'x\n',
+    '\nx',
+    '- a\n- b',
+    '_x_ y',
+    '`x`',
+    '~~-~~',
+    '**-**',
+    "'",
+    '"',
+  ),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 5 }),
+)
+const wideValues = fc.record(
+  { a: wide, b: wide, c: fc.oneof(fc.constantFrom('AB-12', '7'), wide), d: fc.constantFrom('yes', 'no') },
+  { requiredKeys: ['a', 'b', 'c', 'd'] },
+)
+
+describe('the text around a value is not rendered again', () => {
+  const parts = {
+    subject: parse('((name)), hello'),
+    content: parse(
+      'Dear ((name)),\n\nSee you on **((day))** with ((name)), [here](https://x.y/((id))).\n\n## Next\n\n- one\n- two\n\nBye',
+    ),
+  }
+
+  /** The sizes of the contents that are rendered for these values, once the template is prepared; null if none can be inserted. */
+  function rendered(values: Record<string, unknown>): number[] | null {
+    const sizes: number[] = []
+    const render = rendererOf({})
+    const shortcut = createShortcut(parts, (template, values) => {
+      if (template.content.length > 0)
+        sizes.push(template.content.filter(part => typeof part === 'string').join('').length)
+      return render(template, values)
+    })
+    shortcut(keyed(values))
+    sizes.length = 0
+    return shortcut(keyed(values)) && sizes
+  }
+
+  test.each([...plainValues, 'Renée Dupont', 42, -3, true])('for %j', name => {
+    expect(rendered({ name, day: '12 May 2031', id: 'AB-12' })).toEqual([])
+  })
+
+  test.each(['£5 (or more)', '12 May', 'понедельник', '😀'])('for %j in bold', day => {
+    expect(rendered({ name: 'Ann', day, id: '1' })).toEqual([])
+  })
+
+  test.each(['*Ann*', '[Ann](https://example.com)', 'https://example.com', 'Ann_Lee', '`x`', 'a\\b', '&copy;'])(
+    'but only the segments with %j',
+    name => {
+      const sizes = rendered({ name, day: '12 May', id: '1' })
+      expect(sizes).toHaveLength(2)
+      expect(Math.max(...(sizes ?? []))).toBeLessThan(60)
+    },
+  )
+
+  test.each(['# Ann', '- one\n- two', 'Ann\n\nLee', ['one', 'two']])('or the blocks that %j makes', name => {
+    expect(rendered({ name, day: '12 May', id: '1' })).toHaveLength(2)
+  })
+
+  test.each(['[k]: x', '```', '<b>', '[[fr]]', '\0', 'a\tb', null, []])('%j takes the full renderer', name => {
+    expect(rendered({ name, day: '12 May', id: '1' })).toBeNull()
   })
 })
 

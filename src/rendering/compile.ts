@@ -27,7 +27,8 @@ import {
   unsendable,
   type Values,
 } from './placeholders.ts'
-import { createShortcut, type Outputs, type Template } from './shortcut.ts'
+import type { Outputs, Template } from './prepared.ts'
+import { createShortcut } from './shortcut.ts'
 import { createMergedLength, isOverLimit, unitsOf } from './size.ts'
 
 export type EmailTemplate = Frame & BodyOptions & { subject: string; content: string }
@@ -58,7 +59,7 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
   const content = parse(template.content)
   const wanted = names(subject, content)
   const render = rendererOf(template)
-  const shortcut = createShortcut({ subject, content }, render)
+  const shortcut = createShortcut({ subject, content }, render, template.literalValues)
   const [head, style, card, end] = documentAround(template)
   const lengths = [createMergedLength(subject, 'inline'), createMergedLength(content, 'markdown')] as const
   const shown = shownKeys(subject, content)
@@ -82,14 +83,9 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
     },
     render: values => {
       const found = keyed(values)
-      const {
-        subject: line,
-        text,
-        title,
-        preheader,
-        body,
-      } = shortcut(found) ?? cut(render({ subject, content }, found))
-      return { subject: line, text, html: head + title + style + preheader + card + body + end }
+      const outputs = shortcut(found) ?? render({ subject, content }, found)
+      const { subject: line, text, title, preheader, body } = outputs
+      return { subject: line, text, html: head + title + style + cutPreheader(preheader) + card + body + end }
     },
   }
 }
@@ -109,8 +105,4 @@ export function rendererOf(options: BodyOptions): (template: Template, values: K
     preheader: preheaderWords(escapedOf(content), values, options),
     body: bodyHtml(escapedOf(content), values, options),
   })
-}
-
-function cut(outputs: Outputs): Outputs {
-  return { ...outputs, preheader: cutPreheader(outputs.preheader) }
 }

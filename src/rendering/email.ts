@@ -1,7 +1,7 @@
 // Full rendering of an e-mail: subject, plain text, HTML, preheader, document. compile.ts uses a prepared version where the
 // values allow it.
 
-import { codePoints, collapse, dropInvisible, trim, trimStart } from './characters.ts'
+import { collapse, dropInvisible, trim, trimStart } from './characters.ts'
 import { decodeReferences, isRefusedTarget, referenceEnd } from './html.ts'
 import { protect, seal } from './literal.ts'
 import { dropTags, linkTargets, toHtml, toPreheader, toText } from './markdown.ts'
@@ -109,7 +109,7 @@ export function cutPreheader(words: string): string {
     }
     const end = words[i] === '&' ? referenceEnd(words, i) : -1
     const next = end !== -1 ? end : i + ((words.codePointAt(i) ?? 0) > 0xffff ? 2 : 1)
-    count += codePoints(words.slice(i, next))
+    count += end !== -1 ? end - i : 1
     if (count > preheaderLimit) break
     i = next
   }

@@ -53,22 +53,30 @@ const replacements: ReadonlyMap<string, string> = new Map([
 export function sanitise(text: string): string {
   let out = ''
   let from = 0
-  // Decomposition is expensive and a language has few letters, so results are cached.
-  const known = new Map<number, string>()
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code < 256 && latinKinds[code] !== notAllowed) continue
-    const point = text.codePointAt(i) ?? 0
+    const point = (code & 0xfc00) === 0xd800 ? (text.codePointAt(i) ?? 0) : code
     const width = point > 0xffff ? 2 : 1
-    if (kindOf(point) === notAllowed) {
-      const instead = known.get(point) ?? replacement(text.slice(i, i + width)) ?? '?'
-      known.set(point, instead)
-      out += text.slice(from, i) + instead
+    const instead = known.get(point) ?? (kindOf(point) === notAllowed ? learn(point) : null)
+    if (instead !== null) {
+      if (i > from) out += text.slice(from, i)
+      out += instead
       from = i + width
     }
     i += width - 1
   }
   return from === 0 ? text : out + text.slice(from)
+}
+
+// Decomposition is expensive and languages have few letters, so results are cached.
+const known = new Map<number, string>()
+const mostKnown = 20_000
+
+function learn(point: number): string {
+  const instead = replacement(String.fromCodePoint(point)) ?? '?'
+  if (known.size < mostKnown) known.set(point, instead)
+  return instead
 }
 
 function replacement(char: string): string | null {

@@ -1,37 +1,73 @@
 // Finds the places in a template where a value could affect the rendering of the text around it. A plain word between two spaces
 // does not, so the text around it can be rendered in advance; but `'((year))s`, `((n)). item` and `https://((host))` depend on
-// the value. Each place gets a condition for its value, or the template is always rendered in full. Each rule here corresponds to
-// one rule of Markdown or typography; the property test in compile.test.ts compares both ways.
+// the value. Each place gets a condition for its value, or its template is always rendered in full. Each rule here corresponds to
+// one rule of Markdown or typography; the property tests in compile.test.ts compare both ways.
 
 import { dropTags } from './markdown.ts'
 import type { Parts } from './placeholders.ts'
+import { spacesBeforePunctuation } from './typography.ts'
+
+/** The condition of a place for its value. */
+export type Demand = {
+  /** At the start of a line, where a digit or a single character can be the start of a list. */
+  readonly isStart: boolean
+  /** In a URL: only ASCII letters, digits and single separators. */
+  readonly isTight: boolean
+  /** In an e-mail address, where quotes stay straight. */
+  readonly isQuiet: boolean
+  /** Only spaces, brackets and punctuation are beside the value, so a phrase may begin and end with a sign. */
+  readonly isFree: boolean
+  /** A phrase may have any quotes. */
+  readonly mayQuote: boolean
+  /** A phrase may have a `<`. */
+  readonly mayHoldAngle: boolean
+}
 
 /**
- * The condition for a value beyond being plain: starts with a letter and has more than one character, contains no space, contains
- * no apostrophe.
+ * word: rendered as it is, but for apostrophes between letters. phrase: rendered on its own, by escaping and typography. null:
+ * the value could affect the text around it, or has Markdown.
  */
-export type Demand = { readonly isStart: boolean; readonly isTight: boolean; readonly isQuiet: boolean }
+export type Kind = 'word' | 'phrase' | null
+
+export function kindOf(value: string, demand: Demand): Kind {
+  if (/gov\.uk/i.test(value) || (demand.isStart && (value.length === 1 || listStart.test(value)))) return null
+  if (demand.isTight) return tight.test(value) ? 'word' : null
+  if (latin.test(value) || (demand.isQuiet ? letters : apostrophes).test(value)) return 'word'
+  return isPhrase(value, demand) ? 'phrase' : null
+}
+
+const listStart = /^(?:[0-9]+(?:\.|$)|-)/
+const tight = /^[A-Za-z0-9]+(?:[-./:][A-Za-z0-9]+)*$/
 
 // Letters and digits, with single separators only between them: none of these characters has a meaning for escaping, Markdown or
 // typography, which only check whether a character is a letter. Latin has a pattern of its own because it is faster.
 const latin = /^[A-Za-z0-9À-ÖØ-öø-ÿ]+(?:(?:[ \-./:]|[.,] )[A-Za-z0-9À-ÖØ-öø-ÿ]+)*$/
-const letters = /^[\p{L}0-9]+(?:(?:[ \-./:]|[.,] )[\p{L}0-9]+)*$/u
+const letters = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:(?:[ \-./:]|[.,] )[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*$/u
 // An apostrophe between two letters becomes ’ or stays, depending only on its position; before a final s it would depend on what
 // follows.
-const apostrophes = /^[\p{L}0-9]+(?:(?:[ \-./:]|[.,] |(?<=\p{L})['’](?=\p{L})(?!s))[\p{L}0-9]+)*$/u
-const surrogate = /[\ud800-\udfff]/
+const apostrophes =
+  /^[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:(?:[ \-./:]|[.,] |(?<=[\p{L}\p{M}])['’](?=\p{L})(?!s))[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*$/u
 
-function isPlain(value: string, demand: Demand): boolean {
-  if (latin.test(value)) return true
-  return (demand.isQuiet ? letters : apostrophes).test(value) && !surrogate.test(value)
+/** Whether only escaping and typography change this value, and nothing in it affects the text around it. */
+function isPhrase(value: string, demand: Demand): boolean {
+  if (!demand.isFree || meaningful.test(value) || !starts.test(value) || !ends.test(value) || !visible.test(value))
+    return false
+  if (value.includes('<') && !demand.mayHoldAngle) return false
+  if (value.includes('\n') && (brokenLine.test(value) || openLine.test(value))) return false
+  // In an address, single quotes stay straight. Of two quotes, the outer one may depend on what is beside it.
+  return !/['"‘’]/.test(value) || (demand.mayQuote && !value.includes('@') && !pairedQuote.test(value))
 }
 
-const tight = /^[A-Za-z0-9]+(?:[-./:][A-Za-z0-9]+)*$/
+const pairedQuote = /^['"]{2}|['"]s?['"]$/
 
-export function suits(value: string, demand: Demand): boolean {
-  if (!(demand.isTight ? tight.test(value) : isPlain(value, demand)) || /gov\.uk/i.test(value)) return false
-  return !demand.isStart || (value.length > 1 && !/^[0-9]/.test(value))
-}
+// Markdown, references and URLs, and characters that are deleted or replaced on the way. A `<` before a space opens no tag.
+const meaningful = /[\\[\]_*`~|^•\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ue000\uee00-\uee80\p{Cs}]|<(?! )|:\/\/|&#?\w+;/u
+const starts = /^(?:[A-Za-z0-9$("'@]|-[0-9]|[^\0-\x7f\s–—\u180e\u200b-\u200d\u2060\ufeff])/u
+const ends = /(?:[A-Za-z0-9.,:!?)%"'$@&>/]|[^\0-\x7f\s–—\u180e\u200b-\u200d\u2060\ufeff])$/u
+const visible = /[\p{L}\p{N}\p{S}]/u
+// A later line of a value must not look like the start of a block, and typography must not reach across the line end.
+const brokenLine = /\n(?!\p{L}|\(|[0-9]+[ \p{L}])/u
+const openLine = /[\s–—-]\n/
 
 // A character that stands for a placeholder here and cannot occur in a template.
 const slot = '\ue000'
@@ -40,9 +76,13 @@ const slot = '\ue000'
  * The condition of every place in the order of the placeholders, or null for a template that must always be rendered in full:
  * typed HTML, definitions, fences, and tabs, whose width depends on what is before them.
  */
-export function demandsOf(parts: Parts, isBody: boolean): Demand[] | null {
-  const text = parts.map(part => (typeof part === 'string' ? part.replaceAll(slot, '<') : slot)).join('')
+export function demandsOf(parts: Parts, isBody: boolean, hasLiterals: boolean): Demand[] | null {
+  const written = parts.map(part => (typeof part === 'string' ? part.replaceAll(slot, '<') : slot)).join('')
+  // Typography deletes these spaces, so they do not separate words.
+  const text = spacesBeforePunctuation(written)
   if (/[<\t\0]|\]:|```|~~~/.test(text)) return null
+  // The title of a link ends at the next quote before a bracket, wherever that is. A title is an attribute without typography.
+  const hasTitle = /\]\([^)]*\s["']/.test(text)
   const demands: Demand[] = []
   let target = -1
   for (let at = 0; at < text.length; at++) {
@@ -51,13 +91,15 @@ export function demandsOf(parts: Parts, isBody: boolean): Demand[] | null {
     if (text[at] !== slot) continue
     const demand = demandAt(text, at, isBody, target)
     if (demand === null) return null
-    demands.push(demand)
+    // A typed `<` would look like a tag in a subject, and so does one that was protected from Markdown.
+    const mayHoldAngle = isBody && !hasLiterals
+    demands.push({ ...demand, isFree: demand.isFree && !hasTitle, mayHoldAngle })
   }
   return demands
 }
 
 /** `target` is the start of an open link target, or -1. */
-function demandAt(text: string, at: number, isBody: boolean, target: number): Demand | null {
+function demandAt(text: string, at: number, isBody: boolean, target: number): Omit<Demand, 'mayHoldAngle'> | null {
   const before = lastWord(text.slice(Math.max(0, at - longest), at))
   const after = /^\S*/.exec(text.slice(at + 1, at + 1 + longest))?.[0] ?? ''
   if (before.length === longest || after.length === longest) return null
@@ -66,6 +108,8 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
     // a quote before the value depends on its first characters; one in an address depends on where the address ends
     /['"]/.test(before) ||
     (/@/.test(before + after) && /['"‘’]/.test(line + after)) ||
+    // a decade after the value depends on its last character
+    /^'[0-9]/.test(after) ||
     // `gov.uk` in two pieces, and other text that could combine with the next value
     /[govuk.]$/i.test(before) ||
     /^(?:[govuk]|\.[u\ue000])/i.test(after) ||
@@ -76,11 +120,14 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
     /\[\[\/?[a-z]*$/.test(before) ||
     /%[0-9A-Fa-f]?$/.test(before) ||
     before.endsWith('://') ||
-    after.includes('://')
+    /^[a-z]*:\/\//i.test(after)
   if (isHazard) return null
   // In a possible address, quotes stay straight, and where it ends depends on the value.
   const isQuiet = /@/.test(before + after)
-  if (!isBody) return { isStart: false, isTight: false, isQuiet }
+  const isFree = /^[([*]*$/.test(before) && freeAfter.test(after)
+  // Plain text keeps the marks of emphasis, and typography takes them for the end of a word.
+  const mayQuote = !`${before}${after}`.includes('*')
+  if (!isBody) return { isStart: false, isTight: false, isQuiet, isFree, mayQuote }
   // A target whose scheme is still open, or that has reached its title, depends on the value.
   if (target !== -1) {
     const link = text.slice(target, at)
@@ -90,8 +137,13 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): De
     isStart: /^[\s^•*+\-#\d.\ue000]*$/.test(dropTags(line)),
     isTight: target !== -1 || before.includes('://'),
     isQuiet,
+    isFree,
+    mayQuote,
   }
 }
+
+// Punctuation, or the end of a link text with the whole target.
+const freeAfter = /^[*.,:!?)]*(?:\]\([^\s'"‘’]*\)[*.,:!?)]*)?$/
 
 // A longer word around a placeholder is not examined: that would take quadratic time.
 const longest = 400

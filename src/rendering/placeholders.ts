@@ -140,7 +140,7 @@ export function missing(wanted: readonly string[], values: Keyed): string[] {
 }
 
 /** Whether a value shows nothing: absent, null, or a list whose items are all dropped. */
-function isAbsent(value: unknown): boolean {
+export function isAbsent(value: unknown): boolean {
   return value == null || (Array.isArray(value) && !value.some(Boolean))
 }
 

@@ -44,6 +44,16 @@ export function typographyOfText(text: string): string {
   return dashes(straightInAddresses(curlyOutsideTags(spacesBeforePunctuation(text))))
 }
 
+/**
+ * The typography of a phrase between two words. It is the same at the start and end of a text, unless the phrase begins or ends
+ * with a space or a dash. Where quotes stay straight, the other steps still apply.
+ */
+export function typographyOfPhrase(phrase: string, isCurly: boolean): string {
+  if (!/['"\u2013\u2014-]|[ \t][,.]/.test(phrase)) return phrase
+  const text = spacesBeforePunctuation(`x ${phrase} x`)
+  return dashes(isCurly && hasQuotes.test(text) ? curl(text) : text).slice(2, -2)
+}
+
 /** Deletes spaces and tabs directly before `,` and `.`. */
 export function spacesBeforePunctuation(text: string): string {
   if (!/[ \t][,.]/.test(text)) return text
