@@ -5,7 +5,8 @@ import { createEnvironment, type Environment, type Running } from './support/env
 import { type Measured, measure, of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, median, print, table } from './support/report.ts'
-import { ask, emails, personalisation, texts } from './support/requests.ts'
+import { ask, emails, emailsIn, texts } from './support/requests.ts'
+import { personalisation } from './support/values.ts'
 import { type Inserted, insertYardstick, startBare } from './support/yardsticks.ts'
 
 const CONNECTIONS = 64
@@ -13,7 +14,7 @@ const LOADS = [25, 50, 75] as const
 
 const { seconds, repeats, profile } = sizes({ seconds: 1.6, repeats: 5 }, { seconds: 0.5, repeats: 1 })
 
-type Kind = 'email' | 'sms' | 'bare' | 'bareAtHalf' | (typeof LOADS)[number]
+type Kind = 'email' | 'latin' | 'scripts' | 'sms' | 'bare' | 'bareAtHalf' | (typeof LOADS)[number]
 type Rounds = Record<Kind, Measured[]> & Record<'insert' | 'commit', Inserted[]> & { besideInserts: number[] }
 
 const environment = await createEnvironment()
@@ -27,10 +28,14 @@ try {
 
 async function rounds(environment: Environment, running: Running): Promise<Rounds> {
   const email = emails(environment)
+  const latin = emailsIn('latin', environment)
+  const scripts = emailsIn('scripts', environment)
   const text = texts(environment)
   const bare = await startBare(await answerOf(environment, running))
   const all: Rounds = {
     email: [],
+    latin: [],
+    scripts: [],
     sms: [],
     bare: [],
     bareAtHalf: [],
@@ -64,6 +69,8 @@ async function rounds(environment: Environment, running: Running): Promise<Round
     if (round % 2 === 1) continue
     await at(25)
     await at(75)
+    all.latin.push(await under(latin))
+    all.scripts.push(await under(scripts))
     all.sms.push(await under(text))
     all.bare.push(await under(email, bare))
   }
@@ -89,6 +96,8 @@ function report(all: Rounds) {
     [`${CONNECTIONS} connections`, '× insert', '/s', 'p50 ms', 'p99 ms', 'node µs', 'pg µs', 'load generator µs'],
     [
       row('e-mails accepted', 'email'),
+      row('the same, Latin values', 'latin'),
+      row('the same, other scripts', 'scripts'),
       row('texts accepted', 'sms'),
       ...LOADS.map(load => row(`e-mails at ${load} % load`, load)),
       row('bare Fastify route', 'bare'),
@@ -100,6 +109,7 @@ function report(all: Rounds) {
   print([
     figure('accept_email', of(all.email, 'perSecond'), '/s', insert, beside),
     figure('accept_email_over_http', of(all.email, 'perSecond'), '/s', of(all.bare, 'perSecond')),
+    figure('accept_scripts_over_latin', of(all.scripts, 'perSecond'), '/s', of(all.latin, 'perSecond')),
     figure('accept_sms', of(all.sms, 'perSecond'), '/s', of(all.email, 'perSecond')),
     ...LOADS.flatMap(load => [
       figure(`accept_load_${load}_p50`, of(all[load], 'p50'), 'ms', load === 50 ? of(all.bareAtHalf, 'p50') : commit),

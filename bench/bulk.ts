@@ -9,8 +9,9 @@ import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { memoryOf, watchCpu } from './support/process.ts'
 import { figure, print, table } from './support/report.ts'
-import { ask, people, personalisation } from './support/requests.ts'
+import { ask, people } from './support/requests.ts'
 import { withMail } from './support/sending.ts'
+import { personalisation, type Writing } from './support/values.ts'
 import { groupYardstick, insertYardstick, nodeMemory } from './support/yardsticks.ts'
 
 const BULK = '/v2/notifications/bulk'
@@ -26,7 +27,15 @@ type Accepted = {
   nodeMicros: number
   databaseMicros: number
 }
-type Delivered = { spread: number; sunk: number; nodeMicros: number; databaseMicros: number }
+type Delivered = {
+  spread: number
+  sunk: number
+  nodeMicros: number
+  databaseMicros: number
+  /** Seconds of the smaller jobs with values of one end of the mix. */
+  latin: number
+  scripts: number
+}
 type Yardsticks = { group: number; commit: number; mail: number; idleLoop: number; memory: number }
 
 await withMail(profile, bench)
@@ -57,16 +66,28 @@ async function bench(environment: Environment, running: Running, mail: Mail) {
       sunk,
       nodeMicros: (node * 1e6) / count,
       databaseMicros: (database * 1e6) / count,
+      latin: await secondsIn(environment, running, mail, 'latin'),
+      scripts: await secondsIn(environment, running, mail, 'scripts'),
     })
   }
   report(mail.name, accepted, delivered, yardsticks, memoryOf(running.pid).peak, bodies)
+}
+
+/** From the request of a smaller job to the arrival of its last e-mail. */
+async function secondsIn(environment: Environment, running: Running, mail: Mail, writing: Writing): Promise<number> {
+  const rows = people(count / 5, 'email', writing)
+  const body = JSON.stringify({ name: writing, template_id: environment.templates.email, rows })
+  mail.reset()
+  const began = now()
+  await ask(environment, running, 'POST', BULK, body)
+  return ((await mail.received(count / 5)) - began) / 1000
 }
 
 /** Jobs that are not sent are scheduled for later and cancelled. */
 function bodiesOf({ templates }: Environment): Record<Kind, string> {
   const later = { scheduled_for: new Date(Date.now() + 90 * 3_600_000).toISOString() }
   const rows = people(count, 'email')
-  const csv = rows.map(row => row.map(cell => `"${cell}"`).join(',')).join('\n')
+  const csv = rows.map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n')
   return {
     rows: JSON.stringify({ name: 'rows', template_id: templates.email, rows }),
     csv: JSON.stringify({ name: 'csv', template_id: templates.email, csv, ...later }),
@@ -125,6 +146,13 @@ function report(
         of(delivered, 'nodeMicros'),
         of(delivered, 'databaseMicros'),
       ],
+      ...(['latin', 'scripts'] as const).map(name => [
+        `${count / 5} with values in ${name === 'latin' ? 'Latin' : 'other scripts'}`,
+        of(delivered, name),
+        count / 5 / of(delivered, name),
+        '',
+        '',
+      ]),
       [`${source()} to the same mail server`, bySource, yardsticks.mail, '', ''],
     ],
   )
@@ -137,6 +165,7 @@ function report(
     figure('bulk_others_p99', worst('smallP99'), 'ms', yardsticks.commit),
     figure('bulk_spread', spread, 's', inGroups),
     figure('bulk_delivered', sunk, 's', bySource),
+    figure('bulk_scripts_over_latin', count / 5 / of(delivered, 'scripts'), '/s', count / 5 / of(delivered, 'latin')),
     figure('bulk_cpu_service', of(delivered, 'nodeMicros'), 'µs', 1e6 / yardsticks.mail),
     figure('bulk_cpu_database', of(delivered, 'databaseMicros'), 'µs', 1e6 / yardsticks.group),
     figure('bulk_memory', peak, 'MB', yardsticks.memory),

@@ -18,7 +18,11 @@ try {
   for (let round = 0; round < repeats; round++) {
     await environment.settle()
     const yardstick = await mailYardstick(mail, seconds * 5_000)
-    rounds.push({ yardstick, ...(await acceptAndDeliver(environment, mail, [running], seconds)) })
+    const mixed = await acceptAndDeliver(environment, mail, [running], seconds)
+    // Both ends of the mix, shorter.
+    const latin = await acceptAndDeliver(environment, mail, [running], seconds / 2, 'latin')
+    const scripts = await acceptAndDeliver(environment, mail, [running], seconds / 2, 'scripts')
+    rounds.push({ yardstick, ...mixed, latin: latin.delivered, scripts: scripts.delivered })
   }
   const yardstick = of(rounds, 'yardstick')
   table(
@@ -32,12 +36,15 @@ try {
         of(rounds, 'nodeMicros'),
         of(rounds, 'databaseMicros'),
       ],
+      ['delivered, Latin values', of(rounds, 'latin'), of(rounds, 'latin') / yardstick, '', ''],
+      ['delivered, other scripts', of(rounds, 'scripts'), of(rounds, 'scripts') / yardstick, '', ''],
       [`${source()} to the same mail server`, yardstick, 1, '', ''],
     ],
   )
   print([
     figure('deliver_accepted', of(rounds, 'accepted'), '/s', yardstick),
     figure('deliver_delivered', of(rounds, 'delivered'), '/s', yardstick),
+    figure('deliver_scripts_over_latin', of(rounds, 'scripts'), '/s', of(rounds, 'latin')),
     figure('deliver_cpu_service', of(rounds, 'nodeMicros'), 'µs', 1e6 / yardstick),
     figure('deliver_cpu_database', of(rounds, 'databaseMicros'), 'µs', 1e6 / yardstick),
   ])

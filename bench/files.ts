@@ -12,7 +12,8 @@ import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { memoryOf } from './support/process.ts'
 import { figure, print, table } from './support/report.ts'
-import { ask, personalisation } from './support/requests.ts'
+import { ask } from './support/requests.ts'
+import { personalisation } from './support/values.ts'
 import { startBare } from './support/yardsticks.ts'
 
 const FILE_BYTES = 6_290_000

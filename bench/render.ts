@@ -1,12 +1,14 @@
 // Renders per second of a typical e-mail and a typical text message, compared with a plain String.replace of the same
-// placeholders in the same texts: npm run bench -- render [--repeats 5] [--millis 300]
+// placeholders in the same texts; and of every class of values, compared with plain Latin: npm run bench -- render [--repeats 5]
+// [--millis 300]
 
 import { type CompiledEmail, compileEmail } from '../src/rendering/compile.ts'
 import type { Values } from '../src/rendering/placeholders.ts'
 import { compileSms } from '../src/rendering/sms.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
-import { figure, print, table } from './support/report.ts'
+import { type Figure, figure, print, table } from './support/report.ts'
+import { type Class, classes, nameOf } from './support/values.ts'
 
 const { repeats, millis } = sizes({ repeats: 5, millis: 300 }, { repeats: 1, millis: 20 })
 
@@ -45,8 +47,6 @@ The appointments team
 Office for Sample Affairs
 `
 const values = { 'first name': 'Charlotte', date: '12 May 2031', time: '10:30', reference: 'AB-12-3456', days: 30 }
-// The same message with a quote and an ampersand in a value, so the prepared version cannot be used.
-const markedValues = { ...values, 'first name': "Renée *O'Hara* & co" }
 
 const smsContent =
   'Hello ((first name)), your appointment is on ((date)) at ((time)). Bring your reference ((reference)). To change it reply CHANGE or call 613-555-0123.'
@@ -74,7 +74,6 @@ const renderEmail = (compiled: CompiledEmail, values: Values) => {
 
 const questions = [
   ['render_email', 'e-mail, plain values', () => renderEmail(email, values), triviallyEmail],
-  ['render_email_markdown', 'e-mail, values with Markdown', () => renderEmail(email, markedValues), triviallyEmail],
   [
     'render_email_once',
     'e-mail, compile and render once',
@@ -85,16 +84,76 @@ const questions = [
 ] as const
 
 console.log(`content ${content.length} characters, document ${sent.html.length}, text message ${smsContent.length}`)
-const lines = questions.map(([name, title, render, baseline]) => {
-  // Alternating, so that a slow phase of the machine affects both.
-  const runs = Array.from({ length: repeats }, () => ({ value: perSecond(render), yardstick: perSecond(baseline) }))
-  return { title, figure: figure(name, of(runs, 'value'), '/s', of(runs, 'yardstick')) }
-})
+const lines = questions.map(([name, title, render, baseline]) => ({ title, figure: compare(name, render, baseline) }))
 table(
   ['rendered', '/s', 'String.replace/s', 'ratio'],
   lines.map(({ title, figure }) => [title, figure.value, figure.yardstick, figure.ratio]),
 )
-print(lines.map(line => line.figure))
+
+const names = Object.keys(classes) as Class[]
+const marked: readonly Class[] = ['link', 'Markdown']
+const ofClasses = names.map(name => ({
+  name,
+  email: compareEmails(name, classes[name]),
+  sms: compareTexts(name, classes[name]),
+}))
+const mixed = Array.from({ length: 100 }, (_, n) => nameOf(n))
+const ofMix = { name: 'the mix of all benches', email: compareEmails('mix', mixed), sms: compareTexts('mix', mixed) }
+table(
+  ['first name', 'e-mails/s', '× plain Latin', 'texts/s', '× plain Latin'],
+  [...ofClasses, ofMix].map(({ name, email, sms }) => [name, email.value, email.ratio, sms.value, sms.ratio]),
+)
+const unmarked = ofClasses.filter(({ name }) => !marked.includes(name))
+print([
+  ...lines.map(line => line.figure),
+  ...[...ofClasses, ofMix].flatMap(({ email, sms }) => [email, sms]),
+  slowest(
+    'render_email_slowest_plain',
+    unmarked.map(one => one.email),
+  ),
+  slowest(
+    'render_sms_slowest',
+    ofClasses.map(one => one.sms),
+  ),
+])
+
+function compareEmails(name: string, firstNames: readonly string[]): Figure {
+  return compare(`render_email_${wordOf(name)}`, inTurn(firstNames, emailOf), inTurn(classes['plain Latin'], emailOf))
+}
+
+function compareTexts(name: string, firstNames: readonly string[]): Figure {
+  return compare(`render_sms_${wordOf(name)}`, inTurn(firstNames, textOf), inTurn(classes['plain Latin'], textOf))
+}
+
+function wordOf(name: string): string {
+  return name.toLowerCase().replaceAll(' ', '_')
+}
+
+function emailOf(values: Values): number {
+  return renderEmail(email, values)
+}
+
+function textOf(values: Values): number {
+  return finish(sms.render(values, 'Sample Service').text)
+}
+
+/** Renders with one of these first names after the other. */
+function inTurn(firstNames: readonly string[], render: (values: Values) => number): () => number {
+  const all = firstNames.map(name => ({ ...values, 'first name': name }))
+  let next = 0
+  return () => render(all[next++ % all.length] ?? values)
+}
+
+function slowest(name: string, figures: readonly Figure[]): Figure {
+  const worst = figures.reduce((worst, one) => (one.ratio < worst.ratio ? one : worst))
+  return { ...worst, figure: name }
+}
+
+function compare(name: string, render: () => number, baseline: () => number): Figure {
+  // Alternating, so that a slow phase of the machine affects both.
+  const runs = Array.from({ length: repeats }, () => ({ value: perSecond(render), yardstick: perSecond(baseline) }))
+  return figure(name, of(runs, 'value'), '/s', of(runs, 'yardstick'))
+}
 
 // JavaScript concatenates strings lazily: reading a character forces both sides to finish.
 function finish(...texts: string[]): number {

@@ -9,8 +9,9 @@ import { type Mail, mailYardstick, source } from './support/mail.ts'
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, print, table } from './support/report.ts'
-import { ask, people, personalisation } from './support/requests.ts'
+import { ask, people } from './support/requests.ts'
 import { withMail } from './support/sending.ts'
+import { personalisation } from './support/values.ts'
 
 const { messages, repeats, profile } = sizes({ messages: 30_000, repeats: 3 }, { messages: 1_000, repeats: 1 })
 

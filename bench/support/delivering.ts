@@ -3,7 +3,8 @@ import type { Environment, Running } from './environment.ts'
 import type { Mail } from './mail.ts'
 import { measure } from './measure.ts'
 import { watchCpu } from './process.ts'
-import { emails } from './requests.ts'
+import { emailsIn } from './requests.ts'
+import type { Writing } from './values.ts'
 
 const CONNECTIONS = 64
 
@@ -22,13 +23,14 @@ export async function acceptAndDeliver(
   mail: Mail,
   running: readonly Running[],
   seconds: number,
+  writing: Writing = 'mixed',
 ): Promise<Delivered> {
   const used = watchCpu(
     environment,
     running.map(one => one.pid),
   )
   mail.reset()
-  const job = { requests: emails(environment), connections: CONNECTIONS, seconds, warmUp: 0 }
+  const job = { requests: emailsIn(writing, environment), connections: CONNECTIONS, seconds, warmUp: 0 }
   const { began, perSecond, answered } = await measure(environment, running, job)
   const last = await mail.received(answered)
   const { node, database } = used()

@@ -4,7 +4,7 @@ import { bytes } from '../../src/db/connect.ts'
 import { type Personal, sealPersonal } from '../../src/notifications/notification.ts'
 import { makePartitions } from '../../src/notifications/partitions.ts'
 import type { Environment } from './environment.ts'
-import { personalisation } from './requests.ts'
+import { personalisation } from './values.ts'
 
 const DAY_MS = 86_400_000
 const AT_ONCE = 50_000

@@ -1,34 +1,33 @@
 // The requests that benches send, each with different values, as in production.
 import type { Caller, Environment, Running } from './environment.ts'
 import { request } from './load.ts'
+import { personalisation, type Writing } from './values.ts'
 
 const DIFFERENT = 1_000
 
 /** Of several callers, in turn. */
-export const emails = (...callers: readonly Caller[]) =>
-  many(callers, '/v2/notifications/email', (n, templates) => ({
+export const emails = (...callers: readonly Caller[]) => emailsIn('mixed', ...callers)
+
+export const emailsIn = (writing: Writing, ...callers: readonly Caller[]) =>
+  many(callers, writing, '/v2/notifications/email', (n, templates) => ({
     email_address: `person.${n}@example.org`,
     template_id: templates.email,
   }))
 
 export const texts = (...callers: readonly Caller[]) =>
-  many(callers, '/v2/notifications/sms', (n, templates) => ({
+  many(callers, 'mixed', '/v2/notifications/sms', (n, templates) => ({
     phone_number: `+1613555${1_000 + n}`,
     template_id: templates.sms,
   }))
 
 type To = (n: number, templates: Caller['templates']) => object
 
-function many(callers: readonly Caller[], path: string, to: To): string[] {
+function many(callers: readonly Caller[], writing: Writing, path: string, to: To): string[] {
   return Array.from({ length: DIFFERENT }, (_, n) => {
     const { key, templates } = callers[n % callers.length] as Caller
-    const body = { ...to(n, templates), personalisation: personalisation(n), reference: `order-${n}` }
+    const body = { ...to(n, templates), personalisation: personalisation(n, writing), reference: `order-${n}` }
     return request('POST', path, { authorization: `ApiKey-v1 ${key}` }, JSON.stringify(body))
   })
-}
-
-export function personalisation(n: number) {
-  return { name: `Ada ${n}`, date: '15 June 2026, 9:30', reference: `A-${n * 7919}` }
 }
 
 /** A single request from this process, for what is not measured in thousands a second. */
@@ -48,10 +47,10 @@ export async function ask(
 }
 
 /** 50,000 recipients as rows of a bulk job, with their values. */
-export function people(count: number, channel: 'email' | 'sms'): string[][] {
+export function people(count: number, channel: 'email' | 'sms', writing: Writing = 'mixed'): string[][] {
   const to = channel === 'email' ? (n: number) => `person.${n}@example.org` : (n: number) => `+1613${2_000_000 + n}`
   return [
     [channel === 'email' ? 'email address' : 'phone number', 'name', 'date', 'reference'],
-    ...Array.from({ length: count }, (_, n) => [to(n), ...Object.values(personalisation(n))]),
+    ...Array.from({ length: count }, (_, n) => [to(n), ...Object.values(personalisation(n, writing))]),
   ]
 }
