@@ -12,7 +12,7 @@ import { type Mail, mailYardstick, source, startMail, startOwnMail } from './sup
 import { of } from './support/measure.ts'
 import { sizes } from './support/options.ts'
 import { figure, print, table } from './support/report.ts'
-import { personalisation } from './support/requests.ts'
+import { personalisation } from './support/values.ts'
 
 const { messages, connections, repeats } = sizes(
   { messages: 30_000, connections: 10, repeats: 5 },
