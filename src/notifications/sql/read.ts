@@ -116,84 +116,89 @@ export type Page = {
  * two parameters as so small that it would read and sort all of it. And only the indexes for this statement have the order
  * `nulls last`, so that it cannot scan the primary key and filter.
  */
-export function page(sql: Sql, p: Page): Promise<Notification[]> {
-  const channels = p.channels.map(one => one.channel)
-  const floors = p.channels.map(one => one.from)
-  const top = p.olderThan ?? LAST
-  const walk =
-    p.reference !== null
-      ? part`
-        select n.id
-        from notifications n
-        where n.service_id = ${p.service}
-          and n.key_type = ${p.keyType}
-          and md5(n.reference) = md5(${p.reference})
-          and n.reference = ${p.reference}
-          and n.id < ${top}
-          and exists (select from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
-                      where n.channel = c.channel and n.id >= c.floor)
-          and n.in_job = any (${p.inJob}::boolean[])
-          and ${statusIn} <> 'cancelled'
-          and (${p.statuses}::text[] is null or ${statusIn} = any (${p.statuses}::text[]))
-        order by n.id desc nulls last
-        limit ${p.size}`
-      : p.statuses !== null
-        ? part`
-        select w.id
-        from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
-        cross join unnest(${p.inJob}::boolean[]) as j (in_job)
-        cross join unnest(${p.statuses}::text[]) as t (status)
-        cross join lateral (
-          select s.id
-          from states s
-          where s.service_id = ${p.service}
-            and s.key_type = ${p.keyType}
-            and s.channel = c.channel
-            and s.in_job = j.in_job
-            and s.status = t.status
-            and s.id < ${top}
-          order by s.id desc nulls last
-          limit ${p.size}
-        ) w
-        where w.id >= c.floor
-        order by w.id desc
-        limit ${p.size}`
-        : part`
-        select w.id
-        from unnest(${channels}::text[], ${floors}::uuid[]) as c (channel, floor)
-        cross join unnest(${p.inJob}::boolean[]) as j (in_job)
-        cross join lateral (
-          select n.id
-          from notifications n
-          where n.service_id = ${p.service}
-            and n.key_type = ${p.keyType}
-            and n.channel = c.channel
-            and n.in_job = j.in_job
-            and n.id < ${top}
-            and ${statusIn} <> 'cancelled'
-          order by n.id desc nulls last
-          limit ${p.size}
-        ) w
-        where w.id >= c.floor
-        order by w.id desc
-        limit ${p.size}`
-  return sql<Notification>`
-    with page as materialized (${walk}),
-    sized as (
-      -- The length is stored separately: the value itself is not read for it.
-      select ${shown}, sum(octet_length(n.sealed)) over (order by page.id desc) - octet_length(n.sealed) as before
-      from page
-      cross join lateral (select * from notifications where id = page.id limit 1) n
-      cross join lateral (select * from states where id = page.id limit 1) s
-    )
+export const page = (sql: Sql, p: Page) => sql<Notification>`
+  with page as materialized (${p.reference !== null ? withReference(p, p.reference) : p.statuses !== null ? withStatus(p, p.statuses) : all(p)}),
+  sized as (
+    -- The length is stored separately: the value itself is not read for it.
     select id, channel, key_type, status, reference, template_id, template_version, scheduled_for, sent_at, completed_at,
-           provider_response, failure_detail, sealed
-    from sized
-    where before < ${p.bytes}
-    order by id desc`
-}
+           provider_response, failure_detail, sealed, sum(octet_length(sealed)) over (order by id desc) - octet_length(sealed) as before
+    from page
+  )
+  select id, channel, key_type, status, reference, template_id, template_version, scheduled_for, sent_at, completed_at,
+         provider_response, failure_detail, sealed
+  from sized
+  where before < ${p.bytes}
+  order by id desc`
 
-const statusIn = part`(select s.status from states s where s.id = n.id)`
+/** Every lookup by id goes through an index that grows deeper with what is stored. So a scan reads its rows at once, and each state once. */
+const all = (p: Page) => part`
+    select w.*
+    from ${floorsOf(p)}
+    cross join unnest(${p.inJob}::boolean[]) as j (in_job)
+    cross join lateral (
+      select ${shown}
+      from notifications n
+      ${itsState}
+      where n.service_id = ${p.service}
+        and n.key_type = ${p.keyType}
+        and n.channel = c.channel
+        and n.in_job = j.in_job
+        and n.id < ${p.olderThan ?? LAST}
+        and s.status <> 'cancelled'
+      order by n.id desc nulls last
+      limit ${p.size}
+    ) w
+    where w.id >= c.floor
+    order by w.id desc
+    limit ${p.size}`
+
+const withReference = (p: Page, reference: string) => part`
+    select ${shown}
+    from notifications n
+    ${itsState}
+    where n.service_id = ${p.service}
+      and n.key_type = ${p.keyType}
+      and md5(n.reference) = md5(${reference})
+      and n.reference = ${reference}
+      and n.id < ${p.olderThan ?? LAST}
+      and exists (select from ${floorsOf(p)} where n.channel = c.channel and n.id >= c.floor)
+      and n.in_job = any (${p.inJob}::boolean[])
+      and s.status <> 'cancelled'
+      and (${p.statuses}::text[] is null or s.status = any (${p.statuses}::text[]))
+    order by n.id desc nulls last
+    limit ${p.size}`
+
+/** There may be many combinations, so the scans read ids only. */
+const withStatus = (p: Page, statuses: readonly Status[]) => part`
+    select ${shown}
+    from (
+      select w.id
+      from ${floorsOf(p)}
+      cross join unnest(${p.inJob}::boolean[]) as j (in_job)
+      cross join unnest(${statuses}::text[]) as t (status)
+      cross join lateral (
+        select s.id
+        from states s
+        where s.service_id = ${p.service}
+          and s.key_type = ${p.keyType}
+          and s.channel = c.channel
+          and s.in_job = j.in_job
+          and s.status = t.status
+          and s.id < ${p.olderThan ?? LAST}
+        order by s.id desc nulls last
+        limit ${p.size}
+      ) w
+      where w.id >= c.floor
+      order by w.id desc
+      limit ${p.size}
+    ) page
+    cross join lateral (select * from notifications where id = page.id limit 1) n
+    ${itsState}`
+
+const floorsOf = ({ channels }: Page) =>
+  part`unnest(${channels.map(one => one.channel)}::text[], ${channels.map(one => one.from)}::uuid[]) as c (channel, floor)`
+
+const itsState = part`cross join lateral (select * from states where id = n.id limit 1) s`
 
 /** Whether the service has this message, in any status. */
 export async function exists(sql: Sql, service: Id, id: Id): Promise<boolean> {
