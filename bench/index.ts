@@ -23,6 +23,7 @@ const WHOLE = [
   'machines',
   'disk',
   'bulk',
+  'scheduled',
   'latency',
   'list',
   'backlog',
@@ -32,7 +33,7 @@ const WHOLE = [
   'render',
 ]
 /** An experiment that decided a design, not a figure of the service. */
-const ALONE = ['check', 'console', 'reports', 'storage', 'scheduled', 'smtp']
+const ALONE = ['check', 'console', 'reports', 'storage', 'smtp']
 const ALL = [...WHOLE, ...ALONE]
 
 const [wanted = '', ...options] = process.argv.slice(2)

@@ -90,6 +90,14 @@ export const bars: readonly Bar[] = [
     goal: 5,
     peer: 780,
   },
+  {
+    what: '30,000 e-mails scheduled for one moment: the last at the mail server, beside a bulk of as many',
+    figure: 'scheduled_delivered',
+    ratio: true,
+    better: 'less',
+    must: 1.25,
+    goal: 1,
+  },
   { what: 'one-time code to the mail server beside that bulk, p95', figure: 'code_p95', better: 'less', must: 250 },
   { what: 'the same, p99', figure: 'code_p99', better: 'less', must: 1_000, goal: 100 },
   { what: 'idle service: request to the mail server, p50', figure: 'idle_p50', better: 'less', must: 50, goal: 10 },
@@ -134,6 +142,13 @@ export const bars: readonly Bar[] = [
     better: 'more',
     must: 0.8,
     goal: 0.95,
+  },
+  {
+    what: 'memory with 100 parallel e-mails with 6 MB of files',
+    figure: 'files_memory',
+    better: 'less',
+    must: 400,
+    goal: 300,
   },
   {
     what: 'accepted with 1,000,000 queued, beside none',
