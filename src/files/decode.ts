@@ -1,15 +1,23 @@
 // Decodes the base64 contents of a parsed body once and removes the text, so that later steps do not keep it in memory.
 import { type Contents, isFile } from './file.ts'
 
+type FileText = { key: string; file: Record<string, unknown>; text: string }
+
+/** The file objects in the personalisation of a parsed body that have a text. */
+export function fileTexts(body: unknown): FileText[] {
+  if (!isFile(body) || !isFile(body.personalisation)) return []
+  return Object.entries(body.personalisation).flatMap(([key, file]) =>
+    isFile(file) && typeof file.file === 'string' ? [{ key, file, text: file.file }] : [],
+  )
+}
+
 /** Empties `file` of every file object in the personalisation. Invalid base64 stays there, for the validation error. */
 export function takeContents(body: unknown): Contents {
   const contents = new Map<string, Buffer | null>()
-  if (!isFile(body) || !isFile(body.personalisation)) return contents
-  for (const [key, value] of Object.entries(body.personalisation)) {
-    if (!isFile(value) || typeof value.file !== 'string') continue
-    const decoded = decode(value.file)
+  for (const { key, file, text } of fileTexts(body)) {
+    const decoded = decode(text)
     contents.set(key, decoded)
-    if (decoded !== null) value.file = ''
+    if (decoded !== null) file.file = ''
   }
   return contents
 }

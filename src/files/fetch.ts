@@ -17,6 +17,9 @@ export type Fetched =
 
 export type FetchApp = { sql: Sql; seal: Seal; store: FileStore; room: Room }
 
+/** A file is in memory four times while its message is sent: as bytes, as base64, in the composed e-mail, and on its way to the socket. */
+const COPIES_SENT = 4
+
 export async function fetchAttachments({ sql, seal, store, room }: FetchApp, message: Id): Promise<Fetched> {
   let release = () => {}
   try {
@@ -26,7 +29,7 @@ export async function fetchAttachments({ sql, seal, store, room }: FetchApp, mes
     const attached = files.filter(file => file.method === 'attach')
     if (attached.length === 0 || attached.some(file => file.emptied))
       return { kind: 'gone', detail: 'a file is not there any more' }
-    release = await room(attached.reduce((sum, file) => sum + file.bytes, 0))
+    release = await room(COPIES_SENT * attached.reduce((sum, file) => sum + file.bytes, 0))
     const attachments: Attachment[] = []
     for (const file of attached) {
       const key = keyBy(seal, file.content_key)

@@ -34,9 +34,10 @@ export function keeping(app: App, message: { id: Id; service_id: Id }, files: re
   let staged: Promise<void> | null = null
 
   async function putPieces(sql: Sql) {
-    for (const { id, key, content } of shares)
-      for (let n = 0; n < piecesIn(content.length); n++)
-        await store.put(sql, id, n, sealedPiece(createSeal([key]), content, n))
+    for (const { id, key, content } of shares) {
+      const seal = createSeal([key])
+      for (let n = 0; n < piecesIn(content.length); n++) await store.put(sql, id, n, sealedPiece(seal, content, n))
+    }
   }
 
   // Recorded before the upload, so that uploads of a process that crashes can be found and deleted.
@@ -160,7 +161,8 @@ export async function* piecesOf(store: FileStore, file: Content, key: string): A
 }
 
 export async function wholeOf(store: FileStore, file: Content, key: string): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of piecesOf(store, file, key)) pieces.push(piece)
-  return Buffer.concat(pieces)
+  const whole = Buffer.allocUnsafeSlow(file.bytes)
+  let at = 0
+  for await (const piece of piecesOf(store, file, key)) at += piece.copy(whole, at)
+  return whole
 }

@@ -25,7 +25,7 @@ export type FileSettings = {
 }
 
 export function createFiles(settings: FileSettings, sql: Sql, room: Room): Files {
-  const thread = createFileThread()
+  const thread = createFileThread({ scans: settings.scanner === 'embedded' })
   const scanner = scannerOf(settings, thread)
   return {
     scanner,

@@ -133,6 +133,7 @@ function startsWith(content: Buffer, mark: string, at = 0): boolean {
 }
 
 const LOOKED_AT = 4_096
+const BEGINNING = 64 * 1024
 const BOMS = ['\xff\xfe', '\xfe\xff']
 
 /** Whether the content is text in a single-byte or UTF encoding: it has no control bytes. UTF-16 needs a byte order mark. */
@@ -145,7 +146,13 @@ function isText(content: Buffer): boolean {
 
 // Text that a browser, a shell or an office program would execute, also after white space and comments.
 function scriptIn(content: Buffer): string | null {
-  const text = textOf(content)
+  // The beginning is nearly always enough. The whole text of a large file would be in memory beside it.
+  const markup = markupIn(textOf(content.subarray(0, BEGINNING)))
+  const isEnough = content.length <= BEGINNING || (markup.length >= LOOKED_AT && !markup.startsWith('<!--'))
+  return scriptAt(textOf(isEnough ? content.subarray(0, BEGINNING) : content))
+}
+
+function scriptAt(text: string): string | null {
   if (/^#!\s*\//.test(text.slice(0, LOOKED_AT))) return 'text/x-shellscript'
   const markup = markupIn(text).slice(0, LOOKED_AT)
   if (/^<(!doctype\s+html|html|head|body|script|iframe|meta|object|embed)\b/i.test(markup)) return 'text/html'

@@ -138,7 +138,9 @@ function createCollector(app: FastifyInstance, options: BodyReadOptions) {
 const JOINED = MIB
 
 /**
- * The bytes that have arrived. A large body is one buffer that grows with them; the announced size is not allocated in advance.
+ * The bytes that have arrived. A large body is one buffer. It has the announced size once a megabyte has arrived: the system
+ * provides memory only for the part that is written, and a buffer that doubled would leave twice the body as garbage. Without an
+ * announced size it doubles.
  */
 function createGathering(announced: number | null) {
   let pieces: Buffer[] = []
@@ -146,9 +148,9 @@ function createGathering(announced: number | null) {
   let length = 0
 
   function grown(from: Buffer | null, needed: number): Buffer {
-    const wanted = Math.max(needed, 2 * (from?.length ?? JOINED))
+    const wanted = announced ?? 2 * (from?.length ?? JOINED)
     // Not from Node's buffer pool: a buffer with memory of its own can be transferred to a worker thread.
-    const larger = Buffer.allocUnsafeSlow(announced === null ? wanted : Math.min(wanted, Math.max(needed, announced)))
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, wanted))
     let at = 0
     for (const piece of from ? [from] : pieces) at += piece.copy(larger, at)
     pieces = []

@@ -82,8 +82,11 @@ const ended = (status: Verdicts['status'], response: string | null, clean: Id[],
 
 const laneSeconds = (lane: string) => (lane.endsWith('-high') ? LANE_DELAY_SECONDS.high : LANE_DELAY_SECONDS.other)
 
+/** The file itself, and for the scanner in shared memory. */
+const COPIES_SCANNED = 2
+
 async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, file: FileRow): Promise<Verdict> {
-  const release = await room(file.bytes)
+  const release = await room(COPIES_SCANNED * file.bytes)
   try {
     const content = await wholeOf(store, file, keyBy(seal, file.scan_key ?? file.content_key))
     return await scanner.scan(content, FILE_TIMEOUT_MS)

@@ -163,15 +163,21 @@ export function createCalls<F extends Functions>(
   }
 }
 
+/** By function, the memory in its result that is transferred and not copied. */
+type Transfers<F extends Functions> = { readonly [N in keyof F]?: (value: ReturnType<F[N]>) => ArrayBufferLike[] }
+
 /** In the thread: answers the calls of `createCalls`. */
-export function serveCalls<F extends Functions>(functions: F): void {
+export function serveCalls<F extends Functions>(functions: F, transfers: Transfers<F> = {}): void {
   parentPort?.on('message', ({ id, name, request }: Call) => {
     let reply: Reply
+    let transfer: ArrayBufferLike[] = []
     try {
-      reply = { id, value: functions[name]?.(request as never) }
+      const value = functions[name]?.(request as never)
+      reply = { id, value }
+      transfer = [...new Set(transfers[name]?.(value as ReturnType<F[string]>))]
     } catch {
       reply = { id, failed: true } // the error may quote the request, which is a person's data
     }
-    parentPort?.postMessage(reply)
+    parentPort?.postMessage(reply, transfer as ArrayBuffer[])
   })
 }

@@ -10,7 +10,7 @@ import { realClamd } from '../support/clamd.ts'
 import { docx, docxWith, EICAR, pdf, png } from '../support/documents.ts'
 import { type ScannerMode, scannerPeer } from '../support/scanner.ts'
 
-const thread = createFileThread()
+const thread = createFileThread({ scans: true })
 afterAll(() => thread.stop())
 const peer = await scannerPeer()
 afterAll(() => peer.stop())
