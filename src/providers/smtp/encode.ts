@@ -7,6 +7,7 @@ export type Encoded = { encoding: '7bit' | 'quoted-printable' | 'base64'; body: 
 
 const LONGEST_PLAIN = 900
 const LONGEST_QUOTED = 75
+const BASE64_LINE = 76
 const HEX = Buffer.from('0123456789ABCDEF')
 
 /** 7bit where allowed, quoted-printable where the text is mostly ASCII, else base64. */
@@ -82,7 +83,7 @@ function isPlain(octets: Uint8Array): boolean {
 
 /** Every CR, LF or CRLF becomes CRLF: a lenient server could take a bare one for the end of the data (reliability S-12). */
 const withCrLf = (text: string) =>
-  // A pattern of one character takes a third of the time.
+  // A pattern of one character takes 0.6 of the time.
   text.includes('\r') ? text.replace(/\r\n|\r|\n/g, '\r\n') : text.replace(/\n/g, '\r\n')
 
 /** How quoted-printable treats an octet. LITERAL and BLANK are copied, but a BLANK at the end of a line is quoted. */
@@ -168,8 +169,9 @@ const isFromLine = (octets: Uint8Array, i: number) =>
   octets[i + 4] === 32
 
 export function base64Lines(content: Buffer): string {
-  // 57 octets make a line of 76 characters.
+  // Encoded at once and then cut: encoding line by line takes two to three times as long.
+  const all = content.toString('base64')
   const lines: string[] = []
-  for (let at = 0; at < content.length; at += 57) lines.push(content.toString('base64', at, at + 57))
+  for (let at = 0; at < all.length; at += BASE64_LINE) lines.push(all.slice(at, at + BASE64_LINE))
   return lines.join('\r\n')
 }
