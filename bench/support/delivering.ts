@@ -18,11 +18,12 @@ export type Delivered = {
   databaseMicros: number
 }
 
+/** `load`: seconds, or a number of messages. */
 export async function acceptAndDeliver(
   environment: Environment,
   mail: Mail,
   running: readonly Running[],
-  seconds: number,
+  load: number | { messages: number; connections: number },
   writing: Writing = 'mixed',
 ): Promise<Delivered> {
   const used = watchCpu(
@@ -30,7 +31,14 @@ export async function acceptAndDeliver(
     running.map(one => one.pid),
   )
   mail.reset()
-  const job = { requests: emailsIn(writing, environment), connections: CONNECTIONS, seconds, warmUp: 0 }
+  const requests = emailsIn(writing, environment)
+  const job =
+    typeof load === 'number'
+      ? { requests, connections: CONNECTIONS, seconds: load, warmUp: 0 }
+      : {
+          ...{ requests: Array.from({ length: load.messages }, (_, n) => requests[n % requests.length] as string) },
+          ...{ connections: load.connections, seconds: 0, once: true, warmUp: 0 },
+        }
   const { began, perSecond, answered } = await measure(environment, running, job)
   const last = await mail.received(answered)
   const { node, database } = used()

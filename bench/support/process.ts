@@ -47,7 +47,8 @@ function scheduledSeconds(pid: number): number {
 /** Starts to measure; the returned function gives what the service and its database have used since. */
 export function watchCpu(environment: Environment, pids: readonly number[]): () => { node: number; database: number } {
   const read = () => ({
-    node: pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    // With the processes of a supervisor.
+    node: pids.reduce((sum, pid) => sum + cpuSeconds(pid, { family: true }), 0),
     database: cpuSeconds(environment.database.pid, { family: true }),
   })
   const before = read()
