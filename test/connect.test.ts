@@ -1,10 +1,10 @@
 // Faults of the database that callers should not notice. A database that hangs or a dead connection: the first request waits,
-// later ones fail at once, and everything works again as soon as it answers. A deadlock: the statement is repeated. Then lists of values.
+// later ones fail at once, and everything works again as soon as it answers. A deadlock: the statement is repeated.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import type { Relay } from '../faults/support/relay.ts'
-import { bytes, connect, type Database, texts } from '../src/db/connect.ts'
+import { connect, type Database } from '../src/db/connect.ts'
 import { poolOptions } from './support/database.ts'
 import { relayed } from './support/relayed.ts'
 
@@ -48,19 +48,6 @@ test('half-open connections are not tried one after the other', async () => {
   await expect(ask()).rejects.toThrow('Query read timeout')
   expect(await answers(20)).toBe(true)
   await Promise.all([ask(), ask()]) // the second connection is a new one too
-})
-
-test('lists of texts and bytes arrive as they were given', async () => {
-  await open()
-  const given = ['', 'null', 'NULL', '{a,b}', 'a "quoted" \\ word', 'line\nbreak', 'Łukasz 李 🎉', null]
-  const [text] = await db.sql<{ list: unknown }>`select ${texts(given)}::text[] as list`
-  expect(text?.list).toEqual(given)
-  const [none] = await db.sql<{ count: number }>`select cardinality(${texts([])}::text[]) as count`
-  expect(none?.count).toBe(0)
-  const octets = [Buffer.from([0, 255, 92]), Buffer.alloc(0), null]
-  const [binary] = await db.sql<{ list: unknown }>`select ${bytes(octets)}::bytea[] as list`
-  expect(binary?.list).toEqual(octets)
-  await expect(db.sql`select ${texts(['a\0b'])}::text[]`).rejects.toMatchObject({ code: '22021' })
 })
 
 test('a statement that loses a deadlock is repeated', async () => {

@@ -258,20 +258,10 @@ export const bare = (values: readonly (string | number | boolean | null | undefi
  * A list of byte strings in PostgreSQL's binary format, which the driver passes through: as text each would be twice as long and
  * slower to parse.
  */
-export const bytes = (values: readonly (Buffer | null | undefined)[]): Buffer =>
-  binaryList(pg.types.builtins.BYTEA, values)
-
-/** A list of texts in the same format, also of a caller: nothing in it is quoted or escaped. */
-export const texts = (values: readonly (string | null | undefined)[]): Buffer =>
-  binaryList(
-    pg.types.builtins.TEXT,
-    values.map(value => (value == null ? null : Buffer.from(value))),
-  )
-
-function binaryList(type: number, values: readonly (Buffer | null | undefined)[]): Buffer {
+export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
   const list = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 20))
-  // Array header: one dimension, may contain nulls, type of the elements, their number, lower bound 1.
-  let at = [1, 1, type, values.length, 1].reduce((at, word) => list.writeInt32BE(word, at), 0)
+  // Array header: one dimension, may contain nulls, type bytea, the number of elements, lower bound 1.
+  let at = [1, 1, pg.types.builtins.BYTEA, values.length, 1].reduce((at, word) => list.writeInt32BE(word, at), 0)
   for (const value of values) {
     at = list.writeInt32BE(value?.length ?? -1, at)
     if (value) at += value.copy(list, at)

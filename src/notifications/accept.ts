@@ -25,11 +25,8 @@ export type Accept = {
 const MAX_ITEMS = 500
 /** A second batch with the same service would only wait for the row lock of its rate limit. */
 const MAX_IN_FLIGHT = 1
-/**
- * A statement costs as much as 15 messages in it, so near saturation it waits up to 2 ms to fill a larger batch. Below that, requests
- * wait only for the statement in progress: at half load a batch has two to four requests.
- */
-const DELAY = { afterItems: 16, ms: 2, skipAtItems: 24, sendAtItems: 32 }
+/** A statement costs as much as 15 messages in it, so under load it waits up to 3 ms to fill a larger batch. */
+const DELAY = { afterItems: 3, ms: 3, skipAtItems: 24, sendAtItems: 32 }
 /** Large contents occupy a connection for a while; most connections must stay free for other requests. */
 const MAX_WITH_FILES = 3
 

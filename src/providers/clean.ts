@@ -3,8 +3,6 @@
 import { createHash } from 'node:crypto'
 
 const UNFIT = /[\p{C}\u2028\u2029\ufffd]+/gu
-/** Nothing to remove. Most references are like this, and each is cleaned twice: by its provider and before it is stored. */
-const PLAIN = /^[\x21-\x7e]*$/
 const LONGEST_LINE = 500
 const LONGEST_REF = 200
 
@@ -24,7 +22,7 @@ export const cleanLine = (text: string, longest = LONGEST_LINE): string =>
  * stored are removed, and a text that is too long is replaced by its digest. Empty: no usable characters.
  */
 export function cleanRef(text: string): string {
-  const ref = PLAIN.test(text) ? text : text.replace(UNFIT, '').trim()
+  const ref = text.replace(UNFIT, '').trim()
   return ref.length <= LONGEST_REF ? ref : createHash('sha256').update(ref).digest('base64url')
 }
 

@@ -1,6 +1,6 @@
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { bare, bytes, type Part, part, type Sql, texts } from '../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import { purgeAged } from '../db/purge.ts'
 import { messageOfRef } from '../notifications/sql/handovers.ts'
 import type { Receipt } from '../providers/port.ts'
@@ -29,9 +29,9 @@ export const accept = (sql: Sql, receipts: readonly NewReceipt[], initialLease: 
     insert into receipts (id, provider, event_id, ref, at, result, detail, response, diagnosis)
     select id, provider, event_id, ref, to_timestamp(at / 1000.0), result, detail, response, diagnosis
     from unnest(${bare(receipts.map(r => r.id))}::uuid[], ${bare(receipts.map(r => r.provider))}::text[],
-                ${texts(receipts.map(r => r.eventId))}::text[], ${texts(receipts.map(r => r.ref))}::text[],
+                ${receipts.map(r => r.eventId)}::text[], ${receipts.map(r => r.ref)}::text[],
                 ${bare(receipts.map(r => r.at))}::float8[], ${bare(receipts.map(r => r.result))}::text[],
-                ${texts(receipts.map(r => r.detail))}::text[], ${texts(receipts.map(r => r.response))}::text[],
+                ${receipts.map(r => r.detail)}::text[], ${receipts.map(r => r.response)}::text[],
                 ${bytes(receipts.map(r => r.diagnosis))}::bytea[])
          as r (id, provider, event_id, ref, at, result, detail, response, diagnosis)
     on conflict (provider, event_id) do nothing

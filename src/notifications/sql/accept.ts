@@ -2,7 +2,7 @@ import { type PersonAct, recordedActs } from '../../audit/sql.ts'
 import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, bytes, type Part, part, type Sql, texts } from '../../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import { commitRecord, commitsWait } from '../../db/replicated.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { rated } from '../../limits/sql/rates.ts'
@@ -118,7 +118,7 @@ export async function accept(
                                  reference, sender_id, scheduled_for, is_international, sealed, recipient_digest)
       select id, service_id, key_id, key_type, channel, false,
              template_id, (${all(a => a.message?.template_version)}::integer[])[ord], lane,
-             (${texts(asked.map(a => a.message?.reference))}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
+             (${asked.map(a => a.message?.reference)}::text[])[ord], (${all(a => a.message?.sender_id)}::uuid[])[ord],
              scheduled_for, (${all(a => a.message?.is_international)}::boolean[])[ord],
              (${allBytes(a => a.message?.sealed)}::bytea[])[ord], (${allBytes(a => a.message?.digest)}::bytea[])[ord]
       from accepted

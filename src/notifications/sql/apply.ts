@@ -2,7 +2,7 @@
 
 import type { Channel } from '../../channels/index.ts'
 import type { Id } from '../../core/id.ts'
-import { bare, bytes, type Part, part, type Sql, texts } from '../../db/connect.ts'
+import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import { logged, marked } from '../../events/sql.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { type Again, settleTail, stillLeased } from '../../queue/tickets.ts'
@@ -87,7 +87,7 @@ export async function move(
                 ${bare(moves.map(m => m.from.receipt_at))}::float8[], ${bare(moves.map(m => m.status))}::text[],
                 ${bare(moves.map(m => m.at))}::float8[], ${bare(moves.map(m => m.isFinal))}::boolean[],
                 ${bare(moves.map(m => m.changes))}::boolean[], ${bare(moves.map(m => m.provider))}::text[],
-                ${texts(moves.map(m => m.response))}::text[], ${texts(moves.map(m => m.detail))}::text[],
+                ${moves.map(m => m.response)}::text[], ${moves.map(m => m.detail)}::text[],
                 ${bytes(moves.map(m => m.diagnosis))}::bytea[], ${bare(moves.map(m => m.moves.join('/')))}::text[])
          as m (id, was, was_at, status, at, is_final, changes, provider, response, detail, diagnosis, moves)
     group by was, status, is_final, changes, provider, response, detail, diagnosis, moves
