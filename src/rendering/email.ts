@@ -99,7 +99,8 @@ export function cutPreheader(words: string): string {
   let count = 0
   let i = 0
   while (i < words.length) {
-    if (words[i] === '<') {
+    const code = words.charCodeAt(i)
+    if (code === 60) {
       const end = words.indexOf('>', i) + 1 || words.length
       const tag = words.slice(i, end)
       if (tag.startsWith('</')) open.pop()
@@ -107,8 +108,9 @@ export function cutPreheader(words: string): string {
       i = end
       continue
     }
-    const end = words[i] === '&' ? referenceEnd(words, i) : -1
-    const next = end !== -1 ? end : i + ((words.codePointAt(i) ?? 0) > 0xffff ? 2 : 1)
+    const end = code === 38 ? referenceEnd(words, i) : -1
+    const isPair = (code & 0xfc00) === 0xd800 && (words.charCodeAt(i + 1) & 0xfc00) === 0xdc00
+    const next = end !== -1 ? end : i + (isPair ? 2 : 1)
     count += end !== -1 ? end - i : 1
     if (count > preheaderLimit) break
     i = next

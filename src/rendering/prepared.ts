@@ -85,7 +85,8 @@ export function createPrepared(
       words.push(word)
     }
     const variant = variantOf(hasQuotes, broken)
-    return variant && filled(variant, phrases || hasQuotes ? wordsOf(words, phrases) : sameWords(words))
+    if (variant === null) return null
+    return filled(variant, phrases || hasQuotes ? wordsOf(words, phrases, variant.body) : sameWords(words))
   }
 }
 
@@ -179,8 +180,9 @@ const sameWords = (words: readonly string[]): Words => ({
   straight: words,
 })
 
-function wordsOf(words: readonly string[], phrases: readonly boolean[] | null): Words {
-  const forms = words.map((word, index) => (phrases?.[index] ? formsOfPhrase(word) : formsOfWord(word)))
+function wordsOf(words: readonly string[], phrases: readonly boolean[] | null, { curls }: Holed): Words {
+  const isStraight = curls.includes(false)
+  const forms = words.map((word, index) => (phrases?.[index] ? formsOfPhrase(word, isStraight) : formsOfWord(word)))
   return {
     subject: forms.map(form => form.subject),
     text: forms.map(form => form.text),
@@ -198,7 +200,7 @@ function formsOfWord(word: string): Forms {
   return { subject: curly, text: curly, title: curly, preheader: curly, body: curly, straight: word }
 }
 
-function formsOfPhrase(phrase: string): Forms {
+function formsOfPhrase(phrase: string, isStraight: boolean): Forms {
   const curly = typographyOfPhrase(phrase, true)
   const escaped = escapeText(curly)
   const body = bodyOf(escaped)
@@ -208,7 +210,7 @@ function formsOfPhrase(phrase: string): Forms {
     title: cleanSubject(escaped),
     preheader: collapse(escaped),
     body,
-    straight: /['"]/.test(phrase) ? bodyOf(escapeText(typographyOfPhrase(phrase, false))) : body,
+    straight: isStraight ? bodyOf(escapeText(typographyOfPhrase(phrase, false))) : body,
   }
 }
 
