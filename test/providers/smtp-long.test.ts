@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { compose, encodedLong, isLong } from '../../src/providers/smtp/compose.ts'
 import { createSigner } from '../../src/providers/smtp/dkim.ts'
-import { type Encoded, encodeLong, encodeText } from '../../src/providers/smtp/encode.ts'
+import { base64Lines, type Encoded, encodeLong, encodeText, LONG } from '../../src/providers/smtp/encode.ts'
 import { compileEmail } from '../../src/rendering/compile.ts'
 import { longestHold } from '../support/held.ts'
 
@@ -110,4 +110,15 @@ test.each([
     expect(hold).toBeLessThan(50)
   },
   60_000,
+)
+
+test.each([LONG - 1, LONG, LONG + 1, LONG + 56, 57 * 5_000, 57 * 5_000 + 1])(
+  'a file of %i octets in lines of 76 characters',
+  octets => {
+    const content = Buffer.from(Array.from({ length: octets }, (_, n) => (n * 7919) % 251))
+    const lines = base64Lines(content).split('\r\n')
+    expect(lines.slice(0, -1).every(line => line.length === 76)).toBe(true)
+    expect(lines.at(-1)?.length).toBeGreaterThan(0)
+    expect(lines.join('')).toBe(content.toString('base64'))
+  },
 )
