@@ -85,6 +85,9 @@ function addressOf(child: ChildProcess): Promise<string> {
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Answer = { status: number; body: any; headers: http.IncomingHttpHeaders }
 
+/** A connection that is being given to a process of several, at the moment that it is killed, is never answered. */
+const SILENT_MS = 30_000
+
 /** Keeps connections alive: thousands of requests at once must not become thousands of sockets. */
 export function createClient(connectionsEach = 32) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connectionsEach })
@@ -109,6 +112,7 @@ export function createClient(connectionsEach = 32) {
         },
       })
       request.on('error', reject)
+      request.setTimeout(SILENT_MS, () => request.destroy(new Error('no answer')))
       request.on('response', response => {
         let text = ''
         response.setEncoding('utf8').on('data', data => {
