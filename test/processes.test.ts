@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { type Answer, createClient } from './support/processes.ts'
 import { type Env, isAlive, type Program, postgresOf, programs } from './support/program.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const { newData, newDatabase, herald, start } = programs()
 const COUNT = 3
