@@ -40,8 +40,8 @@ export const inputs: Block = {
         'no service sees or changes what belongs to another',
         '0 differences to an id that does not exist',
         `${others.asked} questions by ${Object.keys(CASES).length} ids of ${others.routes} routes, ${others.wrong.length} answered otherwise`,
-        { 'every id has its case': others.isComplete, 'nothing changed': others.isUnchanged },
-        others.wrong.slice(0, 5),
+        { 'every id has its case': others.isComplete, 'nothing changed': others.changed.length === 0 },
+        [...others.wrong.slice(0, 5), ...others.changed],
       ),
       moves(environment),
       orders(),
@@ -110,7 +110,9 @@ async function tenants(environment: Environment, scenario: Scenario) {
         `/herald/v1/webhooks/${owner.ids.webhook}`,
       ].map(async path => {
         const { status, text } = await ask(owner.key, 'GET', path)
-        return `${status} ${text}`
+        // What became of the events that were posted to it changes by itself.
+        const { failing_since, failures, behind, ...rest } = JSON.parse(text)
+        return `${status} ${JSON.stringify(rest)}`
       }),
     )
   const wrong: string[] = []
@@ -152,7 +154,9 @@ async function tenants(environment: Environment, scenario: Scenario) {
     asked,
     wrong,
     routes: new Set(Object.keys(CASES).map(name => name.slice(0, name.lastIndexOf(' ')))).size,
-    isUnchanged: before.every((one, at) => one.startsWith('200') && one === after[at]),
+    changed: before.flatMap((one, at) =>
+      one.startsWith('200') && one === after[at] ? [] : [`${one} became ${after[at]}`],
+    ),
     isComplete: idsOfRoutes().sort().join() === Object.keys(CASES).sort().join(),
   }
 }
