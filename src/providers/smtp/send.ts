@@ -39,7 +39,7 @@ export function createSmtp(settings: SmtpSettings, world: ProviderWorld, name = 
   }
 }
 
-/** On a connection one message is in flight, and the next one may be sent behind it (pipelining). */
+/** The next message may be sent behind the one in flight. With CHUNKING a connection may get more, and another one less. */
 const MESSAGES_PER_CONNECTION = 2
 
 export const relayCapacity = ({ connections }: Pick<PoolSettings, 'connections'>, perSecond: number | null) =>
