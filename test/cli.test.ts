@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { commands } from '../src/cli/commands.ts'
 import { nameOf } from '../src/cli/help.ts'
 import { cliReference } from '../src/cli/reference.ts'
 import { run } from '../src/cli/run.ts'
+import { table } from '../src/cli/table.ts'
 import { readConfig } from '../src/config/index.ts'
 import { createSeal } from '../src/core/seal.ts'
 import { connect, type Database } from '../src/db/connect.ts'
@@ -126,7 +126,7 @@ describe('help', () => {
     const whole = await said('--help')
     expect(await said()).toBe(whole)
     expect(await said('help')).toBe(whole)
-    for (const command of commands) {
+    for (const command of table) {
       expect(whole).toContain(`${nameOf(command)} `)
       const words = nameOf(command).split(' ')
       const own = await said(...words, '--help')
@@ -134,16 +134,16 @@ describe('help', () => {
       expect(own).toContain(command.sentence)
       for (const option of command.options ?? []) expect(own).toContain(`--${option.name}`)
       expect(await said('help', ...words)).toBe(own)
-      expect(cliReference()).toContain(`## ${nameOf(command)}\n`)
+      expect(cliReference(table)).toContain(`## ${nameOf(command)}\n`)
     }
     expect(await said('service', '--help')).toContain('service create')
-    expect((await json('--help')).commands).toHaveLength(commands.length)
+    expect((await json('--help')).commands).toHaveLength(table.length)
     expect(await json('--version')).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
     expect(await said('--version')).toMatch(/^herald \d/)
   })
 
   test('no command has an argument and an option with the same name', () => {
-    for (const { args = [], options = [] } of commands) {
+    for (const { args = [], options = [] } of table) {
       const names = [...args, ...options].map(({ name }) => name.toLowerCase())
       expect(new Set(names).size).toBe(names.length)
     }
@@ -183,7 +183,12 @@ describe('wrong usage exits with 2, and prints the usage line and the most simil
   ]
   test.each(rows)('%s', async (_name, argv, message) => {
     expect(await failed(2, ...argv)).toMatch(message)
-    expect(await failed(2, ...argv, '--json')).toMatch(message)
+    const { errors, usage, exit_code } = JSON.parse(await failed(2, ...argv, '--json'))
+    expect(`${errors[0].message}\nUsage: ${usage}`).toMatch(message)
+    expect({ exit_code, errors }).toEqual({
+      exit_code: 2,
+      errors: [{ error: 'UsageError', message: expect.any(String) }],
+    })
   })
 
   test('an expiry of a key that is not a time', async () => {
@@ -519,10 +524,13 @@ describe('migrate and doctor', () => {
     expect(wrong).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/HERALD_PORT.*HERALD_HOSTS/s) })
     const away = { ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
     const quiet = await herald(['service', 'list', '--json'], away)
-    expect(quiet).toMatchObject({
+    expect({ ...quiet, err: JSON.parse(quiet.err) }).toEqual({
       code: 1,
       out: '',
-      err: expect.stringMatching(/^The database does not answer .*herald doctor\n$/),
+      err: {
+        errors: [{ error: 'Error', message: expect.stringMatching(/^The database does not answer .*herald doctor$/) }],
+        exit_code: 1,
+      },
     })
     const loud = await herald(['service', 'list'], { ...away, HERALD_LOG_LEVEL: 'debug' })
     expect(loud.err).toMatch(/^ +at /m)
@@ -534,7 +542,7 @@ describe('as a process', () => {
     const [listed, unknown, wrong] = await Promise.all([
       inProcess(['service', 'list', '--json']),
       inProcess(['service', 'show', 'Nowhere']),
-      inProcess(['service', 'shwo', '--json']),
+      inProcess(['service', 'shwo']),
     ])
     expect({ ...listed, out: JSON.parse(listed.out) }).toEqual({
       code: 0,

@@ -6,7 +6,7 @@ import { firstLine, listing, minute, moment } from './print.ts'
 
 const MOST = 100
 
-export const auditCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'audit',
     options: [

@@ -7,7 +7,7 @@ import { startEmbedded } from '../db/embedded.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import type { Command } from './command.ts'
 
-export const backupCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'backup',
     args: [{ name: 'FOLDER', sentence: 'Destination: a folder that does not exist yet.' }],

@@ -13,7 +13,7 @@ import { facts, firstLine, listing, printable } from './print.ts'
 const MOST_SHOWN = 20
 const PREVIEW_LINES = 8
 
-export const checkCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'check',
     args: [{ name: 'FILE', sentence: 'CSV file with a header row and one row per recipient; - reads standard input.' }],

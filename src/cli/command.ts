@@ -4,7 +4,6 @@ import type { Part } from '../config/in-use.ts'
 import type { Config } from '../config/index.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
-import { openStore } from '../store.ts'
 
 export type Argument = { name: string; sentence: string; optional?: true }
 
@@ -33,6 +32,9 @@ export type Command = {
   examples?: readonly string[]
   run(io: Io, input: CommandInput): Promise<CommandOutput | undefined>
 }
+
+/** A command without its function, as in the generated table. `file`: the file in src/cli that has it. */
+export type CommandEntry = Omit<Command, 'run'> & { file: string }
 
 /** `text` is printed for people, `data` with --json. `failed`: exit code 1. */
 export type CommandOutput = { text: string; data: unknown; failed?: true }
@@ -77,6 +79,8 @@ export const withStore =
     { statementSeconds }: { statementSeconds?: number } = {},
   ): Command['run'] =>
   async (io, input) => {
+    // Imported here: help and usage errors, which need this file, must not wait for it.
+    const { openStore } = await import('../store.ts')
     const store = await openStore({ ...io.config(), ...(statementSeconds && { databaseSeconds: statementSeconds }) })
     try {
       return await work(store, input, currentOperator())

@@ -1,50 +1,54 @@
-// Every command, in the order of the help.
-import { auditCommands } from './audit.ts'
-import { backupCommands } from './backup.ts'
-import { checkCommands } from './check.ts'
-import type { Command } from './command.ts'
-import { doctorCommands } from './doctor.ts'
-import { eventsCommands } from './events.ts'
-import { fileStoreCommands } from './file-store.ts'
-import { holdCommands } from './hold.ts'
-import { inboxCommands } from './inbox.ts'
-import { jobCommands } from './job.ts'
-import { errorsCommand, sendCommand } from './job-file.ts'
-import { keyCommands } from './key.ts'
-import { listCommands } from './lists.ts'
-import { messageCommands } from './message.ts'
-import { providerCommands } from './provider.ts'
-import { restoreCommands } from './restore.ts'
-import { sampleCommands } from './sample.ts'
-import { serviceCommands } from './service.ts'
-import { runCommands } from './start.ts'
-import { templateCommands } from './template.ts'
-import { transferCommands } from './transfer.ts'
-import { userCommands } from './user.ts'
-import { webhookCommands } from './webhook.ts'
+// The files of commands, in the order of the help. A command imports what it needs only when it runs, because all imports together
+// take a second: help, usage errors and completion use the generated table (table.ts).
+import type { Command, CommandEntry } from './command.ts'
 
-export const commands: readonly Command[] = [
-  ...runCommands,
-  ...doctorCommands,
-  ...backupCommands,
-  ...restoreCommands,
-  ...holdCommands,
-  ...providerCommands,
-  ...fileStoreCommands,
-  ...sampleCommands,
-  ...serviceCommands,
-  ...transferCommands,
-  ...keyCommands,
-  ...userCommands,
-  ...listCommands,
-  ...templateCommands,
-  ...checkCommands,
-  sendCommand,
-  ...jobCommands,
-  errorsCommand,
-  ...messageCommands,
-  ...eventsCommands,
-  ...webhookCommands,
-  ...inboxCommands,
-  ...auditCommands,
-]
+type CommandFile = () => Promise<{ commands: readonly Command[] }>
+
+export const files: Readonly<Record<string, CommandFile>> = {
+  start: () => import('./start.ts'),
+  doctor: () => import('./doctor.ts'),
+  backup: () => import('./backup.ts'),
+  restore: () => import('./restore.ts'),
+  hold: () => import('./hold.ts'),
+  provider: () => import('./provider.ts'),
+  'file-store': () => import('./file-store.ts'),
+  sample: () => import('./sample.ts'),
+  service: () => import('./service.ts'),
+  transfer: () => import('./transfer.ts'),
+  key: () => import('./key.ts'),
+  user: () => import('./user.ts'),
+  lists: () => import('./lists.ts'),
+  template: () => import('./template.ts'),
+  check: () => import('./check.ts'),
+  'job-file': () => import('./job-file.ts'),
+  job: () => import('./job.ts'),
+  message: () => import('./message.ts'),
+  events: () => import('./events.ts'),
+  webhook: () => import('./webhook.ts'),
+  inbox: () => import('./inbox.ts'),
+  audit: () => import('./audit.ts'),
+}
+
+/** Imports the file of a command and returns the command. */
+export async function load({ file, noun, verb }: CommandEntry): Promise<Command> {
+  const found = (await files[file]?.())?.commands.find(command => command.noun === noun && command.verb === verb)
+  if (!found) throw new Error(`src/cli/table.ts is out of date: ${file}.ts has no command ${noun} ${verb ?? ''}`.trim())
+  return found
+}
+
+/** The table as the files of commands have it now; table.ts is generated from it. */
+export async function currentTable(): Promise<CommandEntry[]> {
+  const entries: CommandEntry[] = []
+  for (const [file, open] of Object.entries(files))
+    for (const { run: _, ...entry } of (await open()).commands) entries.push({ file, ...entry })
+  return entries
+}
+
+/** src/cli/table.ts */
+export const tableSource = (
+  entries: readonly CommandEntry[],
+): string => `// Every command without its function. Generated from src/cli; do not edit: npm run generate
+import type { CommandEntry } from './command.ts'
+
+export const table: readonly CommandEntry[] = ${JSON.stringify(entries, null, 2)}
+`

@@ -11,7 +11,7 @@ import type { Command, Io } from './command.ts'
 import { checkDatabase, isOurs } from './database-checks.ts'
 import { askReady, checkPublicAddress, checkSendingDomain, checkSigning, type HealthReply } from './mail-checks.ts'
 
-export const doctorCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'doctor',
     sentence: 'Check this machine, the settings, the database, the queue, the providers and the service for problems.',

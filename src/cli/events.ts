@@ -18,7 +18,7 @@ import { firstLine } from './print.ts'
 const PAGE = 500
 const LOOK_MS = 250
 
-export const eventsCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'events',
     args: [{ ...SERVICE, optional: true }],

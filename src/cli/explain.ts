@@ -13,6 +13,13 @@ export function explained(error: unknown): readonly string[] {
   return remedy ? [remedy(message)] : [message || `An error without a message occurred (${code || 'no code'}).`]
 }
 
+/** The name of an error for programs, such as ValidationError. */
+export function kindOf(error: unknown): string {
+  if (error instanceof Refusal) return error.kind
+  if (error instanceof ConfigProblems) return 'ConfigProblems'
+  return error instanceof Error ? error.name : 'Error'
+}
+
 type Remedy = (message: string) => string
 const noAnswer: Remedy = message =>
   `The database does not answer (${message}). Check DATABASE_URL and that PostgreSQL runs, then try: herald doctor`

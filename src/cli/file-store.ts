@@ -3,7 +3,7 @@ import { adoptFileStore } from '../installation/installation.ts'
 import { createLog } from '../telemetry/log.ts'
 import { type Command, withStore } from './command.ts'
 
-export const fileStoreCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'file-store',
     verb: 'adopt',

@@ -1,10 +1,10 @@
 // Help and usage lines, generated from the table of commands.
-import type { Command, Option } from './command.ts'
+import type { CommandEntry, Option } from './command.ts'
 import { facts } from './print.ts'
 
-export const nameOf = ({ noun, verb }: Command) => (verb === undefined ? noun : `${noun} ${verb}`)
+export const nameOf = ({ noun, verb }: CommandEntry) => (verb === undefined ? noun : `${noun} ${verb}`)
 
-export function usageOf(command: Command): string {
+export function usageOf(command: CommandEntry): string {
   const options = (command.options ?? []).map(option => {
     const text = withValue(option)
     return option.required ? text : `[${text}]${option.many ? '…' : ''}`
@@ -19,7 +19,7 @@ export function usageOf(command: Command): string {
   ].join(' ')
 }
 
-export function help(commands: readonly Command[], all: readonly Command[]): string {
+export function help(commands: readonly CommandEntry[], all: readonly CommandEntry[]): string {
   const [command] = commands
   if (commands.length === 1 && command) return helpOf(command)
   if (commands.length === all.length) return wholeHelp(all)
@@ -32,7 +32,7 @@ export function help(commands: readonly Command[], all: readonly Command[]): str
   ].join('\n')
 }
 
-function wholeHelp(all: readonly Command[]): string {
+function wholeHelp(all: readonly CommandEntry[]): string {
   return [
     'Herald sends e-mails and text messages from templates, over one HTTP interface, on PostgreSQL alone.',
     '',
@@ -45,10 +45,10 @@ function wholeHelp(all: readonly Command[]): string {
   ].join('\n')
 }
 
-const overview = (commands: readonly Command[]) =>
+const overview = (commands: readonly CommandEntry[]) =>
   indented(facts(commands.map(command => [nameOf(command), command.sentence])))
 
-function helpOf(command: Command): string {
+function helpOf(command: CommandEntry): string {
   const args = (command.args ?? []).map(({ name, sentence }) => [name, sentence] as const)
   const options = (command.options ?? []).map(option => [withValue(option), sentenceOf(option)] as const)
   const json = ['--json', 'Print one JSON document.'] as const
@@ -71,7 +71,7 @@ export const sentenceOf = ({ sentence, required }: Option) => (required ? `${sen
 const indented = (text: string) => text.replaceAll(/^(?=.)/gm, '  ')
 
 /** The table of commands for `herald --help --json`. */
-export const described = (commands: readonly Command[]) => ({
+export const described = (commands: readonly CommandEntry[]) => ({
   commands: commands.map(command => ({
     command: nameOf(command),
     usage: usageOf(command),

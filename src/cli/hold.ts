@@ -10,7 +10,7 @@ import { listing, moment } from './print.ts'
 
 const MOST = 100
 
-export const holdCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'hold',
     options: [

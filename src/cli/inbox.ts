@@ -11,7 +11,7 @@ import { facts, firstLine, listing, printable } from './print.ts'
 
 const MOST = 50
 
-export const inboxCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'inbox',
     options: [

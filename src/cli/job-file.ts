@@ -60,7 +60,7 @@ export const REPLY_TO = {
   sentence: 'Id of the reply-to address, or of the text sender.',
 } as const
 
-export const sendCommand: Command = {
+const sendCommand: Command = {
   noun: 'job',
   verb: 'send',
   options: [
@@ -82,7 +82,7 @@ export const sendCommand: Command = {
   run: (io, input) => send(io, input),
 }
 
-export const errorsCommand: Command = {
+const errorsCommand: Command = {
   noun: 'job',
   verb: 'errors',
   options: [TEMPLATE, CSV, KEY_TYPE],
@@ -98,6 +98,8 @@ export const errorsCommand: Command = {
     return { text: asCsv(errors), data: { errors }, ...(errors.length > 0 && { failed: true as const }) }
   }),
 }
+
+export const commands: readonly Command[] = [sendCommand, errorsCommand]
 
 async function send(io: Io, input: CommandInput): Promise<CommandOutput> {
   const mustAsk = !input.has('yes') && input.maybe('key-type') !== 'test'

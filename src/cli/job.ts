@@ -16,7 +16,7 @@ import { facts, firstLine, listing, minute } from './print.ts'
 
 const JOB: Argument = { name: 'JOB', sentence: 'Id of the job, or its first characters (at least 8).' }
 
-export const jobCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'job',
     verb: 'list',

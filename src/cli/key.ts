@@ -12,7 +12,7 @@ const stored = { live: 'normal', team: 'team', test: 'test' } as const satisfies
 export const KEY_TYPE_NAMES = Object.keys(stored)
 export const publicName = (type: KeyType) => (type === 'normal' ? 'live' : type)
 
-export const keyCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'key',
     verb: 'create',

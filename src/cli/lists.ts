@@ -250,7 +250,7 @@ const presentPlaced = (folder: PlacedFolder) => ({
   templates: folder.templates,
 })
 
-export const listCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   ...originCommands(replyTo),
   ...originCommands(sender),
   ...safelistCommands,

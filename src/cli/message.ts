@@ -12,7 +12,7 @@ import { facts, firstLine, listing, minute, printable, wrapped } from './print.t
 const MOST = 50
 const MOST_EVER = 1_000
 
-export const messageCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'message',
     verb: 'show',

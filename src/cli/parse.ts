@@ -1,13 +1,13 @@
 // Parses the command line into a command and its input, or throws a UsageError that says what is wrong.
 import { parseArgs } from 'node:util'
 import { nearest } from '../runtime/near.ts'
-import { type Command, type CommandInput, type Option, UsageError } from './command.ts'
+import { type CommandEntry, type CommandInput, type Option, UsageError } from './command.ts'
 import { usageOf } from './help.ts'
 
 export type Call =
-  | { kind: 'help'; commands: readonly Command[] }
+  | { kind: 'help'; commands: readonly CommandEntry[] }
   | { kind: 'version' }
-  | { kind: 'run'; command: Command; input: CommandInput }
+  | { kind: 'run'; command: CommandEntry; input: CommandInput }
 
 export type Typed = { isJson: boolean; call(): Call }
 
@@ -26,11 +26,11 @@ const otherVerbs: Record<string, readonly string[]> = {
 }
 
 /** `--json` is read before anything else is parsed, so that the output format is known even for an invalid call. */
-export function read(commands: readonly Command[], argv: readonly string[]): Typed {
+export function read(commands: readonly CommandEntry[], argv: readonly string[]): Typed {
   return { isJson: beforeDashes(argv).some(word => word.toLowerCase() === '--json'), call: () => find(commands, argv) }
 }
 
-function find(commands: readonly Command[], argv: readonly string[]): Call {
+function find(commands: readonly CommandEntry[], argv: readonly string[]): Call {
   const rest = [...argv]
   const wantsHelp = beforeDashes(argv).some(word => word === '--help' || word === '-h')
   const first = takeWord(rest)
@@ -52,7 +52,7 @@ function find(commands: readonly Command[], argv: readonly string[]): Call {
   return wantsHelp ? { kind: 'help', commands: [command] } : run(command, rest)
 }
 
-function helpFor(commands: readonly Command[], rest: string[]): Call {
+function helpFor(commands: readonly CommandEntry[], rest: string[]): Call {
   const noun = takeWord(rest)
   if (noun === undefined) return { kind: 'help', commands }
   const ofNoun = nounOf(commands, noun)
@@ -60,7 +60,7 @@ function helpFor(commands: readonly Command[], rest: string[]): Call {
   return { kind: 'help', commands: verb === undefined ? ofNoun : [verbOf(ofNoun, verb)] }
 }
 
-function nounOf(commands: readonly Command[], word: string): readonly Command[] {
+function nounOf(commands: readonly CommandEntry[], word: string): readonly CommandEntry[] {
   const plain = plainName(word)
   const found = commands.filter(({ noun }) => noun === plain || `${noun}s` === plain)
   if (found.length > 0) return found
@@ -68,7 +68,7 @@ function nounOf(commands: readonly Command[], word: string): readonly Command[] 
   throw new UsageError(`There is no command "${word}".${hint(nouns, plain, near => `herald ${near}`)}`)
 }
 
-function verbOf(ofNoun: readonly Command[], word: string): Command {
+function verbOf(ofNoun: readonly CommandEntry[], word: string): CommandEntry {
   const plain = plainName(word)
   const wanted = [plain, ...(otherVerbs[plain] ?? [])]
   for (const verb of wanted) {
@@ -81,10 +81,10 @@ function verbOf(ofNoun: readonly Command[], word: string): Command {
   throw new UsageError(`There is no command "${noun} ${word}".${near}`, usageOfNoun(ofNoun))
 }
 
-const verbsOf = (ofNoun: readonly Command[]) => ofNoun.flatMap(command => command.verb ?? [])
-const usageOfNoun = (ofNoun: readonly Command[]) => `herald ${ofNoun[0]?.noun} ${verbsOf(ofNoun).join('|')} …`
+const verbsOf = (ofNoun: readonly CommandEntry[]) => ofNoun.flatMap(command => command.verb ?? [])
+const usageOfNoun = (ofNoun: readonly CommandEntry[]) => `herald ${ofNoun[0]?.noun} ${verbsOf(ofNoun).join('|')} …`
 
-function run(command: Command, rest: readonly string[]): Call {
+function run(command: CommandEntry, rest: readonly string[]): Call {
   const known = optionsOf(command)
   const { tokens } = parseArgs({
     args: withPlainNames(rest),
@@ -119,14 +119,14 @@ const globals: readonly Option[] = [
 ]
 
 /** Arguments may also be given by name: `--service X` for SERVICE. */
-function optionsOf(command: Command): readonly Option[] {
+function optionsOf(command: CommandEntry): readonly Option[] {
   const args = (command.args ?? []).map(({ name, sentence }) => ({ name: name.toLowerCase(), value: name, sentence }))
   return [...(command.options ?? []), ...args, ...globals]
 }
 
 type OptionToken = { value: string | undefined; inlineValue: boolean | undefined }
 
-function readValue(command: Command, option: Option, { value, inlineValue }: OptionToken): string {
+function readValue(command: CommandEntry, option: Option, { value, inlineValue }: OptionToken): string {
   const isForgotten = value === undefined || (!inlineValue && value.startsWith('-') && value.length > 1)
   if (isForgotten)
     throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, usageOf(command))
@@ -145,7 +145,7 @@ function readValue(command: Command, option: Option, { value, inlineValue }: Opt
   return value
 }
 
-function placeWords(command: Command, words: string[], values: Map<string, string[]>) {
+function placeWords(command: CommandEntry, words: string[], values: Map<string, string[]>) {
   for (const { name, sentence, optional } of command.args ?? []) {
     if (values.has(name.toLowerCase())) continue
     const word = words.shift()
@@ -158,7 +158,7 @@ function placeWords(command: Command, words: string[], values: Map<string, strin
     throw new UsageError(`"${words.join(' ')}" was not expected. Put names with spaces in quotes.`, usageOf(command))
 }
 
-function inputFrom(command: Command, values: Map<string, string[]>): CommandInput {
+function inputFrom(command: CommandEntry, values: Map<string, string[]>): CommandInput {
   const one = (name: string) => values.get(name.toLowerCase())?.at(-1)
   return {
     text(name) {
@@ -177,7 +177,7 @@ function inputFrom(command: Command, values: Map<string, string[]>): CommandInpu
   }
 }
 
-function unknownOption(command: Command, known: readonly Option[], rawName: string): UsageError {
+function unknownOption(command: CommandEntry, known: readonly Option[], rawName: string): UsageError {
   const names = known.map(option => `--${option.name}`)
   return new UsageError(`There is no option ${rawName} here.${hint(names, rawName, near => near)}`, usageOf(command))
 }

@@ -9,7 +9,7 @@ import { type Command, UsageError, withStore } from './command.ts'
 
 const LOOK_MS = 200
 
-export const providerCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'provider',
     verb: 'test',

@@ -1,10 +1,9 @@
 // The manual of the command line, generated from the table of commands.
-import type { Command } from './command.ts'
-import { commands } from './commands.ts'
+import type { CommandEntry } from './command.ts'
 import { nameOf, sentenceOf, usageOf, withValue } from './help.ts'
 
 /** docs/cli.md */
-export function cliReference(all: readonly Command[] = commands): string {
+export function cliReference(all: readonly CommandEntry[]): string {
   const nouns = [...new Set(all.map(command => command.noun))]
   return `${[
     '# The command line',
@@ -13,7 +12,7 @@ export function cliReference(all: readonly Command[] = commands): string {
     '',
     'In a checkout: `npx herald COMMAND`. Commands work whether or not the service runs. A running service applies every change at once.',
     '',
-    '- `--json` on any command prints one JSON document on stdout and nothing else.',
+    '- `--json` on any command prints one JSON document on stdout and nothing else. An error is then one line of JSON, the last one on stderr: `{"errors": [{"error", "message"}], "usage", "exit_code"}`.',
     '- `--help` explains a command; `herald help NOUN` lists the verbs of a noun.',
     '- Arguments may also be given by name: `--service X` for `SERVICE`. Put names with spaces in quotes.',
     '- `SERVICE` is the exact name of a service, its id, or the first characters of its id (at least 8).',
@@ -31,7 +30,7 @@ export function cliReference(all: readonly Command[] = commands): string {
   ].join('\n')}\n`
 }
 
-function section(command: Command): string[] {
+function section(command: CommandEntry): string[] {
   const rows = [
     ...(command.args ?? []).map(({ name, sentence }) => [`\`${name}\``, sentence]),
     ...(command.options ?? []).map(option => [`\`${withValue(option)}\``, sentenceOf(option)]),

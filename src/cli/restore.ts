@@ -13,7 +13,7 @@ import { IDENTITY_TABLES } from '../sending.ts'
 import type { Command, Io } from './command.ts'
 import { explained } from './explain.ts'
 
-export const restoreCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'restore',
     args: [{ name: 'FOLDER', sentence: 'A backup of herald backup.' }],

@@ -1,13 +1,12 @@
 // Runs one call of the program and returns its exit code.
 import type { Part } from '../config/in-use.ts'
-import { type Config, readSettings } from '../config/index.ts'
-import { NothingHere } from '../store.ts'
+import type { Config } from '../config/index.ts'
 import { heraldVersion } from '../version.ts'
-import { type CommandOutput, type Io, UsageError } from './command.ts'
-import { commands } from './commands.ts'
-import { explained } from './explain.ts'
+import { type CommandEntry, type CommandInput, type CommandOutput, type Io, UsageError } from './command.ts'
+import { load } from './commands.ts'
 import { described, help, usageOf } from './help.ts'
 import { read } from './parse.ts'
+import { table } from './table.ts'
 
 /** `isTerminal`: `out` is a terminal. */
 export type Streams = { out(text: string): void; err(text: string): void; isTerminal?: boolean }
@@ -15,17 +14,11 @@ export type Streams = { out(text: string): void; err(text: string): void; isTerm
 export async function run(
   argv: readonly string[],
   { out, err, isTerminal = false }: Streams,
-  settings: (part?: Part) => Config = part => readSettings(sentence => err(`${sentence}\n`), part ? { part } : {}),
+  settings?: (part?: Part) => Config,
 ): Promise<0 | 1 | 2> {
-  const typed = read(commands, argv)
-  let config: Config | undefined
+  const typed = read(table, argv)
   const print = ({ data, text }: CommandOutput) => out(`${typed.isJson ? json(data) : text}\n`)
-  const io: Io = {
-    config: part => (config ??= settings(part)),
-    say: line => (typed.isJson ? err : out)(`${line}\n`),
-    print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
-    isTerminal: isTerminal && !typed.isJson,
-  }
+  let config: Config | undefined
   try {
     const call = typed.call()
     if (call.kind === 'version') {
@@ -33,26 +26,59 @@ export async function run(
       return 0
     }
     if (call.kind === 'help') {
-      print({ text: help(call.commands, commands), data: described(call.commands) })
+      print({ text: help(call.commands, table), data: described(call.commands) })
       return 0
     }
-    const output = await call.command.run(io, call.input).catch(error => {
-      // A command validates some values itself; its UsageError gets the usage line here.
-      throw error instanceof UsageError ? new UsageError(error.message, error.usage ?? usageOf(call.command)) : error
-    })
+    const read = settings ?? (await settingsReader(err))
+    const io: Io = {
+      config: part => (config ??= read(part)),
+      say: line => (typed.isJson ? err : out)(`${line}\n`),
+      print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
+      isTerminal: isTerminal && !typed.isJson,
+    }
+    const output = await runCommand(io, call)
     if (output) print(output)
     return output?.failed ? 1 : 0
   } catch (error) {
-    if (error instanceof UsageError) {
-      err(`${error.message}\nUsage: ${error.usage ?? 'herald COMMAND (herald --help lists them)'}\n`)
-      return 2
-    }
-    err(`${explained(error).join('\n')}\n`)
-    if (error instanceof NothingHere) return 2
-    if (error instanceof Error && (config?.logLevel === 'debug' || config?.logLevel === 'trace'))
+    const { messages, kind, code, usage } = await failureOf(error)
+    if (typed.isJson)
+      err(
+        `${JSON.stringify({ errors: messages.map(message => ({ error: kind, message })), usage, exit_code: code })}\n`,
+      )
+    else err(`${[...messages, ...(usage === undefined ? [] : [`Usage: ${usage}`])].join('\n')}\n`)
+    if (code === 1 && error instanceof Error && (config?.logLevel === 'debug' || config?.logLevel === 'trace'))
       err(`${error.stack}\n`)
-    return 1
+    return code
   }
+}
+
+/** Imported only for a command that runs: the settings know every provider. */
+async function settingsReader(err: (text: string) => void): Promise<(part?: Part) => Config> {
+  const { readSettings } = await import('../config/index.ts')
+  return part => readSettings(sentence => err(`${sentence}\n`), part ? { part } : {})
+}
+
+async function runCommand(io: Io, { command, input }: { command: CommandEntry; input: CommandInput }) {
+  const { run } = await load(command)
+  return await run(io, input).catch(error => {
+    // A command validates some values itself; its UsageError gets the usage line here.
+    throw error instanceof UsageError ? new UsageError(error.message, error.usage ?? usageOf(command)) : error
+  })
+}
+
+type Failure = { messages: readonly string[]; kind: string; code: 1 | 2; usage?: string }
+
+async function failureOf(error: unknown): Promise<Failure> {
+  if (error instanceof UsageError)
+    return {
+      messages: [error.message],
+      kind: error.name,
+      code: 2,
+      usage: error.usage ?? 'herald COMMAND (herald --help lists them)',
+    }
+  const { explained, kindOf } = await import('./explain.ts')
+  const kind = kindOf(error)
+  return { messages: explained(error), kind, code: kind === 'NothingHere' ? 2 : 1 }
 }
 
 const json = (data: unknown) => JSON.stringify(data, null, 2)

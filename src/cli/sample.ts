@@ -3,7 +3,7 @@ import { makeSample, type Sample } from '../sample.ts'
 import { type Command, withStore } from './command.ts'
 import { facts } from './print.ts'
 
-export const sampleCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'sample',
     options: [

@@ -26,7 +26,7 @@ const limit = (name: string, sentence: string) =>
     sentence: `${sentence} \`default\`: the default of the mode.`,
   }) as const
 
-export const serviceCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'service',
     verb: 'create',

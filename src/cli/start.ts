@@ -15,7 +15,7 @@ import { type StartOptions, startSeveral } from '../supervisor.ts'
 import type { Command, CommandOutput } from './command.ts'
 import { curlLine, sampleText } from './sample.ts'
 
-export const runCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'start',
     options: [

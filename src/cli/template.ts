@@ -6,7 +6,7 @@ import { update } from '../templates/update.ts'
 import { type Command, withStore } from './command.ts'
 import { facts, firstLine } from './print.ts'
 
-export const templateCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'template',
     verb: 'set',

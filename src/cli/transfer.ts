@@ -20,7 +20,7 @@ const PASSPHRASE_FILE: Option = {
 /** Template versions of many years are more than a statement of a request may read. */
 const LONG = { statementSeconds: 300 }
 
-export const transferCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'service',
     verb: 'export',

@@ -14,7 +14,7 @@ const USER = { name: 'USER', sentence: 'E-mail address or id of the team member.
 
 const OPERATOR_EMAIL = { name: 'EMAIL', sentence: 'E-mail address of the person.' }
 
-export const userCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'user',
     verb: 'add',

@@ -40,7 +40,7 @@ const TOKEN_FILE: Option = {
 }
 const FROM = 'for example 2026-06-15T12:30:00Z'
 
-export const webhookCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   {
     noun: 'webhook',
     verb: 'add',

@@ -1,9 +1,10 @@
 // S-38, S-40: secrets come only from the settings, and dependencies are reviewed ones.
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../../src/cli/commands.ts'
+import { table } from '../../src/cli/table.ts'
 import { readConfig, settingsTable } from '../../src/config/index.ts'
 import { secretIn } from '../../src/db/seal.ts'
 
@@ -47,7 +48,7 @@ describe('S-38 secrets', () => {
     const secret = settingsTable().filter(setting => setting.secret)
     expect(secret.length).toBeGreaterThan(8)
     for (const { name, shown } of secret) expect(shown, name).toMatch(/^(none|made on first start)/)
-    const words = commands.flatMap(({ options = [], args = [] }) => [...options, ...args].map(one => one.name))
+    const words = table.flatMap(({ options = [], args = [] }) => [...options, ...args].map(one => one.name))
     const isSecret = (word: string) => /secret|password|passphrase|token/i.test(word) && !word.endsWith('-file')
     expect(words.filter(isSecret)).toEqual([])
     expect(isSecret('token')).toBe(true)

@@ -1,5 +1,6 @@
 // The generated files as they should be now.
 import { existsSync, readdirSync } from 'node:fs'
+import { currentTable, tableSource } from '../../src/cli/commands.ts'
 import { cliReference } from '../../src/cli/reference.ts'
 import { settingsTable } from '../../src/config/index.ts'
 import { providersSchema } from '../../src/config/providers-schema.ts'
@@ -12,10 +13,12 @@ import { sentences as values } from '../../src/rendering/values.ts'
 import { openApi } from '../../src/routes.ts'
 
 export async function generated(): Promise<Record<string, string>> {
+  const table = await currentTable()
   return {
+    'src/cli/table.ts': tableSource(table),
     'docs/errors.md': await errors(),
     'docs/settings.md': settings(),
-    'docs/cli.md': cliReference(),
+    'docs/cli.md': cliReference(table),
     'docs/providers.schema.json': `${JSON.stringify(providersSchema(), null, 2)}\n`,
     'openapi.json': `${JSON.stringify(openApi(), null, 2)}\n`,
   }
