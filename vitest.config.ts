@@ -70,6 +70,7 @@ const SLOW = [
   'test/machines.test.ts',
   'test/maintenance.test.ts',
   'test/openapi.test.ts',
+  'test/package.test.ts',
   'test/processes.test.ts',
   'test/providers/smtp-servers.test.ts',
   'test/races.test.ts',
