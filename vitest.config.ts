@@ -15,6 +15,7 @@ const SLOW = [
   'test/cli-job.test.ts',
   'test/cli-webhook.test.ts',
   'test/cli.test.ts',
+  'test/client.test.ts',
   'test/clock.test.ts',
   'test/console/acts.test.ts',
   'test/console/developers-browser.test.ts',

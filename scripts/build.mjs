@@ -11,8 +11,11 @@ const compiler = find('typescript/package.json')
 
 if (compiler) {
   const tsc = join(dirname(compiler), 'bin', 'tsc')
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
-  process.exitCode = status ?? 1
+  // The client is the only part with declarations, because others import it.
+  for (const project of ['tsconfig.build.json', 'tsconfig.client.json']) {
+    const { status } = spawnSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' })
+    if (status !== 0) process.exitCode = status ?? 1
+  }
   copyAssets()
 } else if (process.argv.includes('--if-possible')) {
   const rest = existsSync(join(root, 'dist')) ? 'dist/ stays as it is' : 'copy dist/ from a place that has it'

@@ -1,11 +1,8 @@
-// openapi.json as its users need it: a linter, a generator of typed clients, and the service's real responses.
+// openapi.json as its users need it: a linter, and the service's real responses. The typed client made from it has test/client.test.ts.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { JOB_STATUSES } from '../src/bulk/job.ts'
 import { type Operation, resolved } from '../src/http/openapi.ts'
 import type { JsonSchema } from '../src/http/validation.ts'
@@ -282,68 +279,5 @@ describe('the service itself', () => {
   test('refuses as described', async () => {
     for (const reply of [await key.post(EMAIL, {}), await here.call('GET', LIST), await key.get(`${LIST}/nothing`)])
       expect(problems({ $ref: '#/components/schemas/Errors' }, reply.body), reply.text).toEqual([])
-  })
-
-  describe('by a client that openapi-typescript generates', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'herald-client-'))
-    afterAll(() => rmSync(folder, { recursive: true, force: true }))
-    const at = (name: string) => join(folder, name)
-    const bin = (name: string, file: string) => resolve('node_modules', name, file)
-    const node = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
-
-    beforeAll(() => {
-      symlinkSync(resolve('node_modules'), at('node_modules'))
-      writeFileSync(at('package.json'), '{"type":"module"}')
-      const options = { strict: true, target: 'es2023', lib: ['es2023', 'dom'], module: 'nodenext', types: [] }
-      writeFileSync(at('tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
-      // The generator needs the compiler's JavaScript API, which TypeScript 7 does not have.
-      const hook = `export const resolve = (name, context, next) => next(name === 'typescript' ? 'typescript-5' : name, context)`
-      writeFileSync(at('hook.mjs'), hook)
-      const register = `import { register } from 'node:module'; register('./hook.mjs', import.meta.url)`
-      writeFileSync(at('register.mjs'), register)
-      const cli = bin('openapi-typescript', 'bin/cli.js')
-      const made = node('--import', './register.mjs', cli, resolve('openapi.json'), '-o', at('api.ts'))
-      expect(made.status, made.stderr).toBe(0)
-    }, 60_000)
-
-    /** Compiles one program against the generated types; returns the output of the compiler. */
-    function compiled(program: string): string {
-      writeFileSync(
-        at('program.ts'),
-        `import createClient from 'openapi-fetch'\nimport type { paths } from './api.ts'\n${program}`,
-      )
-      return node(
-        bin('typescript', 'bin/tsc'),
-        '-p',
-        '.',
-        '--allowImportingTsExtensions',
-        '--rewriteRelativeImportExtensions',
-      ).stdout
-    }
-    const send = (body: string, use: string) => `
-export async function send(baseUrl: string, key: string, template_id: string): Promise<string> {
-  const client = createClient<paths>({ baseUrl, headers: { Authorization: 'ApiKey-v1 ' + key } })
-  const { data, error } = await client.POST('/v2/notifications/email', { body: ${body} })
-  if (error) throw new Error(error.errors.map(one => one.message).join())
-  ${use}
-}`
-
-    test('a plain send compiles, has an id that is a string, and reaches the service', async () => {
-      const body = `{ template_id, email_address: 'ada@example.org', personalisation: { name: 'Ada' } }`
-      expect(compiled(send(body, 'const id: string = data.id\n  return id'))).toBe('')
-      const { send: run } = (await import(at('program.js'))) as { send(...args: string[]): Promise<string> }
-      const made = await key.post('/v2/manage-template', { ...template, template_type: 'email', subject: 'Hi' })
-      const id = await run(here.address, key.key, made.body.id)
-      expect((await key.get(`${LIST}/${id}`)).body.email_address).toBe('ada@example.org')
-      await expect(run(here.address, key.key, id)).rejects.toThrow('Template not found')
-    }, 60_000)
-
-    test('a send without a template, and a field that no answer has, do not compile', () => {
-      expect(compiled(send(`{ email_address: 'ada@example.org' }`, 'return data.id'))).toContain(
-        "'template_id' is missing",
-      )
-      const body = `{ template_id, email_address: 'ada@example.org' }`
-      expect(compiled(send(body, 'return data.nothing'))).toContain("'nothing' does not exist")
-    }, 60_000)
   })
 })

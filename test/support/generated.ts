@@ -1,4 +1,5 @@
 // The generated files as they should be now.
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { currentTable, tableSource } from '../../src/cli/commands.ts'
 import { cliReference } from '../../src/cli/reference.ts'
@@ -21,6 +22,7 @@ export async function generated(): Promise<Record<string, string>> {
     'docs/cli.md': cliReference(table),
     'docs/providers.schema.json': `${JSON.stringify(providersSchema(), null, 2)}\n`,
     'openapi.json': `${JSON.stringify(openApi(), null, 2)}\n`,
+    'src/client/api.ts': clientTypes(),
   }
 }
 
@@ -77,4 +79,15 @@ All problems are listed together, before anything is changed; \`npx herald docto
 |---|---|---|
 ${rows.join('\n')}
 `
+}
+
+/** The types of the client. Its examples are those of openapi.json and would be most of the file. */
+function clientTypes(): string {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', './scripts/typescript-5.mjs', 'node_modules/openapi-typescript/bin/cli.js'],
+    { input: JSON.stringify(openApi(), (name, value) => (name === 'example' ? undefined : value)), encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(stderr)
+  return stdout
 }
