@@ -6,6 +6,7 @@ const SLOW = [
   'src/bulk/thread.test.ts',
   'src/rendering/hostile.test.ts',
   'src/runtime/worker-thread.test.ts',
+  'test/alerts.test.ts',
   'test/backup-external.test.ts',
   'test/backup.test.ts',
   'test/bulk.test.ts',

@@ -1,7 +1,7 @@
 // What on-call relies on: every metric of the dashboard and the alerts exists, every promise has its metric on the dashboard, and
 // every alert its paragraph.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -211,7 +211,53 @@ describe('the documents', () => {
     expect(new Set(panels.map((panel: { id: number }) => panel.id)).size).toBe(panels.length)
     for (const panel of panels) if (panel.type !== 'row') expect(panel.description, panel.title).toMatch(/\w/)
   })
+
+  // Grafana publishes its schema as types: the compiler checks every field of the dashboard, and of the options of its panels.
+  test("the dashboard follows Grafana's schema", () => {
+    const folder = mkdtempSync(join(tmpdir(), 'herald-board-'))
+    try {
+      symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
+      const complaints = (text: string) => {
+        const file = join(folder, 'board.ts')
+        writeFileSync(file, boardSource(text))
+        const compiler = join(process.cwd(), 'node_modules/typescript/bin/tsc')
+        const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023']
+        return spawnSync(process.execPath, [compiler, ...options, file], { cwd: folder, encoding: 'utf8' }).stdout
+      }
+      expect(complaints(board)).toBe('')
+      expect(complaints(board.replace('"schemaVersion"', '"schemaVersions"'))).toContain('schemaVersion')
+      expect(complaints(board.replace('"showLegend": true', '"showLegend": "yes"'))).toContain('boolean')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 })
+
+const CONFIGURED = '@grafana/schema/dist/esm/raw/composable'
+
+/** A TypeScript file that compiles if the dashboard and the options of each panel have Grafana's types. Enums are their values. */
+function boardSource(text: string): string {
+  const { panels } = JSON.parse(text) as {
+    panels: { type: string; options: unknown; fieldConfig: { defaults: { custom?: unknown } } }[]
+  }
+  const options = panels
+    .filter(panel => panel.type !== 'row')
+    .map(({ type, options, fieldConfig: { defaults } }) => [
+      `void (${JSON.stringify(options)} satisfies Json<${type}.Options>)`,
+      ...(defaults.custom ? [`void (${JSON.stringify(defaults.custom)} satisfies Json<${type}.FieldConfig>)`] : []),
+    ])
+  return [
+    "import type { Dashboard } from '@grafana/schema'",
+    `import type * as stat from '${CONFIGURED}/stat/panelcfg/x/StatPanelCfg_types.gen'`,
+    `import type * as timeseries from '${CONFIGURED}/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen'`,
+    `type Json<T> = T extends string ? \`\${T}\`
+      : T extends number ? (\`\${T}\` extends \`\${infer N extends number}\` ? N : number)
+      : T extends readonly (infer U)[] ? Json<U>[]
+      : T extends object ? { [K in keyof T]: Json<T[K]> } : T`,
+    `void (${text.trim()} satisfies Json<Dashboard>)`,
+    ...options.flat(),
+  ].join('\n')
+}
 
 function freePort(): Promise<number> {
   return new Promise(resolve => {
