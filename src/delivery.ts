@@ -49,7 +49,7 @@ export function createProviders(
   { config, secrets }: Pick<Store, 'config' | 'secrets'>,
   { inbox, log }: Pick<Given, 'inbox' | 'log'>,
   { sends, accept, now }: { sends: boolean; accept: AcceptReceipts; now(): number },
-): Registry {
+): Promise<Registry> {
   const { sendingDomain, baseUrl } = config
   return createRegistry(config.providers, sends, {
     sendingDomain,

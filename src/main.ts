@@ -217,7 +217,11 @@ export async function start(
       dispatcher: () => dispatcher,
       onFault: (error, sentence) => log.error({ error: faultOf(error) }, sentence),
     })
-    const providers = createProviders(store, given, { sends: only !== 'http', accept: hearReceipts, now: clock.now })
+    const providers = await createProviders(store, given, {
+      sends: only !== 'http',
+      accept: hearReceipts,
+      now: clock.now,
+    })
     lifetime.add(() => providers.stop())
     const delivery = only === 'http' ? null : startDelivery(store, given, providers, self.id, lifetime)
     engine = delivery

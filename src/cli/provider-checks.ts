@@ -20,7 +20,7 @@ export async function checkProviders(store: Store): Promise<Check[]> {
   try {
     const chosen = { email: config.providers.email.map(probing), sms: config.providers.sms.map(probing) }
     const kinds = new Map([...chosen.email, ...chosen.sms].map(({ name, kind }) => [name, kind]))
-    const providers = createProviders({ ...store, config: { ...config, providers: chosen } }, quiet, {
+    const providers = await createProviders({ ...store, config: { ...config, providers: chosen } }, quiet, {
       sends: true,
       accept,
       now: store.clock.now,

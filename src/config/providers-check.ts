@@ -1,5 +1,6 @@
 // Validates the providers file against its schema and turns each error into a sentence with a line.
-import { Ajv, type ErrorObject } from 'ajv'
+import { createRequire } from 'node:module'
+import type { ErrorObject } from 'ajv'
 import { channelNames } from '../channels/index.ts'
 import { isProblem } from '../core/setting.ts'
 import { nearest } from '../runtime/near.ts'
@@ -11,6 +12,8 @@ type Problem = { line: number; sentence: string }
 /** All problems, in the order of the file. */
 export function schemaProblems({ value, lineOf }: Extract<JsonFile, { ok: true }>): Problem[] {
   const used = kindsIn(value)
+  // Loaded only where there is a providers file: it takes 45 ms of the start of every command.
+  const { Ajv }: typeof import('ajv') = createRequire(import.meta.url)('ajv')
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false, inlineRefs: false })
   const isValid = ajv.compile(providersSchema(({ kind }) => used.has(kind)))
   if (isValid(value)) return []

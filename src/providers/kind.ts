@@ -47,7 +47,8 @@ export type ProviderKind<P extends Provider = Provider> = {
   }
   /** Throws an error that names the variables when settings contradict each other. */
   check?(values: ProviderValues): void
-  create(name: string, values: ProviderValues, context: ProviderContext): P
+  /** Imports its client here, so that a command, which only reads the settings, need not. */
+  create(name: string, values: ProviderValues, context: ProviderContext): P | Promise<P>
 }
 
 /** A provider that is to be created. */

@@ -1,7 +1,7 @@
 // Creates the chosen providers of each channel, in order of preference.
 import { stopTogether } from '../runtime/lifetime.ts'
 import type { ChosenProvider, ProviderContext } from './kind.ts'
-import type { EmailProvider, TextProvider } from './port.ts'
+import type { EmailProvider, Provider, TextProvider } from './port.ts'
 
 export type Chosen = {
   email: readonly ChosenProvider<EmailProvider>[]
@@ -15,9 +15,14 @@ export type Registry = {
 }
 
 /** `sends`: false in a process that only serves HTTP: only providers with a webhook endpoint are created. */
-export function createRegistry(chosen: Chosen, sends: boolean, context: ProviderContext): Registry {
-  const isNeeded = ({ kind }: ChosenProvider) => sends || kind.hasWebhook
-  const email = chosen.email.filter(isNeeded).map(({ name, kind, values }) => kind.create(name, values, context))
-  const sms = chosen.sms.filter(isNeeded).map(({ name, kind, values }) => kind.create(name, values, context))
+export async function createRegistry(chosen: Chosen, sends: boolean, context: ProviderContext): Promise<Registry> {
+  const create = async <P extends Provider>(list: readonly ChosenProvider<P>[]): Promise<P[]> => {
+    const created: P[] = []
+    for (const { name, kind, values } of list)
+      if (sends || kind.hasWebhook) created.push(await kind.create(name, values, context))
+    return created
+  }
+  const email = await create(chosen.email)
+  const sms = await create(chosen.sms)
   return { email, sms, stop: () => stopTogether([...email, ...sms].map(provider => provider.stop())) }
 }

@@ -1,6 +1,5 @@
 // Parses phone numbers as people write them: the first valid number in the text counts (content-rules 9.2).
-
-import { parsePhoneNumberFromString, searchPhoneNumbersInText } from 'libphonenumber-js/max'
+import { library, once } from './library.ts'
 import { createNorthAmericanTest, createPhonePlan, type PhonePlan } from './plans.ts'
 
 export type PhoneProblem =
@@ -17,8 +16,9 @@ export type PhoneReading =
 
 export type PhoneRules = { international: boolean; plan?: PhonePlan }
 
-const defaultPlan = createPhonePlan()
-const isNorthAmerican = createNorthAmericanTest()
+const defaultPlan = once(createPhonePlan)
+const northAmericanTest = once(createNorthAmericanTest)
+const isNorthAmerican = (digits: string) => northAmericanTest()(digits)
 
 // Limits of the text: the library tries every part that looks like a number, at 30 µs each, and 4,000 crafted texts took 13 s. A
 // real number has no longer text around it and fewer invalid numbers before it.
@@ -27,7 +27,7 @@ const mostTries = 16
 
 /** An extension is dropped; with `international` false only numbers of the home country are accepted. */
 export function readPhone(text: string | null, rules: PhoneRules): PhoneReading {
-  const plan = rules.plan ?? defaultPlan
+  const plan = rules.plan ?? defaultPlan()
   if (text === null) return { ok: false, problem: 'Number is None' }
   if (text.includes(';')) return { ok: false, problem: 'Not a valid number' }
   const found = text.length > longest ? undefined : find(text, plan)
@@ -59,7 +59,7 @@ export function search(text: string, plan: PhonePlan): Found | undefined {
 // "Ten digits are required": the metadata also contains Canadian 310-xxxx, which cannot receive text messages.
 function first(text: string, plan?: PhonePlan) {
   const options = { maxTries: mostTries, ...(plan && { defaultCountry: plan.region }) }
-  for (const { number } of searchPhoneNumbersInText(text, options))
+  for (const { number } of library().searchPhoneNumbersInText(text, options))
     if (number.countryCallingCode !== '1' || number.nationalNumber.length === 10) return number
   return undefined
 }
@@ -80,7 +80,7 @@ function findAlone(text: string, plan: PhonePlan): Found | undefined | 'unknown'
     return isNorthAmerican(digits) ? { e164: `+1${digits}`, countryCode: '1' } : 'unknown'
   }
   if (!withPlus.test(text)) return 'unknown'
-  const number = parsePhoneNumberFromString(text)
+  const number = library().parsePhoneNumberFromString(text)
   if (number?.isPossible() && number.isValid()) return found(number)
   return /^\+\d+$/.test(text) ? undefined : 'unknown'
 }

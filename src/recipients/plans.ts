@@ -2,8 +2,8 @@
 // American plan. The library compiles about fifty expressions for every number it validates (25–40 µs); compiled once they take 1
 // µs, so 50,000 rows are checked in a second.
 
-import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/max'
-import metadata from 'libphonenumber-js/max/metadata'
+import type { CountryCode } from 'libphonenumber-js/max'
+import { library, metadata } from './library.ts'
 
 export type PhonePlan = {
   /** Calling code of domestic numbers. */
@@ -21,7 +21,7 @@ const defaultCodes = `1, 7, 20, 27, 30-34, 36, 39-41, 43-49, 51, 52, 54-58, 60-6
 
 /** `codes` in the syntax of the setting: `1, 30-34, 44`; `all` for every country. */
 export function createPhonePlan(homeCode = '1', codes = defaultCodes): PhonePlan {
-  const region = metadata.country_calling_codes[homeCode]?.[0]
+  const region = metadata().country_calling_codes[homeCode]?.[0]
   if (!region) throw new Error(`${homeCode} is not a country calling code`)
   if (codes.trim() === 'all') return { homeCode, region }
   const supported = new Set<string>()
@@ -35,7 +35,7 @@ export function createPhonePlan(homeCode = '1', codes = defaultCodes): PhonePlan
 }
 
 /** Countries in the syntax of the setting: `CA`, `FR`. */
-export const isCountry = (text: string): text is CountryCode => Object.hasOwn(metadata.countries, text)
+export const isCountry = (text: string): text is CountryCode => Object.hasOwn(metadata().countries, text)
 
 const homePlans = new Map<string, PhonePlan>()
 
@@ -47,7 +47,7 @@ export function homePlan(country: string): PhonePlan {
   const known = homePlans.get(country)
   if (known) return known
   if (!isCountry(country)) throw new Error(`${country} is not a country`)
-  const homeCode = getCountryCallingCode(country)
+  const homeCode = library().getCountryCallingCode(country)
   const plan = createPhonePlan(homeCode)
   plan.supported?.add(homeCode)
   const made = homeCode === northAmerica ? plan : { ...plan, region: country }
@@ -61,7 +61,7 @@ type Country = { general: RegExp; leading?: RegExp; types: { lengths?: number[];
 
 /** The rule of `isValid()`, for ten digits that do not start with 0 or 1. */
 export function createNorthAmericanTest(): (digits: string) => boolean {
-  const countries = (metadata.country_calling_codes[northAmerica] ?? []).map(readCountry)
+  const countries = (metadata().country_calling_codes[northAmerica] ?? []).map(readCountry)
   const isOfCountry = (country: Country, digits: string) =>
     country.general.test(digits) &&
     country.types.some(
@@ -80,7 +80,7 @@ export function createNorthAmericanTest(): (digits: string) => boolean {
 // Positions in the library's metadata, format 4 (its metadata.js); phone.test.ts compares the whole plan with the library, so an
 // upgrade that changes them fails the test.
 function readCountry(name: CountryCode): Country {
-  const plan: unknown[] = metadata.countries[name] ?? []
+  const plan: unknown[] = metadata().countries[name] ?? []
   const leading = plan[10]
   const types = Array.isArray(plan[11]) ? plan[11] : []
   return {

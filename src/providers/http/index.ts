@@ -1,6 +1,5 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { TextProvider } from '../port.ts'
-import { createHttpSms } from './send.ts'
 import { type HttpSmsConfig, httpSmsSettings } from './settings.ts'
 import { settings } from './variables.ts'
 
@@ -15,6 +14,8 @@ export const http: ProviderKind<TextProvider> = {
   greeting: 'can be reached; only a message would show whether its login is right',
   shared: { rate: 'httpSmsPerSecond' },
   check: httpSmsSettings,
-  create: (name, values: HttpSmsConfig, { world }) =>
-    createHttpSms(needed(httpSmsSettings(values), name, http), world, name),
+  async create(name, values: HttpSmsConfig, { world }) {
+    const { createHttpSms } = await import('./send.ts')
+    return createHttpSms(needed(httpSmsSettings(values), name, http), world, name)
+  },
 }

@@ -1,6 +1,5 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { EmailProvider } from '../port.ts'
-import { createSes } from './send.ts'
 import { checkSes, type SesConfig, sesSettings, settings } from './settings.ts'
 
 export const ses: ProviderKind<EmailProvider> = {
@@ -15,6 +14,8 @@ export const ses: ProviderKind<EmailProvider> = {
   probeValues: { dkimKey: null },
   shared: { connections: { key: 'sesConnections', least: 2 }, rate: 'sesPerSecond' },
   check: checkSes,
-  create: (name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world }) =>
-    createSes(needed(sesSettings({ ...values, sendingDomain }), name, ses), world, name),
+  async create(name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world }) {
+    const { createSes } = await import('./send.ts')
+    return createSes(needed(sesSettings({ ...values, sendingDomain }), name, ses), world, name)
+  },
 }

@@ -1,6 +1,5 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { TextProvider } from '../port.ts'
-import { createSmpp } from './send.ts'
 import { fileSettings, type SmppConfig, settings, smppSettings } from './settings.ts'
 
 export const smpp: ProviderKind<TextProvider> = {
@@ -16,5 +15,8 @@ export const smpp: ProviderKind<TextProvider> = {
   probeValues: { smppBinds: 1 },
   shared: { connections: { key: 'smppBinds', least: 1 }, rate: 'smppPerSecond' },
   check: smppSettings,
-  create: (name, values: SmppConfig, { world }) => createSmpp(needed(smppSettings(values), name, smpp), world, name),
+  async create(name, values: SmppConfig, { world }) {
+    const { createSmpp } = await import('./send.ts')
+    return createSmpp(needed(smppSettings(values), name, smpp), world, name)
+  },
 }

@@ -1,6 +1,5 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { EmailProvider } from '../port.ts'
-import { createSmtp } from './send.ts'
 import { checkSmtp, fileSettings, type SmtpConfig, settings, smtpSettings } from './settings.ts'
 
 export const smtp: ProviderKind<EmailProvider> = {
@@ -17,6 +16,8 @@ export const smtp: ProviderKind<EmailProvider> = {
   check: checkSmtp,
   // The signing key has a check of its own.
   probeValues: { bounceDomain: null, dkimKey: null },
-  create: (name, values: Omit<SmtpConfig, 'sendingDomain'>, { sendingDomain, secrets, world }) =>
-    createSmtp(needed(smtpSettings({ ...values, sendingDomain }, secrets), name, smtp), world, name),
+  async create(name, values: Omit<SmtpConfig, 'sendingDomain'>, { sendingDomain, secrets, world }) {
+    const { createSmtp } = await import('./send.ts')
+    return createSmtp(needed(smtpSettings({ ...values, sendingDomain }, secrets), name, smtp), world, name)
+  },
 }

@@ -1,6 +1,5 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { TextProvider } from '../port.ts'
-import { createTwilio } from './send.ts'
 import { settings, type TwilioConfig, twilioSettings } from './settings.ts'
 
 export const twilio: ProviderKind<TextProvider> = {
@@ -14,6 +13,8 @@ export const twilio: ProviderKind<TextProvider> = {
   greeting: 'knows the account',
   shared: { rate: 'twilioPerSecond' },
   check: (values: Omit<TwilioConfig, 'baseUrl'>) => twilioSettings({ ...values, baseUrl: null }),
-  create: (name, values: Omit<TwilioConfig, 'baseUrl'>, { baseUrl, world }) =>
-    createTwilio(needed(twilioSettings({ ...values, baseUrl }, name), name, twilio), world, name),
+  async create(name, values: Omit<TwilioConfig, 'baseUrl'>, { baseUrl, world }) {
+    const { createTwilio } = await import('./send.ts')
+    return createTwilio(needed(twilioSettings({ ...values, baseUrl }, name), name, twilio), world, name)
+  },
 }
