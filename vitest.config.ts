@@ -14,6 +14,7 @@ const SLOW = [
   'test/check-agrees.test.ts',
   'test/cli-events.test.ts',
   'test/cli-job.test.ts',
+  'test/cli-templates.test.ts',
   'test/cli-webhook.test.ts',
   'test/cli.test.ts',
   'test/client.test.ts',

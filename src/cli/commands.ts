@@ -19,6 +19,7 @@ export const files: Readonly<Record<string, CommandFile>> = {
   user: () => import('./user.ts'),
   lists: () => import('./lists.ts'),
   template: () => import('./template.ts'),
+  templates: () => import('./templates.ts'),
   check: () => import('./check.ts'),
   'job-file': () => import('./job-file.ts'),
   job: () => import('./job.ts'),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ShownJob } from '../bulk/sql/read.ts'
+import { isFinal, type Status } from '../notifications/status.ts'
 import type { Io } from './command.ts'
-import { finalOf } from './job.ts'
 
 const POLL_MS = 250
 const LINE_MS = 5_000
@@ -38,3 +38,7 @@ function barOf(final: number, { notification_count: all, status }: ShownJob): st
   const full = Math.floor((WIDTH * final) / all)
   return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${Math.floor((100 * final) / all)}%  ${final}/${all}  ${status}`
 }
+
+/** Messages that have a final status. */
+export const finalOf = ({ counts }: ShownJob) =>
+  counts.reduce((sum, { status, count }) => sum + (isFinal(status as Status) ? count : 0), 0)

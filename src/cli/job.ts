@@ -6,12 +6,12 @@ import { between, find as findJob, page, type ShownJob } from '../bulk/sql/read.
 import { fromMicros } from '../core/clock.ts'
 import { type Id, microsOf, readId } from '../core/id.ts'
 import { NO_HINTS } from '../events/hints.ts'
-import { isFinal, type Status } from '../notifications/status.ts'
 import type { Store } from '../parts.ts'
 import { find, idStart } from '../services/find.ts'
 import { createServices } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { type Argument, type Command, type CommandOutput, SERVICE, UsageError, withStore } from './command.ts'
+import { finalOf, watchJob } from './job-watch.ts'
 import { facts, firstLine, listing, minute } from './print.ts'
 
 const JOB: Argument = { name: 'JOB', sentence: 'Id of the job, or its first characters (at least 8).' }
@@ -58,6 +58,25 @@ export const commands: readonly Command[] = [
   },
   {
     noun: 'job',
+    verb: 'watch',
+    args: [JOB],
+    sentence: 'Show the progress of a job until all its messages are final.',
+    more: 'A progress bar on a terminal, otherwise a line every five seconds. A job that is scheduled is watched from its start. Interrupting the command does not change the job.',
+    async run(io, input) {
+      const { openStore } = await import('../store.ts')
+      const store = await openStore(io.config())
+      try {
+        const { job, service } = await findByText(store, input.text('JOB'))
+        const look = () => jobById(store, service.id, job.id)
+        await watchJob(io, look)
+        return describeJob(await look(), service, store.clock.now())
+      } finally {
+        await store.stop()
+      }
+    },
+  },
+  {
+    noun: 'job',
     verb: 'cancel',
     args: [JOB],
     sentence: 'Cancel a scheduled job that has not started.',
@@ -92,10 +111,6 @@ async function findByText(store: Store, text: string): Promise<{ job: ShownJob; 
   if (!service) throw refuse.notFound()
   return { job: await jobById(store, found.service_id, found.id), service }
 }
-
-/** Messages that have a final status. */
-export const finalOf = ({ counts }: ShownJob) =>
-  counts.reduce((sum, { status, count }) => sum + (isFinal(status as Status) ? count : 0), 0)
 
 const createdAt = ({ id }: ShownJob) => fromMicros(microsOf(id))
 

@@ -1,5 +1,7 @@
 import { fromMicros, zulu } from '../core/clock.ts'
 import { microsOf, readId } from '../core/id.ts'
+import { NO_HINTS } from '../events/hints.ts'
+import { cancel } from '../notifications/cancel.ts'
 import { historyOf } from '../notifications/history.ts'
 import { find } from '../services/find.ts'
 import { list as listServices } from '../services/sql.ts'
@@ -96,6 +98,23 @@ export const commands: readonly Command[] = [
       return {
         text: listing(['ID', 'WHEN (UTC)', 'TYPE', 'STATUS', 'TEMPLATE'], rows, 'There is no such message.'),
         data: { messages },
+      }
+    }),
+  },
+  {
+    noun: 'message',
+    verb: 'cancel',
+    args: [{ name: 'ID', sentence: 'Id of the message, as the API returned it.' }],
+    sentence: 'Cancel a scheduled message that is not sent yet.',
+    run: withStore(async (store, input, operator) => {
+      const named = input.text('ID')
+      const id = readId(named)
+      const found = id && (await historyOf(store, id))
+      if (!found) throw new UsageError(`There is no message ${named}.`)
+      await cancel({ sql: store.db.sql, hints: NO_HINTS }, operator, found.service_id, found.id)
+      return {
+        text: `The message ${found.id} is cancelled; it will not be sent.`,
+        data: { id: found.id, status: 'cancelled' },
       }
     }),
   },

@@ -62,7 +62,11 @@ function helpFor(commands: readonly CommandEntry[], rest: string[]): Call {
 
 function nounOf(commands: readonly CommandEntry[], word: string): readonly CommandEntry[] {
   const plain = plainName(word)
-  const found = commands.filter(({ noun }) => noun === plain || `${noun}s` === plain)
+  // `templates` is a noun of its own and the plural of `template`: its own verbs come first.
+  const found = [
+    ...commands.filter(({ noun }) => noun === plain),
+    ...commands.filter(({ noun }) => `${noun}s` === plain),
+  ]
   if (found.length > 0) return found
   const nouns = [...new Set(commands.map(command => command.noun))]
   throw new UsageError(`There is no command "${word}".${hint(nouns, plain, near => `herald ${near}`)}`)

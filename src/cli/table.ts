@@ -836,6 +836,199 @@ export const table: readonly CommandEntry[] = [
   {
     "file": "template",
     "noun": "template",
+    "verb": "list",
+    "args": [
+      {
+        "name": "SERVICE",
+        "sentence": "Exact name of the service, its id, or the first characters of its id (at least 8)."
+      }
+    ],
+    "options": [
+      {
+        "name": "search",
+        "value": "WORDS",
+        "sentence": "Only templates with these words in name, subject or content."
+      },
+      {
+        "name": "archived",
+        "sentence": "Archived templates instead."
+      }
+    ],
+    "sentence": "List the templates of a service, by name.",
+    "more": "Shows at most 1000."
+  },
+  {
+    "file": "template",
+    "noun": "template",
+    "verb": "show",
+    "args": [
+      {
+        "name": "TEMPLATE",
+        "sentence": "Id of the template."
+      }
+    ],
+    "options": [
+      {
+        "name": "version",
+        "value": "N",
+        "number": true,
+        "sentence": "This version. Default: the latest."
+      }
+    ],
+    "sentence": "Show a template with its content and placeholders."
+  },
+  {
+    "file": "template",
+    "noun": "template",
+    "verb": "create",
+    "args": [
+      {
+        "name": "SERVICE",
+        "sentence": "Exact name of the service, its id, or the first characters of its id (at least 8)."
+      }
+    ],
+    "options": [
+      {
+        "name": "name",
+        "value": "NAME",
+        "required": true,
+        "sentence": "Name of the template."
+      },
+      {
+        "name": "type",
+        "value": "TYPE",
+        "choices": [
+          "email",
+          "sms"
+        ],
+        "required": true,
+        "sentence": "E-mail or text message."
+      },
+      {
+        "name": "category",
+        "value": "CATEGORY",
+        "sentence": "Name or id of the category, which decides the priority of its messages.",
+        "required": true
+      },
+      {
+        "name": "subject",
+        "value": "TEXT",
+        "sentence": "Subject of an e-mail."
+      },
+      {
+        "name": "content-file",
+        "value": "FILE",
+        "sentence": "File with the content; - reads standard input.",
+        "required": true
+      },
+      {
+        "name": "folder",
+        "value": "FOLDER",
+        "sentence": "Folder: id, name, or path like \"Permits / Renewals\"."
+      }
+    ],
+    "sentence": "Create a template.",
+    "examples": [
+      "herald template create \"Parking permits\" --name Renewal --type email --category \"Status update\" --subject \"Renew by ((date))\" --content-file renewal.md"
+    ]
+  },
+  {
+    "file": "template",
+    "noun": "template",
+    "verb": "edit",
+    "args": [
+      {
+        "name": "TEMPLATE",
+        "sentence": "Id of the template."
+      }
+    ],
+    "options": [
+      {
+        "name": "name",
+        "value": "NAME",
+        "sentence": "New name."
+      },
+      {
+        "name": "subject",
+        "value": "TEXT",
+        "sentence": "Subject of an e-mail."
+      },
+      {
+        "name": "content-file",
+        "value": "FILE",
+        "sentence": "File with the content; - reads standard input."
+      },
+      {
+        "name": "category",
+        "value": "CATEGORY",
+        "sentence": "Name or id of the category, which decides the priority of its messages."
+      },
+      {
+        "name": "folder",
+        "value": "FOLDER",
+        "sentence": "Folder: id, name, or path like \"Permits / Renewals\"."
+      }
+    ],
+    "sentence": "Change a template: a new version. What is not given stays as it is.",
+    "more": "Accepted messages keep their version.",
+    "examples": [
+      "herald template edit 0190a1b2-… --subject \"Renew by ((date))\" --content-file renewal.md"
+    ]
+  },
+  {
+    "file": "template",
+    "noun": "template",
+    "verb": "versions",
+    "args": [
+      {
+        "name": "TEMPLATE",
+        "sentence": "Id of the template."
+      }
+    ],
+    "options": [
+      {
+        "name": "below",
+        "value": "N",
+        "number": true,
+        "sentence": "Only versions before this one."
+      }
+    ],
+    "sentence": "List the versions of a template, newest first.",
+    "more": "Shows 50; the last line says how to see older ones."
+  },
+  {
+    "file": "template",
+    "noun": "template",
+    "verb": "diff",
+    "args": [
+      {
+        "name": "TEMPLATE",
+        "sentence": "Id of the template."
+      }
+    ],
+    "options": [
+      {
+        "name": "from",
+        "value": "N",
+        "number": true,
+        "sentence": "The older version. Default: the one before the other."
+      },
+      {
+        "name": "to",
+        "value": "N",
+        "number": true,
+        "sentence": "The newer version. Default: the latest."
+      }
+    ],
+    "sentence": "Show what differs between two versions of a template.",
+    "examples": [
+      "herald template diff 0190a1b2-…",
+      "herald template diff 0190a1b2-… --from 3 --to 7"
+    ]
+  },
+  {
+    "file": "template",
+    "noun": "template",
     "verb": "set",
     "args": [
       {
@@ -859,6 +1052,101 @@ export const table: readonly CommandEntry[] = [
     "more": "Use plain for values that come from the public: a name like [click here](https://…) must not become a link. The command creates a new version of the template. Accepted messages keep their version; later edits keep the setting.",
     "examples": [
       "herald template set 0190a1b2-… --values plain"
+    ]
+  },
+  {
+    "file": "templates",
+    "noun": "templates",
+    "verb": "pull",
+    "args": [
+      {
+        "name": "SERVICE",
+        "sentence": "Exact name of the service, its id, or the first characters of its id (at least 8)."
+      },
+      {
+        "name": "FOLDER",
+        "sentence": "Folder of the files."
+      }
+    ],
+    "options": [
+      {
+        "name": "force",
+        "sentence": "Also replace files that differ from the version they were pulled from."
+      }
+    ],
+    "sentence": "Write the templates of a service to a folder, a file each.",
+    "more": "A file that exists for a template is replaced under its name. Samples are never changed. Archived templates are left out.",
+    "examples": [
+      "herald templates pull \"Parking permits\" templates/"
+    ]
+  },
+  {
+    "file": "templates",
+    "noun": "templates",
+    "verb": "diff",
+    "args": [
+      {
+        "name": "SERVICE",
+        "sentence": "Exact name of the service, its id, or the first characters of its id (at least 8)."
+      },
+      {
+        "name": "FOLDER",
+        "sentence": "Folder of the files."
+      }
+    ],
+    "sentence": "Show what a push would change, and what would break callers.",
+    "more": "Exit code 1 if anything differs."
+  },
+  {
+    "file": "templates",
+    "noun": "templates",
+    "verb": "push",
+    "args": [
+      {
+        "name": "SERVICE",
+        "sentence": "Exact name of the service, its id, or the first characters of its id (at least 8)."
+      },
+      {
+        "name": "FOLDER",
+        "sentence": "Folder of the files."
+      }
+    ],
+    "options": [
+      {
+        "name": "dry-run",
+        "sentence": "Only check and say what would change."
+      },
+      {
+        "name": "allow-breaking",
+        "sentence": "Also push changes that break callers."
+      }
+    ],
+    "sentence": "Create and change templates of a service from a folder of files.",
+    "more": "All samples are tested first, and nothing is pushed if one fails. A change breaks callers if it adds a placeholder: requests without its value are refused. A template that somebody else has changed since it was pulled is not overwritten. Files get the id and the version of what was pushed. Templates without a file stay as they are.",
+    "examples": [
+      "herald templates push \"Parking permits\" templates/ --dry-run"
+    ]
+  },
+  {
+    "file": "templates",
+    "noun": "templates",
+    "verb": "test",
+    "args": [
+      {
+        "name": "FOLDER",
+        "sentence": "Folder of the files."
+      }
+    ],
+    "options": [
+      {
+        "name": "update",
+        "sentence": "Write what is rendered now into the samples as what is expected."
+      }
+    ],
+    "sentence": "Render the samples of a folder and compare them with what is expected.",
+    "more": "Needs no database and no settings. Exit code 1 if a sample fails.",
+    "examples": [
+      "herald templates test templates/"
     ]
   },
   {
@@ -1025,6 +1313,19 @@ export const table: readonly CommandEntry[] = [
   {
     "file": "job",
     "noun": "job",
+    "verb": "watch",
+    "args": [
+      {
+        "name": "JOB",
+        "sentence": "Id of the job, or its first characters (at least 8)."
+      }
+    ],
+    "sentence": "Show the progress of a job until all its messages are final.",
+    "more": "A progress bar on a terminal, otherwise a line every five seconds. A job that is scheduled is watched from its start. Interrupting the command does not change the job."
+  },
+  {
+    "file": "job",
+    "noun": "job",
     "verb": "cancel",
     "args": [
       {
@@ -1083,6 +1384,18 @@ export const table: readonly CommandEntry[] = [
       "herald message find --to jo@example.org",
       "herald message find --reference order-1207 --service \"Parking permits\""
     ]
+  },
+  {
+    "file": "message",
+    "noun": "message",
+    "verb": "cancel",
+    "args": [
+      {
+        "name": "ID",
+        "sentence": "Id of the message, as the API returned it."
+      }
+    ],
+    "sentence": "Cancel a scheduled message that is not sent yet."
   },
   {
     "file": "events",

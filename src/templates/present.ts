@@ -7,7 +7,7 @@ import type { TemplateRow, VersionRow } from './sql.ts'
 /** A fixed field of the interface, left over from letters. */
 export const POSTAGE = 'second'
 
-export const presentTemplate = (template: TemplateRow, service: Service) => ({
+export const presentTemplate = (template: TemplateRow, service: Pick<Service, 'name'>) => ({
   id: template.id,
   service_id: template.service_id,
   service_name: service.name,
