@@ -114,7 +114,7 @@ export async function openStore(
     if (!make) await checkMade(config, db)
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
-    const seal = createSeal(secrets)
+    const seal = createSeal(secrets, config.cipher)
     const ids = createIds(clock)
     if (wanted) {
       await db.transaction(async sql => {

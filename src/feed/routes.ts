@@ -39,7 +39,7 @@ export function feedRoutes(app: App) {
       const page = await follow({ sql: app.db.sql, clock, reads, waits }, callerOf(request), query, {
         signal: whileConnected(reply),
         // The key may have been revoked meanwhile.
-        stillMay: () => app.authenticate(request.headers, () => request.ip),
+        stillMay: async () => app.authenticate(request.headers, () => request.ip),
       })
       request.waitedMs = page.waitedMs
       const events = page.events.map(event => JSON.stringify(presentEvent(event)))

@@ -59,7 +59,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     noteRefusal(reply, refusal)
     return reply.code(status).headers(refusal.headers).type('application/json').send(body)
   }
-  request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')
+  request.log.error({ request: request.id, error: faultOf(error), route: request.routeOptions.url }, 'request failed')
   return reply
     .code(500)
     .type('application/json')

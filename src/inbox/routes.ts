@@ -52,7 +52,7 @@ export function inboxRoutes(parts: App) {
       const page = await awaitCaptured(appOf(), caller, filter, options, {
         signal: whileConnected(reply),
         // The key may have been revoked meanwhile.
-        stillMay: () => parts.authenticate(request.headers, () => request.ip),
+        stillMay: async () => parts.authenticate(request.headers, () => request.ip),
       })
       request.waitedMs = page.waitedMs
       const messages = page.messages.map(message => JSON.stringify(presentCaptured(message)))

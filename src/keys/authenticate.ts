@@ -4,8 +4,10 @@ import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
+import { after } from '../runtime/after.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { Services } from '../services/load.ts'
+import type { LoadedService } from '../services/sql.ts'
 import { type Caller, hasEnded, type Key, readKey } from './key.ts'
 import { refuse } from './refusals.ts'
 import { byDigest, markUsed, ofService, type StoredKey } from './sql.ts'
@@ -15,8 +17,11 @@ import { isSignedWith, readToken, type Token } from './token.ts'
 export type Headers = { authorization?: string | undefined; date?: string | undefined }
 
 export type Authenticate = {
-  /** Throws a refusal; after many failures from one address the refusal is delayed (throttle.ts). */
-  (headers: Headers, addressOf: () => string): Promise<Caller>
+  /**
+   * The caller at once if key and service are in memory. Otherwise a promise, which rejects with a refusal; after many failures from
+   * one address the refusal is delayed (throttle.ts).
+   */
+  (headers: Headers, addressOf: () => string): Caller | Promise<Caller>
   /** The key that was refused, for the request log; null: it is not known. */
   refusedKey(error: unknown): Key | null
   drop(service: string): void
@@ -59,33 +64,41 @@ export function createAuthenticate(app: App): Authenticate {
     return refusal
   }
 
-  async function authenticate(headers: Headers, addressOf: () => string): Promise<Caller> {
-    try {
-      return await callerBy(headers)
-    } catch (error) {
+  function authenticate(headers: Headers, addressOf: () => string): Caller | Promise<Caller> {
+    const failed = async (error: unknown): Promise<Caller> => {
       if (error instanceof Refusal) await throttle.failed(addressOf())
       throw error
     }
+    try {
+      const caller = callerBy(headers)
+      return caller instanceof Promise ? caller.catch(failed) : caller
+    } catch (error) {
+      return failed(error)
+    }
   }
 
-  async function callerBy({ authorization, date }: Headers): Promise<Caller> {
+  function callerBy({ authorization, date }: Headers): Caller | Promise<Caller> {
     const [scheme = '', rest = ''] = split(authorization ?? '')
     if (scheme === '') throw refuse.noToken()
     switch (scheme.toLowerCase()) {
       case 'apikey-v1':
-        return used(await byKey(rest, date))
+        return after(byKey(rest, date), used)
       case 'bearer':
-        return used(await byToken(rest))
+        return byToken(rest).then(used)
       default:
         throw refuse.otherScheme()
     }
   }
 
-  async function byKey(text: string, date: string | undefined): Promise<Caller> {
-    const key = await keys.get(text)
-    if (!key) throw refuse.unknownKey()
-    if (hasEnded(key, clock.now())) throw refused(key, refuse.revoked())
-    const service = await services.get(key.service_id)
+  function byKey(text: string, date: string | undefined): Caller | Promise<Caller> {
+    return after(keys.get(text), key => {
+      if (!key) throw refuse.unknownKey()
+      if (hasEnded(key, clock.now())) throw refused(key, refuse.revoked())
+      return after(services.get(key.service_id), service => callerWith(key, service, date))
+    })
+  }
+
+  function callerWith(key: Key, service: LoadedService | null, date: string | undefined): Caller {
     if (!service) throw refuse.unknownKey()
     if (service.state === 'archived') throw refused(key, refuse.archivedService())
     const sentAt = date === undefined ? Number.NaN : Date.parse(date)

@@ -1,5 +1,5 @@
 // Authenticates a request before its body is read, so that bodies of unauthenticated requests are never read.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { may, type Permission } from '../audit/actor.ts'
 import type { Refusal } from '../core/refusal.ts'
 import type { Authenticate } from './authenticate.ts'
@@ -19,19 +19,24 @@ export function callerOf({ caller }: FastifyRequest): Caller {
   return caller
 }
 
-/** Requires a valid key. */
-export const anyKey = (authenticate: Authenticate) => async (request: FastifyRequest) => {
-  await authenticated(authenticate, request)
-}
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-async function authenticated(authenticate: Authenticate, request: FastifyRequest): Promise<Caller> {
-  try {
-    const caller = await authenticate(request.headers, () => request.ip)
-    request.caller = caller
-    return caller
-  } catch (error) {
-    request.refusedKey = authenticate.refusedKey(error)
-    throw error
+/** Requires a valid key. */
+export const anyKey = (authenticate: Authenticate) => authenticated(authenticate, () => null)
+
+/** With `done` and not with a promise: the caller of most requests is in memory. `refusalOf`: why this caller may not. */
+function authenticated(authenticate: Authenticate, refusalOf: (caller: Caller) => Refusal | null): Hook {
+  return (request, _reply, done) => {
+    const admit = (caller: Caller) => {
+      request.caller = caller
+      done(refusalOf(caller) ?? undefined)
+    }
+    const caller = authenticate(request.headers, () => request.ip)
+    if (!(caller instanceof Promise)) return admit(caller)
+    caller.then(admit, error => {
+      request.refusedKey = authenticate.refusedKey(error)
+      done(error)
+    })
   }
 }
 
@@ -42,11 +47,8 @@ export const managerKey = (authenticate: Authenticate) => keyWith(authenticate, 
 export const webhookKey = (authenticate: Authenticate) =>
   keyWith(authenticate, 'manage-webhooks', refuse.notWebhookManager)
 
-const keyWith =
-  (authenticate: Authenticate, permission: Permission, refusal: () => Refusal) => async (request: FastifyRequest) => {
-    const caller = await authenticated(authenticate, request)
-    if (!may(actorOf(caller.key), permission, caller.service.id)) throw refusal()
-  }
+const keyWith = (authenticate: Authenticate, permission: Permission, refusal: () => Refusal) =>
+  authenticated(authenticate, ({ key, service }) => (may(actorOf(key), permission, service.id) ? null : refusal()))
 
 /** For the request log; undefined while the request is not authenticated. */
 export const serviceOf = (request: FastifyRequest) => request.caller?.service.id

@@ -1,4 +1,5 @@
-import { matching, secret, secrets } from '../core/readers.ts'
+import { CIPHERS, type Cipher } from '../core/cipher.ts'
+import { matching, oneOf, secret, secrets } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 
 const word = matching(
@@ -20,6 +21,12 @@ export const settings = {
     [] as string[],
     'Earlier secrets, newest first, separated by commas: data sealed with them stays readable after a change of HERALD_SECRET.',
     { shown: 'none', secret: true },
+  ),
+  cipher: setting<Cipher>(
+    'HERALD_CIPHER',
+    oneOf(...CIPHERS),
+    'xchacha20-poly1305',
+    'What seals recipients and values of messages. aes-256-gcm where rules demand it, and while processes of version 0.1 run on the same database, which cannot read the other. What either has sealed stays readable.',
   ),
   keyPrefix: setting(
     'HERALD_KEY_PREFIX',

@@ -8,7 +8,6 @@ import { answersBefore, createPatient } from '../db/patience.ts'
 import type { Keeping } from '../files/keep.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { InitialLease } from '../queue/tickets.ts'
-import { createBusy } from '../runtime/busy.ts'
 import { createGroupCommit, type GroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { pollUntil } from '../runtime/poll.ts'
 import { crashPoint } from '../telemetry/crash.ts'
@@ -25,8 +24,11 @@ export type Accept = {
 const MAX_ITEMS = 500
 /** A second batch with the same service would only wait for the row lock of its rate limit. */
 const MAX_IN_FLIGHT = 1
-/** A statement costs as much as 15 messages in it, so under load it waits up to 3 ms to fill a larger batch. */
-const DELAY = { afterItems: 3, ms: 3, skipAtItems: 24, sendAtItems: 32 }
+/**
+ * A batch waits only for the statement before it: while the database is idle, waiting for more requests would only make callers
+ * wait (p50 at a quarter of the load 5.4 ms instead of 2.6 ms, for 2 % more at full load).
+ */
+const SEND_AT_ITEMS = 32
 /** Large contents occupy a connection for a while; most connections must stay free for other requests. */
 const MAX_WITH_FILES = 3
 
@@ -218,7 +220,7 @@ export function createAccept(app: {
   const grouped: GroupCommit<Entry, AcceptResult> = createGroupCommit(run, {
     maxItems: MAX_ITEMS,
     maxInFlight: MAX_IN_FLIGHT,
-    delay: { ...DELAY, isBusy: createBusy() },
+    sendAtItems: SEND_AT_ITEMS,
   })
   const oneByOne: GroupCommit<WithFiles, AcceptResult> = createGroupCommit(runWithFiles, {
     maxItems: 1,

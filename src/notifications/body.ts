@@ -58,8 +58,7 @@ function emailExaminer(clock: Clock): ExamineBody {
   })
   return (body, contents) => {
     const { problems, sound } = examine(body)
-    const { email_address, email_reply_to_id, ...rest } = sound
-    return common('email', body, problems, { ...rest, to: email_address, sender_id: email_reply_to_id }, contents)
+    return common('email', body, problems, sound, sound.email_address, sound.email_reply_to_id, contents)
   }
 }
 
@@ -87,8 +86,7 @@ function smsExaminer(clock: Clock, plan: PhonePlan): ExamineBody {
   })
   return (body, contents) => {
     const { problems, sound } = examine(body)
-    const { phone_number, sms_sender_id, ...rest } = sound
-    return common('sms', body, problems, { ...rest, to: phone_number, sender_id: sms_sender_id }, contents)
+    return common('sms', body, problems, sound, sound.phone_number, sound.sms_sender_id, contents)
   }
 }
 
@@ -97,10 +95,8 @@ const scheduleCheck = (clock: Clock) => (text: string | null) => {
   return problem === null ? [] : [`scheduled_for ${problem}`]
 }
 
-type SoundFields = Pick<Partial<shape.EmailBody>, 'reference' | 'template_id' | 'personalisation' | 'scheduled_for'> & {
-  to: string | undefined
-  sender_id: string | undefined
-}
+/** The fields that both channels have; nothing is wrong with those that are set. */
+type SoundFields = Pick<Partial<shape.EmailBody>, 'reference' | 'template_id' | 'personalisation' | 'scheduled_for'>
 
 /** Fields of the body by the names of the input. */
 const NAMES: Readonly<Record<string, Field>> = {
@@ -118,9 +114,11 @@ function common(
   body: unknown,
   problems: readonly string[],
   sound: SoundFields,
+  to: string | undefined,
+  sender_id: string | undefined,
   contents: Contents,
 ): ReadBody {
-  const unread = problems.length === 0 ? NONE : unreadIn(body, sound)
+  const unread = problems.length === 0 ? NONE : unreadIn(body, { ...sound, to, sender_id })
   const personalisation = sound.personalisation ?? {}
   // Phase B needs values that the schema has accepted.
   const later = unread.has('personalisation')
@@ -128,20 +126,24 @@ function common(
     : personalisationProblems(channel, personalisation, contents, show).map(plain)
   return {
     input: {
-      to: sound.to ?? '',
+      to: to ?? '',
       template_id: sound.template_id ?? '',
       reference: sound.reference ?? null,
       personalisation,
       contents,
       scheduled_for: sound.scheduled_for ?? null,
-      sender_id: sound.sender_id,
+      sender_id,
     },
     unread: later.length === 0 ? unread : new Set([...unread, 'contents']),
-    refusals: [problems, later].flatMap(sentences => (sentences.length > 0 ? [invalid(sentences)] : [])),
+    refusals:
+      problems.length === 0 && later.length === 0
+        ? ACCEPTED
+        : [problems, later].filter(sentences => sentences.length > 0).map(sentences => invalid(sentences)),
   }
 }
 
 const NONE: ReadonlySet<Field> = new Set()
+const ACCEPTED: readonly Refusal[] = []
 
 /** Required fields without a usable value, and optional ones that are given but wrong. */
 function unreadIn(body: unknown, sound: Readonly<Record<string, unknown>>): Set<Field> {

@@ -24,7 +24,9 @@ import {
   type ChecksApp,
   contentProblems,
   createKnown,
+  fileProblems,
   type Known,
+  loadTemplate,
   recipientProblems,
   type Skipped,
   serviceProblems,
@@ -101,10 +103,12 @@ export async function checkOne(
 
   const refusals = [...ofBody]
   for (const refusal of serviceProblems(service, channel)) refusals.push(refusal)
-  for await (const refusal of contentProblems(app, asked, known)) refusals.push(refusal)
+  await loadTemplate(app, asked, known)
+  for (const refusal of contentProblems(asked, known)) refusals.push(refusal)
   const daily = await dailyOf(app, asked, known)
   if (daily?.remaining === 0) refusals.push(tooMany(daily.limit, app.clock.now()))
-  for await (const refusal of recipientProblems(app, asked, known)) refusals.push(refusal)
+  for (const refusal of recipientProblems(asked, known)) refusals.push(refusal)
+  for await (const refusal of fileProblems(app, asked, known)) refusals.push(refusal)
 
   const problems = refusals.flatMap(problemsOf)
   return { report: { ok: problems.length === 0, problems, ...(await shown(app, asked, known, daily)) }, rate }

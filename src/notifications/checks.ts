@@ -15,6 +15,7 @@ import { homePlan } from '../recipients/plans.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { smsLimit } from '../rendering/sms.ts'
 import { storable } from '../rendering/values.ts'
+import { after } from '../runtime/after.ts'
 import { mayReceive, type RecipientVerdict } from '../services/allowed.ts'
 import { chooseOrigin } from '../services/senders.ts'
 import { maySend } from '../services/service.ts'
@@ -97,18 +98,32 @@ export function* serviceProblems(service: LoadedService, channel: Channel): Gene
   if (!maySend(service, channel)) yield refuse[CHANNELS[channel].refusals.send]()
 }
 
-/** Steps 9 and 10, before the daily limit. */
-export async function* contentProblems(app: ChecksApp, asked: Asked, known: Known): AsyncGenerator<Refusal, void> {
+/** Loads what the checks of the content need. */
+export function loadTemplate(
+  { templates }: Pick<ChecksApp, 'templates'>,
+  { service, input, unread }: Asked,
+  known: Known,
+): undefined | Promise<undefined> {
+  if (unread.has('template_id')) return
+  return after(templates.head(service.id, readId(input.template_id) as Id), head => {
+    if (!head) return
+    known.template = head
+    return after(templates.version(head.id, head.version), version => {
+      known.version = version
+      return undefined
+    })
+  })
+}
+
+/** Steps 9 and 10, before the daily limit. The template is loaded (loadTemplate). */
+export function* contentProblems(asked: Asked, known: Known): Generator<Refusal, void> {
   const { service, channel, input, unread } = asked
   const { takesFiles } = CHANNELS[channel]
   const skip = (...names: Skipped[]) => {
     known.skipped = [...known.skipped, ...names]
   }
 
-  const template = unread.has('template_id')
-    ? null
-    : await app.templates.head(service.id, readId(input.template_id) as Id)
-  known.template = template
+  const { template, version } = known
   if (unread.has('template_id')) skip('template')
   else if (!template) yield refuse.templateNotFound()
   if (template && template.type !== channel) yield refuse.wrongType(template.type, channel)
@@ -116,14 +131,12 @@ export async function* contentProblems(app: ChecksApp, asked: Asked, known: Know
   const hasFiles = Object.values(input.personalisation).some(isFile)
   if (!takesFiles && hasFiles) yield refuse.filesByEmailOnly()
   known.given = takesFiles && !unread.has('contents') ? givenFiles(input.personalisation, input.contents) : []
-  if (!template || template.type !== channel || unread.has('personalisation')) return skip('content')
+  if (!template || !version || template.type !== channel || unread.has('personalisation')) return skip('content')
 
   const values = valuesWith(storable(input.personalisation), known.given, token =>
     addressOf(asked.base, known.isSmokeTest ? TEST_TOKEN : token),
   )
   known.values = values
-  const version = await app.templates.version(template.id, template.version)
-  known.version = version
   const missing = version.compiled.unsendable(values)
   if (missing.length > 0) yield refuse.missingPersonalisation(template.id, missing.join(', '))
   // Estimated from lengths before rendering: a short request could render to gigabytes.
@@ -142,10 +155,10 @@ export async function* contentProblems(app: ChecksApp, asked: Asked, known: Know
   if (known.given.length > 0 && known.bytes > MOST_BYTES) yield refuseFile.tooLarge(known.bytes)
 }
 
-/** Steps 12 to 15, after the daily limit. */
-export async function* recipientProblems(app: ChecksApp, asked: Asked, known: Known): AsyncGenerator<Refusal, void> {
+/** Steps 12 to 14, after the daily limit. */
+export function* recipientProblems(asked: Asked, known: Known): Generator<Refusal, void> {
   const { service, key_type, channel, input, unread } = asked
-  const { recipient, isSmokeTest, given } = known
+  const { recipient, isSmokeTest } = known
   const skip = (name: Skipped) => {
     known.skipped = [...known.skipped, name]
   }
@@ -162,14 +175,14 @@ export async function* recipientProblems(app: ChecksApp, asked: Asked, known: Kn
     if (recipient.international && !service.may_send_international) yield refuse.international()
   } else skip('recipient')
   if (unread.has('contents')) skip('files')
-  else if (given.length > 0) yield* fileProblems(app, service.may_send_files, known)
 }
 
 const SCAN_MS = 5_000
 
-/** Permission, types, viruses. */
-async function* fileProblems(app: ChecksApp, mayHaveFiles: boolean, known: Known): AsyncGenerator<Refusal, void> {
-  if (!mayHaveFiles) yield refuseFile.notAllowed()
+/** Step 15, for a message with files: permission, types, viruses. */
+export async function* fileProblems(app: ChecksApp, asked: Asked, known: Known): AsyncGenerator<Refusal, void> {
+  if (known.given.length === 0 || asked.unread.has('contents')) return
+  if (!asked.service.may_send_files) yield refuseFile.notAllowed()
   const files = []
   for (const file of known.given) {
     const found = await typed(app.files.thread, file)

@@ -34,7 +34,7 @@ export type Personal = {
 }
 
 export const sealPersonal = (seal: Seal, { to, values, e164, by }: Personal) =>
-  seal.seal(
+  seal.sealShort(
     JSON.stringify(
       by !== undefined ? [to, values, e164 ?? null, by] : e164 === undefined ? [to, values] : [to, values, e164],
     ),
@@ -59,11 +59,11 @@ export function openPersonal(seal: Seal, sealed: Buffer): Personal {
 const DIGEST_BYTES = 7
 
 /** How the messages of a recipient are found without opening any. `key` is the recipient in its normal form. */
-export const recipientDigest = (seal: Pick<Seal, 'digest'>, service: Id, channel: Channel, key: string): Buffer =>
-  seal.digest(digested(service, channel, key)).subarray(0, DIGEST_BYTES)
+export const recipientDigest = (seal: Pick<Seal, 'mark'>, service: Id, channel: Channel, key: string): Buffer =>
+  seal.mark(digested(service, channel, key)).subarray(0, DIGEST_BYTES)
 
-/** All digests under which the recipient may be stored: one for each sealing secret. */
-export const recipientDigests = (seal: Pick<Seal, 'digests'>, service: Id, channel: Channel, key: string): Buffer[] =>
-  seal.digests(digested(service, channel, key)).map(digest => digest.subarray(0, DIGEST_BYTES))
+/** All digests under which the recipient may be stored: one for each sealing secret and cipher. */
+export const recipientDigests = (seal: Pick<Seal, 'marks'>, service: Id, channel: Channel, key: string): Buffer[] =>
+  seal.marks(digested(service, channel, key)).map(digest => digest.subarray(0, DIGEST_BYTES))
 
 const digested = (service: Id, channel: Channel, key: string) => `recipient ${service} ${channel} ${key}`

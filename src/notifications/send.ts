@@ -22,6 +22,8 @@ import {
   type ChecksApp,
   contentProblems,
   createKnown,
+  fileProblems,
+  loadTemplate,
   type Recipient,
   recipientProblems,
   serviceProblems,
@@ -118,9 +120,11 @@ type Draft =
 
 async function drafted(app: SendApp, sender: MessageSender, asked: Asked): Promise<Draft> {
   const known = createKnown(app, asked)
-  for await (const refusal of contentProblems(app, asked, known)) return { refusal, daily: 'none' }
-  for await (const refusal of recipientProblems(app, asked, known))
-    return { refusal, daily: known.isSmokeTest ? 'none' : 'ask' }
+  await loadTemplate(app, asked, known)
+  for (const refusal of contentProblems(asked, known)) return { refusal, daily: 'none' }
+  const daily = known.isSmokeTest ? 'none' : 'ask'
+  for (const refusal of recipientProblems(asked, known)) return { refusal, daily }
+  if (known.given.length > 0) for await (const refusal of fileProblems(app, asked, known)) return { refusal, daily }
 
   const { service, channel, input } = asked
   const { template, recipient, values, content, origin, scanned } = known

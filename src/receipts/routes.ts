@@ -9,7 +9,7 @@ export const receiptEndpoint =
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     const read = await webhook.read({ url: publicAddress(request) + request.url, headers: request.headers, body })
     if (!read.ok) {
-      request.log.warn({ provider: webhook.name, why: read.why }, 'receipts were refused')
+      request.log.warn({ request: request.id, provider: webhook.name, why: read.why }, 'receipts were refused')
       const name = read.status === 400 ? 'BadRequestError' : 'AuthError'
       return reply
         .code(read.status)

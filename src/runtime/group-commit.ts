@@ -15,6 +15,8 @@ export type GroupCommitOptions = {
   /** Batches being written at the same time. */
   maxInFlight: number
   delay?: BatchingDelay
+  /** With this many items a batch does not even wait for the end of this turn of the event loop. Absent: it does. */
+  sendAtItems?: number
   /**
    * The next batch is normally sent before the last one is answered, so that the database works meanwhile. With `answerFirst` it
    * is sent after the answers: what they add goes with it.
@@ -30,10 +32,6 @@ export type BatchingDelay = {
   ms: number
   /** With this many items the batch does not wait for the end of the delay. */
   skipAtItems: number
-  /** With this many items the batch does not even wait for the end of this turn of the event loop. Absent: it does. */
-  sendAtItems?: number
-  /** No delay while this process, not the database, is the bottleneck. */
-  isBusy?(): boolean
 }
 
 type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
@@ -41,7 +39,14 @@ type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; rej
 /** `run` returns one result for each item, in order; an empty list where there is nothing to return. */
 export function createGroupCommit<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxItems, maxInFlight, delay, answerFirst = false, isDataError = () => false }: GroupCommitOptions,
+  {
+    maxItems,
+    maxInFlight,
+    delay,
+    sendAtItems: sendAt = Number.POSITIVE_INFINITY,
+    answerFirst = false,
+    isDataError = () => false,
+  }: GroupCommitOptions,
 ): GroupCommit<Item, Result> {
   let queue: BatchEntry<Item, Result>[] = []
   let inFlight = 0
@@ -49,7 +54,6 @@ export function createGroupCommit<Item, Result>(
   let isScheduled = false
   let isDelayed = false
   const skipAt = delay?.skipAtItems ?? 0
-  const sendAt = delay?.sendAtItems ?? Number.POSITIVE_INFINITY
 
   function schedule() {
     if (isScheduled || queue.length === 0 || (isDelayed && queue.length < skipAt)) return
@@ -74,7 +78,7 @@ export function createGroupCommit<Item, Result>(
     const answer = await answerOf(batch)
     inFlight--
     writing -= batch.length
-    if (delay && batch.length >= delay.afterItems && !isDelayed && !delay.isBusy?.()) startDelay(delay.ms)
+    if (delay && batch.length >= delay.afterItems && !isDelayed) startDelay(delay.ms)
     if (answerFirst || queue.length === 0) {
       answer()
       if (inFlight < maxInFlight) schedule()

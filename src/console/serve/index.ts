@@ -174,7 +174,7 @@ const withPerson = (visit: Visit, on: OnService | null) =>
 function failed(error: unknown, { request, reply, here }: Arrival, on: OnService | null): DirectAnswer {
   const refusal = error instanceof Refusal ? error : refusalFrom(error)
   if (!refusal) {
-    request.log.error({ error: faultOf(error), route: request.routeOptions.url }, 'request failed')
+    request.log.error({ request: request.id, error: faultOf(error), route: request.routeOptions.url }, 'request failed')
     const isKept = request.method === 'POST' && !request.routeOptions.config.file
     return say.broken(request.id, here, isKept ? formOf(request) : null)
   }
