@@ -268,7 +268,7 @@ describe('a file', () => {
   test('of a cell with another key prefix is refused', async () => {
     const renamed = await world({ HERALD_KEY_PREFIX: 'acme' })
     const { code, err } = await herald(renamed, 'import', join(folder, 'one'))
-    expect([code, err]).toEqual([1, expect.stringContaining('Set HERALD_KEY_PREFIX=herald here')])
+    expect([code, err]).toEqual([1, expect.stringContaining('Set HERALD_KEY_PREFIX=acme,herald here')])
   })
 
   test('whose last part cannot be stored leaves nothing behind', async () => {

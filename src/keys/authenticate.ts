@@ -8,7 +8,7 @@ import { after } from '../runtime/after.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { Services } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
-import { type Caller, hasEnded, type Key, readKey } from './key.ts'
+import { type Caller, hasEnded, type Key, type KeyPrefix, readKey } from './key.ts'
 import { refuse } from './refusals.ts'
 import { byDigest, markUsed, ofService, type StoredKey } from './sql.ts'
 import { createThrottle } from './throttle.ts'
@@ -28,7 +28,14 @@ export type Authenticate = {
   clear(): void
 }
 
-type App = { sql: Sql; clock: Clock; seal: Seal; services: Services; keyPrefix: string; onFault(error: unknown): void }
+type App = {
+  sql: Sql
+  clock: Clock
+  seal: Seal
+  services: Services
+  keyPrefix: KeyPrefix
+  onFault(error: unknown): void
+}
 type OpenedKey = StoredKey & { secret: string }
 
 const ALLOWED_SKEW_SECONDS = 30

@@ -8,7 +8,7 @@ import { emailFrom, nameFrom } from '../services/checks.ts'
 import { authorFor } from '../services/people.ts'
 import { refuse as refuseService } from '../services/refusals.ts'
 import type { Service } from '../services/service.ts'
-import { type KeyType, writeKey } from './key.ts'
+import { type KeyPrefix, type KeyType, writeKey } from './key.ts'
 import { refuse } from './refusals.ts'
 import { add } from './sql.ts'
 
@@ -43,7 +43,7 @@ type App = {
   ids: { next(): Id }
   clock: Clock
   seal: Seal
-  config: { keyPrefix: string; sendingDomain: string }
+  config: { keyPrefix: KeyPrefix; sendingDomain: string }
 }
 
 export async function create(

@@ -41,11 +41,14 @@ export const actorOf = ({
   ],
 })
 
+/** First words of keys. New keys begin with `own`; keys that begin with any of `accepted`, which includes it, are looked up. */
+export type KeyPrefix = { readonly own: string; readonly accepted: readonly string[] }
+
 const UUID_LENGTH = 36
 const SHORTEST = 79
 
-export const writeKey = (prefix: string, name: string, serviceId: Id, secret: string) =>
-  `${prefix}-${slug(name)}-${serviceId}-${secret}`
+export const writeKey = ({ own }: KeyPrefix, name: string, serviceId: Id, secret: string) =>
+  `${own}-${slug(name)}-${serviceId}-${secret}`
 
 const slug = (name: string) =>
   name
@@ -55,14 +58,18 @@ const slug = (name: string) =>
     .replace(/^_+|_+$/g, '')
     .slice(0, 60) || 'key'
 
-export function readKey(prefix: string, text: string): { serviceId: Id; secret: string } | null {
+// Other installations of the interface family write names of keys with dots, hyphens and capital letters, so only that there is a
+// name is checked (contract 3.3).
+export function readKey({ accepted }: KeyPrefix, text: string): { serviceId: Id; secret: string } | null {
   if (text.length < SHORTEST) return null
   const secret = text.slice(-UUID_LENGTH)
   const serviceId = readId(text.slice(-2 * UUID_LENGTH - 1, -UUID_LENGTH - 1))
   const front = text.slice(0, -2 * UUID_LENGTH - 1)
   if (text.at(-UUID_LENGTH - 1) !== '-' || !serviceId || !readId(secret)) return null
-  const name = front.startsWith(`${prefix}-`) ? front.slice(prefix.length + 1) : ''
-  return /^[a-z0-9_]+-$/.test(name) ? { serviceId, secret } : null
+  const isKey = accepted.some(
+    prefix => front.startsWith(`${prefix}-`) && /^[\x21-\x7e]+-$/.test(front.slice(prefix.length + 1)),
+  )
+  return isKey ? { serviceId, secret } : null
 }
 
 export const hasEnded = (key: Pick<Key, 'ends_at'>, now: number) => key.ends_at !== null && key.ends_at <= now

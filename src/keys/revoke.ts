@@ -3,11 +3,11 @@ import { type Id, readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { idStart } from '../services/find.ts'
-import { readKey } from './key.ts'
+import { type KeyPrefix, readKey } from './key.ts'
 import { refuse } from './refusals.ts'
 import { byDigest, type ListedKey, startingWith, revoke as write } from './sql.ts'
 
-type App = { db: { sql: Sql }; seal: Seal; config: { keyPrefix: string } }
+type App = { db: { sql: Sql }; seal: Seal; config: { keyPrefix: KeyPrefix } }
 
 /**
  * `text`: the id, its first characters, or the key itself, because the finder of a leaked key knows nothing else.

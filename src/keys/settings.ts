@@ -1,11 +1,16 @@
 import { CIPHERS, type Cipher } from '../core/cipher.ts'
-import { matching, oneOf, secret, secrets } from '../core/readers.ts'
+import { itemsOf, list, oneOf, reader, secret, secrets } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
+import type { KeyPrefix } from './key.ts'
 
-const word = matching(
-  /^[a-z][a-z0-9]{1,19}$/,
-  given => `is "${given}"; it must be 2 to 20 small letters and digits, starting with a letter`,
-)
+const words = reader<KeyPrefix>(given => {
+  const accepted = itemsOf(given)
+  const wrong =
+    accepted.find(word => !/^[a-z][a-z0-9]{1,19}$/.test(word)) ?? (accepted.length === 0 ? given : undefined)
+  return wrong === undefined
+    ? { own: accepted[0] ?? '', accepted }
+    : { problem: `is "${wrong}"; it must be 2 to 20 small letters and digits, starting with a letter` }
+}, list.schema)
 
 export const settings = {
   sealSecret: setting<string | null>(
@@ -30,8 +35,9 @@ export const settings = {
   ),
   keyPrefix: setting(
     'HERALD_KEY_PREFIX',
-    word,
-    'herald',
-    'First word of every API key, so that secret scanners recognise it.',
+    words,
+    { own: 'herald', accepted: ['herald'] } as KeyPrefix,
+    'First word of every new API key, so that secret scanners recognise it. Keys of other installations keep their first word: add it after a comma (herald,gcntfy), and keys that begin with it are accepted too.',
+    { shown: 'herald' },
   ),
 } satisfies Settings

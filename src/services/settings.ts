@@ -31,7 +31,7 @@ export const settings = {
     'HERALD_SIMULATED_RECIPIENTS',
     list,
     [] as string[],
-    'Smoke-test recipients: accepted, but neither stored nor sent. Separated by commas.',
+    'Smoke-test recipients: accepted, but neither stored nor sent. Separated by commas. The word family stands for those of the published installations of this interface family and the default ones.',
     { shown: 'simulate-delivered(-2, -3)@ the sending domain; +16132532222, …3, …4' },
   ),
 } satisfies Settings

@@ -15,9 +15,9 @@ import { openTarget } from '../webhooks/webhook.ts'
 import { SHORTEST_PASSPHRASE, seal } from './file.ts'
 import { refuse } from './refusals.ts'
 import { snapshot } from './sql.ts'
-import { type Cell, countsOf, type Transfer } from './transfer.ts'
+import { type Cell, type CellConfig, countsOf, type Transfer } from './transfer.ts'
 
-type App = { db: Pick<Database, 'transaction'>; clock: Clock; seal: Seal; config: Cell }
+type App = { db: Pick<Database, 'transaction'>; clock: Clock; seal: Seal; config: CellConfig }
 
 /** The service as the bytes of a file. The audit log records that its secrets have left the database. */
 export async function exportTo(
@@ -59,8 +59,8 @@ const collected = (app: App, actor: Actor, service: Id, version: string): Promis
     return transfer
   })
 
-export const cellOf = ({ keyPrefix, sendingDomain, homeCountry }: Cell): Cell => ({
-  keyPrefix,
+export const cellOf = ({ keyPrefix, sendingDomain, homeCountry }: CellConfig): Cell => ({
+  keyPrefix: keyPrefix.own,
   sendingDomain,
   homeCountry,
 })

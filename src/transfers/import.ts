@@ -15,9 +15,9 @@ import { sealTarget } from '../webhooks/webhook.ts'
 import { cellOf } from './export.ts'
 import { open } from './file.ts'
 import { refuse } from './refusals.ts'
-import { type Cell, countsOf, type Transfer } from './transfer.ts'
+import { type Cell, type CellConfig, countsOf, type Transfer } from './transfer.ts'
 
-type App = { db: Pick<Database, 'transaction'>; seal: Seal; config: Cell }
+type App = { db: Pick<Database, 'transaction'>; seal: Seal; config: CellConfig }
 
 /** All of it in one transaction, or nothing. Ids stay as they are, so that callers notice nothing. */
 export async function importFrom(
@@ -29,8 +29,9 @@ export async function importFrom(
   requirePermission(actor, 'manage-installation', null)
   const transfer = (await open(file, passphrase)) as Transfer
   const { keyPrefix } = transfer.cell
-  if (transfer.keys.length > 0 && keyPrefix !== app.config.keyPrefix)
-    throw refuse.otherPrefix(keyPrefix, app.config.keyPrefix, keyPrefix)
+  const { own, accepted } = app.config.keyPrefix
+  if (transfer.keys.length > 0 && !accepted.includes(keyPrefix))
+    throw refuse.otherPrefix(keyPrefix, own, own, keyPrefix)
   await app.db.transaction(sql => store({ ...app, sql }, actor, transfer))
   return { transfer, differences: differencesOf(transfer.cell, cellOf(app.config)) }
 }

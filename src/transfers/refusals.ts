@@ -31,7 +31,7 @@ export const sentences = {
   ],
   otherPrefix: [
     'BadRequestError',
-    'Keys of this service begin with "<theirs>-", and this Herald accepts keys that begin with "<ours>-". Set HERALD_KEY_PREFIX=<theirs> here, restart, and import again.',
+    'Keys of this service begin with "<theirs>-", and this Herald accepts keys that begin with "<ours>-". Set HERALD_KEY_PREFIX=<own>,<theirs> here, restart, and import again.',
   ],
 } as const
 

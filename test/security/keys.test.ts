@@ -55,7 +55,7 @@ describe('S-02 the same work for every wrong key', () => {
         clock: createClock(),
         seal,
         services: createServices(sql, createClock()),
-        keyPrefix: 'herald',
+        keyPrefix: { own: 'herald', accepted: ['herald'] },
         onFault: () => {},
       })
       await expect(authenticate({ authorization: `ApiKey-v1 ${text}` }, () => '127.0.0.1')).rejects.toThrow('API key')
