@@ -1,5 +1,5 @@
 // Writes the files that are generated from the sources: src/cli/table.ts, src/client/api.ts, docs/errors.md, docs/settings.md,
-// docs/cli.md, docs/providers.schema.json, openapi.json, schema.sql.
+// docs/cli.md, docs/providers.schema.json, docs/moving.schema.json, openapi.json, schema.sql.
 // test/house.test.ts fails when one of them is out of date.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -35,6 +35,7 @@ const NOUNS = [
   'reports',
   'requests',
   'transfers',
+  'moves',
   'installation',
   'maintenance',
 ]

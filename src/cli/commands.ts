@@ -15,6 +15,7 @@ export const files: Readonly<Record<string, CommandFile>> = {
   sample: () => import('./sample.ts'),
   service: () => import('./service.ts'),
   transfer: () => import('./transfer.ts'),
+  move: () => import('./move.ts'),
   key: () => import('./key.ts'),
   user: () => import('./user.ts'),
   lists: () => import('./lists.ts'),

@@ -364,6 +364,79 @@ export const table: readonly CommandEntry[] = [
     ]
   },
   {
+    "file": "move",
+    "noun": "export",
+    "options": [
+      {
+        "name": "out",
+        "value": "FILE",
+        "required": true,
+        "sentence": "The file to write. It must not exist yet."
+      },
+      {
+        "name": "service",
+        "value": "SERVICE",
+        "many": true,
+        "sentence": "Only this service, by name or id. Default: all."
+      },
+      {
+        "name": "secrets-file",
+        "value": "FILE",
+        "sentence": "Also write the secrets of the keys, to this file. Who has it can use every key."
+      }
+    ],
+    "sentence": "Write services with their templates, keys and settings as JSON, to move them to another installation.",
+    "more": "The form is in docs/moving.md. Messages, jobs, webhooks and counts are not in it; herald service export moves one service with its webhooks between cells. The same content is always the same bytes.",
+    "examples": [
+      "herald export --out moving.json",
+      "herald export --out moving.json --secrets-file moving.secrets.json"
+    ]
+  },
+  {
+    "file": "move",
+    "noun": "import",
+    "args": [
+      {
+        "name": "FILE",
+        "sentence": "A file that herald export has written; - reads standard input.",
+        "optional": true
+      }
+    ],
+    "options": [
+      {
+        "name": "dry-run",
+        "sentence": "Store nothing, and report what an import would do."
+      },
+      {
+        "name": "from-database",
+        "value": "URL",
+        "sentence": "Instead of a file: the PostgreSQL database of the reference implementation. It is only read."
+      },
+      {
+        "name": "signing-secret-file",
+        "value": "FILE",
+        "sentence": "With --from-database: a file with its SECRET_KEY, to take over the secrets of keys."
+      },
+      {
+        "name": "signing-salt",
+        "value": "SALT",
+        "sentence": "With --from-database: the salt of its keys. Default: api_key."
+      },
+      {
+        "name": "secrets-file",
+        "value": "FILE",
+        "sentence": "A JSON object with the id of a key and its secret, or the whole key, in each line."
+      }
+    ],
+    "sentence": "Add services with their templates, keys and settings from another installation.",
+    "more": "Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. docs/moving.md has the order of a move.",
+    "examples": [
+      "herald import moving.json --dry-run",
+      "herald import moving.json --secrets-file moving.secrets.json",
+      "herald import --from-database postgresql://reader@db.example.org/notify --signing-secret-file secret.txt --dry-run"
+    ]
+  },
+  {
     "file": "key",
     "noun": "key",
     "verb": "create",

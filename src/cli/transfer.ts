@@ -1,5 +1,5 @@
 // herald service export and import: a service moves from one cell to another (docs/scaling.md).
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { find } from '../services/find.ts'
 import { exportTo } from '../transfers/export.ts'
@@ -10,6 +10,7 @@ import { heraldVersion } from '../version.ts'
 import { asksSecretly, isAtTerminal } from './ask.ts'
 import { type Command, type CommandInput, type Option, SERVICE, UsageError, withStore } from './command.ts'
 import { readGiven } from './given-file.ts'
+import { writePrivate } from './private-file.ts'
 
 const PASSPHRASE_FILE: Option = {
   name: 'passphrase-file',
@@ -37,7 +38,7 @@ export const commands: readonly Command[] = [
       const out = resolve(input.text('out'))
       const passphrase = await passphraseFrom(input, { isNew: true })
       const { file, transfer } = await exportTo(store, operator, service.id, passphrase, heraldVersion())
-      write(out, file)
+      writePrivate(out, file)
       return {
         text: [
           `Exported "${service.name}" (${service.id}) to ${out}: ${inWords(transfer)}.`,
@@ -89,18 +90,6 @@ function bytesOf(file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     throw new UsageError(`The file ${file} cannot be read (${codeOf(error)}).`)
-  }
-}
-
-/** Readable by its owner only. A file that could not be written whole is removed. */
-function write(file: string, bytes: Buffer): void {
-  try {
-    writeFileSync(file, bytes, { flag: 'wx', mode: 0o600, flush: true })
-  } catch (error) {
-    const code = codeOf(error)
-    if (code === 'EEXIST') throw new UsageError(`The file ${file} exists already. Give another name.`)
-    rmSync(file, { force: true })
-    throw new Error(`The file ${file} cannot be written (${code}).`)
   }
 }
 

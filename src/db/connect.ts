@@ -271,7 +271,7 @@ export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
 
 type Query = { text: string; name: string; values: unknown[] }
 
-const tagFor =
+export const tagFor =
   (run: (query: Query) => Promise<{ rows: unknown[] }>): Sql =>
   async <R extends object>(strings: TemplateStringsArray, ...values: unknown[]) =>
     (await run(compose(strings, values))).rows as R[]
@@ -324,7 +324,7 @@ function written(strings: readonly string[], values: readonly unknown[]): { text
   return { text, name: `h_${createHash('sha256').update(text).digest('hex').slice(0, 24)}` }
 }
 
-function clientSettings(connection: Connection, { name, statementSeconds }: PoolOptions): pg.ClientConfig {
+export function clientSettings(connection: Connection, { name, statementSeconds }: PoolOptions): pg.ClientConfig {
   // The port is given explicitly, or the driver would read it from the environment.
   const where =
     'url' in connection

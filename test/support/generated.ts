@@ -9,6 +9,7 @@ import type { Sentences } from '../../src/core/refusal.ts'
 import { sentences as files } from '../../src/files/file.ts'
 import { answerOf } from '../../src/http/errors.ts'
 import { sentences as validation } from '../../src/http/validation.ts'
+import { moveSchema } from '../../src/moves/schema.ts'
 import { sentences as sizes } from '../../src/notifications/personalisation.ts'
 import { sentences as values } from '../../src/rendering/values.ts'
 import { openApi } from '../../src/routes.ts'
@@ -21,6 +22,7 @@ export async function generated(): Promise<Record<string, string>> {
     'docs/settings.md': settings(),
     'docs/cli.md': cliReference(table),
     'docs/providers.schema.json': `${JSON.stringify(providersSchema(), null, 2)}\n`,
+    'docs/moving.schema.json': `${JSON.stringify(moveSchema, null, 2)}\n`,
     'openapi.json': `${JSON.stringify(openApi(), null, 2)}\n`,
     'src/client/api.ts': clientTypes(),
   }

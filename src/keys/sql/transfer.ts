@@ -12,6 +12,17 @@ export const exportKeys = (sql: Sql, service: Id) => sql<Row & { secret_sealed: 
   where service_id = ${service}
   order by created_at, id`
 
+/** For a key that was imported without its secret. A column that the trigger watches is set, so that every process drops the key from its cache. */
+export const setSecret = (sql: Sql, key: Id, { digest, sealed }: { digest: Buffer; sealed: Buffer }) => sql`
+  update keys
+  set secret_digest = ${digest}, secret_sealed = ${sealed}, name = name
+  where id = ${key}`
+
+export const setRevoked = (sql: Sql, key: Id, at: string) => sql`
+  update keys
+  set revoked_at = ${at}
+  where id = ${key} and revoked_at is null`
+
 /** `secret_digest` and `secret_sealed` are text in the form of bytea. */
 export const importKeys = (sql: Sql, service: Id, keys: readonly Row[]) => sql`
   insert into keys (service_id, ${columns}, secret_digest, secret_sealed)

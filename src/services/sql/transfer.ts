@@ -43,8 +43,11 @@ export async function importService(sql: Sql, rows: ServiceRows): Promise<Map<st
     from json_populate_record(null::services, ${JSON.stringify(rows.service)}::json)
     on conflict (id) do nothing
     returning id`
-  if (!added) return null
-  const { id } = rows.service
+  return added ? importLists(sql, rows.service.id, rows) : null
+}
+
+/** Rows that the service does not have yet. The result is the same as of `importService`, for the people of these rows. */
+export async function importLists(sql: Sql, id: Id, rows: Omit<ServiceRows, 'service'>): Promise<Map<string, Id>> {
   // A trigger finds the person by the e-mail address, or adds one.
   const users = await sql<{ email_address: string; person_id: Id }>`
     insert into users (service_id, ${userColumns})

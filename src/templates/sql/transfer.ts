@@ -1,6 +1,7 @@
 // Templates with all versions, folders and example values as rows of an export. Drafts stay: they are deleted after a day.
 import type { Id } from '../../core/id.ts'
 import { part, type Row, type Sql } from '../../db/connect.ts'
+import type { Category } from '../categories.ts'
 
 const folderColumns = part`id, name, created_at, parent_id`
 const templateColumns = part`id, type, version, folder_id, archived, created_by, created_at, updated_at`
@@ -42,6 +43,29 @@ export async function importTemplates(sql: Sql, service: Id, rows: TemplateRows)
     select ${versionColumns}
     from json_populate_recordset(null::template_versions, ${JSON.stringify(rows.versions)}::json)`
 }
+
+/** The head of a template goes on to a version that was imported. */
+export const advance = (sql: Sql, template: Id, version: number, at: string | null) => sql`
+  update templates
+  set version = ${version}, updated_at = ${at}
+  where id = ${template} and version < ${version}`
+
+export type CategoryRow = Category & { hidden: boolean }
+
+export const exportCategories = (sql: Sql) => sql<CategoryRow>`
+  select id, name, lane, hidden
+  from template_categories
+  order by position`
+
+/** After the categories that are there, in this order. Returns those that were added. */
+export const importCategories = (sql: Sql, categories: readonly CategoryRow[]) => sql<{ id: Id }>`
+  insert into template_categories (id, position, name, lane, hidden)
+  select c.id, (select max(position) from template_categories) + row_number() over (order by c.at), c.name, c.lane, c.hidden
+  from rows from (json_to_recordset(${JSON.stringify(categories)}::json) as (id uuid, name text, lane text, hidden boolean))
+       with ordinality as c (id, name, lane, hidden, at)
+  where not exists (select from template_categories t where t.id = c.id)
+  on conflict (id) do nothing
+  returning id`
 
 export const exportSamples = (sql: Sql, service: Id) => sql<{ template_id: Id; sealed: Buffer; updated_at: string }>`
   select template_id, sealed, updated_at

@@ -1,0 +1,130 @@
+// The form of a file as JSON Schema; docs/moving.schema.json is made of it.
+import { ROLES } from '../audit/role.ts'
+import { channelNames } from '../channels/index.ts'
+import { KEY_TYPES } from '../keys/key.ts'
+import { FORMAT, NAME } from './form.ts'
+
+const text = { type: 'string' } as const
+const textOrNull = { type: ['string', 'null'] } as const
+const flag = { type: 'boolean' } as const
+const id = { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' } as const
+const idOrNull = { ...id, type: ['string', 'null'] } as const
+const TIME = '^\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?(Z|\\+00:00)?$'
+const time = { type: 'string', pattern: TIME, description: 'In UTC, up to microseconds.' } as const
+const timeOrNull = { ...time, type: ['string', 'null'] } as const
+const limit = { type: ['integer', 'null'], minimum: 0, maximum: 2_147_483_647 } as const
+const days = { type: 'integer', minimum: 1, maximum: 365 } as const
+const number = { type: 'integer', minimum: 1, maximum: 2_147_483_647 } as const
+
+const object = <P extends object>(properties: P, required: readonly (keyof P & string)[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+const list = (items: object) => ({ type: 'array', items })
+
+const version = object(
+  {
+    version: number,
+    name: text,
+    subject: textOrNull,
+    content: text,
+    category_id: id,
+    literal_values: { ...flag, description: 'Values are inserted as they are, without formatting.' },
+    created_by: text,
+    made_at: time,
+  },
+  ['version', 'name', 'content', 'category_id'],
+)
+
+const service = object(
+  {
+    id,
+    name: text,
+    state: { enum: ['active', 'suspended', 'archived'] },
+    suspended_reason: textOrNull,
+    mode: { enum: ['trial', 'live'] },
+    may_send_email: flag,
+    may_send_sms: flag,
+    may_send_international: flag,
+    may_send_files: flag,
+    sms_prefix: { ...flag, description: 'Text messages begin with the name of the service.' },
+    mailbox: { ...text, description: 'E-mails come from this mailbox at the sending domain.' },
+    email_daily_limit: limit,
+    sms_daily_limit: limit,
+    rate_limit: { ...limit, description: 'Requests in 60 seconds.' },
+    email_retention_days: days,
+    sms_retention_days: days,
+    home_country: { type: ['string', 'null'], pattern: '^[A-Z]{2}$' },
+    created_at: time,
+    updated_at: timeOrNull,
+    team: list(
+      object({ email_address: text, name: text, phone_number: textOrNull, role: { enum: ROLES }, created_at: time }, [
+        'email_address',
+      ]),
+    ),
+    reply_to_addresses: list(
+      object({ id, email_address: text, is_default: flag, archived: flag, created_at: time, verified_at: timeOrNull }, [
+        'id',
+        'email_address',
+      ]),
+    ),
+    text_senders: list(
+      object({ id, sender: text, is_default: flag, archived: flag, created_at: time }, ['id', 'sender']),
+    ),
+    safelist: list(object({ recipient: text, created_at: time }, ['recipient'])),
+    folders: list(object({ id, name: text, parent_id: idOrNull, created_at: time }, ['id', 'name'])),
+    templates: list(
+      object(
+        {
+          id,
+          type: { enum: channelNames },
+          version: { ...number, description: 'The version that is sent. Default: the last one.' },
+          folder_id: idOrNull,
+          archived: flag,
+          created_by: text,
+          created_at: time,
+          updated_at: timeOrNull,
+          versions: { ...list(version), minItems: 1 },
+        },
+        ['id', 'type', 'versions'],
+      ),
+    ),
+    keys: list(
+      object(
+        {
+          id,
+          name: text,
+          type: { enum: KEY_TYPES },
+          manage_templates: flag,
+          manage_webhooks: flag,
+          created_by: text,
+          created_at: time,
+          expires_at: timeOrNull,
+          revoked_at: timeOrNull,
+          secret: { ...textOrNull, description: 'The secret (36 characters) or the whole key.' },
+        },
+        ['id', 'name', 'type'],
+      ),
+    ),
+  },
+  ['id', 'name'],
+)
+
+export const moveSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Services of an installation, to move them',
+  ...object(
+    {
+      $schema: text,
+      is: { const: NAME },
+      format: { const: FORMAT },
+      categories: list(
+        object({ id, name: text, lane: { enum: ['high', 'medium', 'low'] }, hidden: flag }, ['id', 'name', 'lane']),
+      ),
+      services: list(service),
+    },
+    ['is', 'format', 'services'],
+  ),
+} as const
