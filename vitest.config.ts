@@ -87,6 +87,7 @@ const SLOW = [
   'test/security/console.test.ts',
   'test/security/events.test.ts',
   'test/security/wire.test.ts',
+  'test/telemetry.test.ts',
   'test/tenants.test.ts',
   'test/timeline.test.ts',
   'test/transfers.test.ts',

@@ -16,7 +16,7 @@ import type { EngineParts, Store } from './parts.ts'
 import { createProviderGroup, type ProviderGroup } from './providers/failover.ts'
 import type { AcceptReceipts, Outcome, Provider } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
-import { codeIn } from './providers/reply-class.ts'
+import { codeIn, replyClass } from './providers/reply-class.ts'
 import { type Hold, heldBy } from './queue/hold.ts'
 import { createPostgresTaker } from './queue/postgres.ts'
 import type { RenderThread } from './rendering/thread.ts'
@@ -25,8 +25,9 @@ import { type Lifetime, stopTogether } from './runtime/lifetime.ts'
 import { LANES_APART } from './sending.ts'
 import type { Services } from './services/load.ts'
 import { faultOf } from './telemetry/fault.ts'
-import type { Log } from './telemetry/log.ts'
+import type { Log, Note } from './telemetry/log.ts'
 import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
+import type { Tracer } from './telemetry/trace.ts'
 import type { Templates } from './templates/cache.ts'
 import { createAddresses } from './webhooks/address.ts'
 import { createWebhookMeter, measureWebhooks } from './webhooks/measure.ts'
@@ -43,6 +44,8 @@ type Given = {
   hints: EventHints
   metrics: Metrics
   log: Log
+  trace: Tracer | null
+  note: Note
 }
 
 export function createProviders(
@@ -78,7 +81,7 @@ export type Delivery = Omit<Engine, 'stop'> & { owner: Id; groups: ProviderGroup
 /** `owner`: the id of this process. Registers its stop steps, including those of parts that were started before a failure. */
 export function startDelivery(store: Store, given: Given, registry: Registry, owner: Id, lifetime: Lifetime): Delivery {
   const { config, db } = store
-  const { services, templates, inbox, files, renderThread, hold, hints, metrics, log } = given
+  const { services, templates, inbox, files, renderThread, hold, hints, metrics, log, trace, note } = given
   const onFault = (error: unknown, sentence: string, fields?: Record<string, unknown>) => {
     metrics.faults.inc()
     log.error({ error: faultOf(error), ...fields }, sentence)
@@ -87,10 +90,13 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
   const largeRoom = createBudget(LARGE_EMAILS)
   const poster = createPoster({ addresses: createAddresses(config) })
-  const group = <M>(channel: string, providers: readonly (Provider & { send(message: M): Promise<Outcome> })[]) =>
+  const group = <M extends { id: Id }>(
+    channel: string,
+    providers: readonly (Provider & { send(message: M): Promise<Outcome> })[],
+  ) =>
     counted(
       createProviderGroup<M>(
-        providers.map(provider => ({ provider, send: provider.send })),
+        providers.map(provider => ({ provider, send: trace ? traced(trace, provider) : provider.send })),
         onChange,
       ),
       outcome => metrics.sends.inc({ channel, outcome }),
@@ -120,6 +126,8 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     poster,
     webhookMeter: createWebhookMeter(metrics, log),
     lookForWebhooks: (services, afterSeconds) => webhookWatch.look(services, afterSeconds),
+    trace,
+    note,
     onMailLost: () => metrics.mailsLost.inc(),
     wake: lane => engine.wake(lane),
     onFault,
@@ -129,6 +137,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     specs: lanesOf(parts),
     taker,
     leaseSeconds: config.leaseSeconds,
+    trace,
     onFault,
     onSetAside: lane => metrics.setAside.inc({ lane }),
   })
@@ -177,6 +186,20 @@ const MAINTENANCE_STATEMENT_SECONDS = 60
 
 /** Together with a provider's last moment (five seconds), the part of the ten seconds that a stop may take. */
 const SENDS_END_MS = 2_000
+
+/** A span for each time that a provider is asked, within the work on the message. */
+const traced =
+  <M extends { id: Id }>(
+    trace: Tracer,
+    { name, send }: Provider & { send(message: M, urgent?: boolean): Promise<Outcome> },
+  ) =>
+  async (message: M, urgent?: boolean): Promise<Outcome> => {
+    const span = trace.within(message.id, `provider ${name}`, { 'herald.provider': name, 'herald.id': message.id })
+    const outcome = await send(message, urgent)
+    const error = outcome.kind === 'accepted' ? null : replyClass(outcome.detail)
+    span.end({ 'herald.outcome': outcome.kind }, error)
+    return outcome
+  }
 
 /** Counts outcomes of sends; messages that wait for a provider that is down are not counted. */
 function counted<M>(group: ProviderGroup<M>, count: (outcome: (typeof OUTCOMES)[number]) => void): ProviderGroup<M> {

@@ -53,10 +53,11 @@ import { createServices } from './services/load.ts'
 import { createSimulated } from './services/simulated.ts'
 import { createSheetReading } from './sheets/reading.ts'
 import { openStore, type Say } from './store.ts'
+import { openTelemetry } from './telemetry/collector.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
 import { boundConnections, mostWaiting } from './telemetry/descriptors.ts'
 import { faultOf } from './telemetry/fault.ts'
-import { createLog } from './telemetry/log.ts'
+import { createLog, createNote } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { type About, createReadiness, DATABASE_MISSING, NotReady } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
@@ -149,6 +150,8 @@ export async function start(
 
     const own = createMetrics(channelNames, supervised && name)
     const metrics = supervised ? { ...own, text: () => supervised.metricsOfAll(own.text) } : own
+    const { trace, ...collector } = await openTelemetry(config, { metrics: own, name, version: heraldVersion(), log })
+    lifetime.add(collector.stop)
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     const follower = createFollower(db, clock, log, metrics)
@@ -207,7 +210,8 @@ export async function start(
     await checkFileStore(db, files.store, error =>
       log.warn({ error: faultOf(error) }, 'the file store could not be compared with that of other machines'),
     )
-    const given = { services, templates, inbox, files, renderThread, hold, hints, metrics, log }
+    const note = createNote(log)
+    const given = { services, templates, inbox, files, renderThread, hold, hints, metrics, log, trace, note }
     // Receipts may arrive as soon as a provider is connected; they wait until their consumer is ready.
     let dispatcher: Dispatcher | null = null
     const hearReceipts = createAcceptReceipts({
@@ -262,6 +266,8 @@ export async function start(
       db: patient,
       log,
       metrics,
+      trace,
+      note,
       hints,
       hold,
       services,
@@ -285,6 +291,7 @@ export async function start(
       files,
       accept: createAccept({
         db,
+        trace,
         clock,
         dispatcher,
         timeoutSeconds: config.databaseSeconds - 0.5,

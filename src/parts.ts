@@ -25,9 +25,10 @@ import type { RequestBuffer } from './requests/buffer.ts'
 import type { Services } from './services/load.ts'
 import type { Simulated } from './services/simulated.ts'
 import type { SheetReading } from './sheets/reading.ts'
-import type { Log } from './telemetry/log.ts'
+import type { Log, Note } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { About, Readiness } from './telemetry/routes.ts'
+import type { Tracer } from './telemetry/trace.ts'
 import type { Templates } from './templates/cache.ts'
 import type { ReportThread } from './timeline/thread.ts'
 import type { WebhookMeter } from './webhooks/measure.ts'
@@ -52,6 +53,10 @@ export type Store = {
 export type Parts = Omit<Store, 'stop' | 'revive'> & {
   log: Log
   metrics: Metrics
+  /** Null: no OpenTelemetry collector is set. */
+  trace: Tracer | null
+  /** Logs a step in the life of a message or a job. */
+  note: Note
   hints: EventHints
   /** Whether sending is held, as this process knows it. */
   hold: Pick<Hold, 'isHeld' | 'look'>
@@ -107,6 +112,8 @@ export type EngineParts = Omit<Store, 'stop' | 'revive'> & {
   webhookMeter: WebhookMeter
   /** Endpoints of these services may have something to send, now or after some seconds. */
   lookForWebhooks(services: readonly Id[], afterSeconds?: number): void
+  trace: Tracer | null
+  note: Note
   /** Counts a mail of Herald itself that is given up. */
   onMailLost(): void
   /** Notifies a lane that a ticket is due. */

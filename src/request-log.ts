@@ -1,6 +1,7 @@
 // What is kept of every request: a line of the log, the metric, and for requests with a key the request log of its service. Route,
 // caller, status and duration; no address, no value, no key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readId } from './core/id.ts'
 import { answerOf, refusalOf } from './http/errors.ts'
 import { serviceOf } from './keys/hook.ts'
 import type { Parts } from './parts.ts'
@@ -8,7 +9,7 @@ import { pathOf } from './requests/request.ts'
 import { loggable } from './sentences.ts'
 import { createRequestLog } from './telemetry/log.ts'
 
-export function answeredBy({ log, metrics, requests }: Pick<Parts, 'log' | 'metrics' | 'requests'>) {
+export function answeredBy({ log, metrics, requests, trace }: Pick<Parts, 'log' | 'metrics' | 'requests' | 'trace'>) {
   const requestLog = createRequestLog(log)
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { id, method, routeOptions } = request
@@ -27,18 +28,40 @@ export function answeredBy({ log, metrics, requests }: Pick<Parts, 'log' | 'metr
         ...{ key_id: key.id, method, path: pathOf(route, request.params) },
         ...{ error: error ?? (status >= 500 ? 'Exception' : null), reason, took_ms: Math.round(elapsedTime) },
       }))
+    const service = serviceOf(request) ?? request.pageOf ?? undefined
+    const about = aboutIn(request.params)
+    trace?.answered({
+      ...{ name: `${method} ${route}`, ms: elapsedTime, made: request.made },
+      traceparent: request.headers.traceparent as string | undefined,
+      attributes: {
+        ...{ 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
+        ...{ 'herald.request_id': id, 'herald.service_id': service, 'herald.id': request.made ?? about },
+      },
+      error: status >= 500 ? (error ?? 'Exception') : null,
+    })
     requestLog({
       request: id,
       method,
       route,
       status,
       ms: Math.round(elapsedTime * 10) / 10,
-      service: serviceOf(request) ?? request.pageOf ?? undefined,
+      service,
       made: request.made,
+      about,
       error,
       reason,
     })
   }
 }
+
+/** The last id in the address: `/services/<id>/messages/<id>` is about a message. Anything else is the caller's own text. */
+function aboutIn(params: unknown): string | null {
+  let about: string | null = null
+  for (const value of Object.values(params ?? {}))
+    if (typeof value === 'string' && value.length === PRINTED_LENGTH) about = readId(value) ?? about
+  return about
+}
+
+const PRINTED_LENGTH = 36
 
 const LIMITS: Readonly<Record<string, string>> = { RateLimitError: 'rate', TooManyRequestsError: 'daily' }

@@ -17,6 +17,7 @@ import { pollUntil } from '../runtime/poll.ts'
 import { rateLimit } from '../services/service.ts'
 import type { Simulated } from '../services/simulated.ts'
 import type { LoadedService } from '../services/sql.ts'
+import type { Tracer } from '../telemetry/trace.ts'
 import type { Templates } from '../templates/cache.ts'
 import { createKnown, fileProblems, type Known, remainingProblem, requestProblems } from './checks.ts'
 import { SPREAD_LANE } from './job.ts'
@@ -35,6 +36,8 @@ export type BulkApp = {
   dispatcher: Dispatcher
   hints: Pick<EventHints, 'announce'>
   bulkThread: BulkThread
+  /** Absent at the command line. */
+  trace?: Tracer | null
 }
 
 /** The service of the job, who requests it, and the key type whose rules apply: an operator has no key but chooses a key type. */
@@ -52,6 +55,7 @@ export async function accept(
   /** A step of the transaction that stores the job, before its rows. If it throws, nothing is stored. */
   within?: (sql: Sql, job: NewJob) => Promise<void>,
 ): Promise<AcceptedJob> {
+  const from = app.trace?.now() ?? 0
   const { job, chunks, rate } = await app.bulkThread.examine(caller.service.id, bytes, thread =>
     examine(app, caller, thread),
   )
@@ -59,6 +63,9 @@ export async function accept(
   const { service } = caller
   const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
   await withRate(rate, store(app, job, chunks, body, replay, within))
+  app.trace?.accepted(job.id, from, job.key_id !== null, {
+    ...{ 'herald.id': job.id, 'herald.service_id': job.service_id, 'herald.messages': job.notification_count },
+  })
   return { id: job.id, body, rate }
 }
 

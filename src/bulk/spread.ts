@@ -13,6 +13,8 @@ import { makePartitionsOf } from '../notifications/partitions.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import type { Note } from '../telemetry/log.ts'
+import type { Tracer } from '../telemetry/trace.ts'
 import type { BulkRow } from './job.ts'
 import { stop } from './sql/cancel.ts'
 import { type Chunk, loadChunks, type SpreadRow, stall, spread as store } from './sql/spread.ts'
@@ -27,6 +29,8 @@ export type SpreadApp = {
   /** Notifies the lanes that have tickets due now. */
   wake(lane: string): void
   hints: Pick<EventHints, 'announce'>
+  note: Note
+  trace: Tracer | null
   onFault(error: unknown, sentence: string, fields?: Record<string, unknown>): void
 }
 
@@ -48,6 +52,7 @@ export function spread(app: SpreadApp): Work<Chunk, PreparedChunk> {
       return { kind: 'done', result: { chunk, rows: prepared(app, chunk), isOrphan } }
     },
     setAside: chunk => ({ chunk, rows: null, isOrphan: false }),
+    traceOf: chunk => chunk.job_id,
   }
 }
 
@@ -103,6 +108,20 @@ async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   }
   if (chunk) crashPoint('mid-chunk', () => [chunk.id, chunk.job_id])
   for (const lane of new Set(rows.map(row => row.lane))) app.wake(lane)
+  if (chunk) noteMessages(app, chunk, rows)
+}
+
+/** With every id: a message is found by its job, and the job by its message. */
+function noteMessages({ note, trace }: SpreadApp, { id, job_id, service_id }: Chunk, rows: readonly SpreadRow[]) {
+  note({ job: job_id, service: service_id, chunk: id, messages: rows.map(row => row.id) }, 'rows became messages')
+  if (!trace) return
+  const now = trace.now()
+  for (const row of rows)
+    trace.accepted(
+      ...([row.id, now, false] as const),
+      { 'herald.id': row.id, 'herald.job_id': job_id, 'herald.service_id': service_id, 'herald.lane': row.lane },
+      job_id,
+    )
 }
 
 /** Invalid data, a violated constraint, a limit of the database. */

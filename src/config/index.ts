@@ -32,10 +32,9 @@ export function readSettings(
   const file = readEnvFile(env.HERALD_ENV_FILE, places)
   if (file === null) return readConfig(env, part, { ...ENVIRONMENT, warn })
   const isSet = (name: string) => Boolean(env[name] || env[`${name}_FILE`])
-  const ours = file.lines.filter(({ name }) => name.startsWith('HERALD_') || baseOf(name) === 'DATABASE_URL')
   // Also names of other programs: the providers file may refer to them.
   const used = file.lines.filter(({ name }) => !isSet(baseOf(name)))
-  if (file.isOpen && ours.some(({ name }) => isSecret(name))) warn(openSentence(file.path))
+  if (file.isOpen && file.lines.some(({ name }) => isSecret(name))) warn(openSentence(file.path))
   const config = readConfig({ ...env, ...Object.fromEntries(used.map(({ name, value }) => [name, value])) }, part, {
     where: new Map(used.map(({ name, line }) => [name, `${file.path} line ${line}`])),
     problems: file.problems,

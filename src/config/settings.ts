@@ -126,7 +126,15 @@ export const shownSettings = (values: Readonly<Record<string, unknown>>) =>
   Object.entries<Settings[string]>(settings).flatMap(([key, { name, secret, inline }]) => {
     if (!(key in values)) return []
     const value = values[key]
-    const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
+    const isEmpty = value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
     const hides = secret || inline || (typeof value === 'string' && /:\/\/[^/]*@/.test(value))
-    return [{ name, value: isEmpty ? null : hides ? 'set' : Array.isArray(value) ? value.join(', ') : String(value) }]
+    return [{ name, value: isEmpty ? null : hides ? 'set' : shownValue(value) }]
   })
+
+function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ')
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([name, one]) => `${name}=${one}`)
+    .join(', ')
+}

@@ -3,6 +3,7 @@
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import type { LaneShare } from '../runtime/admission.ts'
+import type { OpenSpan, Tracer } from '../telemetry/trace.ts'
 import type { Recorder } from './record.ts'
 import { createSchedule, type Turn } from './schedule.ts'
 import * as suspects from './suspects.ts'
@@ -20,6 +21,7 @@ export type LaneOptions<Item, Result> = {
   recorder: Recorder<Result>
   share(onRoom: () => void): LaneShare
   suspectSlot: suspects.SuspectSlot
+  trace?: Tracer | null
   onFault(error: unknown, sentence: string): void
   /** Called for every item that is given up after repeated failures. */
   onSetAside?(lane: string): void
@@ -42,7 +44,7 @@ export type Lane = {
 }
 
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): Lane {
-  const { name, work, taker, recorder, onFault } = options
+  const { name, work, taker, recorder, trace, onFault } = options
   const share = options.share(() => advance())
   const schedule = createSchedule<Item>(share)
   let isStopping = false
@@ -106,13 +108,36 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
 
   async function handle(turn: Turn<Item>) {
     const { leased } = turn
+    const span = trace ? spanOf(trace, turn) : null
     const handled = await handleOrFail(turn)
-    if (handled.kind === 'wait') pause(turn, handled.until)
+    const endSpan = span && (() => span.end({ 'herald.result': handled.kind }))
+    if (handled.kind === 'wait') {
+      endSpan?.()
+      pause(turn, handled.until)
+    }
     // Only a suspect waits until its result is recorded. The lane's share limits how many results of the others are not recorded.
-    else if (suspects.isSuspect(leased.ticket)) return finish(turn, handled, () => free(leased))
-    else finish(turn, handled)
+    else if (suspects.isSuspect(leased.ticket))
+      return finish(turn, handled, () => {
+        endSpan?.()
+        free(leased)
+      })
+    else finish(turn, handled, endSpan)
     free(leased)
     advance()
+  }
+
+  function spanOf(trace: Tracer, { leased: { ticket }, id, item }: Turn<Item>): OpenSpan | null {
+    const traced = work.traceOf ? work.traceOf(item) : id
+    return traced === null
+      ? null
+      : trace.work(traced, `lane ${name}`, {
+          ...{ 'herald.lane': name, 'herald.id': traced, 'herald.subject_id': id, 'herald.ticket_id': ticket.id },
+          ...{
+            'herald.service_id': ticket.service_id,
+            'herald.attempt': ticket.attempts + 1,
+            'herald.take': ticket.takes,
+          },
+        })
   }
 
   async function handleOrFail({ leased: { ticket }, item }: Turn<Item>): Promise<Handled<Result>> {
@@ -150,7 +175,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   function finish(
     { leased, id }: Turn<Item>,
     handled: Exclude<Handled<Result>, { kind: 'wait' }>,
-    onRecorded?: () => void,
+    onRecorded?: (() => void) | null,
   ) {
     const { ticket, retries } = leased
     leased.open--
@@ -161,14 +186,14 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     else onRecorded?.()
   }
 
-  function settle(leased: Leased<Item>, id: Id | null, result: Result | null, onRecorded?: () => void) {
+  function settle(leased: Leased<Item>, id: Id | null, result: Result | null, onRecorded?: (() => void) | null) {
     write({ ticket: leased.ticket, id, result, settle: leased.retries }, () => {
       tickets.forget(leased)
       onRecorded?.()
     })
   }
 
-  function write(entry: Entry<Result>, onRecorded?: () => void) {
+  function write(entry: Entry<Result>, onRecorded?: (() => void) | null) {
     share.recording()
     const settled = (error?: unknown) => {
       share.recorded()

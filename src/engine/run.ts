@@ -3,6 +3,7 @@ import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import { createLaneShares, type LaneShares } from '../runtime/admission.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
+import type { Tracer } from '../telemetry/trace.ts'
 import { createAnswers } from './answers.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createRecorder } from './record.ts'
@@ -13,6 +14,7 @@ import type { Entry, Work } from './work.ts'
 export type LaneContext = {
   taker: Taker
   leaseSeconds: number
+  trace: Tracer | null
   onFault(error: unknown, sentence: string): void
   onSetAside?(lane: string): void
   isStopping(): boolean
@@ -64,6 +66,7 @@ export function createEngine(options: {
   specs: readonly LaneSpec[]
   taker: Taker
   leaseSeconds: number
+  trace?: Tracer | null
   onFault(error: unknown, sentence: string): void
   onSetAside?(lane: string): void
 }): Engine {
@@ -72,6 +75,7 @@ export function createEngine(options: {
   const context: LaneContext = {
     taker,
     leaseSeconds,
+    trace: options.trace ?? null,
     onFault,
     ...(options.onSetAside && { onSetAside: options.onSetAside }),
     isStopping: () => stopping,

@@ -11,6 +11,8 @@ export type Work<Item, Result> = {
   setAside(item: Item): Result
   /** The same for a subject that could never be loaded. Absent: it is retried at long intervals. */
   setAsideUnseen?(): Result
+  /** The message or the job whose trace shows the work on an item; null: none. Absent: the subject itself. */
+  traceOf?(item: Item): Id | null
   /** Recorded instead of a result whose data the database rejects. Absent: the ticket is left until its lease expires. */
   unrecordable?(result: Result): Result
 }

@@ -11,6 +11,7 @@ import type { InitialLease } from '../queue/tickets.ts'
 import { createGroupCommit, type GroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { pollUntil } from '../runtime/poll.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import type { Tracer } from '../telemetry/trace.ts'
 import { keepInMemory } from './in-memory.ts'
 import { SCAN_LANE } from './lane.ts'
 import { type AcceptRequest, type Decision, accept as store, stored } from './sql/accept.ts'
@@ -47,6 +48,7 @@ export function createAccept(app: {
   mustReplicate: boolean
   /** Sets our clock to that of the database. */
   followClock(): Promise<unknown>
+  trace: Tracer | null
 }): Accept {
   const { db, clock, mustReplicate } = app
   const { sql } = db
@@ -226,9 +228,29 @@ export function createAccept(app: {
     maxItems: 1,
     maxInFlight: MAX_WITH_FILES,
   })
-  return {
+  const accept: Accept = {
     add: async asked => grouped.add(entryOf(asked)),
     addWithFiles: async (asked, files) => oneByOne.add({ ...entryOf(asked), files }),
+  }
+  return app.trace ? traced(accept, app.trace) : accept
+}
+
+function traced({ add, addWithFiles }: Accept, trace: Tracer): Accept {
+  const withSpan = async (asked: AcceptRequest, work: () => Promise<Decision>) => {
+    const from = trace.now()
+    const decision = await work()
+    const { id, service_id, channel, message } = asked
+    // What a person sends is not answered with its id.
+    if (message && isAccepted(decision))
+      trace.accepted(id, from, asked.key_id !== null, {
+        ...{ 'herald.id': id, 'herald.service_id': service_id },
+        ...{ 'herald.channel': channel, 'herald.lane': message.lane },
+      })
+    return decision
+  }
+  return {
+    add: asked => withSpan(asked, () => add(asked)),
+    addWithFiles: (asked, files) => withSpan(asked, () => addWithFiles(asked, files)),
   }
 }
 

@@ -15,6 +15,7 @@ import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import type { Note } from '../telemetry/log.ts'
 import type { Templates } from '../templates/cache.ts'
 import { HAND_OVER, type HandedItem, type HandOverApp } from './hand-over.ts'
 import { type DueMessage, inMemory } from './in-memory.ts'
@@ -28,6 +29,7 @@ export type DeliverApp = HandOverApp & {
   templates: Templates
   owner: Id
   hints: Pick<EventHints, 'announce'>
+  note: Note
   random(): number
 }
 
@@ -182,7 +184,7 @@ function later(
 
 /** Records outcomes, settles tickets, and inserts tickets for retries. */
 export const writeResults =
-  (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids' | 'seal' | 'hints'>) =>
+  (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids' | 'seal' | 'hints' | 'note'>) =>
   async (entries: readonly Entry<DeliveryResult>[]): Promise<void> => {
     const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const sealed = sealsEqualOnce(app.seal)
@@ -195,7 +197,18 @@ export const writeResults =
     await record(app.sql, app.owner, [...leased.values()], results, settled, again)
     crashPoint('after-record', () => results.map(result => result.id))
     app.hints.announce(new Set(entries.map(({ ticket }) => ticket.service_id)))
+    for (const { id, ticket, result } of entries) if (id && result) app.note(noteOf(id, ticket, result), ATTEMPT)
   }
+
+const ATTEMPT = 'attempt recorded'
+
+/** The reply is left out: it may quote a recipient. Of a deferred message, `class` is what may be said about it. */
+const noteOf = (id: Id, ticket: Ticket, { status, provider, took, uncertain, detail, delay }: DeliveryResult) => ({
+  ...{ message: id, service: ticket.service_id, lane: ticket.lane, attempt: ticket.attempts + 1 },
+  ...{ provider, provider_ms: took, status: status ?? 'created' },
+  ...(delay !== null && { class: detail, retry_seconds: Math.round(delay) }),
+  ...(uncertain && { uncertain }),
+})
 
 const resultOf = (
   { reply, ...result }: DeliveryResult,

@@ -11,6 +11,7 @@ import { keyBy, wholeOf } from '../files/keep.ts'
 import type { Scanner, Verdict } from '../files/scanner.ts'
 import { type FileRow, filesOfMessages } from '../files/sql.ts'
 import type { FileStore } from '../files/store.ts'
+import type { Note } from '../telemetry/log.ts'
 import { recordVerdicts, type Verdicts, waitingForScan } from './sql/scan.ts'
 
 export type ScanApp = {
@@ -21,6 +22,7 @@ export type ScanApp = {
   owner: Id
   files: { store: FileStore; scanner: Scanner; room: Room }
   wake(lane: string): void
+  note: Note
   hints: Pick<EventHints, 'announce'>
 }
 
@@ -99,7 +101,7 @@ async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, fil
 
 /** Records verdicts, moves clean messages to their lanes, and retries those without a verdict. */
 export const writeVerdicts =
-  (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake' | 'hints'>) =>
+  (app: Pick<ScanApp, 'sql' | 'owner' | 'ids' | 'wake' | 'hints' | 'note'>) =>
   async (entries: readonly Entry<ScanResult>[]): Promise<void> => {
     const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
     const results = entries.flatMap(({ id, ticket, result }) =>
@@ -118,4 +120,10 @@ export const writeVerdicts =
     const passed = await recordVerdicts(app.sql, app.owner, [...leased.values()], results, settled, again)
     app.hints.announce(new Set(entries.map(({ ticket }) => ticket.service_id)))
     for (const lane of new Set(passed.map(row => row.lane))) app.wake(lane)
+    for (const { id, ticket, result } of entries)
+      if (id && result) {
+        const { status, delay } = result
+        const about = { message: id, service: ticket.service_id, attempt: ticket.attempts + 1 }
+        app.note({ ...about, status: status ?? 'pending-virus-check', retry_seconds: delay }, 'scan recorded')
+      }
   }

@@ -7,6 +7,7 @@ import type { EventHints } from '../events/hints.ts'
 import { retriesOf } from '../notifications/deliver.ts'
 import { currentStates, type Move, move, type Note, type StateRow } from '../notifications/sql/apply.ts'
 import { type CurrentStatus, isFinal, statusAfter } from '../notifications/status.ts'
+import type { Note as LogNote } from '../telemetry/log.ts'
 import { inMemory } from './in-memory.ts'
 import { load, type StoredReceipt, withoutDiagnosis } from './sql.ts'
 
@@ -15,6 +16,7 @@ export type ApplyApp = {
   ids: { next(): Id }
   owner: Id
   hints: Pick<EventHints, 'announce'>
+  note: LogNote
   random(): number
 }
 
@@ -44,6 +46,7 @@ export function apply(app: ApplyApp): Work<ReceiptHistory, ReceiptHistory> {
       return { kind: 'again', result: null, delaySeconds: delay }
     },
     setAside: () => [],
+    traceOf: history => history.at(-1)?.notification ?? null,
   }
 }
 
@@ -80,12 +83,24 @@ export const writeMoves =
       const moves = folded.map(({ move }) => move)
       const written = await move(sql, app.owner, leased, moves, notes, settled, again, withoutDiagnosis(diagnosed))
       app.hints.announce(new Set(states.map(state => state.service_id)))
-      if (written.allMoved) return
+      if (written.allMoved) return noteReceipts(app, entries, moves)
       const done = new Set(written.moved)
       for (const { move, notes } of folded) if (done.has(move.id) && !noted.has(move.id)) noted.set(move.id, notes)
     }
     throw new Error('messages were changed concurrently too often to apply their receipts')
   }
+
+/** Receipts that were decided about. One whose message is unknown gets its line when it is given up or its message is known. */
+function noteReceipts({ note }: ApplyApp, entries: readonly Entry<ReceiptHistory>[], moves: readonly Move[]) {
+  const statuses = new Map(moves.map(({ id, status }) => [id, status]))
+  for (const { id, result } of entries) {
+    const receipt = result?.at(-1)
+    if (!id || !receipt) continue
+    const { notification, provider } = receipt
+    const about = { receipt: id, message: notification, provider, result: receipt.result }
+    note({ ...about, status: notification && statuses.get(notification) }, 'receipt applied')
+  }
+}
 
 /** An attempt fails only when a message was changed concurrently. After the last one the engine retries later. */
 const MOST_TRIES = 20

@@ -102,6 +102,7 @@ export function deliverWebhooks(app: DeliverApp, schedule: RetrySchedule = RETRI
     },
     // The endpoint is idle until it is looked at again.
     setAside: ({ webhook }) => ({ ...unchanged(webhook), disabled: null }),
+    traceOf: () => null, // a turn is about many messages
   }
 }
 
