@@ -398,3 +398,48 @@ describe('inbox', () => {
     delete env.HERALD_HOST
   })
 })
+
+describe('one message', () => {
+  const send = (...argv: string[]) => json('send', '--template', email, '--to', 'ann@example.org', ...argv)
+
+  test('check shows what is wrong and what the recipient would get', async () => {
+    const check = ['check', '--template', email, '--to', 'ann@example.org']
+    const good = await json(...check, '--value', 'name=Ann')
+    expect(good).toMatchObject({ ok: true, problems: [], content: { body: 'Hello Ann' } })
+    const wrong = await herald(...check, '--value', 'other=x')
+    expect(wrong).toMatchObject({ code: 1, out: expect.stringMatching(/it would be refused.*\n\nProblems:\n.*name/s) })
+    expect(await herald(...check, file(GOOD))).toMatchObject({ code: 2 })
+    expect(await herald('check', '--template', email)).toMatchObject({ code: 2 })
+  })
+
+  test('send and resend deliver, need --yes without a terminal, and are recorded with the operator', async () => {
+    const values = join(folder, 'values.json')
+    writeFileSync(values, '{"name": "Ann"}')
+    const { id } = await send('--values', values, '--reference', 'by hand', '--yes')
+    await expect.poll(async () => (await key.get(`/v2/notifications/${id}`)).body.status).toBe('delivered')
+    const copy = await json('message', 'resend', id, '--yes')
+    expect(copy).toEqual({ id: expect.any(String), copy_of: id })
+    expect((await key.get(`/v2/notifications/${copy.id}`)).body).toMatchObject({
+      body: 'Hello Ann',
+      reference: 'by hand',
+    })
+    const { audit } = await json('audit', '--service', service.id)
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    expect(audit.filter((one: any) => [id, copy.id].includes(one.subject_id))).toMatchObject([
+      { action: 'message sent again', actor_kind: 'operator', detail: { copy_of: id } },
+      { action: 'message sent', actor_kind: 'operator', actor_name: expect.any(String) },
+    ])
+    const asks = { code: 2, err: expect.stringMatching(/no terminal to ask on/) }
+    expect(await herald('message', 'resend', id)).toMatchObject(asks)
+    expect(await herald('send', '--template', email, '--to', 'a@example.org', '--value', 'name=A')).toMatchObject(asks)
+    expect(await herald('send', '--template', email, '--to', 'x', '--value', 'name', '--yes')).toMatchObject({
+      code: 2,
+    })
+    expect(await herald('send', '--template', email, '--to', 'no address', '--value', 'name=A', '--yes')).toMatchObject(
+      {
+        code: 1,
+        err: expect.stringMatching(/email_address/),
+      },
+    )
+  })
+})

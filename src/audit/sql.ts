@@ -90,14 +90,15 @@ export const record = (sql: Sql, action: Action, actor: Actor, service: Id | nul
   with ${recorded(action, actor, part`(select ${service}::uuid as service_id, ${subject}::uuid as id)`, detail)}
   select 1`
 
-/** What a person did, for a statement with the acts of several. */
-export type PersonAct = { person_id: Id; action: Action; detail: object | null }
+/** What somebody did who has no key, for a statement with the acts of several: a person, or an operator by the system account. */
+export type SenderAct = { person_id: Id | null; operator: string | null; action: Action; detail: object | null }
 
-/** A step of a statement for acts of several people. `rows` selects service_id, person_id, action, subject_id, detail. */
+/** A step of a statement for acts of several. `rows` selects service_id, person_id, operator, action, subject_id, detail. */
 export const recordedActs = (rows: Part) => part`
   recorded_acts as (
-    insert into audit (service_id, actor_kind, actor_id, action, subject_id, detail)
-    select service_id, 'person', person_id, action, subject_id, detail
+    insert into audit (service_id, actor_kind, actor_id, actor_name, action, subject_id, detail)
+    select service_id, case when operator is null then 'person' else 'operator' end, person_id, operator, action, subject_id,
+           detail
     from (${rows}) acts)`
 
 export type AuditEntry = {

@@ -21,6 +21,7 @@ export const files: Readonly<Record<string, CommandFile>> = {
   lists: () => import('./lists.ts'),
   template: () => import('./template.ts'),
   templates: () => import('./templates.ts'),
+  send: () => import('./send.ts'),
   check: () => import('./check.ts'),
   'job-file': () => import('./job-file.ts'),
   job: () => import('./job.ts'),

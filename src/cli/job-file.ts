@@ -178,7 +178,7 @@ async function previewOf(
 const PREVIEW_LINES = 20
 
 /** Key types as they are stored (contract 15.3). */
-const STORED = { live: 'normal', team: 'team', test: 'test' } as const
+export const STORED = { live: 'normal', team: 'team', test: 'test' } as const
 
 export async function callerFor(store: Store, input: CommandInput) {
   const sql = store.db.sql

@@ -2,6 +2,7 @@ import { fromMicros, zulu } from '../core/clock.ts'
 import { microsOf, readId } from '../core/id.ts'
 import { NO_HINTS } from '../events/hints.ts'
 import { cancel } from '../notifications/cancel.ts'
+import { sendCopy } from '../notifications/copy.ts'
 import { historyOf } from '../notifications/history.ts'
 import { find } from '../services/find.ts'
 import { list as listServices } from '../services/sql.ts'
@@ -10,6 +11,7 @@ import { presentTimeline } from '../timeline/present.ts'
 import { anyTimeline } from '../timeline/read.ts'
 import { type Command, UsageError, withStore } from './command.ts'
 import { facts, firstLine, listing, minute, printable, wrapped } from './print.ts'
+import { baseOf, mayReach, sentOutput, withSending, YES } from './sending.ts'
 
 const MOST = 50
 const MOST_EVER = 1_000
@@ -116,6 +118,24 @@ export const commands: readonly Command[] = [
         text: `The message ${found.id} is cancelled; it will not be sent.`,
         data: { id: found.id, status: 'cancelled' },
       }
+    }),
+  },
+  {
+    noun: 'message',
+    verb: 'resend',
+    args: [{ name: 'ID', sentence: 'Id of the message, as the API returned it.' }],
+    options: [YES],
+    sentence: 'Send a copy of a message: the same values to the same recipient, by the template as it is now.',
+    more: 'The checks and limits are those of any message of the service. The copy of a test message is a test message. Attachments are kept only until a message was sent; without them there is no copy.',
+    run: withStore(async (store, input, operator) => {
+      const named = input.text('ID')
+      const id = readId(named)
+      const found = id && (await historyOf(store, id))
+      if (!found) throw new UsageError(`There is no message ${named}.`)
+      const service = await find(store, found.service_id)
+      await mayReach(input, `Send a copy of the message ${found.id} of "${firstLine(service.name)}"`)
+      const copy = await withSending(store, app => sendCopy(app, operator, service, found.id, { base: baseOf(store) }))
+      return sentOutput(copy, { copy_of: found.id })
     }),
   },
 ]

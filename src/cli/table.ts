@@ -1223,12 +1223,77 @@ export const table: readonly CommandEntry[] = [
     ]
   },
   {
+    "file": "send",
+    "noun": "send",
+    "options": [
+      {
+        "name": "template",
+        "value": "ID",
+        "required": true,
+        "sentence": "Id of the template to send."
+      },
+      {
+        "name": "to",
+        "value": "RECIPIENT",
+        "sentence": "E-mail address or phone number.",
+        "required": true
+      },
+      {
+        "name": "value",
+        "value": "NAME=TEXT",
+        "many": true,
+        "sentence": "Value of a placeholder."
+      },
+      {
+        "name": "values",
+        "value": "FILE",
+        "sentence": "JSON file with an object of values; - reads standard input."
+      },
+      {
+        "name": "reference",
+        "value": "TEXT",
+        "sentence": "Reference, by which the message can be found."
+      },
+      {
+        "name": "scheduled-for",
+        "value": "WHEN",
+        "sentence": "When to send, at most 96 hours from now, for example 2027-01-31T18:00Z."
+      },
+      {
+        "name": "reply-to",
+        "value": "ID",
+        "sentence": "Id of the reply-to address, or of the text sender."
+      },
+      {
+        "name": "key-type",
+        "value": "TYPE",
+        "choices": [
+          "live",
+          "team",
+          "test"
+        ],
+        "sentence": "Which key type applies: live (default), team, or test, which sends nothing."
+      },
+      {
+        "name": "yes",
+        "sentence": "Send without asking. Required when there is no terminal."
+      }
+    ],
+    "sentence": "Send one message from a template.",
+    "more": "It belongs to the service of the template and counts towards its limits; the audit log names the system account. A running service sends it within a second. herald check with --to shows what the recipient would get. On a terminal the command asks first.",
+    "examples": [
+      "herald send --template 0190a1b2-… --to ann@example.org --value name=Ann",
+      "herald send --template 0190a1b2-… --to +16135550123 --values values.json --key-type test"
+    ]
+  },
+  {
     "file": "check",
     "noun": "check",
     "args": [
       {
         "name": "FILE",
-        "sentence": "CSV file with a header row and one row per recipient; - reads standard input."
+        "optional": true,
+        "sentence": "CSV file with a header row and one row per recipient; - reads standard input. Not with --to."
       }
     ],
     "options": [
@@ -1237,6 +1302,22 @@ export const table: readonly CommandEntry[] = [
         "value": "ID",
         "required": true,
         "sentence": "Id of the template to send."
+      },
+      {
+        "name": "to",
+        "value": "RECIPIENT",
+        "sentence": "Check one message to this recipient."
+      },
+      {
+        "name": "value",
+        "value": "NAME=TEXT",
+        "many": true,
+        "sentence": "Value of a placeholder."
+      },
+      {
+        "name": "values",
+        "value": "FILE",
+        "sentence": "JSON file with an object of values; - reads standard input."
       },
       {
         "name": "scheduled-for",
@@ -1259,11 +1340,11 @@ export const table: readonly CommandEntry[] = [
         "sentence": "Which key type applies: live (default), team, or test, which sends nothing."
       }
     ],
-    "sentence": "Check a CSV file before it is sent: everything that is wrong with it. Nothing is sent.",
-    "more": "The checks are those of herald job send, for the service of the template. Row 1 is the first row after the header. Exit code 1 if the file would be refused. It counts as one request of the service. herald job errors lists all row errors with their values.",
+    "sentence": "Check a CSV file or one message before it is sent: everything that is wrong. Nothing is sent.",
+    "more": "The checks are those of herald job send and herald send, for the service of the template. Row 1 is the first row after the header. Exit code 1 if it would be refused. It counts as one request of the service. herald job errors lists all row errors with their values.",
     "examples": [
       "herald check people.csv --template 0190a1b2-…",
-      "herald check people.csv --template 0190a1b2-… --json"
+      "herald check --template 0190a1b2-… --to ann@example.org --value name=Ann"
     ]
   },
   {
@@ -1469,6 +1550,25 @@ export const table: readonly CommandEntry[] = [
       }
     ],
     "sentence": "Cancel a scheduled message that is not sent yet."
+  },
+  {
+    "file": "message",
+    "noun": "message",
+    "verb": "resend",
+    "args": [
+      {
+        "name": "ID",
+        "sentence": "Id of the message, as the API returned it."
+      }
+    ],
+    "options": [
+      {
+        "name": "yes",
+        "sentence": "Send without asking. Required when there is no terminal."
+      }
+    ],
+    "sentence": "Send a copy of a message: the same values to the same recipient, by the template as it is now.",
+    "more": "The checks and limits are those of any message of the service. The copy of a test message is a test message. Attachments are kept only until a message was sent; without them there is no copy."
   },
   {
     "file": "events",

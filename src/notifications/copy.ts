@@ -1,6 +1,6 @@
-// A person sends a copy of a message: a new message with the same values to the same recipient, by the template as it is now. The
+// A person or an operator sends a copy of a message: a new message with the same values to the same recipient, by the template as it is now. The
 // checks and limits are those of any message. Attachments are kept only until the message was sent, so many cannot be copied.
-import { type PersonActor, requirePermission } from '../audit/actor.ts'
+import { type Operator, type PersonActor, requirePermission } from '../audit/actor.ts'
 import { CHANNELS } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -24,7 +24,7 @@ export const isCopyable = (files: readonly Pick<FileRow, 'emptied' | 'verdict'>[
 /** Returns the id of the copy; null: the recipient is one for smoke tests. A copy of a test message is a test message too. */
 export async function sendCopy(
   app: CopyApp,
-  actor: PersonActor,
+  actor: PersonActor | Operator,
   service: Service,
   id: Id,
   { base }: { base: string },

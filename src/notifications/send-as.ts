@@ -1,6 +1,6 @@
-// A person sends a message by hand: the same checks and limits as for a live key of the service. It is recorded with the person.
-import { type PersonActor, requirePermission } from '../audit/actor.ts'
-import type { PersonAct } from '../audit/sql.ts'
+// A person or an operator sends a message by hand: the same checks and limits as for a key of the service. It is recorded with them.
+import { type Operator, type PersonActor, requirePermission } from '../audit/actor.ts'
+import type { SenderAct } from '../audit/sql.ts'
 import type { Channel } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -31,7 +31,7 @@ export type HandSent = {
 /** `base`: the public address, for links to files. A copy of a message of a test key is of a test key too. */
 type Manner = {
   base: string
-  act?: Pick<PersonAct, 'action' | 'detail'>
+  act?: Pick<SenderAct, 'action' | 'detail'>
   keyType?: KeyType
   /** A key of one form: a second submit of it sends nothing and returns the id of the first message. */
   once?: { replays: Replays; key: string }
@@ -40,7 +40,7 @@ type Manner = {
 /** Returns the id of the message; null: the recipient is one for smoke tests, whose messages are not stored. */
 export async function sendAs(
   app: SendAsApp,
-  actor: PersonActor,
+  actor: PersonActor | Operator,
   serviceId: Id,
   given: HandSent,
   { base, act = { action: 'message sent', detail: null }, keyType = 'normal', once }: Manner,
@@ -50,13 +50,15 @@ export async function sendAs(
   if (!service) throw refuse.notFound()
   const { channel, contents = new Map() } = given
   const written = bodyOf[channel](given)
-  const person = { name: actor.name, act: { person_id: actor.id, ...act } }
+  const isOperator = actor.kind === 'operator'
+  const by = { person_id: isOperator ? null : actor.id, operator: isOperator ? actor.name : null }
+  const person = { name: actor.name, act: { ...by, ...act } }
   const sender = { service, key_id: null, key_type: keyType, person }
   const first = (replay: Replay | null) => {
     const input = readersOf(app.clock)[channel](service.home_country)(written, contents)
     return send(app, sender, channel, input, { base, replay })
   }
-  if (!once) return storedId(await first(null))
+  if (!once || isOperator) return storedId(await first(null))
   const scope = { service: serviceId, keyType }
   // Of its own scope: no key of a caller can be the same.
   const request = { route: `console ${actor.id}`, body: Buffer.from(JSON.stringify(written)), waits: true }

@@ -1,6 +1,6 @@
 // Sends one message. The checks have the order of the contract (checks.ts). Refusals that rank after the rate limit are found first
 // but thrown only after the request was counted; until then the draft carries them.
-import type { PersonAct } from '../audit/sql.ts'
+import type { SenderAct } from '../audit/sql.ts'
 import type { Channel } from '../channels/index.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
@@ -44,12 +44,12 @@ export type SendApp = ChecksApp & {
   files: { store: FileStore }
 }
 
-/** Who sends. A person has no key; `act` is recorded with the message, and `name` is kept with it. */
+/** Who sends. A person or an operator has no key; `act` is recorded with the message, and `name` is kept with it. */
 export type MessageSender = {
   service: LoadedService
   key_id: Id | null
   key_type: KeyType
-  person: { name: string; act: PersonAct } | null
+  person: { name: string; act: SenderAct } | null
 }
 
 export const byKey = ({ service, key }: Caller): MessageSender => ({

@@ -1,4 +1,4 @@
-import { type PersonAct, recordedActs } from '../../audit/sql.ts'
+import { recordedActs, type SenderAct } from '../../audit/sql.ts'
 import type { Channel } from '../../channels/index.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
@@ -26,8 +26,8 @@ export type AcceptRequest = {
   day: string
   daily_limit: number
   message: NewMessage | null
-  /** Of a person, recorded with the message. */
-  act: PersonAct | null
+  /** Of a person or an operator, recorded with the message. */
+  act: SenderAct | null
   replay: { key: Buffer; request: Buffer; answer: Buffer } | null
 }
 
@@ -170,17 +170,18 @@ function answersOf(asked: readonly AcceptRequest[]): Part {
       where replay_key is not null`)},`
 }
 
-/** Only where a person sends. It ends with a comma, because it may be empty. */
+/** Only where a person or an operator sends. It ends with a comma, because it may be empty. */
 function actsOf(asked: readonly AcceptRequest[]): Part {
   if (!asked.some(one => one.act !== null)) return part``
   const acts = asked.map(one => one.act)
   return part`${recordedActs(part`
       select service_id, (${bare(acts.map(act => act?.person_id))}::uuid[])[ord] as person_id,
+             (${acts.map(act => act?.operator)}::text[])[ord] as operator,
              (${acts.map(act => act?.action)}::text[])[ord] as action, id as subject_id,
              (${acts.map(act => act?.detail && JSON.stringify(act.detail))}::jsonb[])[ord] as detail
       from accepted
       where status is not null
-        and (${bare(acts.map(act => act?.person_id))}::uuid[])[ord] is not null`)},`
+        and (${acts.map(act => act?.action)}::text[])[ord] is not null`)},`
 }
 
 const VERDICTS = { a: 'accepted', f: 'too fast', s: 'seen', m: 'too many' } as const

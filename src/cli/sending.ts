@@ -1,0 +1,96 @@
+// What commands need that send or check one message: the parts of the service, a question before real people are reached.
+import { addressOf } from '../address.ts'
+import { followDatabase } from '../db/clock.ts'
+import { createFilePlace } from '../delivery.ts'
+import { createAccept } from '../notifications/accept.ts'
+import type { CheckApp } from '../notifications/check.ts'
+import type { SendAsApp } from '../notifications/send-as.ts'
+import type { Store } from '../parts.ts'
+import { homePlan } from '../recipients/plans.ts'
+import { createRenderThread } from '../rendering/thread.ts'
+import { createServices } from '../services/load.ts'
+import { createSimulated } from '../services/simulated.ts'
+import { createLog } from '../telemetry/log.ts'
+import { createTemplates } from '../templates/cache.ts'
+import { agrees, isAtTerminal } from './ask.ts'
+import { type CommandInput, type CommandOutput, type Option, UsageError } from './command.ts'
+import { readGiven } from './given-file.ts'
+
+export const YES: Option = { name: 'yes', sentence: 'Send without asking. Required when there is no terminal.' }
+export const TO: Option = { name: 'to', value: 'RECIPIENT', sentence: 'E-mail address or phone number.' }
+export const VALUES: readonly Option[] = [
+  { name: 'value', value: 'NAME=TEXT', many: true, sentence: 'Value of a placeholder.' },
+  { name: 'values', value: 'FILE', sentence: 'JSON file with an object of values; - reads standard input.' },
+]
+
+type SendingApp = SendAsApp & CheckApp
+
+/** This process sends nothing: it stores the message, and an engine looks for it every second. */
+export async function withSending<T>(store: Store, work: (app: SendingApp) => Promise<T>): Promise<T> {
+  const { config, db, clock } = store
+  const files = createFilePlace(store, createLog('silent'))
+  const renderThread = createRenderThread()
+  try {
+    return await work({
+      ...store,
+      services: createServices(db.sql, clock, config),
+      templates: createTemplates(db.sql, clock),
+      simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
+      files,
+      renderThread,
+      sendingDomain: config.sendingDomain,
+      accept: createAccept({
+        db,
+        clock,
+        dispatcher: { initialLease: () => null, hand() {} },
+        timeoutSeconds: config.databaseSeconds - 0.5,
+        mustReplicate: config.replication === 'required',
+        followClock: () => followDatabase(db.sql, clock),
+      }),
+    })
+  } finally {
+    await renderThread.stop()
+    await files.stop()
+  }
+}
+
+export const baseOf = ({ config }: Store): string => config.baseUrl ?? addressOf(config)
+
+/** Asks on a terminal. Without one it needs --yes, unless nothing is really sent. */
+export async function mayReach(input: CommandInput, question: string): Promise<void> {
+  if (input.has('yes') || input.maybe('key-type') === 'test') return
+  if (!isAtTerminal())
+    throw new UsageError('This would send to a real person, and there is no terminal to ask on. Add --yes to send.')
+  if (!(await agrees(`${question}? Type yes: `))) throw new Error('Nothing was sent.')
+}
+
+/** `id` null: the recipient is one for smoke tests. */
+export const sentOutput = (id: string | null, more: object = {}): CommandOutput => ({
+  text:
+    id === null
+      ? 'The recipient is one for smoke tests: the message was checked, and nothing is stored or sent.'
+      : `Accepted as ${id}. What happens to it: herald message show ${id}`,
+  data: { id, ...more },
+})
+
+/** Values of --values, then of --value. */
+export function valuesFrom(input: CommandInput): Record<string, unknown> {
+  const values: Record<string, unknown> = input.has('values') ? objectIn(input.text('values')) : {}
+  for (const given of input.list('value')) {
+    const at = given.indexOf('=')
+    if (at < 1) throw new UsageError(`--value takes NAME=TEXT, not "${given}".`)
+    values[given.slice(0, at)] = given.slice(at + 1)
+  }
+  return values
+}
+
+function objectIn(file: string): Record<string, unknown> {
+  const text = readGiven(file)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // The sentence below says what is expected.
+  }
+  throw new UsageError(`${file} must hold a JSON object of values, such as {"name": "Ann"}.`)
+}
