@@ -12,6 +12,7 @@ const SLOW = [
   'test/bulk.test.ts',
   'test/cells.test.ts',
   'test/check-agrees.test.ts',
+  'test/cli-completion.test.ts',
   'test/cli-events.test.ts',
   'test/cli-job.test.ts',
   'test/cli-templates.test.ts',

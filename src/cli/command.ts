@@ -5,7 +5,7 @@ import type { Config } from '../config/index.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
 
-export type Argument = { name: string; sentence: string; optional?: true }
+export type Argument = { name: string; sentence: string; optional?: true; choices?: readonly string[] }
 
 export type Option = {
   name: string

@@ -30,6 +30,7 @@ export const files: Readonly<Record<string, CommandFile>> = {
   webhook: () => import('./webhook.ts'),
   inbox: () => import('./inbox.ts'),
   audit: () => import('./audit.ts'),
+  completion: () => import('./completion.ts'),
 }
 
 /** Imports the file of a command and returns the command. */

@@ -124,7 +124,7 @@ const globals: readonly Option[] = [
 
 /** Arguments may also be given by name: `--service X` for SERVICE. */
 function optionsOf(command: CommandEntry): readonly Option[] {
-  const args = (command.args ?? []).map(({ name, sentence }) => ({ name: name.toLowerCase(), value: name, sentence }))
+  const args = (command.args ?? []).map(({ name, ...arg }) => ({ ...arg, name: name.toLowerCase(), value: name }))
   return [...(command.options ?? []), ...args, ...globals]
 }
 
@@ -150,12 +150,14 @@ function readValue(command: CommandEntry, option: Option, { value, inlineValue }
 }
 
 function placeWords(command: CommandEntry, words: string[], values: Map<string, string[]>) {
-  for (const { name, sentence, optional } of command.args ?? []) {
+  for (const { name, sentence, optional, choices } of command.args ?? []) {
     if (values.has(name.toLowerCase())) continue
     const word = words.shift()
     if (word === undefined && optional) continue
     if (word === undefined || word.trim() === '')
       throw new UsageError(`${name} is missing. ${sentence}`, usageOf(command))
+    if (choices && !choices.includes(word))
+      throw new UsageError(`${name} is ${orList(choices)}, not "${word}".`, usageOf(command))
     values.set(name.toLowerCase(), [word])
   }
   if (words.length > 0)

@@ -1941,5 +1941,27 @@ export const table: readonly CommandEntry[] = [
     "examples": [
       "herald audit --service \"Parking permits\" --most 20"
     ]
+  },
+  {
+    "file": "completion",
+    "noun": "completion",
+    "args": [
+      {
+        "name": "SHELL",
+        "choices": [
+          "bash",
+          "zsh",
+          "fish"
+        ],
+        "sentence": "bash, zsh or fish."
+      }
+    ],
+    "sentence": "Print a script that completes commands and options in a shell.",
+    "more": "Put the line of the example into the start file of the shell: ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish.",
+    "examples": [
+      "source <(herald completion bash)",
+      "source <(herald completion zsh)",
+      "herald completion fish | source"
+    ]
   }
 ]
