@@ -44,6 +44,7 @@ export async function withSending<T>(store: Store, work: (app: SendingApp) => Pr
         clock,
         dispatcher: { initialLease: () => null, hand() {} },
         timeoutSeconds: config.databaseSeconds - 0.5,
+        trace: null,
         mustReplicate: config.replication === 'required',
         followClock: () => followDatabase(db.sql, clock),
       }),
