@@ -1,6 +1,6 @@
 // The generated files as they should be now.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { currentTable, tableSource } from '../../src/cli/commands.ts'
 import { cliReference } from '../../src/cli/reference.ts'
 import { settingsTable } from '../../src/config/index.ts'
@@ -11,6 +11,8 @@ import { answerOf } from '../../src/http/errors.ts'
 import { sentences as validation } from '../../src/http/validation.ts'
 import { moveSchema } from '../../src/moves/schema.ts'
 import { sentences as sizes } from '../../src/notifications/personalisation.ts'
+import { describe, isFinal, STATUSES, type Status } from '../../src/notifications/status.ts'
+import { operationsMarkdown } from '../../src/reference/markdown.ts'
 import { sentences as values } from '../../src/rendering/values.ts'
 import { openApi } from '../../src/routes.ts'
 
@@ -19,6 +21,7 @@ export async function generated(): Promise<Record<string, string>> {
   return {
     'src/cli/table.ts': tableSource(table),
     'docs/errors.md': await errors(),
+    'docs/interface.md': interfacePage(),
     'docs/settings.md': settings(),
     'docs/cli.md': cliReference(table),
     'docs/providers.schema.json': `${JSON.stringify(providersSchema(), null, 2)}\n`,
@@ -92,4 +95,41 @@ function clientTypes(): string {
   )
   if (status !== 0) throw new Error(stderr)
   return stdout
+}
+
+const GENERATED = '<!-- from here on: npm run generate -->'
+
+/** The text is written by hand; statuses and operations below it come from the sources. */
+function interfacePage(): string {
+  const [text = ''] = readFileSync('docs/interface.md', 'utf8').split(GENERATED)
+  return `${text.trimEnd()}\n\n${GENERATED}\n\n${statuses()}\n\n${operationsMarkdown(openApi())}\n`
+}
+
+const STATUS_MEANINGS: Readonly<Record<Status, string>> = {
+  created: 'Stored; it waits to be sent, or for its time. A scheduled message can be cancelled while it has this status.',
+  sending: 'Handed to a provider, which has not said yet what became of it.',
+  sent: 'A text message to another country was handed over; nothing more will be known.',
+  pending: 'The provider has the message and is still trying. Nothing to do.',
+  delivered: 'The provider says that it was delivered, or accepted it and gives no receipts.',
+  'permanent-failure': 'The address or number does not exist, or refuses messages of this sender. Do not send again; correct the address.',
+  'temporary-failure': 'The recipient could not be reached for 72 hours: mailbox full, phone off. Send again later or use another channel.',
+  'technical-failure': 'It could not be sent for a reason on this side: `reason` in the timeline names it. Send again once it is resolved.',
+  'pending-virus-check': 'A file of it has not been scanned yet. It is sent when the scanner finds nothing.',
+  'virus-scan-failed': 'A file contains a virus. The message is not sent; send it without the file.',
+  cancelled: 'Cancelled by you before it was due.',
+}
+
+function statuses(): string {
+  const rows = STATUSES.map(
+    status =>
+      `| \`${status}\` | ${describe(status, 'email', null)} | ${describe(status, 'sms', null)} | ${isFinal(status) ? 'yes' : 'no'} | ${STATUS_MEANINGS[status]} |`,
+  )
+  return `## Statuses of a message
+
+\`status_description\` is for people. A permanent failure because of a block list has the description \`Blocked\`. In lists the filter
+\`status=failed\` stands for all failures.
+
+| status | description, e-mail | description, text message | final | meaning, and what to do |
+|---|---|---|---|---|
+${rows.join('\n')}`
 }
