@@ -57,6 +57,7 @@ const SLOW = [
   'test/job-report-large.test.ts',
   'test/journeys/channels.test.ts',
   'test/journeys/delivery.test.ts',
+  'test/journeys/docs.test.ts',
   'test/journeys/download-page.test.ts',
   'test/journeys/events-docs.test.ts',
   'test/journeys/failed-start.test.ts',

@@ -106,14 +106,18 @@ function interfacePage(): string {
 }
 
 const STATUS_MEANINGS: Readonly<Record<Status, string>> = {
-  created: 'Stored; it waits to be sent, or for its time. A scheduled message can be cancelled while it has this status.',
+  created:
+    'Stored; it waits to be sent, or for its time. A scheduled message can be cancelled while it has this status.',
   sending: 'Handed to a provider, which has not said yet what became of it.',
   sent: 'A text message to another country was handed over; nothing more will be known.',
   pending: 'The provider has the message and is still trying. Nothing to do.',
   delivered: 'The provider says that it was delivered, or accepted it and gives no receipts.',
-  'permanent-failure': 'The address or number does not exist, or refuses messages of this sender. Do not send again; correct the address.',
-  'temporary-failure': 'The recipient could not be reached for 72 hours: mailbox full, phone off. Send again later or use another channel.',
-  'technical-failure': 'It could not be sent for a reason on this side: `reason` in the timeline names it. Send again once it is resolved.',
+  'permanent-failure':
+    'The address or number does not exist, or refuses messages of this sender. Do not send again; correct the address.',
+  'temporary-failure':
+    'The recipient could not be reached in time: mailbox full, phone off. Send again later or use another channel.',
+  'technical-failure':
+    'It could not be sent for a reason on this side, which its timeline names. Send again once it is resolved.',
   'pending-virus-check': 'A file of it has not been scanned yet. It is sent when the scanner finds nothing.',
   'virus-scan-failed': 'A file contains a virus. The message is not sent; send it without the file.',
   cancelled: 'Cancelled by you before it was due.',
