@@ -17,6 +17,8 @@ if (compiler) {
     if (status !== 0) process.exitCode = status ?? 1
   }
   copyAssets()
+  const { writeSite } = await import('./docs-site.mjs')
+  writeSite(root)
 } else if (process.argv.includes('--if-possible')) {
   const rest = existsSync(join(root, 'dist')) ? 'dist/ stays as it is' : 'copy dist/ from a place that has it'
   console.log(`Herald is not built here: TypeScript is not installed; ${rest}.`)

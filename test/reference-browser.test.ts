@@ -26,7 +26,7 @@ describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = await openContext(browser, here.address, { colorScheme })
       const page = await context.newPage()
-      await page.goto(`${here.address}/docs`)
+      await page.goto(`${here.address}/docs/api`)
       expect(await violationsOf(page)).toEqual([])
       for (const width of [320, 390, 820, 1920]) {
         await page.setViewportSize({ width, height: 800 })
@@ -37,10 +37,48 @@ describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
     }
   })
 
+  test('pages of the documentation have no violation and are nowhere wider than the window', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const context = await openContext(browser, here.address, { colorScheme })
+      const page = await context.newPage()
+      for (const slug of ['', '/tutorial', '/guides/send', '/clients', '/settings']) {
+        await page.setViewportSize({ width: 1280, height: 800 })
+        await page.goto(`${here.address}/docs${slug}`)
+        expect(await violationsOf(page), slug).toEqual([])
+        for (const width of [320, 1920]) {
+          await page.setViewportSize({ width, height: 800 })
+          expect(await widerThanWindow(page), `${slug} ${width} px`).toEqual([])
+        }
+      }
+      expect(context.complaints()).toEqual([])
+      await context.close()
+    }
+  })
+
+  test('the documentation is searched by keyboard, and a block is copied', async () => {
+    const context = await openContext(browser, here.address)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const page = await context.newPage()
+    await page.goto(`${here.address}/docs`)
+    await page.keyboard.press('/')
+    await page.keyboard.type('verify webhook')
+    const first = page.locator('#results a').first()
+    await first.waitFor()
+    expect(await first.innerText()).toContain('How do I verify a webhook?')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/interface#how-do-i-verify-a-webhook')
+    await page.goto(`${here.address}/docs/tutorial`)
+    await page.locator('.copy').first().click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npm ci && npm start\n')
+    expect(context.complaints()).toEqual([])
+    await context.close()
+  })
+
   test('without script the language can be chosen, and a link leads to its operation', async () => {
     const context = await openContext(browser, here.address, { javaScriptEnabled: false })
     const page = await context.newPage()
-    await page.goto(`${here.address}/docs#getHeraldVInbox`)
+    await page.goto(`${here.address}/docs/api#getHeraldVInbox`)
     expect(await page.locator('#getHeraldVInbox-curl').isVisible()).toBe(true)
     await page.getByRole('radio', { name: 'Python' }).check({ force: true })
     expect(await page.locator('#getHeraldVInbox-curl').isVisible()).toBe(false)
@@ -56,7 +94,7 @@ describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
     })
     const context = await openContext(browser, here.address)
     const page = await context.newPage()
-    await page.goto(`${here.address}/docs`)
+    await page.goto(`${here.address}/docs/api`)
     await page.getByRole('radio', { name: 'Ruby' }).check({ force: true })
     await page.reload()
     expect(await page.getByRole('radio', { name: 'Ruby' }).isChecked()).toBe(true)

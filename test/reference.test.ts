@@ -1,5 +1,6 @@
-// The reference of the API at /docs: every operation with an example in every language, and the same body in all of them.
+// The reference of the API at /docs/api: every operation with an example in every language, and the same body in all of them.
 import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { LANGUAGES } from '../src/reference/languages.ts'
@@ -89,17 +90,17 @@ const asJson = (literal: string) =>
     .replaceAll(/\bNone\b/g, 'null')
     .replaceAll(/,(\s*[\]}])/g, '$1')
 
-describe('GET /docs', () => {
+describe('GET /docs/api', () => {
   let here: World
   let html: string
 
   beforeAll(async () => {
     here = await world({ HERALD_CONSOLE: '0' })
-    html = (await here.call('GET', '/docs')).text
+    html = (await here.call('GET', '/docs/api')).text
   })
 
   test('exists without the console, under a policy that allows its own files only', async () => {
-    const { status, headers } = await here.call('GET', '/docs')
+    const { status, headers } = await here.call('GET', '/docs/api')
     expect(status).toBe(200)
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'; script-src 'self';/)
     expect(html).not.toMatch(/(src|href)="https?:|style="|<script>|<style/)
@@ -123,7 +124,7 @@ describe('GET /docs', () => {
   })
 
   test('is small when it is compressed, and names no host that is none', async () => {
-    const response = await fetch(`${here.address}/docs`, { headers: { 'accept-encoding': 'gzip' } })
+    const response = await fetch(`${here.address}/docs/api`, { headers: { 'accept-encoding': 'gzip' } })
     expect(response.headers.get('content-encoding')).toBe('gzip')
     expect(await response.text()).toBe(html)
     const { rawRequest } = { rawRequest: await raw('evil"; rm -rf ~; "') }
@@ -135,17 +136,76 @@ describe('GET /docs', () => {
     const { request } = await import('node:http')
     const { hostname, port } = new URL(here.address)
     return new Promise((resolve, reject) => {
-      const sent = request({ hostname, port, path: '/docs', headers: { host, 'accept-encoding': 'gzip' } }, answer => {
-        const pieces: Buffer[] = []
-        answer.on('data', piece => pieces.push(piece))
-        answer.on('end', () => {
-          const bytes = Buffer.concat(pieces)
-          expect(bytes.length).toBeLessThan(120_000)
-          resolve(answer.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes).toString() : bytes.toString())
-        })
-      })
+      const sent = request(
+        { hostname, port, path: '/docs/api', headers: { host, 'accept-encoding': 'gzip' } },
+        answer => {
+          const pieces: Buffer[] = []
+          answer.on('data', piece => pieces.push(piece))
+          answer.on('end', () => {
+            const bytes = Buffer.concat(pieces)
+            expect(bytes.length).toBeLessThan(120_000)
+            resolve(answer.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes).toString() : bytes.toString())
+          })
+        },
+      )
       sent.on('error', reject)
       sent.end()
     })
   }
+})
+
+describe('GET /docs', () => {
+  let here: World
+  /** Every page by its address. */
+  const pages = new Map<string, string>()
+
+  beforeAll(async () => {
+    here = await world({ HERALD_CONSOLE: '0' })
+    const home = (await here.call('GET', '/docs')).text
+    pages.set('/docs', home)
+    for (const [, path = ''] of home.matchAll(/<li><a href="(\/docs\/[^"]+)"/g))
+      pages.set(path, (await here.call('GET', path)).text)
+  })
+
+  test('has the tutorial, the guides, the reference, and every page of docs/', () => {
+    const names = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md'))
+    const addresses = names.map(name => `/docs/${name.slice(0, -3)}`)
+    expect([...pages.keys()].sort()).toEqual(['/docs', '/docs/api', ...addresses].sort())
+  })
+
+  test('every link leads to a page and to an anchor that is there', () => {
+    const ids = new Map(
+      [...pages].map(([path, html]) => [path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(one => one[1]))]),
+    )
+    const wrong = [...pages].flatMap(([path, html]) =>
+      [...html.matchAll(/ href="(?:(\/docs[^"#]*)|)(?:#([^"]*))?"/g)]
+        .filter(
+          ([, target = path, anchor]) =>
+            !/\.(css|js)$/.test(target) && !(ids.get(target) && (anchor === undefined || ids.get(target)?.has(anchor))),
+        )
+        .map(([link]) => `${path}: ${link}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('pages follow each other, have no mark of a test, and keep to the policy', async () => {
+    const { headers } = await here.call('GET', '/docs/tutorial')
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'; script-src 'self';/)
+    for (const [path, html] of pages)
+      if (path !== '/docs/api') expect(html, path).not.toMatch(/<!--|&lt;!-- run|style="|<script>|<img/)
+    const seen = ['/docs/tutorial']
+    for (;;) {
+      const next = /rel="next" href="([^"]+)"/.exec(pages.get(seen.at(-1) ?? '') ?? '')?.[1]
+      if (!next) break
+      seen.push(next)
+    }
+    expect(seen).toHaveLength(pages.size - 2)
+  })
+
+  test('what is not a page is unknown, and the index names sections that are there', async () => {
+    expect((await here.call('GET', '/docs/nothing')).status).toBe(404)
+    expect((await here.call('GET', '/docs/../package.json')).status).toBe(404)
+    const { body } = await here.call('GET', '/docs/search.json')
+    for (const [slug, id] of body as [string, string][]) expect(pages.get(`/docs/${slug}`)).toContain(` id="${id}"`)
+  })
 })

@@ -29,6 +29,7 @@ export function renderReference({ api, base, assets }: Given): string {
         </a>
         <header>
           <h1>{api.info.title} API</h1>
+          <a href="/docs">Documentation</a>
           <Languages />
         </header>
         <div class="all">

@@ -1,11 +1,13 @@
-// GET /docs and its two files. The page names no other host, and its policy allows nothing but its own stylesheet and script.
+// GET /docs, the documentation, and /docs/api, the reference. Pages name no other host, and their policy allows nothing but their own files.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Links } from '../http/links.ts'
 import type { OpenApi } from '../http/openapi.ts'
+import { refuse } from '../http/refusals.ts'
 import { renderReference } from './page.tsx'
+import { renderPage, type Site } from './site.tsx'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -18,6 +20,7 @@ const PLAIN_BASE = /^https?:\/\/[A-Za-z0-9.:[\]-]+(\/[A-Za-z0-9._~/-]*)?$/
 export function addReference(app: FastifyInstance, { links }: { links: Links }, api: OpenApi): void {
   const style = fileOf('reference', 'css', 'text/css; charset=utf-8')
   const script = fileOf('reference', 'js', 'text/javascript; charset=utf-8')
+  const siteOnce = createSiteReader()
   // The page depends on the address only, so the last one is kept.
   let last: { base: string; file: File } | null = null
   const pageFor = (base: string): File => {
@@ -28,11 +31,30 @@ export function addReference(app: FastifyInstance, { links }: { links: Links }, 
     return last.file
   }
 
-  app.get('/docs', async (request, reply) => {
+  app.get('/docs/api', async (request, reply) => {
     const base = links.base(request)
     return send(request, reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache'), {
       ...pageFor(PLAIN_BASE.test(base) ? base : 'http://localhost'),
     })
+  })
+  const pageOf = (slug: string): File => {
+    const site = siteOnce()
+    const html = renderPage(site, slug, { style: style.path, script: script.path, index: '/docs/search.json' })
+    if (html === null) throw refuse.unknownPath()
+    return zipped('text/html; charset=utf-8', html)
+  }
+  const pages = new Map<string, File>()
+  for (const path of ['/docs', '/docs/*'])
+    app.get<{ Params: { '*'?: string } }>(path, async (request, reply) => {
+      const slug = request.params['*'] ?? ''
+      const file = pages.get(slug) ?? pageOf(slug)
+      pages.set(slug, file)
+      return send(request, reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache'), file)
+    })
+  let index: File | null = null
+  app.get('/docs/search.json', async (request, reply) => {
+    index ??= zipped('application/json', JSON.stringify(siteOnce().index))
+    return send(request, reply.header('cache-control', 'no-cache'), index)
   })
   for (const { path, file } of [style, script])
     app.get(path, async (request, reply) =>
@@ -59,6 +81,15 @@ function send({ headers }: FastifyRequest, reply: FastifyReply, { type, text, zi
     })
     .type(type)
     .send(isZipped ? zipped : text)
+}
+
+/** The build writes it; it is read when the first page is asked for. The path is the same from src/ and from dist/. */
+function createSiteReader(): () => Site {
+  let site: Site | null = null
+  return () => {
+    site ??= JSON.parse(readFileSync(new URL('../../dist/reference/site.json', import.meta.url), 'utf8')) as Site
+    return site
+  }
 }
 
 function fileOf(name: string, ending: string, type: string): { path: string; file: File } {

@@ -257,7 +257,7 @@ describe('what runs beside the interface', () => {
     const openApi = (await here.call('GET', '/openapi.json')).body
     expect(openApi.openapi).toBe('3.1.0')
     expect(Object.keys(openApi.paths)).toContain('/v2/manage-template/{template_id}')
-    const docs = await here.call('GET', '/docs')
+    const docs = await here.call('GET', '/docs/api')
     expect(docs.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(docs.text).toContain('/v2/manage-template/{template_id}')
     expect(docs.text.match(/(src|href)="https?:/g)).toBe(null)

@@ -34,7 +34,7 @@ for (const button of all('.copy'))
 // Leaves the operations that have all the words.
 const find = document.getElementById('find')
 const found = document.getElementById('found')
-find.addEventListener('input', () => {
+find?.addEventListener('input', () => {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean)
   let count = 0
   for (const group of all('nav .group')) {
@@ -53,8 +53,50 @@ find.addEventListener('input', () => {
 document.addEventListener('keydown', event => {
   if (event.key !== '/' || /^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return
   event.preventDefault()
-  find.focus()
+  ;(find ?? search)?.focus()
 })
+
+// The documentation: sections that have all the words, those with a word in a heading first. The index is fetched when it is needed.
+const search = document.getElementById('search')
+const results = document.getElementById('results')
+const MOST_RESULTS = 12
+let index
+search?.addEventListener('input', async () => {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
+  index ??= fetch(search.dataset.index).then(response => response.json())
+  const sections = await index
+  const found = sections
+    .map(([slug, id, title, heading, text]) => {
+      const [head, whole] = [`${title} ${heading}`.toLowerCase(), `${title} ${heading} ${text}`.toLowerCase()]
+      const isFound = words.every(word => whole.includes(word))
+      return { slug, id, title, heading, text, rank: isFound ? words.filter(word => head.includes(word)).length : -1 }
+    })
+    .filter(({ rank }) => rank >= 0)
+    .sort((a, b) => b.rank - a.rank)
+  results.hidden = words.length === 0
+  const line = document.createElement('p')
+  line.textContent = found.length === 1 ? '1 section' : `${found.length} sections`
+  const list = document.createElement('ul')
+  for (const { slug, id, title, heading, text } of found.slice(0, MOST_RESULTS)) {
+    const link = document.createElement('a')
+    link.href = `/docs/${slug}#${id}`
+    link.textContent = heading === title ? title : `${title}: ${heading}`
+    const excerpt = document.createElement('span')
+    excerpt.textContent = text.slice(0, 140)
+    const item = document.createElement('li')
+    item.append(link, excerpt)
+    list.append(item)
+  }
+  results.replaceChildren(line, list)
+})
+document.addEventListener('keydown', event => {
+  if (event.key !== 'Escape' || !results || results.hidden) return
+  results.hidden = true
+  search.focus()
+})
+// On a phone the list of pages is closed at first.
+const menu = document.querySelector('.menu')
+if (menu && matchMedia('(max-width: 52rem)').matches) menu.open = false
 
 // Sends a request with the key that was typed, which is nowhere but in its field.
 const key = document.getElementById('key')

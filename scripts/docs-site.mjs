@@ -1,0 +1,145 @@
+// Renders docs/*.md for the site that Herald serves at /docs: dist/reference/site.json, with a search index. Part of npm run build, so that the running
+// program needs no Markdown renderer.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import MarkdownIt from 'markdown-it'
+
+const GROUPS = [
+  ['Tutorial', ['tutorial']],
+  [
+    'Guides',
+    [
+      ...['send', 'bulk', 'schedule', 'files', 'statuses', 'webhooks', 'test', 'go-live'].map(name => `guides/${name}`),
+      'templates-as-code',
+    ],
+  ],
+  ['Reference', ['interface', 'errors', 'events', 'check', 'reports', 'files', 'clients', 'settings', 'cli']],
+  [
+    'Operate',
+    [
+      'running',
+      'console',
+      'single-sign-on',
+      'providers',
+      'providers-text',
+      'scaling',
+      'admission',
+      'on-call',
+      'security',
+    ],
+  ],
+  ['Explain', ['architecture', 'reliability', 'performance', 'decisions']],
+]
+
+/** How much of a section is searched. */
+const SEARCHED_CHARACTERS = 500
+
+export function writeSite(root) {
+  const groups = groupsIn(join(root, 'docs'))
+  const slugs = groups.flatMap(([, names]) => names)
+  const pages = slugs.map(slug => rendered(root, slug, slugs))
+  const site = {
+    groups: groups.map(([title, names]) => ({ title, slugs: names })),
+    pages: pages.map(({ sections: _, ...page }) => page),
+    index: pages.flatMap(({ slug, title, sections }) =>
+      sections.map(({ id, heading, text }) => [slug, id, title, heading, text.slice(0, SEARCHED_CHARACTERS)]),
+    ),
+  }
+  const place = join(root, 'dist', 'reference', 'site.json')
+  const text = JSON.stringify(site)
+  mkdirSync(dirname(place), { recursive: true })
+  // An equal file stays: a process that starts may read it.
+  if (!existsSync(place) || readFileSync(place, 'utf8') !== text) writeFileSync(place, text)
+}
+
+/** A page that no group names is at the end of Operate, so that none is missing. */
+function groupsIn(folder) {
+  const named = new Set(GROUPS.flatMap(([, names]) => names))
+  const rest = readdirSync(folder)
+    .filter(name => name.endsWith('.md') && !named.has(name.slice(0, -3)))
+    .map(name => name.slice(0, -3))
+  return GROUPS.map(([title, names]) => [title, title === 'Operate' ? [...names, ...rest] : names])
+}
+
+function rendered(root, slug, slugs) {
+  // No HTML passes; comments are marks for tests.
+  const source = readFileSync(join(root, 'docs', `${slug}.md`), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '')
+  const markdown = new MarkdownIt({ html: false })
+  const tokens = markdown.parse(source, {})
+  const headings = []
+  const sections = []
+  const used = new Map()
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open') {
+      const text = plain(tokens[at + 1])
+      const id = unique(slugOf(text), used)
+      token.attrSet('id', id)
+      if (token.tag === 'h2') headings.push({ id, text })
+      sections.push({ id, heading: text, text: '' })
+    } else if (token.type === 'inline') {
+      aim(token.children ?? [], slug, slugs)
+      const section = sections.at(-1)
+      if (section && tokens[at - 1]?.type !== 'heading_open') section.text += `${plain(token)} `
+    }
+  }
+  markdown.renderer.rules.fence = (list, at) => fence(list[at], at, markdown.utils.escapeHtml)
+  markdown.renderer.rules.table_open = () => '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
+  markdown.renderer.rules.table_close = () => '</table></div>'
+  markdown.renderer.rules.image = (list, at) => markdown.utils.escapeHtml(list[at].content)
+  const html = markdown.renderer.render(tokens, markdown.options, {})
+  const lead = tokens[tokens.findIndex(({ type }) => type === 'paragraph_open') + 1]
+  return {
+    ...{ slug, title: sections[0]?.heading ?? slug, lead: firstSentence(plain(lead)) },
+    ...{ html, headings, sections },
+  }
+}
+
+const plain = token =>
+  (token?.children ?? [])
+    .map(child =>
+      child.type === 'softbreak' ? ' ' : child.type === 'text' || child.type === 'code_inline' ? child.content : '',
+    )
+    .join('')
+
+const firstSentence = text => /^.*?[.:](?= |$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
+
+/** As GitHub does it, so that links with an anchor work in both. */
+const slugOf = text =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-') || 'section'
+
+function unique(id, used) {
+  const count = used.get(id) ?? 0
+  used.set(id, count + 1)
+  return count === 0 ? id : `${id}-${count}`
+}
+
+/** Links to pages of the site get their address there. Other files of the repository are not served: of a link to one its text stays. */
+function aim(children, slug, slugs) {
+  let isDropped = false
+  for (const child of children) {
+    if (child.type === 'link_open') {
+      const href = target(child.attrGet('href'), slug, slugs)
+      isDropped = href === null
+      if (!isDropped) child.attrSet('href', href)
+    }
+    if (isDropped && /^link_(open|close)$/.test(child.type))
+      Object.assign(child, { type: 'text', content: '', nesting: 0 })
+  }
+}
+
+function target(href, slug, slugs) {
+  if (/^(https?:|#)/.test(href)) return href
+  const [path, anchor] = href.split('#')
+  const name = normalize(join(dirname(slug), path)).replace(/\.md$/, '')
+  if (!slugs.includes(name)) return null
+  return `/docs/${name}${anchor ? `#${anchor}` : ''}`
+}
+
+function fence({ info, content }, at, escapeHtml) {
+  const language = escapeHtml(info.split(' ')[0] ?? '')
+  return `<figure><figcaption>${language}<button type="button" class="copy" data-copy="code-${at}" hidden>Copy<span class="vh"> this block</span></button></figcaption><pre id="code-${at}" tabindex="0">${escapeHtml(content)}</pre></figure>\n`
+}
