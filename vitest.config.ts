@@ -79,6 +79,7 @@ const SLOW = [
   'test/package.test.ts',
   'test/processes.test.ts',
   'test/providers/smtp-servers.test.ts',
+  'test/proxies.test.ts',
   'test/races.test.ts',
   'test/reference-browser.test.ts',
   'test/reference-run.test.ts',
@@ -93,6 +94,7 @@ const SLOW = [
   'test/tenants.test.ts',
   'test/timeline.test.ts',
   'test/transfers.test.ts',
+  'test/upgrade.test.ts',
   'test/webhooks/deliver.test.ts',
   'test/webhooks/managed.test.ts',
 ]
