@@ -65,8 +65,14 @@ for (const [version, commit] of Object.entries(RELEASES)) {
     await client.connect()
     await client.query(gunzipSync(readFileSync(`test/fixtures/releases/${version}.sql.gz`)).toString())
     // As if the release had run until today: what it has scheduled is still to come.
-    for (const [table, column] of [['tickets', 'due_at'], ['jobs', 'scheduled_for'], ['notifications', 'scheduled_for']])
-      await client.query(`update public.${table} set ${column} = now() + interval '90 hours' where ${column} > '2026-11-18'`)
+    for (const [table, column] of [
+      ['tickets', 'due_at'],
+      ['jobs', 'scheduled_for'],
+      ['notifications', 'scheduled_for'],
+    ])
+      await client.query(
+        `update public.${table} set ${column} = now() + interval '90 hours' where ${column} > '2026-11-18'`,
+      )
     await client.end()
     env = {
       DATABASE_URL: url,
@@ -74,6 +80,8 @@ for (const [version, commit] of Object.entries(RELEASES)) {
       HERALD_DATA: newData(),
       HERALD_CAPTURE: '1',
       HERALD_NOTICE_SECONDS: '2',
+      // The release must be able to read what the new version seals (docs/running.md).
+      HERALD_CIPHER: 'aes-256-gcm',
     }
   })
 
@@ -196,7 +204,7 @@ function buildRelease(commit: string): string {
   mkdirSync(place)
   execFileSync('sh', [
     '-c',
-    `git archive ${commit} bin src migrations package.json tsconfig*.json | tar -x -C "${place}"`,
+    `git archive ${commit} bin src migrations package.json tsconfig.json tsconfig.build.json | tar -x -C "${place}"`,
   ])
   const modules = join(place, 'node_modules')
   mkdirSync(modules)
@@ -222,7 +230,7 @@ function spawnSyncQuietly(argv: string[], cwd: string) {
 
 async function startRelease(place: string, env: Env) {
   const { PATH = '', HOME = '' } = process.env
-  const { HERALD_CAPTURE: _, ...settings } = env // unknown to it
+  const { HERALD_CAPTURE: _, HERALD_CIPHER: __, ...settings } = env // unknown to it
   const child = spawn(process.execPath, ['bin/herald.js', 'start', '--only', 'http'], {
     cwd: place,
     env: { PATH, HOME, HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', ...settings },
