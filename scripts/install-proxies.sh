@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Installs what test/proxies.test.ts and a build of the Containerfile without a registry need: buildah, debootstrap, nginx and HAProxy.
-# Needs root and apt-get; starts nothing.
+# Installs what test/proxies.test.ts needs: nginx and HAProxy. Needs root and apt-get; starts nothing.
 set -euo pipefail
 
 missing=()
-for program in buildah debootstrap nginx haproxy; do
+for program in nginx haproxy; do
   PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null || missing+=("${program/nginx/nginx-light}")
 done
 if [ "${#missing[@]}" -eq 0 ]; then
-  echo 'buildah, debootstrap, nginx and HAProxy are installed.'
+  echo 'nginx and HAProxy are installed.'
   exit 0
 fi
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
@@ -27,4 +26,4 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-echo 'buildah, debootstrap, nginx and HAProxy are installed.'
+echo 'nginx and HAProxy are installed.'
