@@ -304,7 +304,7 @@ describe.skipIf(!isInstalled)('a Prometheus that scrapes a running Herald', asyn
   writeFileSync(
     config,
     JSON.stringify({
-      global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
       rule_files: [RULES],
       scrape_configs: [{ job_name: 'herald', static_configs: [{ targets: [`127.0.0.1:${here.port}`] }] }],
     }),
@@ -344,7 +344,12 @@ describe.skipIf(!isInstalled)('a Prometheus that scrapes a running Herald', asyn
     await expect
       .poll(async () => (await loaded()).map((rule: { health: string }) => rule.health), { timeout: 30_000 })
       .toEqual(rules.map(() => 'ok'))
-    expect(await loaded()).toMatchObject(rules.map(({ alert }) => ({ name: alert, state: 'inactive' })))
+    // On a busy machine a scrape may take too long; then HeraldDown is pending until the next one.
+    const states = async () =>
+      (await loaded()).map(({ name, state }: { name: string; state: string }) => ({ name, state }))
+    await expect
+      .poll(states, { timeout: 30_000 })
+      .toEqual(rules.map(({ alert }) => ({ name: alert, state: 'inactive' })))
   })
 
   test('has an answer for every query of the dashboard', async () => {
@@ -360,7 +365,8 @@ describe.skipIf(!isInstalled)('a Prometheus that scrapes a running Herald', asyn
       }
       return missing
     }
-    await expect.poll(unanswered, { timeout: 30_000, interval: 1_000 }).toEqual([])
+    // The first maintenance of a start may come a minute late.
+    await expect.poll(unanswered, { timeout: 90_000, interval: 1_000 }).toEqual([])
   })
 
   test('an alert fires after its cause', async () => {
