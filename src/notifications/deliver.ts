@@ -112,8 +112,20 @@ async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Ma
     const version = versions.get(name) ?? (await app.templates.version(template_id, template_version))
     versions.set(name, version)
     const service = services.get(service_id) ?? null
-    const carried = { id, channel, sender_id, scheduled_for, is_international, sealed, personal }
-    items.set(id, { ...carried, service, version, waits: 0, mayBeSent: false })
+    // Fields by name, here and below: copying them by spread is a tenth of the cost of a delivery.
+    items.set(id, {
+      id,
+      channel,
+      sender_id,
+      scheduled_for,
+      is_international,
+      sealed,
+      personal,
+      service,
+      version,
+      waits: 0,
+      mayBeSent: false,
+    })
   }
   return items
 }
@@ -137,12 +149,38 @@ const SET_ASIDE: DeliveryResult = {
 }
 
 function handedOver(item: MessageToSend, tried: Tried, reports: boolean, ref: string): Handled<DeliveryResult> {
-  if (item.is_international) return done({ ...tried, status: 'sent', moves: ['sent'] })
+  if (item.is_international) return accepted(tried, 'sent', SENT, null)
   // A provider that sends no receipts: its acceptance counts as delivery.
   return reports
-    ? done({ ...tried, status: 'sending', moves: ['sending'], ref: cleanRef(ref) || item.id })
-    : done({ ...tried, status: 'delivered', moves: ['sending', 'delivered'] })
+    ? accepted(tried, 'sending', SENDING, cleanRef(ref) || item.id)
+    : accepted(tried, 'delivered', DELIVERED, null)
 }
+
+const SENT = ['sent']
+const SENDING = ['sending']
+const DELIVERED = ['sending', 'delivered']
+
+const accepted = (
+  { provider, took, parts }: Tried,
+  status: DeliveryResult['status'],
+  moves: readonly string[],
+  ref: string | null,
+): Handled<DeliveryResult> => ({
+  kind: 'done',
+  result: {
+    status,
+    moves,
+    provider,
+    ref,
+    uncertain: false,
+    response: null,
+    detail: null,
+    reply: null,
+    took,
+    parts,
+    delay: null,
+  },
+})
 
 const done = (written: Partial<DeliveryResult>): Handled<DeliveryResult> => ({
   kind: 'done',
@@ -203,24 +241,39 @@ export const writeResults =
 const ATTEMPT = 'attempt recorded'
 
 /** The reply is left out: it may quote a recipient. Of a deferred message, `class` is what may be said about it. */
-const noteOf = (id: Id, ticket: Ticket, { status, provider, took, uncertain, detail, delay }: DeliveryResult) => ({
-  ...{ message: id, service: ticket.service_id, lane: ticket.lane, attempt: ticket.attempts + 1 },
-  ...{ provider, provider_ms: took, status: status ?? 'created' },
-  ...(delay !== null && { class: detail, retry_seconds: Math.round(delay) }),
-  ...(uncertain && { uncertain }),
-})
+function noteOf(id: Id, ticket: Ticket, { status, provider, took, uncertain, detail, delay }: DeliveryResult) {
+  const note = {
+    message: id,
+    service: ticket.service_id,
+    lane: ticket.lane,
+    attempt: ticket.attempts + 1,
+    provider,
+    provider_ms: took,
+    status: status ?? 'created',
+  }
+  if (delay === null && !uncertain) return note
+  return {
+    ...note,
+    ...(delay !== null && { class: detail, retry_seconds: Math.round(delay) }),
+    ...(uncertain && { uncertain }),
+  }
+}
 
-const resultOf = (
-  { reply, ...result }: DeliveryResult,
-  id: Id,
-  ticket: Ticket,
-  sealed: (text: string) => Buffer,
-): Result => ({
-  ...result,
+const resultOf = (one: DeliveryResult, id: Id, ticket: Ticket, sealed: (text: string) => Buffer): Result => ({
   id,
   ticket: ticket.id,
   takes: ticket.takes,
-  diagnosis: reply === null ? null : sealed(reply),
+  status: one.status,
+  moves: one.moves,
+  provider: one.provider,
+  ref: one.ref,
+  response: one.response,
+  detail: one.detail,
+  diagnosis: one.reply === null ? null : sealed(one.reply),
+  uncertain: one.uncertain,
+  took: one.took,
+  parts: one.parts,
+  delay: one.delay,
 })
 
 /** Subjects of one ticket with a similar delay share the ticket of their retry. */

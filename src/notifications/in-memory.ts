@@ -14,7 +14,20 @@ export const inMemory = (ticket: Ticket): readonly DueMessage[] | undefined => m
 
 export function keepInMemory(ticket: Ticket, { id, service_id, channel, key_type, message }: AcceptRequest): void {
   if (!message) return
-  const one = { id, service_id, channel, key_type, ...message }
+  const { template_id, template_version, sender_id, scheduled_for, is_international, sealed, personal } = message
+  const one: DueMessage = {
+    id,
+    service_id,
+    channel,
+    key_type,
+    template_id,
+    template_version,
+    sender_id,
+    scheduled_for,
+    is_international,
+    sealed,
+    personal,
+  }
   const others = messages.get(ticket)
   if (others) others.push(one)
   else messages.set(ticket, [one])

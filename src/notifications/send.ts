@@ -12,6 +12,7 @@ import type { Caller, KeyType } from '../keys/key.ts'
 import { dayOf, tooMany } from '../limits/daily.ts'
 import { counted, type RateAnswer, tooFast } from '../limits/rate.ts'
 import { strip } from '../recipients/strip.ts'
+import type { Values } from '../rendering/placeholders.ts'
 import { KeyTaken, type Replay } from '../replays/replay.ts'
 import { dailyLimit, rateLimit } from '../services/service.ts'
 import type { LoadedService } from '../services/sql.ts'
@@ -143,10 +144,16 @@ async function drafted(app: SendApp, sender: MessageSender, asked: Asked): Promi
     refusal: null,
     daily: 'reserve',
     sent,
-    message: {
-      ...message(app, sender, template, { ...input, personalisation: values }, recipient, origin.chosen?.id ?? null),
-      status: scanned.some(file => file.verdict === 'pending') ? 'pending-virus-check' : 'created',
-    },
+    message: message(
+      app,
+      sender,
+      template,
+      input,
+      values,
+      recipient,
+      origin.chosen?.id ?? null,
+      scanned.some(file => file.verdict === 'pending') ? 'pending-virus-check' : 'created',
+    ),
     files:
       scanned.length === 0
         ? null
@@ -159,16 +166,16 @@ function message(
   { service, key_type, person }: MessageSender,
   template: Head,
   input: SendInput,
+  values: Values,
   recipient: Recipient,
   origin: Id | null,
+  status: NewMessage['status'],
 ): NewMessage {
   const due = input.scheduled_for === null ? null : readMoment(input.scheduled_for)
-  const personal = {
-    ...personalTo(template.type, recipient.key, strip(input.to), input.personalisation),
-    ...(person && { by: person.name }),
-  }
+  const known = personalTo(template.type, recipient.key, strip(input.to), values)
+  const personal = person ? { ...known, by: person.name } : known
   return {
-    status: 'created',
+    status,
     template_id: template.id,
     template_version: template.version,
     lane: laneOf(template.type, template.pace, key_type),
