@@ -3,6 +3,7 @@
 import { zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { KeyType } from '../keys/key.ts'
+import type { Service } from '../services/service.ts'
 import type { CategoryRow } from '../templates/sql/transfer.ts'
 
 export const NAME = 'herald-installation'
@@ -11,27 +12,7 @@ export const FORMAT = 1
 /** What a file does not give gets its default when it is stored, and is not compared. */
 type Given<T, Required extends keyof T> = Pick<T, Required> & Partial<T>
 
-type Settings = {
-  id: Id
-  name: string
-  state: 'active' | 'suspended' | 'archived'
-  suspended_reason: string | null
-  mode: 'trial' | 'live'
-  may_send_email: boolean
-  may_send_sms: boolean
-  may_send_international: boolean
-  may_send_files: boolean
-  sms_prefix: boolean
-  mailbox: string
-  email_daily_limit: number | null
-  sms_daily_limit: number | null
-  rate_limit: number | null
-  email_retention_days: number
-  sms_retention_days: number
-  home_country: string | null
-  created_at: string
-  updated_at: string | null
-}
+type Settings = Service & { suspended_reason: string | null; created_at: string; updated_at: string | null }
 export type Member = {
   email_address: string
   name: string
