@@ -1,21 +1,43 @@
 #!/usr/bin/env bash
 # Installs the published clients for Python and PHP into a folder, for the examples of docs/clients.md: the tests find them by
-# HERALD_CLIENTS. Needs the registries of both languages; the languages themselves come from Debian, if root may install them.
-set -euo pipefail
+# HERALD_CLIENTS. Needs the registries of both languages; the languages themselves come from Debian, if root may install them. A
+# client that cannot be installed is named, and does not keep the other one from being installed. (The client for Node is a
+# development dependency.)
+set -uo pipefail
 folder=${1:?usage: scripts/install-clients.sh FOLDER}
+missing=()
 
-if ! command -v php >/dev/null || ! command -v composer >/dev/null || ! /usr/bin/python3 -m pip --version >/dev/null 2>&1; then
-  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    echo 'PHP, composer or pip is not installed, and installing it needs root and apt-get.' >&2
+main() {
+  mkdir -p "$folder/python" "$folder/php"
+  languages
+  python_client || missing+=('Python')
+  php_client || missing+=('PHP')
+  if [ ${#missing[@]} -gt 0 ]; then
+    echo "The published client cannot be installed here for: ${missing[*]}." >&2
     exit 1
   fi
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq
-  apt-get install -qq -y --no-install-recommends php-cli php-curl php-mbstring composer python3 python3-pip >/dev/null
-fi
+  echo "The published clients for Python and PHP are in $folder."
+}
 
-mkdir -p "$folder/python" "$folder/php"
-/usr/bin/python3 -m pip install --quiet --target "$folder/python" 'notifications-python-client==12.1.0'
-composer require --quiet --no-interaction --working-dir="$folder/php" \
-  'alphagov/notifications-php-client:7.0.0' 'guzzlehttp/guzzle:^7.9'
-echo "The published clients for Python and PHP are in $folder."
+languages() {
+  if command -v php && command -v composer && /usr/bin/python3 -m pip --version; then return; fi >/dev/null 2>&1
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then return; fi
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq && apt-get -o DPkg::Lock::Timeout=120 install -qq -y --no-install-recommends \
+    php-cli php-curl php-mbstring composer python3 python3-pip unzip >/dev/null 2>&1
+}
+
+# What was installed before is used again, and so is what somebody else has put into the folder.
+python_client() {
+  PYTHONPATH=$folder/python /usr/bin/python3 -c 'import notifications_python_client.notifications' 2>/dev/null ||
+    /usr/bin/python3 -m pip install --quiet --retries 1 --timeout 20 --root-user-action=ignore \
+      --target "$folder/python" 'notifications-python-client==12.1.0' 2>/dev/null
+}
+
+php_client() {
+  [ -e "$folder/php/vendor/autoload.php" ] ||
+    COMPOSER_ALLOW_SUPERUSER=1 composer require --quiet --no-interaction --working-dir="$folder/php" \
+      'alphagov/notifications-php-client:7.0.0' 'guzzlehttp/guzzle:^7.9' 2>/dev/null
+}
+
+main

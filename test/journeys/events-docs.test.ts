@@ -1,15 +1,19 @@
-// The programs of docs/events.md, run as they are printed: receivers that check signatures, and a reader of the feed.
+// The programs of docs/events.md and of the guide about webhooks, run as they are printed: receivers that check signatures, and a
+// reader of the feed.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Env, type Program, programs, type Sample } from '../support/program.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const page = readFileSync('docs/events.md', 'utf8')
+const [page, guide] = ['docs/events.md', 'docs/guides/webhooks.md'].map(file => readFileSync(file, 'utf8')) as [
+  string,
+  string,
+]
 const { newDatabase, herald, start, sample } = programs()
 const folder = mkdtempSync(join(tmpdir(), 'herald-examples-'))
 const children: ChildProcess[] = []
@@ -26,6 +30,9 @@ beforeAll(async () => {
     HERALD_WEBHOOK_SCHEMES: 'https,http',
   }
   program = await start(env)
+  // As in a project that has installed the client.
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(resolve('.'), join(folder, 'node_modules/herald'))
   made = await sample(env)
   const { services } = JSON.parse((await herald(['service', 'list', '--json'], env)).out) as {
     services: { name: string }[]
@@ -85,13 +92,14 @@ async function freePort(): Promise<number> {
 const idsIn = (out: string) => [...out.matchAll(/^([0-9a-f-]{36}) notification\.delivered/gm)].map(([, id]) => id)
 
 const receivers = [
-  { name: 'Node', mark: 'js', command: process.execPath, file: 'receiver.mjs', batch: 1 },
-  { name: 'Python', mark: 'python', command: 'python3', file: 'receiver.py', batch: 100 },
+  { name: 'Node', from: page, mark: 'js', command: process.execPath, file: 'receiver.mjs', batch: 1 },
+  { name: 'Python', from: page, mark: 'python', command: 'python3', file: 'receiver.py', batch: 100 },
+  { name: 'Node with our client', from: guide, mark: 'js', command: process.execPath, file: 'guide.mjs', batch: 1 },
 ] as const
 
-for (const { name, mark, command, file, batch } of receivers)
+for (const { name, from, mark, command, file, batch } of receivers)
   test.skipIf(spawnSync(command, ['--version']).status !== 0)(`the receiver in ${name}`, async () => {
-    const text = new RegExp(`\`\`\`${mark} receiver\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? ''
+    const text = new RegExp(`\`\`\`${mark} receiver\n(.*?)\`\`\``, 's').exec(from)?.[1] ?? ''
     const port = await freePort()
     const types = ['notification.delivered']
     const url = `http://127.0.0.1:${port}/events`
@@ -110,6 +118,14 @@ for (const { name, mark, command, file, batch } of receivers)
     expect(idsIn(out())).toEqual([event.id])
     const { entries } = await ask('GET', `/herald/v1/notifications/${id}/timeline`, manager)
     expect(entries.map((entry: { event_id: string | null }) => entry.event_id)).toContain(event.id)
+    // Somebody else who knows the address, and not the secret.
+    const headers = { 'webhook-id': event.id, 'webhook-timestamp': `${Math.floor(Date.now() / 1000)}` }
+    for (const signature of ['v1,', `v1,${Buffer.alloc(32).toString('base64')}`]) {
+      const forged = { ...headers, 'webhook-signature': signature, 'content-type': 'application/json' }
+      const answer = await fetch(url, { method: 'POST', headers: forged, body: JSON.stringify(event) })
+      expect(answer.status).toBe(401)
+    }
+    expect(idsIn(out())).toEqual([event.id])
     await ask('DELETE', `/herald/v1/webhooks/${webhook.id}`, manager)
   })
 
