@@ -300,9 +300,7 @@ create table notifications (
   is_international boolean not null,
   sealed bytea not null,
   recipient_digest bytea,
-  constraint notifications_pkey PRIMARY KEY (id),
-  constraint notifications_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text]))),
-  constraint notifications_key_type_check CHECK ((key_type = ANY (ARRAY['normal'::text, 'team'::text, 'test'::text])))
+  constraint notifications_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
 create table passkeys (
@@ -608,9 +606,7 @@ create table states (
   scheduled_for timestamp with time zone,
   key_id uuid,
   parts smallint,
-  constraint states_pkey PRIMARY KEY (id),
-  constraint states_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text, 'cancelled'::text])))),
-  constraint states_status_check CHECK ((status = ANY (ARRAY['created'::text, 'sending'::text, 'sent'::text, 'pending'::text, 'delivered'::text, 'permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'pending-virus-check'::text, 'virus-scan-failed'::text, 'cancelled'::text])))
+  constraint states_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
 create table template_categories (
@@ -696,8 +692,7 @@ create table tickets (
   takes integer not null default 0,
   owner uuid,
   leased_until timestamp with time zone,
-  constraint tickets_pkey PRIMARY KEY (id),
-  constraint tickets_subjects_check CHECK (((cardinality(subjects) >= 1) AND (cardinality(subjects) <= 500)))
+  constraint tickets_pkey PRIMARY KEY (id)
 );
 
 create table uploads (
