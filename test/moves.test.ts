@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
+import type { Id } from '../src/core/id.ts'
 import { connect } from '../src/db/connect.ts'
 import { verified } from '../src/moves/signed.ts'
 import { databaseUrl, onServer, poolOptions } from './support/database.ts'
+import { hooks, startSending } from './support/hooks.ts'
+import { startReceiver } from './support/receiver.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { call, callerWith, type World, world } from './support/world.ts'
 
@@ -44,6 +47,7 @@ async function exported(at: World) {
   expect({ code, err }).toEqual({ code: 0, err: '' })
   return { file: name, secrets: `${name}.secrets` }
 }
+const TOKEN = 'the-token-of-a-receiver'
 const text = (file: string) => readFileSync(file, 'utf8')
 
 let old: World
@@ -54,6 +58,9 @@ beforeAll(async () => {
     HERALD_SECRET: 'b'.repeat(40),
     HERALD_KEY_PREFIX: 'herald,gcntfy',
     HERALD_SIMULATED_RECIPIENTS: 'family',
+    HERALD_WEBHOOK_ALLOW: '127.0.0.1',
+    HERALD_WEBHOOK_PORTS: '443,1024-65535',
+    HERALD_WEBHOOK_SCHEMES: 'https,http',
   })
 })
 
@@ -72,6 +79,20 @@ describe('export, import, export', () => {
     key = await service.key()
     template = await emailTemplate(key)
     expect((await key.patch(`/v2/manage-template/${template}`, { content: 'Bonjour « ((name)) »' })).status).toBe(200)
+    const manager = await service.key({ name: 'webhooks', manageWebhooks: true })
+    const add = async (body: object) => {
+      const made = await manager.post('/herald/v1/webhooks', body)
+      expect(made.status).toBe(201)
+      return made.body.id as string
+    }
+    await add({
+      url: 'https://permits.example.org/events?of=all',
+      types: ['job.finished', 'notification.sent'],
+      batch: 9,
+    })
+    await add({ url: 'https://permits.example.org/status', format: 'callback', token: TOKEN })
+    const paused = await add({ url: 'https://permits.example.org/later', include_recipient: true })
+    expect((await manager.patch(`/herald/v1/webhooks/${paused}`, { state: 'paused' })).status).toBe(200)
     const revoked = await service.key({ name: 'an old one', type: 'team' })
     await old.parts.db.sql`update keys set revoked_at = now() where id = ${revoked.id}`
     const other = await old.service({ name: 'Another one', mode: 'trial' })
@@ -94,7 +115,12 @@ describe('export, import, export', () => {
   test('is the same bytes, with and without secrets', async () => {
     const done = await report(next, first.file, '--secrets-file', first.secrets)
     expect(done.services).toMatchObject([
-      { name: service.name, outcome: 'added', notes: [], added: { templates: 1, versions: 2, keys: 2, secrets: 2 } },
+      {
+        name: service.name,
+        outcome: 'added',
+        notes: [],
+        added: { templates: 1, versions: 2, keys: 3, secrets: 3, webhooks: 3 },
+      },
       { name: 'Another one', outcome: 'added', notes: [] },
     ])
     const second = await exported(next)
@@ -105,20 +131,34 @@ describe('export, import, export', () => {
     const lacking = await report(without, first.file)
     expect(lacking.services[0].notes).toEqual([
       expect.stringContaining(`The key "a key" (${key.id}) has no secret here`),
+      expect.stringContaining('The key "webhooks"'),
+      ...Array.from({ length: 3 }, () =>
+        expect.stringMatching(/^The webhook \S+ to permits\.example\.org was not taken over: give its secret/),
+      ),
     ])
     const third = await exported(without)
-    expect(text(third.file)).toBe(text(first.file))
+    const rest = JSON.parse(text(first.file))
+    rest.services[0].webhooks = []
+    expect(JSON.parse(text(third.file))).toEqual(rest)
     expect(text(third.secrets)).toBe('{}\n')
     // The secrets can come later.
     const later = await report(without, first.file, '--secrets-file', first.secrets)
-    expect(later.services[0]).toMatchObject({ outcome: 'completed', notes: [], added: { keys: 0, secrets: 2 } })
-    expect(text((await exported(without)).secrets)).toBe(text(first.secrets))
+    expect(later.services[0]).toMatchObject({
+      outcome: 'completed',
+      notes: [],
+      added: { keys: 0, secrets: 3, webhooks: 3 },
+    })
+    const fourth = await exported(without)
+    expect(text(fourth.file)).toBe(text(first.file))
+    expect(text(fourth.secrets)).toBe(text(first.secrets))
     expect((await callerWith(without.address, key.key).get('/v2/templates')).status).toBe(200)
   })
 
   test('secrets are only in the file for them, and both are readable by their owner only', () => {
     expect(text(first.file)).not.toContain(key.key.slice(-36))
     expect(text(first.secrets)).toContain(key.key.slice(-36))
+    expect(text(first.file)).not.toMatch(/whsec_|the-token/)
+    expect([...text(first.secrets).matchAll(/"(whsec_\S{44}|the-token-of-a-receiver)"/g)]).toHaveLength(3)
     for (const file of Object.values(first)) expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
@@ -158,11 +198,20 @@ describe('export, import, export', () => {
 
   test('what was changed here stays, and is reported', async () => {
     await next.parts.db.sql`update services set email_daily_limit = 7 where id = ${service.id}`
-    const done = await report(next, (await exported(old)).file)
+    const later = await exported(old)
+    await next.parts.db.sql`update webhooks set batch = 7 where service_id = ${service.id} and format = 'standard'`
+    const secrets = fileOf(text(later.secrets).replace(TOKEN, 'another-token-of-a-receiver'))
+    const done = await report(next, later.file, '--secrets-file', secrets)
     expect(done.services[0]).toMatchObject({
       outcome: 'unchanged',
-      notes: ['The service exists here, and keeps its own email_daily_limit.'],
+      notes: [
+        'The service exists here, and keeps its own email_daily_limit.',
+        expect.stringMatching(/^The webhook \S+ to permits\.example\.org differs here \(batch\)/),
+        expect.stringMatching(/^The webhook \S+ to permits\.example\.org differs here \(secret\)/),
+        expect.stringMatching(/^The webhook \S+ to permits\.example\.org differs here \(batch\)/),
+      ],
     })
+    expect(JSON.stringify(done)).not.toMatch(/whsec_|token-of/)
   })
 
   test('a service that cannot be stored is refused as a whole, the others are stored', async () => {
@@ -257,19 +306,24 @@ describe('a database of the reference implementation', () => {
   test('a signature is checked as the reference makes it', () => {
     const signing = { secrets: ['x', 'first-signing-secret'], salt: 'api_key' }
     const made = 'IjBmNmMzZjJhLThkNTUtNGQwZS05ZjBjLTNhM2YxZjBiN2ExMSI.PpnQPjrFTjJ7vxPBFwzSAze9xdY'
-    expect(verified(made, signing)).toBe('0f6c3f2a-8d55-4d0e-9f0c-3a3f1f0b7a11')
-    expect(verified(made, { ...signing, secrets: ['x'] })).toBe(null)
-    expect(verified(made, { ...signing, salt: 'other' })).toBe(null)
-    expect(verified(`J${made.slice(1)}`, signing)).toBe(null)
+    expect(verified(made, 'key', signing)).toBe('0f6c3f2a-8d55-4d0e-9f0c-3a3f1f0b7a11')
+    expect(verified(made, 'key', { ...signing, secrets: ['x'] })).toBe(null)
+    expect(verified(made, 'key', { ...signing, salt: 'other' })).toBe(null)
+    expect(verified(`J${made.slice(1)}`, 'key', signing)).toBe(null)
     // A long text is deflated; another kind of value is none; and so is a text without a signature.
-    expect(verified('.eJxTShwmQAkAKU5MDQ.i8P7bBghg86ssMmqg9r5lzQlPvg', signing)).toBe('a'.repeat(200))
-    expect(verified('eyJ4IjoxfQ.K6UxAEyIZPkZ7dxBdFWrLKN3nPw', signing)).toBe(null)
-    for (const text of ['', '.', 'abc']) expect(verified(text, signing)).toBe(null)
+    expect(verified('.eJxTShwmQAkAKU5MDQ.i8P7bBghg86ssMmqg9r5lzQlPvg', 'key', signing)).toBe('a'.repeat(200))
+    expect(verified('eyJ4IjoxfQ.K6UxAEyIZPkZ7dxBdFWrLKN3nPw', 'key', signing)).toBe(null)
+    for (const text of ['', '.', 'abc']) expect(verified(text, 'key', signing)).toBe(null)
   })
 
   test('is imported with its ids, versions and keys, and only read', async () => {
     const dry = await report(next, '--from-database', url, '--dry-run')
     expect(dry.notes).toContainEqual(expect.stringContaining('The secrets of keys were not taken over'))
+    expect(dry.services[0].notes).toContainEqual(
+      expect.stringMatching(
+        /^The callback \(delivery_status\) to permits.* because --signing-secret-file was not given/,
+      ),
+    )
     const done = await report(next, '--from-database', url, '--signing-secret-file', secret)
     expect(done.services.map((one: { outcome: string }) => one.outcome)).toEqual(['added', 'added', 'added'])
     expect(done.services[0].added).toMatchObject({
@@ -279,9 +333,12 @@ describe('a database of the reference implementation', () => {
       keys: 3,
       secrets: 2,
       members: 2,
+      // For the keys of type normal and test; the one of type team is revoked.
+      webhooks: 2,
     })
-    const [permits, library, pools] = JSON.parse(text((await exported(next)).file)).services.filter(
-      (one: { id: string }) => one.id.startsWith('b0000000'),
+    const here = await exported(next)
+    const [permits, library, pools] = JSON.parse(text(here.file)).services.filter((one: { id: string }) =>
+      one.id.startsWith('b0000000'),
     )
     expect([permits, library, pools].map(one => [one.state, one.mode])).toEqual([
       ['active', 'live'],
@@ -302,6 +359,16 @@ describe('a database of the reference implementation', () => {
       text_senders: [{ id: 'c0000000-0000-4000-8000-000000000003', sender: '+16135550199', is_default: true }],
       safelist: [{ recipient: 'zoe@example.org' }, { recipient: '+16135550123' }],
     })
+    const common = { format: 'callback', include_recipient: true, batch: 1, created_at: '2024-02-08T00:00:00.000000Z' }
+    const place = 'https://permits.example.org/notify/status'
+    expect(permits.webhooks).toMatchObject([
+      { key_type: 'test', state: 'active', url: place, ...common },
+      { id: '80000000-0000-4000-8000-000000000001', key_type: 'normal', state: 'active', url: place, ...common },
+    ])
+    expect(library.webhooks).toMatchObject([{ id: '80000000-0000-4000-8000-000000000005', state: 'paused' }])
+    const secrets = JSON.parse(text(here.secrets))
+    for (const { id } of [...permits.webhooks, ...library.webhooks])
+      expect(secrets[id]).toBe('the-token-of-permits-0001')
     expect(permits.templates).toMatchObject([
       {
         id: 'f0000000-0000-4000-8000-000000000001',
@@ -342,7 +409,7 @@ describe('a database of the reference implementation', () => {
     ])
     const said = again.services[0].notes.join('\n')
     for (const part of [
-      'The callback (delivery_status) to permits.example.org was not taken over',
+      'The callback (complaint) to permits.example.org was not taken over: there are only callbacks about the status',
       '"On paper" (f0000000-0000-4000-8000-000000000003) is a letter',
       '1 members of the team are not active there',
       'The member a0000000-0000-4000-8000-000000000002 was sender and author, and is sender here',
@@ -355,9 +422,47 @@ describe('a database of the reference implementation', () => {
     ])
       expect(said).toContain(part)
     expect(again.services[2].notes.join()).toContain('is no mailbox here')
+    const ofLibrary = again.services[1].notes.join()
+    expect(ofLibrary).toContain('The webhook 80000000-0000-4000-8000-000000000003 to 10.1.2.3 was not taken over: ')
+    expect(ofLibrary).toContain(
+      'library.example.org was not taken over, because its token was not signed with the secret',
+    )
     expect(again.notes.join()).toMatch(
       /1 people were administrators.*category d0000000.* had the lanes low .* and high/,
     )
+  })
+
+  test('a callback that moved in is sent with its token', async () => {
+    const receiver = await startReceiver()
+    const family = connect({ url }, poolOptions)
+    const [id, service] = [randomUUID(), 'b0000000-0000-4000-8000-000000000001']
+    await family.sql`
+      insert into service_callback_api (id, service_id, url, bearer_token, created_at, updated_by_id, version)
+      select ${id}, service_id, ${receiver.url}, bearer_token, now(), updated_by_id, 1
+      from service_callback_api
+      where id = '80000000-0000-4000-8000-000000000001'`
+    await family.stop()
+    const done = await report(next, '--from-database', url, '--signing-secret-file', secret)
+    expect(done.services[0]).toMatchObject({ outcome: 'completed', added: { webhooks: 2 } })
+    const key = `gcntfy-Web.site-${service}-0f6c3f2a-8d55-4d0e-9f0c-3a3f1f0b7a11`
+    const sent = await callerWith(next.address, key).post(EMAIL, {
+      ...{ email_address: 'ada@example.org', template_id: 'f0000000-0000-4000-8000-000000000001' },
+      ...{ personalisation: { name: 'Ada' }, reference: 'moved' },
+    })
+    // Only this endpoint: the other one has an address that does not exist.
+    await next.parts.db.sql`update webhooks set state = 'paused' where service_id = ${service} and id <> ${id}`
+    const place = await hooks(next)
+    const sending = startSending(place)
+    await place.log('notification.delivered', [sent.body.id], { of: service as Id })
+    await expect.poll(() => receiver.hooks.length, { timeout: 10_000 }).toBe(1)
+    expect(receiver.hooks[0]?.headers.authorization).toBe('Bearer the-token-of-permits-0001')
+    expect(JSON.parse(receiver.hooks[0]?.body ?? '')).toMatchObject({
+      id: sent.body.id,
+      to: 'ada@example.org',
+      reference: 'moved',
+    })
+    await sending.stop()
+    await receiver.stop()
   })
 
   test('a database without its tables is refused', async () => {

@@ -7,7 +7,7 @@ import { type Converted, convert } from '../moves/family.ts'
 import { written } from '../moves/form.ts'
 import { type Counts, importMove, type Report } from '../moves/import.ts'
 import { readMove, readSecrets } from '../moves/read.ts'
-import type { Signing } from '../moves/signed.ts'
+import { SALTS, type Signing } from '../moves/signed.ts'
 import { familyRows } from '../moves/sql.ts'
 import type { Store } from '../parts.ts'
 import { find } from '../services/find.ts'
@@ -17,8 +17,6 @@ import { writePrivate } from './private-file.ts'
 
 /** Templates of many years are more than a statement of a request may read. */
 const LONG = { statementSeconds: 300 }
-/** The salt of keys in the reference implementation. */
-const SALT = 'api_key'
 const SERVICES_A_LINE = 50
 
 export const commands: readonly Command[] = [
@@ -30,11 +28,12 @@ export const commands: readonly Command[] = [
       {
         name: 'secrets-file',
         value: 'FILE',
-        sentence: 'Also write the secrets of the keys, to this file. Who has it can use every key.',
+        sentence: 'Also write the secrets of keys and webhooks, to this file. Who has it can use every key.',
       },
     ],
-    sentence: 'Write services with their templates, keys and settings as JSON, to move them to another installation.',
-    more: 'The form is in docs/moving.md. Messages, jobs, webhooks and counts are not in it; herald service export moves one service with its webhooks between cells. The same content is always the same bytes.',
+    sentence:
+      'Write services with their templates, keys, webhooks and settings as JSON, to move them to another installation.',
+    more: 'The form is in docs/moving.md. Messages, jobs and counts are not in it. The same content is always the same bytes.',
     examples: ['herald export --out moving.json', 'herald export --out moving.json --secrets-file moving.secrets.json'],
     run: withStore(async (store, input, operator) => {
       const names = input.list('service')
@@ -48,7 +47,9 @@ export const commands: readonly Command[] = [
       return {
         text: [
           `Exported ${move.services.length} services to ${out}.`,
-          ...(secretsFile === undefined ? [] : [`Wrote the secrets of ${keys} keys to ${resolve(secretsFile)}.`]),
+          ...(secretsFile === undefined
+            ? []
+            : [`Wrote ${keys} secrets of keys and webhooks to ${resolve(secretsFile)}.`]),
         ].join('\n'),
         data: { file: out, services: move.services.length, secrets: keys },
       }
@@ -69,20 +70,20 @@ export const commands: readonly Command[] = [
       {
         name: 'signing-secret-file',
         value: 'FILE',
-        sentence: 'With --from-database: a file with its SECRET_KEY, to take over the secrets of keys.',
+        sentence: 'With --from-database: a file with its SECRET_KEY, to take over secrets of keys and callbacks.',
       },
       {
         name: 'signing-salt',
         value: 'SALT',
-        sentence: `With --from-database: the salt of its keys. Default: ${SALT}.`,
+        sentence: `With --from-database: the salt of its keys and tokens. Default: ${SALTS.key} and ${SALTS.token}.`,
       },
       {
         name: 'secrets-file',
         value: 'FILE',
-        sentence: 'A JSON object with the id of a key and its secret, or the whole key, in each line.',
+        sentence: 'A JSON object with the id of a key or webhook and its secret, or the whole key, in each line.',
       },
     ],
-    sentence: 'Add services with their templates, keys and settings from another installation.',
+    sentence: 'Add services with their templates, keys, webhooks and settings from another installation.',
     more: 'Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. docs/moving.md has the order of a move.',
     examples: [
       'herald import moving.json --dry-run',
@@ -120,7 +121,7 @@ function signingFrom(input: CommandInput): Signing | null {
     .trim()
     .split(',')
     .map(secret => secret.trim())
-  return { secrets: secrets.filter(secret => secret !== ''), salt: input.maybe('signing-salt') ?? SALT }
+  return { secrets: secrets.filter(secret => secret !== ''), salt: input.maybe('signing-salt') ?? null }
 }
 
 function stored(

@@ -382,11 +382,11 @@ export const table: readonly CommandEntry[] = [
       {
         "name": "secrets-file",
         "value": "FILE",
-        "sentence": "Also write the secrets of the keys, to this file. Who has it can use every key."
+        "sentence": "Also write the secrets of keys and webhooks, to this file. Who has it can use every key."
       }
     ],
-    "sentence": "Write services with their templates, keys and settings as JSON, to move them to another installation.",
-    "more": "The form is in docs/moving.md. Messages, jobs, webhooks and counts are not in it; herald service export moves one service with its webhooks between cells. The same content is always the same bytes.",
+    "sentence": "Write services with their templates, keys, webhooks and settings as JSON, to move them to another installation.",
+    "more": "The form is in docs/moving.md. Messages, jobs and counts are not in it. The same content is always the same bytes.",
     "examples": [
       "herald export --out moving.json",
       "herald export --out moving.json --secrets-file moving.secrets.json"
@@ -415,20 +415,20 @@ export const table: readonly CommandEntry[] = [
       {
         "name": "signing-secret-file",
         "value": "FILE",
-        "sentence": "With --from-database: a file with its SECRET_KEY, to take over the secrets of keys."
+        "sentence": "With --from-database: a file with its SECRET_KEY, to take over secrets of keys and callbacks."
       },
       {
         "name": "signing-salt",
         "value": "SALT",
-        "sentence": "With --from-database: the salt of its keys. Default: api_key."
+        "sentence": "With --from-database: the salt of its keys and tokens. Default: api_key and bearer_token."
       },
       {
         "name": "secrets-file",
         "value": "FILE",
-        "sentence": "A JSON object with the id of a key and its secret, or the whole key, in each line."
+        "sentence": "A JSON object with the id of a key or webhook and its secret, or the whole key, in each line."
       }
     ],
-    "sentence": "Add services with their templates, keys and settings from another installation.",
+    "sentence": "Add services with their templates, keys, webhooks and settings from another installation.",
     "more": "Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. docs/moving.md has the order of a move.",
     "examples": [
       "herald import moving.json --dry-run",

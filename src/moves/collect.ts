@@ -6,11 +6,13 @@ import { exportKeys } from '../keys/sql/transfer.ts'
 import { isUnknown } from '../keys/unknown-secret.ts'
 import { exportService } from '../services/sql/transfer.ts'
 import { exportTemplates } from '../templates/sql/transfer.ts'
+import { exportWebhooks } from '../webhooks/sql/transfer.ts'
+import { openTarget } from '../webhooks/webhook.ts'
 import { FIELDS, type GivenService, picked } from './form.ts'
 
-/** With every list. Secrets of keys are in it: the writer of a file takes them out. */
+/** With every list. Secrets of keys and webhooks are in it: the writer of a file takes them out. */
 export type Collected = Required<Pick<GivenService, Lists>> & GivenService
-type Lists = 'team' | 'reply_to_addresses' | 'text_senders' | 'safelist' | 'folders' | 'templates' | 'keys'
+type Lists = 'team' | 'reply_to_addresses' | 'text_senders' | 'safelist' | 'folders' | 'templates' | 'keys' | 'webhooks'
 
 /** Null: there is no such service. */
 export async function collected(sql: Sql, seal: Seal, service: Id): Promise<Collected | null> {
@@ -18,6 +20,7 @@ export async function collected(sql: Sql, seal: Seal, service: Id): Promise<Coll
   if (!rows) return null
   const { folders, templates, versions } = await exportTemplates(sql, service)
   const keys = await exportKeys(sql, service)
+  const webhooks = await exportWebhooks(sql, service)
   const versionsOf = grouped(versions, 'template_id')
   const all = <T>(fields: readonly string[], rows: readonly Row[]) => rows.map(row => picked<T>(fields, row))
   return {
@@ -37,6 +40,14 @@ export async function collected(sql: Sql, seal: Seal, service: Id): Promise<Coll
       return {
         ...picked<Collected['keys'][number]>(FIELDS.key, { ...key, type: key_type }),
         secret: isUnknown(secret) ? null : secret,
+      }
+    }),
+    webhooks: webhooks.map(({ sealed, with_recipient, ...webhook }) => {
+      const { url, token, secrets } = openTarget(seal, sealed)
+      return {
+        ...picked<Collected['webhooks'][number]>(FIELDS.hook, { ...webhook, url, include_recipient: with_recipient }),
+        // Earlier secrets, which sign for a day after a change, stay behind.
+        secret: token ?? secrets[0]?.secret ?? null,
       }
     }),
   }

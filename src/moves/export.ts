@@ -12,7 +12,7 @@ import { FORMAT, type GivenService, type Move, NAME } from './form.ts'
 
 type App = { db: Pick<Database, 'transaction'>; seal: Seal }
 
-/** Secrets are in an object of their own, by the id of their key. The audit log records when they leave the database. */
+/** Secrets are in an object of their own, by the id of their key or webhook. The audit log records when they leave the database. */
 export async function exportMove(
   app: App,
   actor: Actor,
@@ -26,7 +26,9 @@ export async function exportMove(
       const service = await collected(sql, app.seal, id)
       if (!service) throw refuseService.unknownService(id)
       services.push(service)
-      if (wanted.withSecrets) await record(sql, 'service exported', actor, id, id, { keys: service.keys.length })
+      const { keys, webhooks } = service
+      const counts = { keys: keys.length, webhooks: webhooks.length }
+      if (wanted.withSecrets) await record(sql, 'service exported', actor, id, id, counts)
     }
     services.sort((a, b) => ((a.created_at ?? '') + a.id < (b.created_at ?? '') + b.id ? -1 : 1))
     return {
@@ -44,7 +46,12 @@ export async function exportMove(
 const withoutSecrets = (service: Collected): GivenService => ({
   ...service,
   keys: service.keys.map(({ secret, ...key }) => key),
+  webhooks: service.webhooks.map(({ secret, ...webhook }) => webhook),
 })
 
 const secretsOf = (services: readonly Collected[]): Record<string, string> =>
-  Object.fromEntries(services.flatMap(({ keys }) => keys.flatMap(({ id, secret }) => (secret ? [[id, secret]] : []))))
+  Object.fromEntries(
+    services.flatMap(({ keys, webhooks }) =>
+      [...keys, ...webhooks].flatMap(({ id, secret }) => (secret ? [[id, secret]] : [])),
+    ),
+  )

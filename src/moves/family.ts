@@ -1,13 +1,15 @@
 // From the tables of the reference implementation to the form of a file, with a sentence for everything that has no place here.
+import { createHash } from 'node:crypto'
 import type { Role } from '../audit/role.ts'
 import type { Id } from '../core/id.ts'
 import type { Row } from '../db/connect.ts'
-import type { KeyType } from '../keys/key.ts'
+import { KEY_TYPES, type KeyType } from '../keys/key.ts'
 import type { Pace } from '../templates/categories.ts'
 import type { CategoryRow } from '../templates/sql/transfer.ts'
 import { grouped } from './collect.ts'
 import {
   FORMAT,
+  type GivenHook,
   type GivenKey,
   type GivenService,
   type GivenTemplate,
@@ -16,13 +18,14 @@ import {
   moment,
   NAME,
 } from './form.ts'
+import { hostOf } from './normalise.ts'
 import { refuse } from './refusals.ts'
 import { type Signing, verified } from './signed.ts'
 import type { FamilyRows } from './sql.ts'
 
 export type Converted = { move: Move; notes: Map<Id | null, string[]> }
 
-/** `signing` null: the secrets of keys are not taken over. */
+/** `signing` null: the secrets of keys and the callbacks are not taken over. */
 export function convert(rows: FamilyRows, signing: Signing | null): Converted {
   const needed = ['services', 'users', 'api_keys', 'templates', 'templates_history'] as const
   if (rows.services.length === 0) throw refuse.notFamily(needed.filter(table => rows[table].length === 0).join(', '))
@@ -114,6 +117,7 @@ function serviceOf(tables: Tables, row: Row, signing: Signing | null, notes: str
     })),
     templates: of(tables.templates).flatMap(template => templateOf(tables, template, notes)),
     keys: of(tables.keys).map(key => keyOf(tables, key, signing, notes)),
+    webhooks: of(tables.callbacks).flatMap(callback => hooksOf(tables, callback, signing, notes)),
   }
 }
 
@@ -130,10 +134,6 @@ const originOf = (row: Row) => ({
 
 function noteOthers(tables: Tables, row: Row, may: ReadonlySet<unknown>, notes: string[]): void {
   const of = (table: Map<unknown, Row[]>) => table.get(row.id) ?? []
-  for (const { url, callback_type } of of(tables.callbacks))
-    notes.push(
-      `The callback (${callback_type ?? 'delivery_status'}) to ${hostOf(url)} was not taken over: herald webhook add, with --format callback and the token that its receiver expects.`,
-    )
   if (of(tables.inbound).length > 0)
     notes.push('Received text messages are not forwarded here: there is no inbound interface.')
   if (of(tables.branding).length > 0) notes.push('The branding of its e-mails was not taken over.')
@@ -146,9 +146,6 @@ function noteOthers(tables: Tables, row: Row, may: ReadonlySet<unknown>, notes: 
   if (row.sending_domain)
     notes.push(`Its e-mails came from ${row.sending_domain}. Here all services share HERALD_SENDING_DOMAIN.`)
 }
-
-const hostOf = (url: unknown) =>
-  URL.canParse(String(url)) ? new URL(String(url)).host : 'an address that is not valid'
 
 /** What a member may do there, the most first, and the role that includes it. */
 const ROLES: readonly (readonly [RegExp, Role])[] = [
@@ -268,7 +265,7 @@ function templateOf(tables: Tables, row: Row, notes: string[]): GivenTemplate[] 
 }
 
 function keyOf(tables: Tables, row: Row, signing: Signing | null, notes: string[]): GivenKey {
-  const secret = signing && verified(String(row.secret), signing)
+  const secret = signing && verified(String(row.secret), 'key', signing)
   if (signing && secret === null)
     notes.push(`The secret of the key "${row.name}" (${row.id}) was not signed with the secret that was given.`)
   const may = Array.isArray(row.permissions) ? row.permissions : []
@@ -285,6 +282,46 @@ function keyOf(tables: Tables, row: Row, signing: Signing | null, notes: string[
     revoked_at: moment(row.expiry_date),
     secret,
   }
+}
+
+/**
+ * A callback is told about the messages of every key there, and a webhook about those of one type of key here: there is one for each
+ * type of key that the service has. The first has the id of the callback.
+ */
+function hooksOf(tables: Tables, row: Row, signing: Signing | null, notes: string[]): GivenHook[] {
+  const type = String(row.callback_type ?? 'delivery_status')
+  const what = `The callback (${type}) to ${hostOf(String(row.url))} was not taken over`
+  const otherwise = 'herald webhook add, with --format callback and the token that its receiver expects.'
+  if (type !== 'delivery_status') {
+    notes.push(`${what}: there are only callbacks about the status of messages.`)
+    return []
+  }
+  const secret = signing && verified(String(row.bearer_token), 'token', signing)
+  if (secret === null) {
+    const why = signing
+      ? 'its token was not signed with the secret that was given'
+      : '--signing-secret-file was not given'
+    notes.push(`${what}, because ${why}. Import again with the right file, or ${otherwise}`)
+    return []
+  }
+  const keys = tables.keys.get(row.service_id) ?? []
+  const isUsed = (type: KeyType) => keys.some(({ key_type, expiry_date }) => key_type === type && !expiry_date)
+  return KEY_TYPES.filter(type => type === 'normal' || isUsed(type)).map(key_type => ({
+    id: key_type === 'normal' ? (row.id as Id) : idFrom(`${row.id} ${key_type}`),
+    url: String(row.url),
+    key_type,
+    format: 'callback',
+    state: row.is_suspended ? 'paused' : 'active',
+    created_at: moment(row.created_at) ?? '',
+    updated_at: moment(row.updated_at),
+    secret,
+  }))
+}
+
+/** Always the same for the same text, so that a second import finds what the first has made (a UUID of version 8, RFC 9562). */
+function idFrom(text: string): Id {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}` as Id
 }
 
 function ofInstallation(rows: FamilyRows, signing: Signing | null): string[] {

@@ -2,9 +2,11 @@
 // fields are written in the order of these lists, and times with six digits, so that the same content is the same bytes.
 import { zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
+import type { EventType } from '../events/event.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { Service } from '../services/service.ts'
 import type { CategoryRow } from '../templates/sql/transfer.ts'
+import type { Format, Reason, State } from '../webhooks/webhook.ts'
 
 export const NAME = 'herald-installation'
 export const FORMAT = 1
@@ -60,9 +62,27 @@ export type Key = {
   secret?: string | null
 }
 
+export type Hook = {
+  id: Id
+  url: string
+  key_type: KeyType
+  format: Format
+  /** Null: every type. */
+  types: readonly EventType[] | null
+  include_recipient: boolean
+  batch: number
+  state: State
+  reason: Reason | null
+  created_at: string
+  updated_at: string | null
+  /** What signs its requests, or the token of a callback: as for keys. */
+  secret?: string | null
+}
+
 export type GivenVersion = Given<Version, 'version' | 'name' | 'content' | 'category_id'>
 export type GivenTemplate = Given<Template, 'id' | 'type' | 'versions'>
 export type GivenKey = Given<Key, 'id' | 'name' | 'type'>
+export type GivenHook = Given<Hook, 'id' | 'url'>
 export type GivenService = Given<Settings, 'id' | 'name'> & {
   team?: readonly Given<Member, 'email_address'>[]
   reply_to_addresses?: readonly Given<ReplyTo, 'id' | 'email_address'>[]
@@ -71,6 +91,7 @@ export type GivenService = Given<Settings, 'id' | 'name'> & {
   folders?: readonly Given<Folder, 'id' | 'name'>[]
   templates?: readonly GivenTemplate[]
   keys?: readonly GivenKey[]
+  webhooks?: readonly GivenHook[]
 }
 export type Move = {
   is: typeof NAME
@@ -96,6 +117,10 @@ export const FIELDS = {
   key: [
     ...['id', 'name', 'type', 'manage_templates', 'manage_webhooks', 'created_by', 'created_at', 'expires_at'],
     'revoked_at',
+  ],
+  hook: [
+    ...['id', 'url', 'key_type', 'format', 'types', 'include_recipient', 'batch', 'state', 'reason', 'created_at'],
+    'updated_at',
   ],
 } as const
 

@@ -9,6 +9,7 @@ import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database, Row, Sql } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
+import { endOfLog } from '../feed/read.ts'
 import { type KeyPrefix, readKey } from '../keys/key.ts'
 import { importKeys, setRevoked, setSecret } from '../keys/sql/transfer.ts'
 import { unknownSecret } from '../keys/unknown-secret.ts'
@@ -18,9 +19,14 @@ import { mailboxFrom } from '../services/service.ts'
 import { importLists, importService } from '../services/sql/transfer.ts'
 import { hold, isNameTaken } from '../services/sql.ts'
 import { advance, exportCategories, importCategories, importTemplates } from '../templates/sql/transfer.ts'
+import { eventTypesFrom } from '../webhooks/rules.ts'
+import type { WebhookSettings } from '../webhooks/settings.ts'
+import { lockWebhooksOf } from '../webhooks/sql/manage.ts'
+import { importWebhook } from '../webhooks/sql/transfer.ts'
+import { MOST_WEBHOOKS, sealTarget } from '../webhooks/webhook.ts'
 import { type Collected, collected } from './collect.ts'
-import { type GivenKey, type GivenService, type GivenTemplate, type Move, moment } from './form.ts'
-import { normalised } from './normalise.ts'
+import { type GivenHook, type GivenKey, type GivenService, type GivenTemplate, type Move, moment } from './form.ts'
+import { hostOf, normalised } from './normalise.ts'
 import { refuse } from './refusals.ts'
 
 type App = {
@@ -28,7 +34,7 @@ type App = {
   clock: Clock
   ids: { next(): Id }
   seal: Seal
-  config: { homeCountry: string; keyPrefix: KeyPrefix }
+  config: { homeCountry: string; keyPrefix: KeyPrefix } & WebhookSettings
 }
 
 export type Counts = Record<(typeof COUNTED)[number], number>
@@ -43,6 +49,7 @@ const COUNTED = [
   'reply_tos',
   'senders',
   'safelist',
+  'webhooks',
 ] as const
 
 export type Result = {
@@ -58,7 +65,7 @@ export type Report = { dry_run: boolean; categories: number; services: Result[];
 
 type Options = {
   dryRun: boolean
-  /** By the id of their key: secrets, or whole keys. */
+  /** By the id of their key or webhook: secrets, or whole keys. */
   secrets?: ReadonlyMap<string, string>
   /** What the reader of another database could not take over; null: of the whole installation. */
   notes?: ReadonlyMap<Id | null, readonly string[]>
@@ -118,7 +125,11 @@ async function one(app: App, actor: Actor, move: Move, service: GivenService, op
     const outcome = await undoable(app, options.dryRun, async sql => {
       await importCategories(sql, move.categories)
       const plan = homePlan(service.home_country ?? app.config.homeCountry)
-      const wanted = normalised(withSecrets(app, service, options.secrets, notes), plan, notes)
+      const wanted = normalised(
+        withSecrets(app, service, options.secrets, notes),
+        { plan, webhooks: app.config },
+        notes,
+      )
       await hold(sql, id)
       const here = await collected(sql, app.seal, id)
       const isNew = here === null
@@ -229,6 +240,7 @@ async function store(work: Work, wanted: GivenService, here: Collected | null): 
   added.versions += versions.length
 
   await storeKeys(work, id, wanted.keys ?? [], here?.keys ?? [], now)
+  await storeWebhooks(work, id, wanted.webhooks ?? [], here?.webhooks ?? [], now)
 }
 
 const settingsOf = ({
@@ -239,6 +251,7 @@ const settingsOf = ({
   folders,
   templates,
   keys,
+  webhooks,
   ...settings
 }: GivenService) => settings
 
@@ -336,6 +349,48 @@ async function storeKeys(
   await importKeys(sql, service, rows)
 }
 
+/** An endpoint is sent what is logged after the import. Its receiver could not check requests without a secret, so it is not stored without. */
+async function storeWebhooks(
+  work: Work,
+  service: Id,
+  wanted: readonly GivenHook[],
+  here: readonly GivenHook[],
+  now: string,
+): Promise<void> {
+  const { sql, seal, added, notes } = work
+  if (wanted.length > 0) await lockWebhooksOf(sql, service)
+  let count = here.length
+  for (const { secret, ...webhook } of wanted) {
+    const what = `The webhook ${webhook.id} to ${hostOf(webhook.url)}`
+    const found = here.find(({ id }) => id === webhook.id)
+    if (found) {
+      const { updated_at, ...compared } = webhook
+      const fields = differing(compared, found)
+      if (secret && secret !== found.secret) fields.push('secret')
+      if (fields.length > 0) notes.push(`${what} differs here (${fields.join(', ')}), and stays as it is.`)
+    } else if (!secret) notes.push(`${what} was not taken over: give its secret with --secrets-file.`)
+    else if (count >= MOST_WEBHOOKS)
+      notes.push(`${what} was not taken over: a service has at most ${MOST_WEBHOOKS} webhooks.`)
+    else {
+      const { url, include_recipient, key_type = 'normal', format = 'standard', types, ...columns } = webhook
+      const isCallback = format === 'callback'
+      const target = {
+        url,
+        token: isCallback ? secret : null,
+        secrets: isCallback ? [] : [{ secret, until: null }],
+      }
+      const row = {
+        ...{ batch: 1, state: 'active', created_at: now, ...columns, key_type, format },
+        ...{ types: eventTypesFrom(format, types), with_recipient: include_recipient ?? isCallback },
+        sealed: bytea(sealTarget(seal, target)),
+      }
+      await importWebhook(sql, service, row, await endOfLog(sql, { service_id: service, key_type }))
+      added.webhooks++
+      count++
+    }
+  }
+}
+
 /** As PostgreSQL reads it in JSON. */
 const bytea = (bytes: Buffer) => `\\x${bytes.toString('hex')}`
 
@@ -346,8 +401,11 @@ function withSecrets(
   secrets: ReadonlyMap<string, string> | undefined,
   notes: string[],
 ): GivenService {
-  if (!service.keys) return service
-  const keys = service.keys.map(key => {
+  const webhooks = service.webhooks?.map(webhook => ({
+    ...webhook,
+    secret: secrets?.get(webhook.id) ?? webhook.secret ?? null,
+  }))
+  const keys = service.keys?.map(key => {
     const given = secrets?.get(key.id) ?? key.secret
     if (!given) return { ...key, secret: null }
     const whole = readKey(config.keyPrefix, given)
@@ -362,7 +420,7 @@ function withSecrets(
     }
     return { ...key, secret }
   })
-  return { ...service, keys }
+  return { ...service, ...(keys && { keys }), ...(webhooks && { webhooks }) }
 }
 
 /** The fields that are given and not the same here. */
@@ -374,4 +432,8 @@ function differing(given: object, here: object): string[] {
 }
 
 const isSame = (field: string, a: unknown, b: unknown) =>
-  field.endsWith('_at') ? moment(a) === moment(b) : (a ?? null) === (b ?? null)
+  field.endsWith('_at')
+    ? moment(a) === moment(b)
+    : Array.isArray(a)
+      ? JSON.stringify(a) === JSON.stringify(b)
+      : (a ?? null) === (b ?? null)

@@ -1,27 +1,38 @@
-// Addresses and numbers of a file in the form in which this installation stores them. What is none is left out, with a note that
+// Addresses, numbers and webhooks of a file in the form in which this installation stores them. What is none is left out, with a note that
 // says where it was: the value may be personal.
 import { Refusal } from '../core/refusal.ts'
 import type { PhonePlan } from '../recipients/plans.ts'
 import { emailFrom, mailboxOf, phoneFrom, recipientFrom, senderFrom } from '../services/checks.ts'
 import { mailboxFrom } from '../services/service.ts'
-import { FIELDS, type GivenService, picked } from './form.ts'
+import { batchFrom, eventTypesFrom, tokenFrom, urlFrom, recipientFrom as withRecipient } from '../webhooks/rules.ts'
+import type { WebhookSettings } from '../webhooks/settings.ts'
+import { FIELDS, type GivenHook, type GivenService, picked } from './form.ts'
+import { refuse } from './refusals.ts'
 
-export function normalised(service: GivenService, plan: PhonePlan, notes: string[]): GivenService {
-  const valid = <T>(read: () => T, otherwise: () => string): T | undefined => {
+export function normalised(
+  service: GivenService,
+  { plan, webhooks }: { plan: PhonePlan; webhooks: WebhookSettings },
+  notes: string[],
+): GivenService {
+  const valid = <T>(read: () => T, otherwise: (why: Refusal) => string): T | undefined => {
     try {
       return read()
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      notes.push(otherwise())
+      notes.push(otherwise(error))
       return undefined
     }
   }
-  const kept = <T, R>(list: readonly T[] | undefined, read: (item: T) => R, left: (item: T, at: number) => string) =>
+  const kept = <T, R>(
+    list: readonly T[] | undefined,
+    read: (item: T) => R,
+    left: (item: T, at: number, why: Refusal) => string,
+  ) =>
     list?.flatMap(
       (item, at) =>
         valid(
           () => [read(item)],
-          () => left(item, at + 1),
+          why => left(item, at + 1, why),
         ) ?? [],
     )
 
@@ -81,9 +92,31 @@ export function normalised(service: GivenService, plan: PhonePlan, notes: string
       folders: service.folders,
       templates: service.templates,
       keys: service.keys,
+      webhooks: kept(
+        service.webhooks,
+        webhook => hookFrom(webhook, webhooks),
+        ({ id, url }, _at, why) => `The webhook ${id} to ${hostOf(url)} was not taken over: ${why.message}`,
+      ),
     }),
   }
 }
+
+/** By the rules for an endpoint that is created. Without a secret it cannot be used (import.ts). */
+function hookFrom(webhook: GivenHook, settings: WebhookSettings): GivenHook {
+  const { format = 'standard', secret, types, include_recipient, batch } = webhook
+  if (secret && format === 'callback') tokenFrom(format, secret)
+  if (secret && format === 'standard' && !/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) throw refuse.notASecret()
+  return {
+    ...webhook,
+    url: urlFrom(settings, webhook.url),
+    ...(types !== undefined && { types: eventTypesFrom(format, types) }),
+    ...(include_recipient !== undefined && { include_recipient: withRecipient(format, include_recipient) }),
+    ...(batch !== undefined && { batch: batchFrom(format, batch) }),
+  }
+}
+
+/** The rest of an address may be secret. */
+export const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : 'an address that is not valid')
 
 /** Without the lists that are not given. */
 const lists = <T extends object>(given: T) =>

@@ -23,7 +23,7 @@ export function readMove(file: string, text: string): Move {
   }
 }
 
-/** Secrets by the id of their key. */
+/** Secrets by the id of their key or webhook. */
 export function readSecrets(file: string, text: string): Map<string, string> {
   const value = parsed(file, text)
   if (!isObject(value)) throw refuse.notSecrets(file)
@@ -68,7 +68,7 @@ function problemsIn({ services }: Move): string[] {
   services.forEach((service, at) => {
     const place = `/services/${at}`
     once(service.id, place)
-    for (const list of ['reply_to_addresses', 'text_senders', 'folders', 'templates', 'keys'] as const)
+    for (const list of ['reply_to_addresses', 'text_senders', 'folders', 'templates', 'keys', 'webhooks'] as const)
       for (const [at, item] of (service[list] ?? []).entries()) once(item.id, `${place}/${list}/${at}`)
     problems.push(...danglingIn(service, place))
   })

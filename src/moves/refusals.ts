@@ -11,6 +11,7 @@ export const sentences = {
     'BadRequestError',
     'The file <file> must be a JSON object with the id of a key and its secret in each line, as herald export --secrets-file writes it.',
   ],
+  notASecret: ['ValidationError', 'Its secret must begin with whsec_ and go on in base64.'],
   addedMeanwhile: [
     'ChangedMeanwhile',
     'The service <id> was added by somebody else at this moment. Import again: what is missing is added.',

@@ -1,7 +1,9 @@
 // The form of a file as JSON Schema; docs/moving.schema.json is made of it.
 import { ROLES } from '../audit/role.ts'
 import { channelNames } from '../channels/index.ts'
+import { EVENT_TYPES } from '../events/event.ts'
 import { KEY_TYPES } from '../keys/key.ts'
+import { FORMATS, MOST_IN_BATCH } from '../webhooks/webhook.ts'
 import { FORMAT, NAME } from './form.ts'
 
 const text = { type: 'string' } as const
@@ -106,6 +108,25 @@ const service = object(
           secret: { ...textOrNull, description: 'The secret (36 characters) or the whole key.' },
         },
         ['id', 'name', 'type'],
+      ),
+    ),
+    webhooks: list(
+      object(
+        {
+          id,
+          url: text,
+          key_type: { enum: KEY_TYPES, description: 'It is told about messages of keys of this type.' },
+          format: { enum: FORMATS },
+          types: { type: ['array', 'null'], items: { enum: EVENT_TYPES }, description: 'Null: every type.' },
+          include_recipient: flag,
+          batch: { type: 'integer', minimum: 1, maximum: MOST_IN_BATCH },
+          state: { enum: ['active', 'paused', 'disabled'] },
+          reason: { enum: ['failing', 'gone', null] },
+          created_at: time,
+          updated_at: timeOrNull,
+          secret: { ...textOrNull, description: 'What signs its requests (whsec_…), or the token of a callback.' },
+        },
+        ['id', 'url'],
       ),
     ),
   },

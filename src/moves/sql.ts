@@ -1,6 +1,6 @@
 // Reads the tables of the reference implementation. They are named with their schema: some have the names of ours, and these
 // statements run on a connection to the other database. Rows are read as JSON: a column that an older version does not have is
-// undefined. Columns with passwords and tokens are left out in the statement.
+// undefined. Passwords of people, and tokens that are not taken over, are left out in the statement.
 import type { Row, Sql } from '../db/connect.ts'
 
 /** By table. Tables that an older version does not have are empty. */
@@ -42,7 +42,8 @@ const READ: Readonly<Record<(typeof TABLES)[number], (sql: Sql) => Promise<{ row
   service_safelist: sql => sql`select to_jsonb(t) as row from public.service_safelist t order by t.created_at, t.id`,
   service_whitelist: sql => sql`select to_jsonb(t) as row from public.service_whitelist t order by t.created_at, t.id`,
   service_data_retention: sql => sql`select to_jsonb(t) as row from public.service_data_retention t`,
-  service_callback_api: sql => sql`select to_jsonb(t) - 'bearer_token' as row from public.service_callback_api t`,
+  service_callback_api: sql =>
+    sql`select to_jsonb(t) as row from public.service_callback_api t order by t.created_at, t.id`,
   service_inbound_api: sql => sql`select to_jsonb(t) - 'bearer_token' as row from public.service_inbound_api t`,
   service_email_branding: sql => sql`select to_jsonb(t) as row from public.service_email_branding t`,
   files: sql => sql`select to_jsonb(t) as row from public.files t`,
