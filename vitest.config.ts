@@ -74,6 +74,7 @@ const SLOW = [
   'test/machines-clock.test.ts',
   'test/machines.test.ts',
   'test/maintenance.test.ts',
+  'test/moves-killed.test.ts',
   'test/moves.test.ts',
   'test/openapi.test.ts',
   'test/package.test.ts',

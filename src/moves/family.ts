@@ -285,8 +285,8 @@ function keyOf(tables: Tables, row: Row, signing: Signing | null, notes: string[
 }
 
 /**
- * A callback is told about the messages of every key there, and a webhook about those of one type of key here: there is one for each
- * type of key that the service has. The first has the id of the callback.
+ * A callback is sent the messages of every key there, and a webhook those of one type of key here: there is one for each type of key
+ * that the service has. The first has the id of the callback.
  */
 function hooksOf(tables: Tables, row: Row, signing: Signing | null, notes: string[]): GivenHook[] {
   const type = String(row.callback_type ?? 'delivery_status')

@@ -87,6 +87,16 @@ export function programs() {
   /** Runs one command to its end. */
   const herald = (argv: readonly string[], env: Env): Promise<Said> => launch(argv, env).closed
 
+  /** Runs one command, and returns as soon as its process exists. */
+  function command(argv: readonly string[], env: Env): { closed: Promise<Said>; kill(): Promise<Said> } {
+    const { child, closed } = launch(argv, env)
+    const kill = () => {
+      child.kill('SIGKILL')
+      return closed
+    }
+    return { closed, kill }
+  }
+
   /** A sample service with all its keys; the curl line is for the program, if one is given. */
   async function sample(env: Env, program?: { address: string }): Promise<Sample> {
     const port: Env = program ? { HERALD_PORT: new URL(program.address).port } : {}
@@ -127,7 +137,7 @@ export function programs() {
     }
   }
 
-  return { newData, newDatabase, herald, start, begin, sample }
+  return { newData, newDatabase, herald, command, start, begin, sample }
 }
 
 function textOf(stream: NodeJS.ReadableStream) {
