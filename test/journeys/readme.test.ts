@@ -33,12 +33,12 @@ async function typed(script: string, more: Env): Promise<string> {
 test.skipIf(!hasCurl())('the tour by curl', async () => {
   const { keys, templates } = await sample(env)
   const tour = { HERALD: program.address, KEY: keys.test, TEMPLATE: templates.email.id }
-  const [look = '', change = '', send = '', ask = '', ...more] = blocks('tour')
+  const [send = '', read = '', ...more] = blocks('tour')
   expect(more).toEqual([])
-  expect(await typed(look, tour)).toMatch(/"templates":.*"subject":"Hello Ada"/s)
-  expect(await typed(change, tour)).toContain('"version":2')
-  expect(await typed(send, tour)).toContain('Dear Ada,\\n\\nyour permit is **ready**.')
-  expect(await typed(ask, tour)).toMatch(/"reference":"tour".*"email_address":"ada@example.org".*"status":"ok"/s)
+  expect(await typed(send, tour)).toContain('"subject":"Hello Ada"')
+  expect(await typed(read, tour)).toMatch(
+    /"reference":"tour".*"email_address":"ada@example.org".*"messages":.*"Hello Ada"/s,
+  )
 })
 
 test('the commands', async () => {
