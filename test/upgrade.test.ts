@@ -80,7 +80,7 @@ for (const [version, commit] of Object.entries(RELEASES)) {
       HERALD_DATA: newData(),
       HERALD_CAPTURE: '1',
       HERALD_NOTICE_SECONDS: '2',
-      // The release must be able to read what the new version seals (docs/running.md).
+      // The release must be able to read what the new version seals (docs/releases.md).
       HERALD_CIPHER: 'aes-256-gcm',
     }
   })
