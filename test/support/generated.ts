@@ -128,9 +128,15 @@ function statuses(): string {
     status =>
       `| \`${status}\` | ${describe(status, 'email', null)} | ${describe(status, 'sms', null)} | ${isFinal(status) ? 'yes' : 'no'} | ${STATUS_MEANINGS[status]} |`,
   )
-  return `## Statuses of a message
+  return `## What does each status mean?
 
-\`status_description\` is for people. A permanent failure because of a block list has the description \`Blocked\`. In lists the filter
+\`\`\`sh
+curl -sS "$HERALD/v2/notifications?reference=permit-2041" -H "Authorization: ApiKey-v1 $KEY"
+\`\`\`
+
+\`status\` is for programs: decide by it. \`status_description\` is for people. At a final status nothing more is tried. A later receipt can still correct
+that of an e-mail, for example a bounce after the mail server has accepted it: \`delivered\` becomes \`permanent-failure\`. A permanent failure stays, and a
+text message keeps its first final status. A permanent failure because of a block list has the description \`Blocked\`. In lists the filter
 \`status=failed\` stands for all failures.
 
 | status | description, e-mail | description, text message | final | meaning, and what to do |
