@@ -17,19 +17,27 @@ const GROUPS = [
   [
     'Operate',
     [
+      'install',
+      'releases',
+      'changelog',
+      'moving',
       'running',
+      'operate',
+      'on-call',
       'console',
       'single-sign-on',
       'providers',
       'providers-text',
       'scaling',
       'admission',
-      'on-call',
       'security',
     ],
   ],
   ['Explain', ['architecture', 'reliability', 'performance', 'decisions']],
 ]
+
+/** Pages that are not in docs/, by their place in the repository. */
+const ELSEWHERE = { changelog: 'CHANGELOG.md' }
 
 /** How much of a section is searched. */
 const SEARCHED_CHARACTERS = 500
@@ -63,7 +71,7 @@ function groupsIn(folder) {
 
 function rendered(root, slug, slugs) {
   // No HTML passes; comments are marks for tests.
-  const source = readFileSync(join(root, 'docs', `${slug}.md`), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '')
+  const source = readFileSync(join(root, fileOf(slug)), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '')
   const markdown = new MarkdownIt({ html: false })
   const tokens = markdown.parse(source, {})
   const headings = []
@@ -131,11 +139,14 @@ function aim(children, slug, slugs) {
   }
 }
 
+const fileOf = slug => ELSEWHERE[slug] ?? `docs/${slug}.md`
+
 function target(href, slug, slugs) {
   if (/^(https?:|#)/.test(href)) return href
   const [path, anchor] = href.split('#')
-  const name = normalize(join(dirname(slug), path)).replace(/\.md$/, '')
-  if (!slugs.includes(name)) return null
+  const file = normalize(join(dirname(fileOf(slug)), path))
+  const name = slugs.find(one => fileOf(one) === file)
+  if (name === undefined) return null
   return `/docs/${name}${anchor ? `#${anchor}` : ''}`
 }
 

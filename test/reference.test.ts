@@ -1,6 +1,6 @@
 // The reference of the API at /docs/api: every operation with an example in every language, and the same body in all of them.
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { LANGUAGES } from '../src/reference/languages.ts'
@@ -170,7 +170,10 @@ describe('GET /docs', () => {
   test('has the tutorial, the guides, the reference, and every page of docs/', () => {
     const names = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md'))
     const addresses = names.map(name => `/docs/${name.slice(0, -3)}`)
-    expect([...pages.keys()].sort()).toEqual(['/docs', '/docs/api', ...addresses].sort())
+    expect([...pages.keys()].sort()).toEqual(['/docs', '/docs/api', '/docs/changelog', ...addresses].sort())
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    expect(pages.get('/docs')).toContain(`version ${version}`)
+    expect(pages.get('/docs/releases')).toContain('href="/docs/changelog"')
   })
 
   test('every link leads to a page and to an anchor that is there', () => {

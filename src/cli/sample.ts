@@ -48,7 +48,7 @@ export function sampleText(sample: Sample, address: string): string {
       ['  template folder', `${sample.folder.id}  ${sample.folder.name}`],
     ]),
     '',
-    `Run this command to send a message with the e-mail template (API reference: ${address}/docs):`,
+    `Run this command to send a message with the e-mail template (documentation: ${address}/docs):`,
     '',
     curlLine(sample, address),
     '',

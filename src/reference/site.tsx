@@ -2,6 +2,7 @@
 // copying and the search.
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
+import { heraldVersion } from '../version.ts'
 
 type Page = {
   slug: string
@@ -119,7 +120,7 @@ const Home = ({ site }: { site: Site }) => (
     <p>
       Herald sends e-mails and text messages for the services of an organisation. New here? Begin with the{' '}
       <a href="/docs/tutorial">tutorial</a>. Every call, field by field, is in the <a href="/docs/api">API reference</a>
-      .
+      . This is version {heraldVersion()}: <a href="/docs/changelog">what is new</a>.
     </p>
     {site.groups.map(({ title, slugs }) => (
       <section key={title}>
