@@ -53,7 +53,7 @@ async function handOverEmail(app: HandOverApp, item: HandedItem, service: Loaded
   const { compiled, source } = versionOf(item.version, 'email')
   if (compiled.isBlank(personal.values)) return unsendable('empty message')
   if (compiled.mergedUnits(personal.values) <= largeEmail)
-    return sendEmail(app, item, service, personal, compiled.render(personal.values), turn)
+    return sendEmail(app, item, service, personal, compiled.renderInPieces(personal.values), turn)
   // It was accepted by a version without this limit.
   if (compiled.isTooLarge(personal.values)) return unsendable('message is too large')
   const { email, release } = await app.renderLarge(source, personal.values)

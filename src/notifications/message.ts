@@ -4,7 +4,7 @@ import { recipientKey } from '../channels/index.ts'
 import type { Id } from '../core/id.ts'
 import type { Attachment, EmailMessage, TextMessage } from '../providers/port.ts'
 import { homePlan } from '../recipients/plans.ts'
-import type { Email } from '../rendering/compile.ts'
+import type { Email, PiecedEmail } from '../rendering/compile.ts'
 import type { LoadedService } from '../services/sql.ts'
 import type { Personal } from './notification.ts'
 
@@ -16,7 +16,7 @@ export function emailOf(
   item: Pick<Stored<'email'>, 'id' | 'sender_id'>,
   service: LoadedService,
   to: string,
-  email: Email,
+  email: Email | PiecedEmail,
   attachments: readonly Attachment[],
 ): EmailMessage {
   return {
@@ -25,7 +25,10 @@ export function emailOf(
     from: { name: service.name, address: `${service.mailbox}@${app.sendingDomain}` },
     replyTo: service.reply_tos.find(one => one.id === item.sender_id)?.email_address ?? null,
     to,
-    ...email,
+    subject: email.subject,
+    text: email.text,
+    html: email.html,
+    pieces: 'pieces' in email ? email.pieces : null,
     attachments,
   }
 }

@@ -1,6 +1,7 @@
 // The provider interface: `send` takes one message and returns an outcome; later a provider may report more in a receipt. Providers
 // return errors as outcomes and never throw. They do not use the database.
 import type { Id } from '../core/id.ts'
+import type { Pieces } from '../core/pieces.ts'
 import type { Capacity } from '../runtime/admission.ts'
 
 /** The immediate result of a send. A closed union: handlers must handle every case. */
@@ -38,6 +39,8 @@ export type EmailMessage = {
   text: string
   /** Empty: plain text only. */
   html: string
+  /** Text and HTML in pieces, where they were made in this way. */
+  pieces?: { text: Pieces; html: Pieces } | null
   attachments: readonly Attachment[]
 }
 

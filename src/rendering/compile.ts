@@ -1,6 +1,7 @@
 // An e-mail template, compiled once and rendered many times. Versions of templates never change, so the result can be cached
 // for ever.
 
+import type { Pieces } from '../core/pieces.ts'
 import { documentAround, type Frame } from './document.ts'
 import {
   type BodyOptions,
@@ -35,6 +36,9 @@ export type EmailTemplate = Frame & BodyOptions & { subject: string; content: st
 
 export type Email = { subject: string; text: string; html: string }
 
+/** `pieces` of text and HTML, where the values allowed it. */
+export type PiecedEmail = Email & { pieces: { text: Pieces; html: Pieces } | null }
+
 export type CompiledEmail = {
   /** Names in order of first appearance, the subject's first. */
   readonly names: readonly string[]
@@ -52,6 +56,8 @@ export type CompiledEmail = {
   answer: (values: Values) => { subject: string; body: string }
   /** The e-mail. Missing values show as marks; a send refuses them earlier. */
   render: (values: Values) => Email
+  /** The same, for a composer that encodes what messages have in common once. */
+  renderInPieces: (values: Values) => PiecedEmail
 }
 
 export function compileEmail(template: EmailTemplate): CompiledEmail {
@@ -64,6 +70,19 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
   const lengths = [createMergedLength(subject, 'inline'), createMergedLength(content, 'markdown')] as const
   const shown = shownKeys(subject, content)
   const isNeverBlank = hasFixedText(content)
+  const outputsOf = (values: Values) => {
+    const found = keyed(values)
+    return shortcut(found) ?? render({ subject, content }, found)
+  }
+  const documentOf = (title: string, preheader: string, body: string) =>
+    head + title + style + preheader + card + body + end
+  // By the fixed texts of the body.
+  const framed = new WeakMap<readonly string[], readonly string[]>()
+  const framedOf = (fixed: readonly string[]) => {
+    const known = framed.get(fixed) ?? inFrame(fixed, head, style, card, end)
+    framed.set(fixed, known)
+    return known
+  }
   return {
     names: wanted,
     unsendable: values => unsendable(wanted, keyed(values)),
@@ -82,12 +101,32 @@ export function compileEmail(template: EmailTemplate): CompiledEmail {
       return { subject: subjectAnswer(subject, found), body: bodyAnswer(content, found) }
     },
     render: values => {
-      const found = keyed(values)
-      const outputs = shortcut(found) ?? render({ subject, content }, found)
-      const { subject: line, text, title, preheader, body } = outputs
-      return { subject: line, text, html: head + title + style + cutPreheader(preheader) + card + body + end }
+      const { subject, text, title, preheader, body } = outputsOf(values)
+      return { subject, text, html: documentOf(title, cutPreheader(preheader), body) }
+    },
+    renderInPieces: values => {
+      const { subject, text, title, preheader, body, pieces } = outputsOf(values)
+      const opening = cutPreheader(preheader)
+      return {
+        subject,
+        text,
+        html: documentOf(title, opening, body),
+        pieces: pieces
+          ? {
+              text: pieces.text,
+              html: { fixed: framedOf(pieces.body.fixed), values: [title, opening, ...pieces.body.values] },
+            }
+          : null,
+      }
     },
   }
+}
+
+/** The fixed texts of a whole document, from those of its body. */
+function inFrame(body: readonly string[], head: string, style: string, card: string, end: string): readonly string[] {
+  const fixed = [head, style, card + (body[0] ?? ''), ...body.slice(1)]
+  fixed[fixed.length - 1] += end
+  return fixed
 }
 
 /** Full rendering of every output; the escaped parts are reused for the next message. */

@@ -2,6 +2,7 @@
 // text around them are refused with null. There is one preparation for plain words, and others for values with quotes and with
 // line breaks, each made on first use.
 
+import type { Pieces } from '../core/pieces.ts'
 import { collapse } from './characters.ts'
 import { cleanSubject, preheaderLimit } from './email.ts'
 import { type Demand, demandsOf, kindOf } from './hazards.ts'
@@ -10,7 +11,17 @@ import { type Keyed, type Parts, scalarText } from './placeholders.ts'
 import { typographyOfPhrase } from './typography.ts'
 
 /** The outputs of one rendering; the preheader is not truncated yet. */
-export type Outputs = { subject: string; text: string; title: string; preheader: string; body: string }
+export type Outputs = {
+  subject: string
+  text: string
+  title: string
+  preheader: string
+  body: string
+  /** Where text and body were filled from a preparation. */
+  pieces?: { text: Pieces; body: Pieces }
+}
+
+type Output = Exclude<keyof Outputs, 'pieces'>
 
 export type Template = { readonly subject: Parts; readonly content: Parts }
 
@@ -35,10 +46,10 @@ type Holed = {
   readonly curls: readonly boolean[]
 }
 
-type Variant = { readonly [output in keyof Outputs]: Holed }
+type Variant = { readonly [output in Output]: Holed }
 
 /** The values as each output shows them; `straight` is for places in the body where quotes stay straight. */
-type Words = { readonly [output in keyof Outputs | 'straight']: readonly string[] }
+type Words = { readonly [output in Output | 'straight']: readonly string[] }
 
 export function createPrepared(
   template: Template,
@@ -193,7 +204,7 @@ function wordsOf(words: readonly string[], phrases: readonly boolean[] | null, {
   }
 }
 
-type Forms = Outputs & { straight: string }
+type Forms = { readonly [output in Output | 'straight']: string }
 
 function formsOfWord(word: string): Forms {
   const curly = word.includes("'") ? word.replaceAll("'", '’') : word
@@ -219,20 +230,32 @@ function bodyOf(escaped: string): string {
 }
 
 function filled(variant: Variant, words: Words): Outputs {
+  const text = piecesOf(variant.text, words.text, words.text)
+  const body = piecesOf(variant.body, words.body, words.straight)
   return {
-    subject: join(variant.subject, words.subject, words.subject),
-    text: join(variant.text, words.text, words.text),
-    title: join(variant.title, words.title, words.title),
-    preheader: join(variant.preheader, words.preheader, words.preheader),
-    body: join(variant.body, words.body, words.straight),
+    subject: join(variant.subject.texts, variant.subject.holes, words.subject),
+    text: joined(text),
+    title: join(variant.title.texts, variant.title.holes, words.title),
+    preheader: join(variant.preheader.texts, variant.preheader.holes, words.preheader),
+    body: joined(body),
+    pieces: { text, body },
   }
 }
 
-function join({ texts, holes, curls }: Holed, curly: readonly string[], straight: readonly string[]): string {
+function piecesOf({ texts, holes, curls }: Holed, curly: readonly string[], straight: readonly string[]): Pieces {
+  const values: string[] = []
+  for (let i = 0; i < holes.length; i++) values.push((curls[i] ? curly : straight)[holes[i] ?? 0] ?? '')
+  return { fixed: texts, values }
+}
+
+function joined({ fixed, values }: Pieces): string {
+  let out = fixed[0] ?? ''
+  for (let i = 0; i < values.length; i++) out += (values[i] ?? '') + (fixed[i + 1] ?? '')
+  return out
+}
+
+function join(texts: readonly string[], holes: readonly number[], words: readonly string[]): string {
   let out = texts[0] ?? ''
-  for (let i = 0; i < holes.length; i++) {
-    const words = curls[i] ? curly : straight
-    out += (words[holes[i] ?? 0] ?? '') + (texts[i + 1] ?? '')
-  }
+  for (let i = 0; i < holes.length; i++) out += (words[holes[i] ?? 0] ?? '') + (texts[i + 1] ?? '')
   return out
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readAddress } from '../../src/providers/smtp/address.ts'
 import { compose } from '../../src/providers/smtp/compose.ts'
-import { encodeText } from '../../src/providers/smtp/encode.ts'
+import { type Encoded, encodePieces, encodeText } from '../../src/providers/smtp/encode.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { readEmail } from '../../src/recipients/email.ts'
 import { message } from '../conformance/email-provider.ts'
@@ -140,35 +140,63 @@ describe('a message', () => {
     for (const text of texts) decodes(text)
   })
 
+  const fragment = fc.oneof(
+    fc.constantFrom('\r', '\n', '\r\n', ' ', '\t', '=', '.', 'From ', 'é', '•', '\u{1f600}', '\0', '\u0085', '\u2028'),
+    fc.constantFrom('x'.repeat(74), 'x'.repeat(75), 'y'.repeat(899), 'y'.repeat(901), 'z'.repeat(12_000)),
+    fc.string({ unit: 'grapheme' }),
+  )
+
   test('whatever the text, its encoding is safe on the wire and decodes to it', () => {
-    const pieces = fc.oneof(
-      fc.constantFrom(
-        '\r',
-        '\n',
-        '\r\n',
-        ' ',
-        '\t',
-        '=',
-        '.',
-        'From ',
-        'é',
-        '•',
-        '\u{1f600}',
-        '\0',
-        '\u0085',
-        '\u2028',
-      ),
-      fc.constantFrom('x'.repeat(74), 'x'.repeat(75), 'y'.repeat(899), 'y'.repeat(901), 'z'.repeat(12_000)),
-      fc.string({ unit: 'grapheme' }),
-    )
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 40 }), all => decodes(all.join(''))),
+      fc.property(fc.array(fragment, { maxLength: 40 }), all => decodes(all.join(''))),
       { numRuns: 2_000 },
     )
   })
 
-  function decodes(text: string) {
-    const { encoding, body } = encodeText(text)
+  test('whatever its pieces, a text decodes to the same, and most are encoded piece by piece', () => {
+    const word = fc.constantFrom(
+      'Ada Lovelace',
+      'Renée',
+      '',
+      'a',
+      ' a ',
+      '.b',
+      'From me',
+      'F',
+      'rom c',
+      '李',
+      '=3D',
+      '"q"',
+    )
+    const half = fc.constantFrom('\ud83d', '\ude00')
+    const text = (most: number) =>
+      fc
+        .array(fc.oneof({ weight: 9, arbitrary: word }, { weight: 3, arbitrary: fragment }, half), { maxLength: most })
+        .map(all => all.join(''))
+    let pieced = 0
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(text(6), text(2)), { maxLength: 6 }),
+        fc.boolean(),
+        text(6),
+        (pairs, hasEnd, last) => {
+          const fixed = ['<title>•', ...pairs.map(([between]) => between), hasEnd ? `${last}\n` : last]
+          const values = ['A-7919', ...pairs.map(([, value]) => value)]
+          const whole = fixed.map((piece, i) => piece + (values[i] ?? '')).join('')
+          const encoded = encodePieces(whole, { fixed, values })
+          expect(encoded.encoding).toBe(encodeText(whole).encoding)
+          decodes(whole, encoded)
+          // The second message with the same fixed texts.
+          expect(encodePieces(whole, { fixed, values })).toEqual(encoded)
+          if (encoded.body.includes('=\r\nA-7919=\r\n')) pieced++
+        },
+      ),
+      { numRuns: 500 },
+    )
+    expect(pieced).toBeGreaterThan(50)
+  })
+
+  function decodes(text: string, { encoding, body }: Encoded = encodeText(text)) {
     expect(body).not.toMatch(/[^\x00-\x7f]|\x00|[^\r]\n|^\n|\r(?!\n)/)
     if (encoding !== '7bit') for (const line of body.split('\r\n')) expect(line.length).toBeLessThanOrEqual(76)
     if (encoding === 'quoted-printable') expect(body).not.toMatch(/[ \t](\r\n|$)|^From /m)
@@ -183,7 +211,7 @@ describe('a message', () => {
                 .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
               'latin1',
             ).toString()
-    expect(decoded).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'))
+    expect(decoded).toBe(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n'))
   }
 })
 

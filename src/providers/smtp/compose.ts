@@ -2,7 +2,7 @@
 // times as long (stack 4.1), and because every character of a header must be checked.
 import type { Attachment, EmailMessage } from '../port.ts'
 import { type Address, readAddress } from './address.ts'
-import { base64Lines, type Encoded, encodeLong, encodeText, LONG } from './encode.ts'
+import { base64Lines, type Encoded, encodeLong, encodePieces, LONG } from './encode.ts'
 import { dateHeader, mailboxHeader, parameter, textHeader } from './headers.ts'
 
 export type Composed = { from: Address; to: Address; headers: string[]; body: string }
@@ -17,6 +17,11 @@ export const isLong = ({ text, html }: EmailMessage) => text.length + html.lengt
 export async function encodedLong({ text, html }: EmailMessage): Promise<Bodies> {
   return { text: await encodeLong(text), html: await encodeLong(html) }
 }
+
+const encodedShort = ({ text, html, pieces }: EmailMessage): Bodies => ({
+  text: encodePieces(text, pieces?.text),
+  html: encodePieces(html, pieces?.html),
+})
 
 type Bodies = { text: Encoded; html: Encoded }
 
@@ -37,7 +42,7 @@ export function compose(
   if (replyTo?.needsUtf8 && !to.needsUtf8) return { refused: 'The reply-to address is not valid' }
   if (!MESSAGE_ID.test(message.messageId)) return { refused: 'The Message-ID is not valid' }
 
-  const content = body(message, encoded ?? { text: encodeText(message.text), html: encodeText(message.html) })
+  const content = body(message, encoded ?? encodedShort(message))
   const headers = [
     mailboxHeader('From', message.from.name, from.wire),
     `To: ${to.wire}`,
@@ -68,10 +73,12 @@ function body(message: EmailMessage, encoded: Bodies): Part {
 
 // "=_" occurs in no line of base64 or quoted-printable, and nobody knows the id of a message before it is accepted.
 function multipart(kind: string, boundary: string, parts: readonly Part[]): Part {
-  const inner = parts.map(part => `--${boundary}\r\n${part.headers.join('\r\n')}\r\n\r\n${part.body}\r\n`)
+  let body = ''
+  // Added up, because joining would copy the whole message once more.
+  for (const part of parts) body += `--${boundary}\r\n${part.headers.join('\r\n')}\r\n\r\n${part.body}\r\n`
   return {
     headers: [`Content-Type: multipart/${kind};\r\n boundary="${boundary}"`],
-    body: `${inner.join('')}--${boundary}--\r\n`,
+    body: `${body}--${boundary}--\r\n`,
   }
 }
 

@@ -14,7 +14,11 @@ const clean = (text: string) => text.toWellFormed().replace(BREAKING, ' ').trim(
 /** Unstructured text, as in Subject. */
 export function textHeader(name: string, text: string): string {
   const value = clean(text)
-  if (isAscii(value) && !value.includes('=?') && value.split(' ').every(word => word.length < 900))
+  if (
+    isAscii(value) &&
+    !value.includes('=?') &&
+    (value.length < 900 || value.split(' ').every(word => word.length < 900))
+  )
     return fold(`${name}: ${value}`)
   return `${name}: ${encodeWords(value)}`
 }
@@ -87,7 +91,15 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 export function dateHeader(millis: number): string {
-  const at = new Date(millis)
+  const second = Math.floor(millis / 1000)
+  if (second !== lastDate.second) lastDate = { second, header: dateOf(new Date(second * 1000)) }
+  return lastDate.header
+}
+
+/** Thousands of messages are sent in the same second. */
+let lastDate = { second: Number.NaN, header: '' }
+
+function dateOf(at: Date): string {
   const two = (number: number) => String(number).padStart(2, '0')
   const day = `${DAYS[at.getUTCDay()]}, ${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`
   return `Date: ${day} ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())} +0000`
