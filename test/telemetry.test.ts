@@ -1,9 +1,13 @@
 // Traces, metrics and the log of a real process: what happens to a request, a job and a message is followed by id from the first line
 // to the last. The collector is a small receiver, which decodes what it gets by the official schema of OTLP.
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config/index.ts'
 import { createClock } from '../src/core/clock.ts'
@@ -25,7 +29,7 @@ const NUMBER = '+16135550147'
 const WORD = 'canary'
 const SECRET = 'shared-secret-of-32-characters-at-least'
 const REQUEST = 'follow-this-request'
-const { newDatabase, start, sample } = programs()
+const { newDatabase, herald, start, sample } = programs()
 
 // biome-ignore lint/suspicious/noExplicitAny: what another program sent
 type Any = any
@@ -70,8 +74,8 @@ function withoutEmpty(value: Any): Any {
 }
 
 const got: { path: string; headers: Record<string, string>; text: string }[] = []
-const [collected, relay] = [await startReceiver(), await startReceiver()]
-afterAll(() => Promise.all([collected.stop(), relay.stop()]))
+const [collected, relay, hooked] = [await startReceiver(), await startReceiver(), await startReceiver()]
+afterAll(() => Promise.all([collected.stop(), relay.stop(), hooked.stop()]))
 
 describe('a process with a collector', () => {
   let program: Program
@@ -121,6 +125,7 @@ describe('a process with a collector', () => {
       HERALD_HTTP_SMS_BODY: '{"to":"{to}","text":"{text}","ref":"{id}"}',
       HERALD_HTTP_SMS_REF_PATH: 'messages[0].id',
       HERALD_HTTP_SMS_RECEIPT_SECRET: SECRET,
+      ...{ HERALD_WEBHOOK_ALLOW: '127.0.0.1', HERALD_WEBHOOK_PORTS: '1-65535', HERALD_WEBHOOK_SCHEMES: 'http' },
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collected.port}`,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20token',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
@@ -128,7 +133,10 @@ describe('a process with a collector', () => {
       OTEL_METRIC_EXPORT_INTERVAL: '500',
     }
     program = await start(env)
-    const { keys } = await sample(env, program)
+    const { keys, service } = await sample(env, program)
+    const url = `http://127.0.0.1:${hooked.port}/events`
+    const added = await herald(['webhook', 'add', service.id, url, '--types', 'notification.delivered', '--json'], env)
+    expect([added.code, added.err]).toEqual([0, ''])
     const key = callerWith(program.address, keys.live)
     const template_id = await smsTemplate(key)
     const body = { template_id, phone_number: NUMBER, personalisation: { name: WORD } }
@@ -148,6 +156,7 @@ describe('a process with a collector', () => {
     for (const id of [message, called, ...messages]) await receipt(id)
     await until(() => linesWith('receipt applied').length, 4)
     await until(() => spans().filter(span => span.name === 'lane receipt').length, 4)
+    await until(() => spans().filter(span => span.name === 'webhook').length, 4)
     await until(() => got.some(({ path }) => path === '/v1/metrics'), true)
   })
 
@@ -174,7 +183,11 @@ describe('a process with a collector', () => {
       [{ code: 2, message: '429' }, {}].map(one => expect.objectContaining(one)),
     )
     expect(named(trace, 'lane receipt')).toMatchObject([{ parentSpanId: rootOf(message) }])
-    expect(trace.length).toBe(7)
+    const [told, ...others] = named(trace, 'webhook')
+    expect(others).toEqual([])
+    expect(told).toMatchObject({ parentSpanId: rootOf(message), kind: 3 })
+    expect(JSON.stringify(told.attributes)).toContain('notification.delivered')
+    expect(trace.length).toBe(8)
     for (const span of trace)
       expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), span.name).toBe(true)
   })
@@ -251,7 +264,16 @@ describe('a process with a collector', () => {
   })
 
   test('the log tells the life of a job: its request, its messages, and theirs', () => {
-    expect(linesWith(job).map(line => line.msg)).toEqual(['answered', 'rows became messages'])
+    const [answered, became, finished, ...more] = linesWith(job)
+    expect([answered.msg, became.msg, finished.msg, more]).toEqual([
+      'answered',
+      'rows became messages',
+      'job finished',
+      [],
+    ])
+    expect(finished).toMatchObject({ job, service: became.service, rows: 2, seconds: expect.any(Number) })
+    expect(finished.seconds).toBeLessThan(60)
+    expect(Object.values(finished.counts as Record<string, number>).reduce((sum, count) => sum + count)).toBe(2)
     expect(messages).toHaveLength(2)
     for (const id of messages)
       expect(linesWith(id).map(line => line.msg)).toEqual([
@@ -282,6 +304,42 @@ describe('a process with a collector', () => {
     expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
     expect(got.length).toBeGreaterThan(count)
   })
+})
+
+test('with gzip a process sends the same, compressed', async () => {
+  const requests: { path: string; encoding: string | undefined; body: Buffer }[] = []
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    requests.push({
+      ...{ path: request.url ?? '', encoding: request.headers['content-encoding'] },
+      body: Buffer.concat(pieces),
+    })
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const program = await start({
+    ...(await newDatabase()),
+    ...{ HERALD_CAPTURE: '1', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip', OTEL_BSP_SCHEDULE_DELAY: '100' },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_METRIC_EXPORT_INTERVAL: '200' },
+  })
+  await fetch(`${program.address}/v2/templates`)
+  const of = (path: string) => requests.filter(request => request.path === path)
+  await vi.waitFor(
+    () => expect([of('/v1/traces').length > 0, of('/v1/metrics').length > 0]).toEqual([true, true]),
+    20_000,
+  )
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+  server.close()
+  for (const { path, encoding, body } of requests) {
+    expect(encoding).toBe('gzip')
+    const text = gunzipSync(body).toString('utf8')
+    decoded(path, text)
+    if (path === '/v1/metrics') expect(body.length).toBeLessThan(text.length / 4)
+  }
+  const [spans] = of('/v1/traces').map(({ path, body }) => decoded(path, gunzipSync(body).toString('utf8')))
+  expect(spans.resourceSpans[0].scopeSpans[0].spans[0].name).toBe('GET /v2/templates')
 })
 
 test('without a collector the code for it is not loaded', async () => {

@@ -1,7 +1,8 @@
 // Turns a chunk of rows into up to 500 messages. Workers share the chunks; after a crash a chunk is repeated as a whole or not at
 // all, so there is no state to resume.
 import { CHANNELS, type Channel } from '../channels/index.ts'
-import type { Id } from '../core/id.ts'
+import { zulu } from '../core/clock.ts'
+import { type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import { type Database, isDatabaseError, type Sql } from '../db/connect.ts'
 import { hasNoPartition } from '../db/partitions.ts'
@@ -17,6 +18,7 @@ import type { Note } from '../telemetry/log.ts'
 import type { Tracer } from '../telemetry/trace.ts'
 import type { BulkRow } from './job.ts'
 import { stop } from './sql/cancel.ts'
+import { find } from './sql/read.ts'
 import { type Chunk, loadChunks, type SpreadRow, stall, spread as store } from './sql/spread.ts'
 
 export type SpreadApp = {
@@ -91,15 +93,16 @@ async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   const rows = isStopped ? [] : (result?.rows ?? [])
   if (chunk && result?.rows === null) return setBack(app, entry, chunk, new Error('a chunk cannot be prepared'))
   const write = () => store(app.sql, app.owner, leased, chunk, rows, settle ? [ticket.id] : [], retriesOf(app, entry))
+  let written: { is_finished: boolean }[]
   try {
-    await write().catch(async error => {
+    written = await write().catch(async error => {
       // Ids contain the time a job was due; if no process ran on that day, its partition does not exist yet.
       if (!hasNoPartition(error)) throw error
       await makePartitionsOf(
         app.db,
         rows.map(row => row.id),
       )
-      await write()
+      return write()
     })
   } catch (error) {
     // Data that the database always rejects must not block the chunks of other jobs.
@@ -109,6 +112,17 @@ async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   if (chunk) crashPoint('mid-chunk', () => [chunk.id, chunk.job_id])
   for (const lane of new Set(rows.map(row => row.lane))) app.wake(lane)
   if (chunk) noteMessages(app, chunk, rows)
+  if (chunk && written.some(one => one.is_finished)) await noteEnd(app, chunk)
+}
+
+/** When all its rows are messages. `seconds`: since it was accepted, or since the time that was asked for. */
+async function noteEnd({ sql, note }: SpreadApp, { job_id, service_id }: Chunk) {
+  const job = await find(sql, service_id, job_id)
+  if (!job?.processing_finished) return
+  const from = job.scheduled_for === null ? microsOf(job_id) / 1000 : Date.parse(zulu(job.scheduled_for))
+  const seconds = Math.max(0, Math.round(Date.parse(zulu(job.processing_finished)) - from) / 1000)
+  const counts = Object.fromEntries(job.counts.map(({ status, count }) => [status, count]))
+  note({ job: job_id, service: service_id, rows: job.notification_count, seconds, counts }, 'job finished')
 }
 
 /** With every id: a message is found by its job, and the job by its message. */

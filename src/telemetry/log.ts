@@ -70,7 +70,9 @@ export function createRequestLog(log: Log, destination = errors()): (answered: A
 
 /** A line of the life of a message or a job: ids and our own words only, which need no quoting. */
 export type Note = (fields: NoteFields, sentence: string) => void
-type NoteFields = Readonly<Record<string, string | number | boolean | readonly Id[] | null | undefined>>
+type NoteFields = Readonly<
+  Record<string, string | number | boolean | readonly Id[] | Readonly<Record<string, number>> | null | undefined>
+>
 
 /** As the request log, and for the same reason. Null and undefined are left out. */
 export function createNote(log: Log, destination = errors()): Note {

@@ -35,6 +35,8 @@ export type Tracer = {
   work(id: Id, name: string, attributes: Attributes): OpenSpan
   /** Something that happens within the work on a message, such as a provider that is asked. */
   within(id: Id, name: string, attributes: Attributes): OpenSpan
+  /** Something about a message or a job that is no part of its work, such as a webhook. */
+  about(id: Id, name: string, attributes: Attributes): OpenSpan
   /** A request was answered; `made` is the id of what it created, `traceparent` the header of its caller. */
   answered(request: {
     name: string
@@ -121,6 +123,10 @@ export function createTracer({ ratio, followsCaller }: Sampling, record: (span: 
     within(id, name, attributes) {
       const { traceId, spanId } = firstIn(id)
       return open({ traceId, spanId: newId(8) }, working.get(id) ?? spanId, name, 'client', attributes)
+    },
+    about(id, name, attributes) {
+      const { traceId, spanId } = firstIn(id)
+      return open({ traceId, spanId: newId(8) }, spanId, name, 'client', attributes)
     },
     answered({ name, ms, made, traceparent, attributes, error }) {
       const to = now()

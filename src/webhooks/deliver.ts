@@ -10,12 +10,13 @@ import { createBusy } from '../runtime/busy.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
+import type { Tracer } from '../telemetry/trace.ts'
 import { createAttemptLog } from './attempts-log.ts'
 import { type EventToSend, requestFor } from './body.ts'
 import { mailsAbout } from './disable.ts'
 import { createLoad, type Page, type TurnItem } from './load.ts'
 import type { WebhookMeter } from './measure.ts'
-import type { Poster } from './post.ts'
+import type { Posted, Poster } from './post.ts'
 import { RETRIES, type RetrySchedule, retryDelay } from './schedule.ts'
 import {
   type Aside,
@@ -42,6 +43,7 @@ export type DeliverApp = {
   wake(lane: string): void
   /** Endpoints of these services may have something to send, now or after some seconds. */
   lookForWebhooks(services: readonly Id[], afterSeconds?: number): void
+  trace: Tracer | null
 }
 
 type Result = TurnRecord & { disabled: { service: Id; reason: Reason; host: string } | null }
@@ -128,7 +130,13 @@ async function takeTurn(
 
   const post = async (events: readonly EventToSend[]) => {
     const at = app.clock.now()
+    const spans = events.map(({ id, type, subject }) =>
+      app.trace?.about(subject, 'webhook', {
+        ...{ 'herald.id': subject, 'herald.webhook_id': webhook.id, 'herald.event_id': id, 'herald.event': type },
+      }),
+    )
     const posted = await app.poster.post(webhook.id, requestFor(webhook, events, at))
+    for (const span of spans) span?.end({ 'http.response.status_code': posted.status }, failureOf(posted))
     crashPoint('after-webhook-post', () => events.map(event => event.subject))
     if (posted.kind !== 'interrupted') attempts.add(events, posted, at)
     app.webhookMeter.posted(posted, events.length)
@@ -175,6 +183,10 @@ async function takeTurn(
     log.hasMore || !logEnd.isWhole || record.replays.some(({ isDone }) => !isDone) || replay !== null || retried.hasMore
   return { handled: hasMore ? { kind: 'again', result, delaySeconds: 0 } : { kind: 'done', result }, sent }
 }
+
+/** For the trace: the class of an error; null: the endpoint has taken the events. */
+const failureOf = ({ kind, status }: Posted): string | null =>
+  status === null ? kind : status >= 200 && status <= 299 ? null : String(status)
 
 const positionOf = ({ stamp, seq, n }: { stamp: string; seq: string; n: number }) => ({ stamp, seq, n })
 

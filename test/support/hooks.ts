@@ -116,6 +116,7 @@ export function startSending(
     poster,
     webhookMeter: { posted: () => {}, disabled: about => void disabled.push(about) },
     random: Math.random,
+    trace: null,
     wake,
     lookForWebhooks: (services, afterSeconds) => watch.look(services, afterSeconds),
   }

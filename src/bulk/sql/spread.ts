@@ -30,7 +30,7 @@ export type SpreadRow = {
 
 /**
  * Turns a chunk into messages with their states and tickets and deletes it, in one statement: a second attempt finds no chunk.
- * The last chunk finishes the job.
+ * The last chunk finishes the job, and only its statement returns a row that says so.
  */
 export const spread = (
   sql: Sql,
@@ -40,7 +40,7 @@ export const spread = (
   rows: readonly SpreadRow[],
   settled: readonly Id[],
   again: readonly Again[],
-) => sql`
+) => sql<{ is_finished: boolean }>`
   with job as materialized (
     select id, clock_timestamp() as now, processing_started is null as is_first
     from jobs
@@ -90,7 +90,7 @@ export const spread = (
   ),
   ticketed as (${ticketsFor(null)}),
   ${settleTail(settled, again)}
-  select 1 as one`
+  select status = 'finished' as is_finished from started`
 
 /** A chunk that cannot become messages: the job gets the status `error`, and the chunk gets another ticket (contract 6.7). */
 export const stall = (
