@@ -55,6 +55,38 @@ describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
     }
   })
 
+  test('an anchor of the reference at its old address leads to the new one', async () => {
+    const context = await openContext(browser, here.address)
+    const page = await context.newPage()
+    const idsOf = async (path: string) => {
+      const text = await (await fetch(`${here.address}${path}`)).text()
+      return [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)
+    }
+    const first = new Set(await idsOf('/docs'))
+    const anchors = (await idsOf('/docs/api')).filter(id => !/^(main|find|found|key|in-.*)$/.test(id))
+    // None of them is an anchor of the first page, where it would stay.
+    expect(anchors.filter(id => first.has(id))).toEqual([])
+    const operation = anchors.find(id => anchors.includes(`${id}-title`)) ?? ''
+    for (const anchor of ['start', 'refusals', operation, `${operation}-title`]) {
+      await page.goto('about:blank')
+      await page.goto(`${here.address}/docs#${anchor}`)
+      await page.waitForURL(`${here.address}/docs/api#${anchor}`)
+      await page.locator(`[id="${anchor}"]`).waitFor()
+    }
+    // The address before it is not in the history: a step back does not come here again.
+    await page.goBack()
+    expect(page.url()).toBe('about:blank')
+    for (const anchor of ['main', 'nothing-has-this-id']) {
+      await page.goto('about:blank')
+      await page.goto(`${here.address}/docs#${anchor}`, { waitUntil: 'networkidle' })
+      expect(page.url()).toBe(`${here.address}/docs#${anchor}`)
+    }
+    await page.goto(`${here.address}/docs/tutorial#${operation}`, { waitUntil: 'networkidle' })
+    expect(page.url()).toBe(`${here.address}/docs/tutorial#${operation}`)
+    expect(context.complaints()).toEqual([])
+    await context.close()
+  })
+
   test('the documentation is searched by keyboard, and a block is copied', async () => {
     const context = await openContext(browser, here.address)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -2,6 +2,18 @@
 const all = selector => [...document.querySelectorAll(selector)]
 for (const element of all('.copy, .try, label.find, label.key')) element.hidden = false
 
+// The API reference was at /docs before: links to its anchors lead there.
+const anchor = location.hash.slice(1)
+if (location.pathname === '/docs' && anchor && !document.getElementById(anchor))
+  fetch('/docs/api')
+    .then(async response => {
+      const reference = new DOMParser().parseFromString(await response.text(), 'text/html')
+      if (reference.getElementById(anchor)) location.replace(`/docs/api#${anchor}`)
+    })
+    .catch(() => {
+      // The service does not answer: this page stays, and has a link to the reference.
+    })
+
 // The language is remembered.
 const remembered = () => {
   try {
