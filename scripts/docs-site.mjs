@@ -1,7 +1,7 @@
 // Renders docs/*.md for the site that Herald serves at /docs: dist/reference/site.json, with a search index. Part of npm run build, so that the running
 // program needs no Markdown renderer.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join, normalize, relative } from 'node:path'
 import MarkdownIt from 'markdown-it'
 
 const GROUPS = [
@@ -45,10 +45,12 @@ const SEARCHED_CHARACTERS = 500
 export function writeSite(root) {
   const groups = groupsIn(join(root, 'docs'))
   const slugs = groups.flatMap(([, names]) => names)
-  const pages = slugs.map(slug => rendered(root, slug, slugs))
+  const images = new Set()
+  const pages = slugs.map(slug => rendered(root, slug, slugs, images))
   const site = {
     groups: groups.map(([title, names]) => ({ title, slugs: names })),
     pages: pages.map(({ sections: _, ...page }) => page),
+    images: [...images],
     index: pages.flatMap(({ slug, title, sections }) =>
       sections.map(({ id, heading, text }) => [slug, id, title, heading, text.slice(0, SEARCHED_CHARACTERS)]),
     ),
@@ -69,11 +71,11 @@ function groupsIn(folder) {
   return GROUPS.map(([title, names]) => [title, title === 'Operate' ? [...names, ...rest] : names])
 }
 
-function rendered(root, slug, slugs) {
+function rendered(root, slug, slugs, images) {
   // No HTML passes; comments are marks for tests.
   const source = readFileSync(join(root, fileOf(slug)), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '')
   const markdown = new MarkdownIt({ html: false })
-  const tokens = markdown.parse(source, {})
+  const tokens = withoutEmptyHeaders(markdown.parse(source, {}))
   const headings = []
   const sections = []
   const used = new Map()
@@ -93,13 +95,33 @@ function rendered(root, slug, slugs) {
   markdown.renderer.rules.fence = (list, at) => fence(list[at], at, markdown.utils.escapeHtml)
   markdown.renderer.rules.table_open = () => '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
   markdown.renderer.rules.table_close = () => '</table></div>'
-  markdown.renderer.rules.image = (list, at) => markdown.utils.escapeHtml(list[at].content)
+  markdown.renderer.rules.image = (list, at) => {
+    const path = relative('docs', join(dirname(fileOf(slug)), list[at].attrGet('src')))
+    images.add(path)
+    const escaped = markdown.utils.escapeHtml
+    return `<img src="/docs/${escaped(path)}" alt="${escaped(list[at].content)}" loading="lazy">`
+  }
   const html = markdown.renderer.render(tokens, markdown.options, {})
   const lead = tokens[tokens.findIndex(({ type }) => type === 'paragraph_open') + 1]
   return {
     ...{ slug, title: sections[0]?.heading ?? slug, lead: firstSentence(plain(lead)) },
     ...{ html, headings, sections },
   }
+}
+
+/** A header cell without text says nothing to a screen reader: it becomes an ordinary cell, and a row of them is left out. */
+function withoutEmptyHeaders(tokens) {
+  const kept = []
+  for (let at = 0; at < tokens.length; at++) {
+    const end =
+      tokens[at].type === 'thead_open' ? tokens.findIndex((one, n) => n > at && one.type === 'thead_close') : -1
+    const isEmpty = end > 0 && tokens.slice(at, end).every(one => one.type !== 'inline' || one.content === '')
+    if (isEmpty) at = end
+    else kept.push(tokens[at])
+  }
+  for (const [at, token] of kept.entries())
+    if (token.type === 'th_open' && kept[at + 1].content === '') token.tag = kept[at + 2].tag = 'td'
+  return kept
 }
 
 const plain = token =>

@@ -41,7 +41,16 @@ describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = await openContext(browser, here.address, { colorScheme })
       const page = await context.newPage()
-      for (const slug of ['', '/tutorial', '/guides/send', '/clients', '/settings']) {
+      for (const slug of [
+        '',
+        '/tutorial',
+        '/guides/send',
+        '/clients',
+        '/settings',
+        '/console',
+        '/running',
+        '/changelog',
+      ]) {
         await page.setViewportSize({ width: 1280, height: 800 })
         await page.goto(`${here.address}/docs${slug}`)
         expect(await violationsOf(page), slug).toEqual([])
@@ -83,6 +92,22 @@ describe.skipIf(!BROWSER)('the reference', { timeout: 120_000 }, () => {
     }
     await page.goto(`${here.address}/docs/tutorial#${operation}`, { waitUntil: 'networkidle' })
     expect(page.url()).toBe(`${here.address}/docs/tutorial#${operation}`)
+    expect(context.complaints()).toEqual([])
+    await context.close()
+  })
+
+  test('no page is wider than a phone, and its list of pages is closed there', async () => {
+    const context = await openContext(browser, here.address)
+    const page = await context.newPage()
+    await page.setViewportSize({ width: 375, height: 812 })
+    await page.goto(`${here.address}/docs`)
+    const paths = await page.locator('nav li a').evaluateAll(all => all.map(link => link.getAttribute('href') ?? ''))
+    expect(paths.length).toBeGreaterThan(35)
+    for (const path of paths) {
+      await page.goto(`${here.address}${path}`)
+      expect(await widerThanWindow(page), path).toEqual([])
+      expect(await page.locator('.menu').getAttribute('open'), path).toBe(null)
+    }
     expect(context.complaints()).toEqual([])
     await context.close()
   })

@@ -195,7 +195,8 @@ describe('GET /docs', () => {
     const { headers } = await here.call('GET', '/docs/tutorial')
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'; script-src 'self';/)
     for (const [path, html] of pages)
-      if (path !== '/docs/api') expect(html, path).not.toMatch(/<!--|&lt;!-- run|style="|<script>|<img/)
+      if (path !== '/docs/api')
+        expect(html, path).not.toMatch(/<!--|&lt;!-- run|style="|<script>|<th><\/th>|<img [^>]*alt=""/)
     const seen = ['/docs/tutorial']
     for (;;) {
       const next = /rel="next" href="([^"]+)"/.exec(pages.get(seen.at(-1) ?? '') ?? '')?.[1]
@@ -203,6 +204,20 @@ describe('GET /docs', () => {
       seen.push(next)
     }
     expect(seen).toHaveLength(pages.size - 2)
+  })
+
+  test('pictures are served, and no other file of docs/', async () => {
+    const sources = [...pages.values()].flatMap(html =>
+      [...html.matchAll(/<img src="([^"]+)"/g)].map(([, path]) => path),
+    )
+    expect(sources.length).toBeGreaterThan(5)
+    for (const path of sources) {
+      const { status, headers } = await here.call('GET', String(path))
+      expect([path, status]).toEqual([path, 200])
+      expect(headers.get('content-type')).toMatch(/^image\/(png|svg\+xml)$/)
+    }
+    for (const path of ['providers.schema.json', 'interface.md', 'console/../providers.schema.json'])
+      expect((await here.call('GET', `/docs/${path}`)).status).toBe(404)
   })
 
   test('what is not a page is unknown, and the index names sections that are there', async () => {

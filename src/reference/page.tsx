@@ -39,30 +39,33 @@ export function renderReference({ api, base, assets }: Given): string {
               <input type="search" id="find" autocomplete="off" />
             </label>
             <p id="found" role="status" hidden />
-            <ul>
-              <li>
-                <a href="#start">Start here</a>
-              </li>
-              <li>
-                <a href="#refusals">Refusals</a>
-              </li>
-            </ul>
-            {groups.map(({ name, operations }) => (
-              <div key={name} class="group">
-                <a class="tag" href={`#${anchorOf(name)}`}>
-                  {name}
-                </a>
-                <ul>
-                  {operations.map(one => (
-                    <li key={one.id} data-find={`${one.method} ${one.path} ${one.summary}`.toLowerCase()}>
-                      <a href={`#${one.id}`}>
-                        <Method method={one.method} /> {one.summary}
-                      </a>
-                    </li>
-                  ))}
-                </ul>
-              </div>
-            ))}
+            <details class="menu" open>
+              <summary>Operations</summary>
+              <ul>
+                <li>
+                  <a href="#start">Start here</a>
+                </li>
+                <li>
+                  <a href="#refusals">Refusals</a>
+                </li>
+              </ul>
+              {groups.map(({ name, operations }) => (
+                <div key={name} class="group">
+                  <a class="tag" href={`#${anchorOf(name)}`}>
+                    {name}
+                  </a>
+                  <ul>
+                    {operations.map(one => (
+                      <li key={one.id} data-find={`${one.method} ${one.path} ${one.summary}`.toLowerCase()}>
+                        <a href={`#${one.id}`}>
+                          <Method method={one.method} /> {one.summary}
+                        </a>
+                      </li>
+                    ))}
+                  </ul>
+                </div>
+              ))}
+            </details>
           </nav>
           <main id="main" tabIndex={-1}>
             <Start api={api} base={base} />

@@ -1,6 +1,8 @@
 // GET /docs, the documentation, and /docs/api, the reference. Pages name no other host, and their policy allows nothing but their own files.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Links } from '../http/links.ts'
@@ -10,9 +12,11 @@ import { renderReference } from './page.tsx'
 import { renderPage, type Site } from './site.tsx'
 
 const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 type File = { type: string; text: Buffer; zipped: Buffer }
+
+const IMAGE_TYPES: Readonly<Record<string, string>> = { '.png': 'image/png', '.svg': 'image/svg+xml' }
 
 /** A host that is not one is not repeated in examples, which people copy into a shell. */
 const PLAIN_BASE = /^https?:\/\/[A-Za-z0-9.:[\]-]+(\/[A-Za-z0-9._~/-]*)?$/
@@ -47,6 +51,7 @@ export function addReference(app: FastifyInstance, { links }: { links: Links }, 
   for (const path of ['/docs', '/docs/*'])
     app.get<{ Params: { '*'?: string } }>(path, async (request, reply) => {
       const slug = request.params['*'] ?? ''
+      if (siteOnce().images.includes(slug)) return sendImage(reply, slug)
       const file = pages.get(slug) ?? pageOf(slug)
       pages.set(slug, file)
       return send(request, reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache'), file)
@@ -81,6 +86,22 @@ function send({ headers }: FastifyRequest, reply: FastifyReply, { type, text, zi
     })
     .type(type)
     .send(isZipped ? zipped : text)
+}
+
+/** A picture of a page, from docs/. An SVG may have styles of its own and nothing else. */
+async function sendImage(reply: FastifyReply, path: string): Promise<FastifyReply> {
+  const bytes = await readFile(new URL(`../../docs/${path}`, import.meta.url)).catch(() => null)
+  const type = IMAGE_TYPES[extname(path)]
+  if (!bytes || !type) throw refuse.unknownPath()
+  return reply
+    .headers({
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'max-age=3600',
+    })
+    .type(type)
+    .send(bytes)
 }
 
 /** The build writes it; it is read when the first page is asked for. The path is the same from src/ and from dist/. */

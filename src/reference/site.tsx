@@ -17,6 +17,8 @@ type Page = {
 export type Site = {
   groups: readonly { title: string; slugs: readonly string[] }[]
   pages: readonly Page[]
+  /** Pictures of the pages, by their path in docs/. */
+  images: readonly string[]
   /** Address, anchor, title of the page, heading, text: of every section. */
   index: readonly (readonly [slug: string, id: string, title: string, heading: string, text: string])[]
 }

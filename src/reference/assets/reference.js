@@ -48,6 +48,7 @@ const find = document.getElementById('find')
 const found = document.getElementById('found')
 find?.addEventListener('input', () => {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length > 0) menu.open = true
   let count = 0
   for (const group of all('nav .group')) {
     let isEmpty = true
@@ -106,7 +107,7 @@ document.addEventListener('keydown', event => {
   results.hidden = true
   search.focus()
 })
-// On a phone the list of pages is closed at first.
+// On a phone the list of pages or operations is closed at first.
 const menu = document.querySelector('.menu')
 if (menu && matchMedia('(max-width: 52rem)').matches) menu.open = false
 
