@@ -93,6 +93,7 @@ const SLOW = [
   'test/security/console.test.ts',
   'test/security/events.test.ts',
   'test/security/wire.test.ts',
+  'test/systemd.test.ts',
   'test/telemetry.test.ts',
   'test/tenants.test.ts',
   'test/timeline.test.ts',

@@ -4,19 +4,20 @@
 #   scripts/container.sh ready           says by its exit code whether they are there
 #   scripts/container.sh build           builds the Containerfile on them: localhost/herald
 #   scripts/container.sh run COMMAND …   runs a command, for example podman, in namespaces of its own: nothing is left when it ends
-# Images are stored in HERALD_CONTAINERS, by default ~/.cache/herald-containers.
+#   scripts/container.sh boot FOLDER     boots Debian with systemd, FOLDER as /opt/herald, and runs the commands of the standard input
+# Images are stored in CONTAINERS_HOME, by default ~/.cache/herald-containers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PATH:/usr/sbin:/sbin
-store=${HERALD_CONTAINERS:-${XDG_CACHE_HOME:-$HOME/.cache}/herald-containers}
+store=${CONTAINERS_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/herald-containers}
 
 main() {
   local act=${1:-}
   shift || true
   case $act in
-    bases | ready | build | run) ;;
+    bases | ready | build | run | boot) ;;
     *)
-      sed -n '2,7s/^# //p' "${BASH_SOURCE[0]}" >&2
+      sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}" >&2
       exit 2
       ;;
   esac
@@ -162,6 +163,28 @@ run() {
     podman rm --all --force >/dev/null
     podman volume prune --force >/dev/null
     exec "$@"' run "$@"
+}
+
+# Debian with systemd as its first process, and a shell in it. What it writes is in memory.
+boot() {
+  local opt
+  opt=$(realpath "$1") && cat >"$store/commands"
+  # shellcheck disable=SC2016
+  run bash -euc '
+    mount --make-rshared /
+    mkdir /run/debian
+    mount -t tmpfs tmpfs /run/debian && mkdir /run/debian/{upper,work,root}
+    base=$(podman image mount localhost/herald-build-base)
+    mount -t overlay overlay -o "lowerdir=$base,upperdir=/run/debian/upper,workdir=/run/debian/work" /run/debian/root
+    cd /run/debian/root
+    mv usr/local/bin/node usr/bin/node && cp -a "$1" opt/herald && cp "$2" root/commands
+    rm -f etc/systemd/system/multi-user.target.wants/{haproxy,postgresql}.service
+    systemd-nspawn --quiet --directory=. --boot --register=no --keep-unit --console=pipe --machine=herald >/run/console 2>&1 &
+    until first=$(pgrep -P $! 2>/dev/null) && nsenter -t "$first" -a systemctl is-system-running 2>/dev/null | grep -qE "running|degraded"; do
+      kill -0 $! || { cat /run/console >&2 && exit 1; }
+      sleep 0.2
+    done
+    nsenter -t "$first" -a env -i PATH="$PATH" bash -eu /root/commands' boot "$opt" "$store/commands"
 }
 
 # Debian has a configuration of networks that names plugins we do not install: buildah warns at every call.

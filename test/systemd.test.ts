@@ -1,4 +1,4 @@
-// The systemd units: systemd itself reads them, and rates what they leave open.
+// The systemd units: systemd itself reads them, rates what they leave open, and runs them in a Debian that is booted for it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,6 +50,70 @@ describe.skipIf(!existsSync(ANALYZE))('systemd', () => {
   })
 })
 
+const BOOT = 'scripts/container.sh'
+const canBoot =
+  process.getuid?.() === 0 &&
+  existsSync('/usr/bin/systemd-nspawn') &&
+  existsSync('/usr/bin/podman') &&
+  spawnSync('bash', [BOOT, 'ready']).status === 0
+if (!canBoot)
+  console.warn(
+    'The units are not started: it needs root, systemd-nspawn and base images (scripts/install-containers.sh).',
+  )
+
+describe.skipIf(!canBoot)('booted', () => {
+  const work = mkdtempSync(join(tmpdir(), 'herald-boot-'))
+  afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+  test('the commands of docs/install.md start Herald with its database; it answers, backs up, and stops', () => {
+    execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'pipe' })
+    const tarball = execFileSync(process.execPath, ['scripts/pack.mjs', work], { encoding: 'utf8' }).trim()
+    const options = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline']
+    execFileSync('npm', ['install', '--prefix', join(work, 'opt'), ...options, tarball], { stdio: 'pipe' })
+    const [install = '', command = '', backup = ''] = sections('systemd')
+    expect(install).toContain('npm install --prefix /opt/herald ')
+    const commands = `
+      ${install.replace(/^npm install .*$/m, '')}
+      echo HERALD_HOST=0.0.0.0 >> /etc/herald/herald.env
+      systemctl restart herald
+      for i in $(seq 150); do
+        ! journalctl -u herald | grep -q 'Server listening' || break
+        sleep 0.2
+      done
+      node -e 'fetch("http://127.0.0.1:6011/health/ready").then(a => console.log("ready", a.status))'
+      grep -E '^(Seccomp|NoNewPrivs|CapBnd):' "/proc/$(systemctl show -P MainPID herald)/status"
+      (${command}) || true
+      ${backup}
+      find /var/backups/herald -name backup.json
+      systemctl stop herald
+      systemctl show -p Result -p ExecMainStatus -p NRestarts herald
+      journalctl -u herald --no-pager | tail -n 5
+    `
+    const { stdout, stderr, status } = spawnSync('bash', [BOOT, 'boot', join(work, 'opt')], {
+      input: commands,
+      encoding: 'utf8',
+    })
+    expect(status, `${stdout}\n${stderr}`).toBe(0)
+    expect(stdout).toMatch(/^ready 200$/m)
+    expect(stdout).toMatch(/^CapBnd:\s*0000000000000000$/m)
+    expect(stdout).toMatch(/^Seccomp:\s*2$/m)
+    expect(stdout).toMatch(/^Result=success$/m)
+    expect(stdout).toMatch(/^ExecMainStatus=0$/m)
+    expect(stdout).toMatch(/^NRestarts=0$/m)
+    expect(stdout).toContain('Herald has stopped.')
+    expect(stdout).toMatch(/\/var\/backups\/herald\/\d{4}-\S+\/backup\.json/)
+    // The problems that are left are those of a trial: no public address.
+    expect(stdout).toMatch(/^ok +Service: answers/m)
+    expect(stdout).toMatch(/^ok +Sealing secret/m)
+  }, 180_000)
+})
+
+/** The commands under a heading of docs/install.md. */
+function sections(heading: string): string[] {
+  const text = readFileSync('docs/install.md', 'utf8').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, commands]) => String(commands))
+}
+
 test('what the unit of the service needs is in it', () => {
   const text = readFileSync(join(FOLDER, 'herald.service'), 'utf8')
   // The default would send SIGTERM to PostgreSQL at the same moment as to Herald.
@@ -57,5 +121,8 @@ test('what the unit of the service needs is in it', () => {
   // V8 writes code at run time.
   expect(text).not.toMatch(/^MemoryDenyWriteExecute=/m)
   expect(text).toMatch(/^User=herald$/m)
+  // The id of the boot, by which the embedded PostgreSQL is known again, is outside of the processes in /proc.
+  expect(text).not.toMatch(/^ProcSubset=/m)
+  expect(text).toMatch(/^RestrictAddressFamilies=.*AF_NETLINK/m)
   for (const path of ['bin/herald.js', 'docs/running.md']) expect(existsSync(path)).toBe(true)
 })
