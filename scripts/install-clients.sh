@@ -4,6 +4,7 @@
 # client that cannot be installed is named, and does not keep the other one from being installed. (The client for Node is a
 # development dependency.)
 set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
 folder=${1:?usage: scripts/install-clients.sh FOLDER}
 missing=()
 
@@ -19,12 +20,10 @@ main() {
   echo "The published clients for Python and PHP are in $folder."
 }
 
+# In a shell of its own, because it ends the shell where nothing can be installed.
 languages() {
-  if command -v php && command -v composer && /usr/bin/python3 -m pip --version; then return; fi >/dev/null 2>&1
-  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then return; fi
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq && apt-get -o DPkg::Lock::Timeout=120 install -qq -y --no-install-recommends \
-    php-cli php-curl php-mbstring composer python3 python3-pip unzip >/dev/null 2>&1
+  command -v php >/dev/null && command -v composer >/dev/null && /usr/bin/python3 -m pip --version >/dev/null 2>&1 ||
+    (from_debian php-cli php-curl php-mbstring composer python3 python3-pip unzip)
 }
 
 # What was installed before is used again, and so is what somebody else has put into the folder.
