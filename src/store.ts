@@ -5,7 +5,6 @@ import { envFilePlaces } from './config/env-file.ts'
 import type { Config } from './config/index.ts'
 import { type Clock, createClock } from './core/clock.ts'
 import { createIds } from './core/id.ts'
-import { createSeal } from './core/seal.ts'
 import { followDatabase } from './db/clock.ts'
 import { type Connection, connect, type Database } from './db/connect.ts'
 import { EMBEDDED_CONNECTIONS, startEmbedded } from './db/embedded.ts'
@@ -105,6 +104,8 @@ export async function openStore(
   { migrate: wanted = true, ...opening }: Opening & { migrate?: boolean } = {},
 ): Promise<Store> {
   const { say = () => {}, clock = createClock(), signal, make = false } = opening
+  // While the database is asked: libsodium takes 30 ms to load.
+  const sealing = import('./core/seal.ts')
   const { db, revive, stop, fail } = await openDatabase(config, { ...opening, clock })
   // Statements in progress fail when the embedded database stops; in an external database they end by their timeout.
   const abort = () => void stop().catch(() => {}) // reported by the stop that follows
@@ -114,6 +115,7 @@ export async function openStore(
     if (!make) await checkMade(config, db)
     if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
+    const { createSeal } = await sealing
     const seal = createSeal(secrets, config.cipher)
     const ids = createIds(clock)
     if (wanted) {

@@ -1,6 +1,6 @@
 // The checks of a bulk send, in the order of the contract. They are lists that are made one by one: a send stops at the first refusal,
 // a check before sending goes on to the end. A check that needs what an earlier one could not find is left out, and named in `skipped`.
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -88,7 +88,7 @@ export async function* requestProblems(
     known.template = template
     if (!template) yield refuseSend.templateNotFound()
     if (template?.archived) yield refuseSend.templateDeleted()
-    if (template && !maySend(service, template.type)) yield refuseSend[CHANNELS[template.type].refusals.send]()
+    if (template && !maySend(service, template.type)) yield refuseSend[PLAIN[template.type].refusals.send]()
   }
 }
 
@@ -146,7 +146,7 @@ const laneIn = ({ isSimulated, rowCount }: CheckedFile, { type, pace }: Head, ke
   isSimulated ? 'simulation' : laneOf(type, paceOf(rowCount, pace), keyType)
 
 const unknownOrigin = (service: LoadedService, channel: Channel, given: string | null | undefined) =>
-  refuseSend[CHANNELS[channel].refusals.origin](readId(given ?? undefined) ?? '', service.id)
+  refuseSend[PLAIN[channel].refusals.origin](readId(given ?? undefined) ?? '', service.id)
 
 /** The rules that a file must follow, for this caller and template. */
 export async function rulesFor(

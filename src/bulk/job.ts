@@ -1,6 +1,6 @@
 // A customer's bulk send.
 
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import { floorOf, type Id, microsOf } from '../core/id.ts'
 import type { KeyType } from '../keys/key.ts'

@@ -1,7 +1,7 @@
 // Host of the bulk thread, which parses and checks bulk files. Bodies of several services are in it at the same time, at most one
 // per service and of bounded total size, and are scheduled fairly. A body that uses up its time or the thread's memory is
 // refused; the others are read again by the next thread.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
 import { type Periodic, startPeriodic } from '../runtime/periodic.ts'

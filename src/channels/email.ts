@@ -7,18 +7,10 @@ import { keyed, parse, prepare, type Values } from '../rendering/placeholders.ts
 import { createMergedLength, isOverLimit, unitsOf } from '../rendering/size.ts'
 import { largeEmail, type RenderThread } from '../rendering/thread.ts'
 import type { ChannelShape, Content, DraftOptions, Preview, ShownDraft } from './channel.ts'
+import { PLAIN } from './plain.ts'
 
 export const email = {
-  name: 'email',
-  words: { one: 'e-mail', many: 'e-mails', title: 'E-mails' },
-  columns: { maySend: 'may_send_email', dailyLimit: 'email_daily_limit', retentionDays: 'email_retention_days' },
-  dailyLimits: { trial: 50, live: 10_000 },
-  lanes: [
-    { pace: 'high', slots: 16, reserved: 4 },
-    { pace: 'medium', slots: 16, reserved: 2 },
-    { pace: 'low', slots: 32, reserved: 2 },
-  ],
-  providersVariable: 'HERALD_EMAIL_PROVIDERS',
+  ...PLAIN.email,
   recipient: {
     field: 'email_address',
     headers: { en: 'email address', fr: 'adresse courriel' },
@@ -37,12 +29,6 @@ export const email = {
     preview,
     draft,
   },
-  takesFiles: true,
-  origins: 'reply_tos',
-  refusals: { send: 'noEmails', origin: 'unknownReplyTo', template: 'emailNotAllowed' },
-  labels: {},
-  isFirstFinal: false,
-  mixesSimulated: true,
 } as const satisfies ChannelShape
 
 const sourceOf = ({ subject, content, literal_values }: Content) => ({

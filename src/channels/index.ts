@@ -1,12 +1,12 @@
 // Every channel by its name. The order is that of tables and answers.
 import type { PhonePlan } from '../recipients/plans.ts'
 import { email } from './email.ts'
+import { type Channel, channelNames, type PLAIN } from './plain.ts'
 import { sms } from './sms.ts'
 
-export const CHANNELS = { email, sms }
+export { type Channel, channelNames } from './plain.ts'
 
-export type Channel = keyof typeof CHANNELS
-export const channelNames = Object.keys(CHANNELS) as Channel[]
+export const CHANNELS = { email, sms } satisfies Record<keyof typeof PLAIN, unknown>
 
 /** A template version of any channel, compiled; `type` says which. */
 export type Compiled = ReturnType<(typeof CHANNELS)[Channel]['template']['compile']>

@@ -4,18 +4,10 @@ import { draftSms } from '../rendering/draft.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { compileSms, countTemplate, smsLimit } from '../rendering/sms.ts'
 import type { ChannelShape, Content } from './channel.ts'
+import { PLAIN } from './plain.ts'
 
 export const sms = {
-  name: 'sms',
-  words: { one: 'text message', many: 'text messages', title: 'Text messages' },
-  columns: { maySend: 'may_send_sms', dailyLimit: 'sms_daily_limit', retentionDays: 'sms_retention_days' },
-  dailyLimits: { trial: 50, live: 1_500 },
-  lanes: [
-    { pace: 'high', slots: 16, reserved: 4 },
-    { pace: 'medium', slots: 16, reserved: 2 },
-    { pace: 'low', slots: 32, reserved: 2 },
-  ],
-  providersVariable: 'HERALD_TEXT_PROVIDERS',
+  ...PLAIN.sms,
   recipient: {
     field: 'phone_number',
     headers: { en: 'phone number', fr: 'numéro de téléphone' },
@@ -42,12 +34,6 @@ export const sms = {
         ? null
         : { kind: 'sms', ...draftSms(content, values, prefix) },
   },
-  takesFiles: false,
-  origins: 'senders',
-  refusals: { send: 'noTexts', origin: 'unknownSender', template: 'smsNotAllowed' },
-  labels: { sent: 'Sent', 'permanent-failure': 'No such number', 'temporary-failure': 'Carrier issue' },
-  isFirstFinal: true,
-  mixesSimulated: false,
 } as const satisfies ChannelShape
 
 /** A draft may be too long; some thousand characters too long it is not shown. */

@@ -2,6 +2,13 @@
 import { startPeriodic } from '../runtime/periodic.ts'
 import { run } from './run.ts'
 
+// Without it (Node 20) pg looks at the Response of fetch to find out where it runs, which loads all of undici: 20 ms.
+if (!('navigator' in globalThis))
+  Object.defineProperty(globalThis, 'navigator', {
+    value: { userAgent: `Node.js/${process.versions.node}` },
+    configurable: true,
+  })
+
 // `herald … | head` closes stdout early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error

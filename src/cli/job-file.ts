@@ -8,7 +8,7 @@ import { asCsv, errorsOf } from '../bulk/errors.ts'
 import { sheetOfCsv } from '../bulk/rows.ts'
 import { type NewJob, wakeSpread } from '../bulk/sql/accept.ts'
 import { createBulkThread } from '../bulk/thread.ts'
-import { CHANNELS } from '../channels/index.ts'
+import { PLAIN } from '../channels/plain.ts'
 import { providersInUse } from '../config/in-use.ts'
 import { readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
@@ -155,7 +155,7 @@ async function previewOf(
   const [first] = checkRows(sheet, matchColumns(sheet.header, channel, version.compiled.names), { type: channel })
   const values = first?.personalisation ?? {}
   const { subject, body } = version.received(values, service.sms_prefix ? service.name : null)
-  const { one, many } = CHANNELS[channel].words
+  const { one, many } = PLAIN[channel].words
   return [
     `${count} ${count === 1 ? one : many} of the template "${firstLine(template?.name ?? '')}" (version ${template_version}) for "${firstLine(service.name)}"${job.scheduled_for === null ? '' : `, due ${minute(job.scheduled_for)}`}.`,
     ...providersInUse(config).flatMap(one => (one.channel === channel ? one.sentence : [])),

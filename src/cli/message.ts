@@ -2,11 +2,9 @@ import { fromMicros, zulu } from '../core/clock.ts'
 import { microsOf, readId } from '../core/id.ts'
 import { NO_HINTS } from '../events/hints.ts'
 import { cancel } from '../notifications/cancel.ts'
-import { sendCopy } from '../notifications/copy.ts'
 import { historyOf } from '../notifications/history.ts'
 import { find } from '../services/find.ts'
 import { list as listServices } from '../services/sql.ts'
-import { messagesReferring, messagesTo } from '../timeline/find.ts'
 import { presentTimeline } from '../timeline/present.ts'
 import { anyTimeline } from '../timeline/read.ts'
 import { type Command, UsageError, withStore } from './command.ts'
@@ -80,6 +78,7 @@ export const commands: readonly Command[] = [
       if (most < 1 || most > MOST_EVER) throw new UsageError(`--limit must be from 1 to ${MOST_EVER}.`)
       const named = input.maybe('service')
       const services = named === undefined ? await listServices(store.db.sql) : [await find(store, named)]
+      const { messagesReferring, messagesTo } = await import('../timeline/find.ts')
       const found =
         to !== undefined
           ? await messagesTo(store, services, to, most)
@@ -134,6 +133,7 @@ export const commands: readonly Command[] = [
       if (!found) throw new UsageError(`There is no message ${named}.`)
       const service = await find(store, found.service_id)
       await mayReach(input, `Send a copy of the message ${found.id} of "${firstLine(service.name)}"`)
+      const { sendCopy } = await import('../notifications/copy.ts')
       const copy = await withSending(store, app => sendCopy(app, operator, service, found.id, { base: baseOf(store) }))
       return sentOutput(copy, { copy_of: found.id })
     }),

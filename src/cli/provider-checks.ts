@@ -1,5 +1,5 @@
 // The provider checks of doctor: each provider is contacted as for a message, up to the point where one would be sent.
-import { CHANNELS } from '../channels/index.ts'
+import { PLAIN } from '../channels/plain.ts'
 import { createProviders } from '../delivery.ts'
 import type { Dispatcher } from '../notifications/accept.ts'
 import type { Store } from '../parts.ts'
@@ -44,7 +44,7 @@ const probing = <P extends Provider>(provider: ChosenProvider<P>): ChosenProvide
 })
 
 async function checkProvider(provider: Provider, kind: ProviderKind | undefined): Promise<Check> {
-  const name = `Provider of ${CHANNELS[provider.channel].words.many}`
+  const name = `Provider of ${PLAIN[provider.channel].words.many}`
   if (kind?.role === 'capture')
     return ok(name, 'none: captured, not sent (messages are kept in the inbox and marked delivered)')
   if (kind?.role === 'off') return ok(name, 'switched off')

@@ -1,6 +1,6 @@
 // herald provider test: one message by one provider, sent by a running process.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import { processesNow } from '../installation/look.ts'
 import { isLate } from '../installation/process.ts'
 import { type ProviderTest, readTest, testProvider } from '../installation/test.ts'

@@ -1,20 +1,10 @@
 // What commands need that send or check one message: the parts of the service, a question before real people are reached.
 import { addressOf } from '../address.ts'
-import { followDatabase } from '../db/clock.ts'
-import { createFilePlace } from '../delivery.ts'
-import { createAccept } from '../notifications/accept.ts'
-import type { CheckApp } from '../notifications/check.ts'
-import type { SendAsApp } from '../notifications/send-as.ts'
 import type { Store } from '../parts.ts'
-import { homePlan } from '../recipients/plans.ts'
-import { createRenderThread } from '../rendering/thread.ts'
-import { createServices } from '../services/load.ts'
-import { createSimulated } from '../services/simulated.ts'
-import { createLog } from '../telemetry/log.ts'
-import { createTemplates } from '../templates/cache.ts'
 import { agrees, isAtTerminal } from './ask.ts'
 import { type CommandInput, type CommandOutput, type Option, UsageError } from './command.ts'
 import { readGiven } from './given-file.ts'
+import type { SendingApp } from './sending-app.ts'
 
 export const YES: Option = { name: 'yes', sentence: 'Send without asking. Required when there is no terminal.' }
 export const TO: Option = { name: 'to', value: 'RECIPIENT', sentence: 'E-mail address or phone number.' }
@@ -23,37 +13,9 @@ export const VALUES: readonly Option[] = [
   { name: 'values', value: 'FILE', sentence: 'JSON file with an object of values; - reads standard input.' },
 ]
 
-type SendingApp = SendAsApp & CheckApp
-
-/** This process sends nothing: it stores the message, and an engine looks for it every second. */
-export async function withSending<T>(store: Store, work: (app: SendingApp) => Promise<T>): Promise<T> {
-  const { config, db, clock } = store
-  const files = createFilePlace(store, createLog('silent'))
-  const renderThread = createRenderThread()
-  try {
-    return await work({
-      ...store,
-      services: createServices(db.sql, clock, config),
-      templates: createTemplates(db.sql, clock),
-      simulated: createSimulated(config.sendingDomain, config.simulatedRecipients, homePlan(config.homeCountry)),
-      files,
-      renderThread,
-      sendingDomain: config.sendingDomain,
-      accept: createAccept({
-        db,
-        clock,
-        dispatcher: { initialLease: () => null, hand() {} },
-        timeoutSeconds: config.databaseSeconds - 0.5,
-        trace: null,
-        mustReplicate: config.replication === 'required',
-        followClock: () => followDatabase(db.sql, clock),
-      }),
-    })
-  } finally {
-    await renderThread.stop()
-    await files.stop()
-  }
-}
+/** Loaded only by a command that sends or checks: it needs most of the service. */
+export const withSending = async <T>(store: Store, work: (app: SendingApp) => Promise<T>): Promise<T> =>
+  (await import('./sending-app.ts')).withApp(store, work)
 
 export const baseOf = ({ config }: Store): string => config.baseUrl ?? addressOf(config)
 

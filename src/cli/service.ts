@@ -1,4 +1,4 @@
-import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
 import type { Config } from '../config/index.ts'
 import { change } from '../services/change.ts'
 import { create } from '../services/create.ts'
@@ -109,7 +109,7 @@ export const commands: readonly Command[] = [
         sentence: `Allow it to send ${permissionNames.join(', ')}. Separate several with commas.`,
       },
       { name: 'forbid', value: 'WHAT', many: true, sentence: 'Forbid the same.' },
-      ...channelNames.map(name => limit(`${name}-daily-limit`, `${CHANNELS[name].words.title} a day (UTC).`)),
+      ...channelNames.map(name => limit(`${name}-daily-limit`, `${PLAIN[name].words.title} a day (UTC).`)),
       limit('rate-limit', 'Requests in 60 seconds for each type of key.'),
       {
         name: 'prefix',
@@ -128,7 +128,7 @@ export const commands: readonly Command[] = [
         name: `${name}-retention-days`,
         value: 'DAYS',
         number: true as const,
-        sentence: `How long ${CHANNELS[name].words.many} are kept, 1 to 365.`,
+        sentence: `How long ${PLAIN[name].words.many} are kept, 1 to 365.`,
       })),
     ],
     sentence: 'Change a service. Settings that are not given stay as they are.',
@@ -170,7 +170,7 @@ function changesFrom(input: CommandInput): Changes {
     changes[permissions[what]] = false
   }
   for (const [option, column] of [
-    ...channelNames.map(name => [`${name}-daily-limit`, CHANNELS[name].columns.dailyLimit] as const),
+    ...channelNames.map(name => [`${name}-daily-limit`, PLAIN[name].columns.dailyLimit] as const),
     ['rate-limit', 'rate_limit'] as const,
   ]) {
     const number = input.number(option)
@@ -178,7 +178,7 @@ function changesFrom(input: CommandInput): Changes {
   }
   for (const name of channelNames) {
     const days = input.number(`${name}-retention-days`)
-    if (typeof days === 'number') changes[CHANNELS[name].columns.retentionDays] = days
+    if (typeof days === 'number') changes[PLAIN[name].columns.retentionDays] = days
   }
   if (Object.keys(changes).length === 0) throw new UsageError('Give at least one option that says what to change.')
   return changes
@@ -198,8 +198,8 @@ function permissionsFrom(input: CommandInput, option: 'allow' | 'forbid'): Permi
 }
 
 type Fact = readonly [name: string, value: string | number]
-const perChannel = (line: (name: Channel, channel: (typeof CHANNELS)[Channel]) => Fact): Fact[] =>
-  channelNames.map(name => line(name, CHANNELS[name]))
+const perChannel = (line: (name: Channel, channel: (typeof PLAIN)[Channel]) => Fact): Fact[] =>
+  channelNames.map(name => line(name, PLAIN[name]))
 
 function outputOf(service: ShownService, { sendingDomain, homeCountry }: Config): CommandOutput {
   const own = (is: number, set: number | null) => (set === null ? `${is} (default)` : is)

@@ -1,5 +1,5 @@
 // Which providers each channel uses, and whether this installation may capture messages instead of sending them.
-import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
 import type { ChosenProvider, ProviderKind } from '../providers/kind.ts'
 import { KINDS } from '../providers/kinds.ts'
 import type { Chosen } from '../providers/registry.ts'
@@ -20,7 +20,7 @@ export function providersInUse({ providers }: { providers: Chosen }): readonly C
   return channelNames.map(channel => ({
     channel,
     providers: providers[channel].map(({ name }) => name),
-    sentence: sentence(CHANNELS[channel].words.title, providers[channel]),
+    sentence: sentence(PLAIN[channel].words.title, providers[channel]),
   }))
 }
 
@@ -57,7 +57,7 @@ export function captureProblems(config: Placed, part: Part): string[] {
   return channelNames
     .filter(channel => config.providers[channel].some(isCapture))
     .map(channel => {
-      const { words, providersVariable: list } = CHANNELS[channel]
+      const { words, providersVariable: list } = PLAIN[channel]
       const what = words.many
       const { capture, none, sending } = KINDS[channel]
       const where = config.providers[channel].find(isCapture)?.where

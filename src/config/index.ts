@@ -1,5 +1,5 @@
 // Reads the settings. Nothing else reads the environment. All problems are reported together, before anything starts.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { fileProblems } from '../files/settings.ts'
 import { signInProblems } from '../people/settings.ts'
 import type { Chosen } from '../providers/registry.ts'

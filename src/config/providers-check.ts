@@ -1,7 +1,7 @@
 // Validates the providers file against its schema and turns each error into a sentence with a line.
 import { createRequire } from 'node:module'
 import type { ErrorObject } from 'ajv'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import { isProblem } from '../core/setting.ts'
 import { nearest } from '../runtime/near.ts'
 import type { JsonFile } from './json-lines.ts'

@@ -1,7 +1,7 @@
 // Reads HERALD_PROVIDERS_FILE: several providers, also several of one kind, in order of preference. Problems name the line.
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames } from '../channels/plain.ts'
 import { isProblem, type Setting } from '../core/setting.ts'
 import type { ChosenProvider, ProviderKind } from '../providers/kind.ts'
 import type { Chosen } from '../providers/registry.ts'

@@ -1,6 +1,6 @@
 // The JSON Schema of HERALD_PROVIDERS_FILE, from the same rows as the environment variables. docs/providers.schema.json is
 // generated from it, and every start validates the file with it.
-import { CHANNELS, channelNames } from '../channels/index.ts'
+import { channelNames, PLAIN } from '../channels/plain.ts'
 import type { JsonSchema, Setting } from '../core/setting.ts'
 import type { ProviderKind } from '../providers/kind.ts'
 import { KINDS } from '../providers/kinds.ts'
@@ -59,7 +59,7 @@ const definitionName = ({ kind, channel }: ProviderKind) => `${channel}-${kind}`
 function listOf(channel: keyof typeof KINDS, isUsed: (kind: ProviderKind) => boolean): JsonSchema {
   const kinds = kindsOf(channel)
   return {
-    description: `Who sends ${CHANNELS[channel].words.many}. The first that is up is used.`,
+    description: `Who sends ${PLAIN[channel].words.many}. The first that is up is used.`,
     type: 'array',
     minItems: 1,
     items: {

@@ -1,5 +1,5 @@
 // Chooses the providers from variables: the short way, for one provider of each kind.
-import { CHANNELS, channelNames } from '../channels/index.ts'
+import { channelNames, PLAIN } from '../channels/plain.ts'
 import type { ChosenProvider, ProviderKind, ProviderValues } from '../providers/kind.ts'
 import { KINDS, type Kinds } from '../providers/kinds.ts'
 import type { Provider } from '../providers/port.ts'
@@ -11,8 +11,8 @@ type IsSet = (variable: string) => boolean
 
 /** Listed providers must be configured; without a list, all configured ones are used. */
 export const chosenProviders = (values: Values, isSet: IsSet, report: Report): Chosen => ({
-  email: chosenOf(KINDS.email, CHANNELS.email.providersVariable, values.emailProviders, values, isSet, report),
-  sms: chosenOf(KINDS.sms, CHANNELS.sms.providersVariable, values.smsProviders, values, isSet, report),
+  email: chosenOf(KINDS.email, PLAIN.email.providersVariable, values.emailProviders, values, isSet, report),
+  sms: chosenOf(KINDS.sms, PLAIN.sms.providersVariable, values.smsProviders, values, isSet, report),
 })
 
 function chosenOf<P extends Provider>(
@@ -45,9 +45,9 @@ export function reportDoubled(
 ): void {
   for (const channel of channelNames.filter(channel => chosen[channel])) {
     const rows = KINDS[channel].sending.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name))
-    for (const name of new Set([CHANNELS[channel].providersVariable, ...rows]))
+    for (const name of new Set([PLAIN[channel].providersVariable, ...rows]))
       if (isSet(name))
-        report(name, `${name} is set, and ${path} describes the providers of ${CHANNELS[channel].words.many}; keep one`)
+        report(name, `${name} is set, and ${path} describes the providers of ${PLAIN[channel].words.many}; keep one`)
   }
 }
 

@@ -1,6 +1,6 @@
 // The settings of config/ itself, and the table of all settings: the rows of every owner, in the order of docs/settings.md.
 import { isAbsolute, resolve } from 'node:path'
-import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
 import { flag, itemsOf, reader, text } from '../core/readers.ts'
 import { type Setting, type Settings, setting, type ValuesOf } from '../core/setting.ts'
 import { settings as database } from '../db/settings.ts'
@@ -57,7 +57,7 @@ const places = {
 type Lists = { [C in Channel as `${C}Providers`]: Setting<string[]> }
 const lists = Object.fromEntries(
   channelNames.map(name => {
-    const { words, providersVariable } = CHANNELS[name]
+    const { words, providersVariable } = PLAIN[name]
     const kinds = KINDS[name].sending.map(({ kind }) => kind).join(', ')
     const row = setting<string[]>(
       providersVariable,

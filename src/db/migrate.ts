@@ -22,6 +22,8 @@ export const migrations = (folder = FOLDER): Migration[] =>
 
 /** Returns the names of the files that were run now. */
 export async function migrate(db: Database, wanted = migrations()): Promise<string[]> {
+  // Nearly always: a command must not wait for a second connection and the lock.
+  if (await isComplete(db.sql, wanted)) return []
   const holder = db.client()
   await holder.connect()
   try {
@@ -60,6 +62,13 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
   } finally {
     await holder.end()
   }
+}
+
+/** Whether exactly these migrations are applied. A row is written when its file is done, in the same transaction or after it. */
+async function isComplete(sql: Sql, wanted: readonly Migration[]): Promise<boolean> {
+  if (!(await isMigrated(sql))) return false
+  const done = new Map((await applied(sql)).map(row => [row.name, row.checksum]))
+  return done.size === wanted.length && wanted.every(({ name, checksum }) => done.get(name) === checksum)
 }
 
 /**

@@ -1,6 +1,6 @@
 // Events: what happens to messages and jobs after they were accepted. The log holds one row for all messages of a service that had
 // the same change in one statement (a group); every message of it has an event of its own.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { KeyType } from '../keys/key.ts'

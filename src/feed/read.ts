@@ -1,6 +1,6 @@
 // Pages of the log, event by event, with what they say about their messages and jobs. Webhooks and timeline read the same way.
 import { type JobDetails, details as jobDetails } from '../bulk/sql/read.ts'
-import { type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames } from '../channels/plain.ts'
 import { type Clock, fromMicros, type Timestamp, zulu } from '../core/clock.ts'
 import { floorOf, type Id, microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'

@@ -1,7 +1,7 @@
 // The feed's query and its answer.
 
 import { jobStatus } from '../bulk/schemas.ts'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import { CAUSES, EVENT_TYPES } from '../events/event.ts'
 import { complete, count, id, idOrNull, text, textOrNull, time, timeOrNull } from '../http/shapes.ts'
 import { STATUSES } from '../notifications/status.ts'

@@ -1,7 +1,7 @@
 // A message of the inbox with its content. That of a message is rendered from the stored notification when it is viewed: capturing it
 // costs little, and it goes with the notification. Mails of Herald itself are stored sealed.
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { fromMicros, type Timestamp } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'

@@ -1,6 +1,6 @@
 // The inbox shows messages that were not sent to anyone: captured ones, those of test keys, and mails of Herald itself. This is how
 // they get there, and how the operator on the machine reads all of them.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Messages } from '../providers/port.ts'

@@ -2,7 +2,7 @@
 // are sealed.
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Actor, requirePermission } from '../audit/actor.ts'
-import { type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames } from '../channels/plain.ts'
 import { fromMicros, type Timestamp } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
 import type { FileStore } from '../files/store.ts'

@@ -1,6 +1,6 @@
 // The inbox for callers' own tests: what their key would have sent.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id, readId } from '../core/id.ts'
 import { readTime } from '../core/read-time.ts'

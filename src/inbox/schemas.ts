@@ -1,5 +1,5 @@
 // The query of the inbox and its answers.
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import { complete, count, id, text, textOrNull, time } from '../http/shapes.ts'
 import { LINK_PROBLEMS } from './links.ts'
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
-import { type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../db/connect.ts'
 import { purgeById } from '../db/purge.ts'

@@ -1,6 +1,6 @@
 // A process with an engine takes tests of its providers and sends each by exactly that provider, also while its circuit breaker is
 // open. While sending is held it sends none.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'

@@ -1,6 +1,6 @@
 // How much of its daily limits a service has used.
 import { type Actor, requirePermission } from '../audit/actor.ts'
-import { type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames } from '../channels/plain.ts'
 import type { Sql } from '../db/connect.ts'
 import { dailyLimit, type Service } from '../services/service.ts'
 import { dayOf } from './daily.ts'

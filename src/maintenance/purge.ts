@@ -1,6 +1,6 @@
 // Deletes what is past its retention. Reads are cut off to the moment; the rows themselves go by the hour.
 import { purgeChunks } from '../bulk/sql/spread.ts'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'

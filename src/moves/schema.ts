@@ -1,6 +1,6 @@
 // The form of a file as JSON Schema; docs/moving.schema.json is made of it.
 import { ROLES } from '../audit/role.ts'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import { EVENT_TYPES } from '../events/event.ts'
 import { KEY_TYPES } from '../keys/key.ts'
 import { FORMATS, MOST_IN_BATCH } from '../webhooks/webhook.ts'

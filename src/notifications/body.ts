@@ -1,5 +1,5 @@
 // Reads the body of a send: the checks of phases A and B (contract 2), the same for a key and for a person.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Refusal } from '../core/refusal.ts'
 import { type Contents, isFile, shapeProblems } from '../files/file.ts'

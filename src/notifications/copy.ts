@@ -1,7 +1,7 @@
 // A person or an operator sends a copy of a message: a new message with the same values to the same recipient, by the template as it is now. The
 // checks and limits are those of any message. Attachments are kept only until the message was sent, so many cannot be copied.
 import { type Operator, type PersonActor, requirePermission } from '../audit/actor.ts'
-import { CHANNELS } from '../channels/index.ts'
+import { PLAIN } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { isFile } from '../files/file.ts'
@@ -62,7 +62,7 @@ export async function sendCopy(
 
 /** The same sender or reply-to address, unless it was removed: then the one that is the default now. */
 async function senderOf({ services }: CopyApp, { service_id, channel, sender_id }: StoredMessage): Promise<Id | null> {
-  const origins: readonly { id: Id }[] = (await services.get(service_id))?.[CHANNELS[channel].origins] ?? []
+  const origins: readonly { id: Id }[] = (await services.get(service_id))?.[PLAIN[channel].origins] ?? []
   return origins.some(one => one.id === sender_id) ? sender_id : null
 }
 

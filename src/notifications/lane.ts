@@ -1,5 +1,5 @@
 // The lane of a message: its channel and the priority of its template's category; messages of test keys are only simulated.
-import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
 import type { KeyType } from '../keys/key.ts'
 import type { Pace } from '../templates/categories.ts'
 
@@ -10,7 +10,7 @@ export const laneOf = (channel: Channel, pace: Pace, keyType: KeyType): MessageL
 
 /** Lanes of messages that are sent. */
 export const MESSAGE_LANES: readonly MessageLane[] = channelNames.flatMap(channel =>
-  CHANNELS[channel].lanes.map(({ pace }): MessageLane => `${channel}-${pace}`),
+  PLAIN[channel].lanes.map(({ pace }): MessageLane => `${channel}-${pace}`),
 )
 
 /** Messages whose files have no verdict yet; from here they go to their own lane. */

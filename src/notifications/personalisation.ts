@@ -1,5 +1,5 @@
 // Checks the total size of all values (contract 2.4, phase B).
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import { decimal } from '../core/number.ts'
 import { type Contents, contentProblems, isFile } from '../files/file.ts'
 import { codePoints } from '../rendering/characters.ts'
@@ -19,7 +19,7 @@ export function personalisationProblems(
     size > MOST
       ? [`Personalisation variables size of ${size} bytes is greater than allowed limit of ${MOST} bytes.`]
       : []
-  return CHANNELS[channel].takesFiles ? [...large, ...contentProblems(values, contents, show)] : large
+  return PLAIN[channel].takesFiles ? [...large, ...contentProblems(values, contents, show)] : large
 }
 
 /** Length of the text form, counted as the reference implementation does: items of a list are quoted, with `, ` between them. */

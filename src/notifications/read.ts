@@ -1,4 +1,4 @@
-import { type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id, isTimed, microsOf, readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'

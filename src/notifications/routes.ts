@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
@@ -52,11 +52,11 @@ export function notificationRoutes(app: App) {
 
   function parse(bytes: Buffer, channel: Channel): { value: unknown; contents: Contents } {
     const value = readJson(bytes)
-    return { value, contents: CHANNELS[channel].takesFiles ? takeContents(value) : new Map() }
+    return { value, contents: PLAIN[channel].takesFiles ? takeContents(value) : new Map() }
   }
 
   async function parseLarge(bytes: Buffer, channel: Channel): Promise<{ value: unknown; contents: Contents }> {
-    const { value, contents } = await app.files.thread.read(bytes, CHANNELS[channel].takesFiles)
+    const { value, contents } = await app.files.thread.read(bytes, PLAIN[channel].takesFiles)
     return { value: fromPortable(value), contents }
   }
 

@@ -1,7 +1,7 @@
 // A person or an operator sends a message by hand: the same checks and limits as for a key of the service. It is recorded with them.
 import { type Operator, type PersonActor, requirePermission } from '../audit/actor.ts'
 import type { SenderAct } from '../audit/sql.ts'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Contents } from '../files/file.ts'

@@ -1,7 +1,7 @@
 // Sends one message. The checks have the order of the contract (checks.ts). Refusals that rank after the rate limit are found first
 // but thrown only after the request was counted; until then the draft carries them.
 import type { SenderAct } from '../audit/sql.ts'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { type Clock, fromMicros } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Refusal } from '../core/refusal.ts'

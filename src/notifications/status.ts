@@ -1,5 +1,5 @@
 // Statuses, their labels, and which status may follow which (contract 6.1–6.3).
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 
 export const STATUSES = [
@@ -78,7 +78,7 @@ const LABELS: Record<Status, string> = {
 /** `blocked`: rejected by a block list, not because the address does not exist. */
 export function describe(status: Status, channel: Channel, detail: string | null): string {
   if (status === 'permanent-failure' && detail === 'blocked') return 'Blocked'
-  const labels: Partial<Record<Status, string>> = CHANNELS[channel].labels
+  const labels: Partial<Record<Status, string>> = PLAIN[channel].labels
   return labels[status] ?? LABELS[status]
 }
 
@@ -117,7 +117,7 @@ export function statusAfter(
   if (result === 'complaint') return null
   if (result === 'pending') return status === 'created' || status === 'sending' ? { status: 'pending', at } : null
   if (OPEN.includes(status)) return { status: result, at: event.at }
-  if (CHANNELS[channel].isFirstFinal || (status !== 'delivered' && status !== 'temporary-failure')) return null
+  if (PLAIN[channel].isFirstFinal || (status !== 'delivered' && status !== 'temporary-failure')) return null
   if (result === 'permanent-failure') return { status: result, at: event.at }
   if (result === 'technical-failure') return null
   const isLater = at === null || event.at > at || (event.at === at && result === 'temporary-failure')

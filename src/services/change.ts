@@ -1,5 +1,5 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
-import { CHANNELS } from '../channels/index.ts'
+import { PLAIN } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { checkCountry, checkDays, checkLimit, mailboxOf, nameFrom, reasonFrom } from './checks.ts'
@@ -13,7 +13,7 @@ const OPERATORS = [
   'suspended_reason',
   'mailbox',
   'rate_limit',
-  ...Object.values(CHANNELS).map(({ columns }) => columns.dailyLimit),
+  ...Object.values(PLAIN).map(({ columns }) => columns.dailyLimit),
 ] as const satisfies readonly (keyof Changes)[]
 
 /** Changes the given fields only; a limit of null means the default of the service's mode. */
@@ -29,7 +29,7 @@ export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wa
 }
 
 function checked(wanted: Changes): Changes {
-  for (const { columns, words } of Object.values(CHANNELS)) {
+  for (const { columns, words } of Object.values(PLAIN)) {
     const { [columns.dailyLimit]: limit, [columns.retentionDays]: days } = wanted
     if (limit !== undefined) checkLimit(limit, `daily limit of ${words.many}`, columns.dailyLimit)
     if (days !== undefined) checkDays(days, `retention of ${words.many}`, columns.retentionDays)

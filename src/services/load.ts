@@ -1,6 +1,6 @@
 // Loads a service with everything that accepting needs, in one statement, cached until it changes.
 
-import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
+import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
@@ -25,7 +25,7 @@ const within = ({ off, homeCountry = 'CA', smsSender = null }: Installation, ser
   service && {
     ...service,
     ...Object.fromEntries(
-      channelNames.map(channel => [CHANNELS[channel].columns.maySend, maySend(service, channel) && !off?.[channel]]),
+      channelNames.map(channel => [PLAIN[channel].columns.maySend, maySend(service, channel) && !off?.[channel]]),
     ),
     home_country: service.home_country ?? homeCountry,
     default_sender: smsSender,

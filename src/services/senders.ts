@@ -1,13 +1,13 @@
 // Chooses the sender or reply-to address of a message. An id that is not one of the service's own is refused; without an id the
 // default is used, or the only one.
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { LoadedService, ReplyTo, Sender } from './sql.ts'
 
 export type ChosenOrigin<T> = { ok: true; origin: T | null } | { ok: false }
 
 export const chooseOrigin = (service: LoadedService, channel: Channel, given: string | undefined) =>
-  choose<ReplyTo | Sender>(service[CHANNELS[channel].origins], given)
+  choose<ReplyTo | Sender>(service[PLAIN[channel].origins], given)
 
 function choose<T extends { id: Id; is_default: boolean }>(
   all: readonly T[],

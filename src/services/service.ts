@@ -1,5 +1,5 @@
 // The tenant: identity, permissions, limits.
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 
 export type Service = {
@@ -26,7 +26,7 @@ export type Service = {
 const DEFAULT_RATE_LIMIT = 1_000
 
 export function dailyLimit(service: Service, channel: Channel): number {
-  const { columns, dailyLimits } = CHANNELS[channel]
+  const { columns, dailyLimits } = PLAIN[channel]
   return service[columns.dailyLimit] ?? dailyLimits[service.mode]
 }
 
@@ -36,9 +36,9 @@ export const isActive = <S extends Pick<Service, 'state'>>(service: S | null): s
 
 export const rateLimit = (service: Service) => service.rate_limit ?? DEFAULT_RATE_LIMIT
 
-export const maySend = (service: Service, channel: Channel) => service[CHANNELS[channel].columns.maySend]
+export const maySend = (service: Service, channel: Channel) => service[PLAIN[channel].columns.maySend]
 
-export const retentionDays = (service: Service, channel: Channel) => service[CHANNELS[channel].columns.retentionDays]
+export const retentionDays = (service: Service, channel: Channel) => service[PLAIN[channel].columns.retentionDays]
 
 /** `My Service!` → `my.service`: the default mailbox that a service sends from. */
 export function mailboxFrom(name: string): string {

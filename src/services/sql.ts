@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/actor.ts'
 import type { Role } from '../audit/role.ts'
 import { recorded } from '../audit/sql.ts'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, type Part, part, type Sql } from '../db/connect.ts'

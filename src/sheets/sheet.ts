@@ -1,6 +1,6 @@
 // A recipient file that a person has uploaded or pasted: read once, matched to the placeholders of a template, checked, then sent as
 // a job or removed. Only the person who uploaded it sees it.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 

@@ -1,7 +1,7 @@
 // How many messages a service has sent in the last days, from the hourly counts: what it costs does not depend on how many messages
 // are stored.
 import { type Actor, requirePermission } from '../audit/actor.ts'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { fromMicros, type Timestamp, zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'

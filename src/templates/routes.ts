@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'

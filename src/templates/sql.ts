@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { part, type Sql } from '../db/connect.ts'

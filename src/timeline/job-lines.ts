@@ -1,6 +1,6 @@
 // Rows of a job as lines of its report. Those that are messages are written in the report thread, from the lines of the database.
 import { type JobRow, statusTime } from '../bulk/job-rows.ts'
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { type Timestamp, zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'

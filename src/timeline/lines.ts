@@ -1,6 +1,6 @@
 // Lines of messages, as the database writes them (notifications/sql/lines.ts), become lines of a report. Runs in the report thread.
 
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { csvCell, csvRow } from '../core/csv.ts'
 import { type Id, microsOf } from '../core/id.ts'

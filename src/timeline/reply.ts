@@ -1,5 +1,5 @@
 // What the reply of a provider means for a person, as a table: the first rule that matches counts. Above a rule are real replies.
-import type { Channel } from '../channels/index.ts'
+import type { Channel } from '../channels/plain.ts'
 
 /** `is`: what happened. `advice`: what to do. */
 export type Meaning = { name: string; is: string; advice: string }

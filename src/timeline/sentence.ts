@@ -1,5 +1,5 @@
 // One plain sentence about a message: what happened, how far it came, and what to do. Pure: the same facts give the same sentence.
-import { CHANNELS, type Channel } from '../channels/index.ts'
+import { type Channel, PLAIN } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Cause } from '../events/event.ts'
 import type { KeyType } from '../keys/key.ts'
@@ -56,7 +56,7 @@ function simulated(facts: Facts): Said {
   if (provider === 'capture' && status === 'delivered')
     return [
       'kept in the inbox of Herald and not delivered to anyone',
-      `this installation has no provider for ${CHANNELS[channel].words.many}`,
+      `this installation has no provider for ${PLAIN[channel].words.many}`,
       'ask the operator to configure one, then send again',
     ]
   if (provider === 'capture') return BY_STATUS[status](facts)

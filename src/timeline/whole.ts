@@ -1,7 +1,7 @@
 // Everything that a person may see of one message: what happened, what the recipient gets, and its files.
 import { type PersonActor, requirePermission } from '../audit/actor.ts'
 import { details as jobDetails } from '../bulk/sql/read.ts'
-import { channelNames } from '../channels/index.ts'
+import { channelNames } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import { type Id, isTimed, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'

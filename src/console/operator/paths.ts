@@ -1,4 +1,4 @@
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 
 /** The page that sends a test by a provider. */
 export const providerPath = (channel: Channel, name: string) =>

@@ -1,6 +1,6 @@
 // What a check has found, in words for people.
 import type { RowProblem } from '../../bulk/report.ts'
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Formats } from '../formats.ts'
 import { plural, t } from '../words/index.ts'
 import { known } from '../words/nouns.tsx'

@@ -1,5 +1,5 @@
 // Deletes events of services that keep them for a shorter time than others; whole days are dropped as partitions.
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, type Sql } from '../../db/connect.ts'
 import type { Scope } from '../event.ts'

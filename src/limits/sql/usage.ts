@@ -1,6 +1,6 @@
 // Counters of the daily limit, and parts for statements that store messages and count them.
 
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, type Part, part, type Sql } from '../../db/connect.ts'
 

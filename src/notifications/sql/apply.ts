@@ -1,6 +1,6 @@
 // Receipts are applied with optimistic concurrency: read the statuses, decide, and update only what has not changed meanwhile.
 
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import { logged, marked } from '../../events/sql.ts'

@@ -1,5 +1,5 @@
 // The messages of a service as people look through them: of all keys and jobs, in any status, newest first.
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'

@@ -1,4 +1,4 @@
-import { type Channel, channelNames } from '../../channels/index.ts'
+import { type Channel, channelNames } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
 import { marked } from '../../events/sql.ts'

@@ -1,5 +1,5 @@
 // Messages of a recipient or with a reference, for an operator who searches. Nothing is opened.
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'
 import { KEY_TYPES } from '../../keys/key.ts'

@@ -1,5 +1,5 @@
 // The messages of one bulk job. Their ids are in the order of the rows of the file, and between two ids that the job knows.
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'

@@ -1,6 +1,6 @@
 // Messages of a bulk job, as part of the statement that takes their chunk away.
 
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'

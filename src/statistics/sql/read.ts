@@ -1,6 +1,6 @@
 // Reads of the counts: always together with the changes in one statement, so that a number is exact while changes are added up.
 // Messages of test keys are left out: they send nothing.
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, type Sql } from '../../db/connect.ts'
 

@@ -1,5 +1,5 @@
 // Counts of a period for reports: always together with the changes in one statement, as in read.ts.
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import { part, type Sql } from '../../db/connect.ts'
 

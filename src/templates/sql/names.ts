@@ -1,4 +1,4 @@
-import type { Channel } from '../../channels/index.ts'
+import type { Channel } from '../../channels/plain.ts'
 import type { Id } from '../../core/id.ts'
 import type { Sql } from '../../db/connect.ts'
 
