@@ -207,7 +207,9 @@ describe('confirmation before real recipients are written to', () => {
 /** `herald` on a pseudo-terminal; the answer is typed when the question is printed. */
 function atTerminal(argv: readonly string[], answer: string): Promise<{ code: number; out: string }> {
   const command = ['exec', process.execPath, 'bin/herald.js', ...argv].join(' ')
-  const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { PATH: process.env.PATH, ...env } })
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, ...env, NO_COLOR: '1' },
+  })
   let out = ''
   let isAnswered = false
   child.stdout.on('data', said => {

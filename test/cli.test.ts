@@ -447,7 +447,8 @@ describe('lists of a service', () => {
     expect(await said('sample')).toMatch(/live key +only on a terminal, or by: herald sample --show-keys\n/)
     expect(Object.keys((await json('sample', '--show-keys')).keys)).toEqual(['test', 'team', 'live'])
     const terminal: string[] = []
-    const streams = { out: (text: string) => void terminal.push(text), err() {}, isTerminal: true }
+    const screen = { columns: 1_000, paint: (_: string, text: string) => text }
+    const streams = { out: (text: string) => void terminal.push(text), err() {}, screens: { out: screen, err: screen } }
     expect(await run(['sample'], streams, () => readConfig(env))).toBe(0)
     expect(terminal.join('')).toMatch(/test key +herald-.*team key +herald-.*live key +herald-/s)
     const { id } = sample.service

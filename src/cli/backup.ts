@@ -24,12 +24,17 @@ export const commands: readonly Command[] = [
       if (!existsSync(join(choosePlace(home, io.say), 'data')))
         throw new Error(`There is no database in ${config.dataFolder} yet. Name the right folder with HERALD_DATA.`)
       const folder = resolve(input.text('FOLDER'))
+      io.progress.show('Opening the database')
       const server = await startEmbedded(home, { say: io.say })
       const db = connect(server, { size: 1, name: 'herald-backup', statementSeconds: 0, onIdleError: () => {} })
       const client = db.client()
       try {
         await client.connect()
-        const manifest = await backUp(client, join(server.home, 'data'), folder, io.say)
+        // The first file is copied after a checkpoint, which may take minutes.
+        io.progress.show('Waiting for a checkpoint')
+        const manifest = await backUp(client, join(server.home, 'data'), folder, (bytes, total) =>
+          io.progress.show('Copying', bytes, total, inWords),
+        )
         const files = Object.values(manifest.files)
         const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
         const separate = notIncluded(config)

@@ -11,7 +11,7 @@ import type { Store } from '../parts.ts'
 import { type Command, type CommandInput, type CommandOutput, UsageError, withStore } from './command.ts'
 import { readGiven } from './given-file.ts'
 import { callerFor, KEY_TYPE, REPLY_TO, SCHEDULED_FOR, TEMPLATE } from './job-file.ts'
-import { facts, firstLine, listing, printable } from './print.ts'
+import { facts, firstLine, listing, painted, printable, type Text } from './print.ts'
 import { baseOf, TO, VALUES, valuesFrom, withSending } from './sending.ts'
 
 /** Row errors that are shown to a person; `herald job errors` lists all. */
@@ -88,9 +88,12 @@ async function checkMessage(store: Store, input: CommandInput): Promise<CommandO
   return { text: messageText(to, report), data: report, ...(!report.ok && { failed: true as const }) }
 }
 
-function messageText(to: string, { ok, problems, content, parts, bytes, lane, daily, skipped }: OneReport): string {
+function messageText(to: string, { ok, problems, content, parts, bytes, lane, daily, skipped }: OneReport): Text {
   return [
-    `To ${firstLine(to)}: ${ok ? 'nothing is wrong' : 'it would be refused'}. Nothing was sent.`,
+    painted(
+      ok ? 'green' : 'red',
+      `To ${firstLine(to)}: ${ok ? 'nothing is wrong' : 'it would be refused'}. Nothing was sent.`,
+    ),
     ...(problems.length > 0 ? ['', 'Problems:', ...problems.map(({ message }) => `  ${printable(message)}`)] : []),
     '',
     facts([
@@ -103,7 +106,7 @@ function messageText(to: string, { ok, problems, content, parts, bytes, lane, da
     ...(content
       ? ['', ...(content.subject === null ? [] : [`  ${firstLine(content.subject)}`, '']), ...indented(content.text)]
       : []),
-  ].join('\n')
+  ]
 }
 
 const indented = (text: string) =>
@@ -112,12 +115,15 @@ const indented = (text: string) =>
     .split('\n')
     .map(line => `  ${line}`)
 
-function described(file: string, report: BulkReport): string {
+function described(file: string, report: BulkReport): Text {
   const { ok, problems, errors, error_count, examples } = report
   const shown = errors.slice(0, MOST_SHOWN)
   const [example] = examples
   return [
-    `${firstLine(file)}: ${ok ? 'nothing is wrong' : 'it would be refused'}. Nothing was sent.`,
+    painted(
+      ok ? 'green' : 'red',
+      `${firstLine(file)}: ${ok ? 'nothing is wrong' : 'it would be refused'}. Nothing was sent.`,
+    ),
     '',
     facts(summaryOf(report)),
     ...(problems.length > 0 ? ['', 'Problems:', ...problems.map(({ message }) => `  ${printable(message)}`)] : []),
@@ -127,7 +133,7 @@ function described(file: string, report: BulkReport): string {
           error_count > shown.length ? `The first ${shown.length} of ${error_count} row errors:` : 'Row errors:',
           listing(
             ['ROW', 'COLUMN', 'PROBLEM'],
-            shown.map(({ row, column, message }) => [row, column === null ? '-' : firstLine(column), message]),
+            shown.map(({ row, column, message }) => [row, column ?? '-', message]),
             '',
           ),
         ]
@@ -144,7 +150,7 @@ function described(file: string, report: BulkReport): string {
             .map(line => `  ${line}`),
         ]
       : []),
-  ].join('\n')
+  ]
 }
 
 type Facts = (readonly [string, string | number | null])[]

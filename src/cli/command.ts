@@ -4,6 +4,8 @@ import type { Part } from '../config/in-use.ts'
 import type { Config } from '../config/index.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
+import type { Text } from './print.ts'
+import type { Progress } from './terminal.ts'
 
 export type Argument = { name: string; sentence: string; optional?: true; choices?: readonly string[] }
 
@@ -37,13 +39,15 @@ export type Command = {
 export type CommandEntry = Omit<Command, 'run'> & { file: string }
 
 /** `text` is printed for people, `data` with --json. `failed`: exit code 1. */
-export type CommandOutput = { text: string; data: unknown; failed?: true }
+export type CommandOutput = { text: Text; data: unknown; failed?: true }
 
 export type Io = {
   /** `part`: the part of Herald that is about to start; undefined for commands that start none. */
   config(part?: Part): Config
-  /** Prints a progress message at once; with --json to stderr, because stdout holds only the output. */
+  /** Prints a message at once; with --json to stderr, because stdout holds only the output. */
   say(line: string): void
+  /** What takes over a second shows how far it is, on stderr. */
+  progress: Progress
   print(output: CommandOutput): void
   /** The output goes to a terminal, not to a program or a file. */
   isTerminal: boolean
@@ -75,15 +79,17 @@ export class UsageError extends Error {
  */
 export const withStore =
   (
-    work: (store: Store, input: CommandInput, operator: Operator) => Promise<CommandOutput>,
+    work: (store: Store, input: CommandInput, operator: Operator, io: Io) => Promise<CommandOutput>,
     { statementSeconds }: { statementSeconds?: number } = {},
   ): Command['run'] =>
   async (io, input) => {
     // Imported here: help and usage errors, which need this file, must not wait for it.
     const { openStore } = await import('../store.ts')
+    io.progress.show('Opening the database')
     const store = await openStore({ ...io.config(), ...(statementSeconds && { databaseSeconds: statementSeconds }) })
     try {
-      return await work(store, input, currentOperator())
+      io.progress.show('Working')
+      return await work(store, input, currentOperator(), io)
     } finally {
       await store.stop()
     }

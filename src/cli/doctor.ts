@@ -10,6 +10,8 @@ import { attempted, type Check, checkRunning, ok, problem } from './checks.ts'
 import type { Command, Io } from './command.ts'
 import { checkDatabase, isOurs } from './database-checks.ts'
 import { askReady, checkPublicAddress, checkSendingDomain, checkSigning, type HealthReply } from './mail-checks.ts'
+import { type Block, layOut, painted, stack, wrapped } from './print.ts'
+import type { Screen } from './terminal.ts'
 
 export const commands: readonly Command[] = [
   {
@@ -22,7 +24,7 @@ export const commands: readonly Command[] = [
       const closing =
         problems === 0 ? 'No problem found.' : `${problems} ${problems === 1 ? 'problem' : 'problems'} found.`
       return {
-        text: [...checks.map(line), '', closing].join('\n'),
+        text: [...checks.map(line), '', painted(problems === 0 ? 'green' : 'red', closing)],
         data: { ok: problems === 0, checks },
         ...(problems > 0 && { failed: true as const }),
       }
@@ -30,16 +32,32 @@ export const commands: readonly Command[] = [
   },
 ]
 
-const line = ({ name, ok, found, remedy }: Check) =>
-  `${ok ? 'ok      ' : 'PROBLEM '} ${name}: ${found}${remedy ? `\n         -> ${remedy}` : ''}`
+const MARGIN = ' '.repeat(9)
+const ARROW = `${MARGIN}-> `
+
+const line = ({ name, ok, found, remedy }: Check): Block =>
+  stack(
+    screen => {
+      const text =
+        screen.columns === null ? `${MARGIN}${name}: ${found}` : layOut(wrapped(MARGIN, `${name}: ${found}`), screen)
+      const word = ok ? screen.paint('green', 'ok') : screen.paint('red', 'PROBLEM')
+      return `${word}${text.slice(ok ? 2 : 7)}`
+    },
+    ...(remedy
+      ? [(screen: Screen) => (screen.columns === null ? `${ARROW}${remedy}` : layOut(wrapped(ARROW, remedy), screen))]
+      : []),
+  )
 
 async function allChecks(io: Io): Promise<Check[]> {
   const node = checkNode(process.versions.node)
   const settings = checkSettings(io)
   if ('problem' in settings) return [node, settings.problem]
   const { config } = settings
+  io.progress.show('Asking the service')
   const health = config.port === 0 ? null : await askReady(ownAddress(config))
+  io.progress.show('Checking the database and the providers')
   const { checks, instance } = await checkDatabase(config, health)
+  io.progress.show('Checking the sending domain and the public address')
   return [
     node,
     settingsOf(config),

@@ -1,6 +1,6 @@
 // Help and usage lines, generated from the table of commands.
 import type { CommandEntry, Option } from './command.ts'
-import { facts } from './print.ts'
+import { type Block, facts, painted, paragraph, type Text, usageLine } from './print.ts'
 
 export const nameOf = ({ noun, verb }: CommandEntry) => (verb === undefined ? noun : `${noun} ${verb}`)
 
@@ -19,7 +19,7 @@ export function usageOf(command: CommandEntry): string {
   ].join(' ')
 }
 
-export function help(commands: readonly CommandEntry[], all: readonly CommandEntry[]): string {
+export function help(commands: readonly CommandEntry[], all: readonly CommandEntry[]): Text {
   const [command] = commands
   if (commands.length === 1 && command) return helpOf(command)
   if (commands.length === all.length) return wholeHelp(all)
@@ -29,38 +29,43 @@ export function help(commands: readonly CommandEntry[], all: readonly CommandEnt
     overview(commands),
     '',
     `More: herald ${command?.noun} VERB --help`,
-  ].join('\n')
+  ]
 }
 
-function wholeHelp(all: readonly CommandEntry[]): string {
+function wholeHelp(all: readonly CommandEntry[]): Text {
   return [
-    'Herald sends e-mails and text messages from templates, over one HTTP interface, on PostgreSQL alone.',
+    paragraph('Herald sends e-mails and text messages from templates, over one HTTP interface, on PostgreSQL alone.'),
     '',
     'Usage: herald COMMAND',
     '',
     overview(all),
     '',
     'Every command takes --json (output as one JSON document) and --help.',
-    'Commands work whether or not the service runs. Settings: docs/settings.md. Manual: docs/cli.md.',
-  ].join('\n')
+    paragraph('Commands work whether or not the service runs. Settings: docs/settings.md. Manual: docs/cli.md.'),
+  ]
 }
 
 const overview = (commands: readonly CommandEntry[]) =>
-  indented(facts(commands.map(command => [nameOf(command), command.sentence])))
+  indented(
+    facts(
+      commands.map(command => [nameOf(command), command.sentence]),
+      'bold',
+    ),
+  )
 
-function helpOf(command: CommandEntry): string {
+function helpOf(command: CommandEntry): Text {
   const args = (command.args ?? []).map(({ name, sentence }) => [name, sentence] as const)
   const options = (command.options ?? []).map(option => [withValue(option), sentenceOf(option)] as const)
   const json = ['--json', 'Print one JSON document.'] as const
   return [
-    `Usage: ${usageOf(command)}`,
+    usageLine(usageOf(command)),
     '',
-    command.sentence,
-    ...(command.more ? [command.more] : []),
+    paragraph(command.sentence),
+    ...(command.more ? [paragraph(command.more)] : []),
     '',
-    indented(facts([...args, ...options, json])),
-    ...(command.examples ? ['', 'For example:', ...command.examples.map(line => `  ${line}`)] : []),
-  ].join('\n')
+    indented(facts([...args, ...options, json], 'bold')),
+    ...(command.examples ? ['', painted('bold', 'For example:'), ...command.examples.map(line => `  ${line}`)] : []),
+  ]
 }
 
 export const withValue = ({ name, value, choices }: Option) =>
@@ -68,7 +73,12 @@ export const withValue = ({ name, value, choices }: Option) =>
 
 export const sentenceOf = ({ sentence, required }: Option) => (required ? `${sentence} (required)` : sentence)
 
-const indented = (text: string) => text.replaceAll(/^(?=.)/gm, '  ')
+const indented =
+  (block: Block): Block =>
+  screen => {
+    const inner = { ...screen, columns: screen.columns === null ? null : screen.columns - 2 }
+    return (typeof block === 'string' ? block : block(inner)).replaceAll(/^(?=.)/gm, '  ')
+  }
 
 /** The table of commands for `herald --help --json`. */
 export const described = (commands: readonly CommandEntry[]) => ({

@@ -35,7 +35,7 @@ export const commands: readonly Command[] = [
         ids.map(id => [id, lane, due_at.slice(0, 16).replace('T', ' '), tried]),
       )
       const table = listing(['ID', 'LANE', 'DUE (UTC)', 'MAYBE TRIED'], rows.slice(0, MOST), 'Nothing is kept back.')
-      return { text: `${state}\n\n${table}${rows.length > MOST ? '\n…' : ''}`, data }
+      return { text: [state, '', table, ...(rows.length > MOST ? ['…'] : [])], data }
     }),
   },
   {

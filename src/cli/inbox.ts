@@ -7,7 +7,7 @@ import { compileEmail } from '../rendering/compile.ts'
 import { createServices } from '../services/load.ts'
 import { createTemplates } from '../templates/cache.ts'
 import { type Command, type CommandOutput, UsageError, withStore } from './command.ts'
-import { facts, firstLine, listing, printable } from './print.ts'
+import { facts, firstLine, listing, printable, type Text } from './print.ts'
 
 const MOST = 50
 
@@ -43,7 +43,7 @@ export const commands: readonly Command[] = [
       ])
       const details = providersInUse(store.config).map(({ sentence }) => sentence)
       const table = listing(['ID', 'WHEN (UTC)', 'TYPE', 'KIND', 'TO', 'WHAT'], rows, 'There is no message yet.')
-      return { text: [table, '', ...details].join('\n'), data: { messages, details } }
+      return { text: [table, '', ...details], data: { messages, details } }
     }),
   },
 ]
@@ -78,17 +78,16 @@ function link({ seal, config }: Store): CommandOutput {
   return { text: address, data: { link: address } }
 }
 
-const whole = ({ id, type, at, test, from, to, subject, text }: InboxMessage) =>
-  [
-    facts([
-      ['id', id],
-      ['type', type],
-      ['when', at],
-      ['sent', test ? 'no: a test message' : 'no: captured'],
-      ['from', from],
-      ['to', to],
-      ['subject', subject],
-    ]),
-    '',
-    printable(text),
-  ].join('\n')
+const whole = ({ id, type, at, test, from, to, subject, text }: InboxMessage): Text => [
+  facts([
+    ['id', id],
+    ['type', type],
+    ['when', at],
+    ['sent', test ? 'no: a test message' : 'no: captured'],
+    ['from', from],
+    ['to', to],
+    ['subject', subject],
+  ]),
+  '',
+  printable(text),
+]

@@ -1,6 +1,7 @@
 // The program `herald`.
 import { startPeriodic } from '../runtime/periodic.ts'
 import { run } from './run.ts'
+import { screenOf } from './terminal.ts'
 
 // Without it (Node 20) pg looks at the Response of fetch to find out where it runs, which loads all of undici: 20 ms.
 if (!('navigator' in globalThis))
@@ -17,7 +18,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await run(process.argv.slice(2), {
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
-  isTerminal: process.stdout.isTTY,
+  screens: { out: screenOf(process.stdout, process.env), err: screenOf(process.stderr, process.env) },
+  hasCursor: process.env.TERM !== 'dumb',
 })
 
 // A handle that is still open, for example a statement that never ends, must not keep the process alive after the command.

@@ -28,7 +28,8 @@ import { type Command, type CommandInput, type CommandOutput, type Io, UsageErro
 import { readGiven } from './given-file.ts'
 import { describeJob, jobById } from './job.ts'
 import { watchJob } from './job-watch.ts'
-import { facts, firstLine, minute, printable } from './print.ts'
+import { facts, firstLine, layOut, minute, printable, type Text } from './print.ts'
+import { screenOf } from './terminal.ts'
 
 export const TEMPLATE = {
   name: 'template',
@@ -106,7 +107,9 @@ async function send(io: Io, input: CommandInput): Promise<CommandOutput> {
   if (mustAsk && (!isAtTerminal() || input.text('csv') === '-'))
     throw new UsageError('This would send to real people, and there is no terminal to ask on. Add --yes to send.')
   const csv = readGiven(input.text('csv'))
+  io.progress.show('Opening the database')
   const store = await openStore(io.config())
+  io.progress.show('Checking the file')
   const thread = createBulkThread()
   try {
     const { app, caller, template } = await callerFor(store, input)
@@ -123,7 +126,10 @@ async function send(io: Io, input: CommandInput): Promise<CommandOutput> {
     const confirm = mustAsk
       ? async (job: NewJob) => {
           const preview = await previewOf(store, app, caller.service, job, csv)
-          if (!(await agrees(`${preview}\n\nSend? Type yes: `))) throw new Error('Nothing was sent.')
+          io.progress.end()
+          const shown = layOut(preview, screenOf(process.stderr, process.env))
+          if (!(await agrees(`${shown}\n\nSend? Type yes: `))) throw new Error('Nothing was sent.')
+          io.progress.show('Storing the job')
         }
       : undefined
     const { id } = await accept({ ...app, bulkThread: thread }, caller, bytes, null, confirm).catch(error => {
@@ -147,7 +153,7 @@ async function previewOf(
   service: LoadedService,
   job: NewJob,
   csv: string,
-): Promise<string> {
+): Promise<Text> {
   const { template_id, template_version, channel, notification_count: count } = job
   const template = await findTemplate(sql, service.id, template_id)
   const version = await templates.version(template_id, template_version)
@@ -172,7 +178,7 @@ async function previewOf(
       .split('\n')
       .slice(0, PREVIEW_LINES)
       .map(line => `  ${line}`),
-  ].join('\n')
+  ]
 }
 
 const PREVIEW_LINES = 20

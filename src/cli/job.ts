@@ -28,7 +28,7 @@ export const commands: readonly Command[] = [
       const jobs = await page(store.db.sql, service.id, null, 250)
       const rows = jobs.map(job => [
         job.id,
-        firstLine(job.name),
+        job.name,
         job.channel,
         job.status,
         job.notification_count,
@@ -61,9 +61,10 @@ export const commands: readonly Command[] = [
     verb: 'watch',
     args: [JOB],
     sentence: 'Show the progress of a job until all its messages are final.',
-    more: 'A progress bar on a terminal, otherwise a line every five seconds. A job that is scheduled is watched from its start. Interrupting the command does not change the job.',
+    more: 'A job that is scheduled is watched from its start. Interrupting the command does not change the job.',
     async run(io, input) {
       const { openStore } = await import('../store.ts')
+      io.progress.show('Opening the database')
       const store = await openStore(io.config())
       try {
         const { job, service } = await findByText(store, input.text('JOB'))

@@ -73,7 +73,7 @@ export const commands: readonly Command[] = [
           ['created by', created.created_by],
           ['expires', minute(created.expires_at) ?? 'never'],
         ]),
-      ].join('\n')
+      ]
       const { key_type: _, ...shown } = rest
       return { text, data: { ...shown, type: publicName(key_type), expires_at: moment(created.expires_at), key } }
     }),

@@ -8,7 +8,7 @@ import { list as listServices } from '../services/sql.ts'
 import { presentTimeline } from '../timeline/present.ts'
 import { anyTimeline } from '../timeline/read.ts'
 import { type Command, UsageError, withStore } from './command.ts'
-import { facts, firstLine, listing, minute, printable, wrapped } from './print.ts'
+import { type Block, facts, firstLine, listing, minute, painted, printable, stack, wrapped } from './print.ts'
 import { baseOf, mayReach, sentOutput, withSending, YES } from './sending.ts'
 
 const MOST = 50
@@ -45,10 +45,13 @@ export const commands: readonly Command[] = [
           ['detail', found.detail],
           ['diagnosis', found.diagnosis],
         ]),
+        '',
         wrapped('', printable(sentence)),
-        ['Timeline (UTC)', ...entries.map(step)].join('\n'),
+        '',
+        painted('bold', 'Timeline (UTC)'),
+        ...entries.map(step),
       ]
-      return { text: text.join('\n\n'), data: { message: found, sentence, entries, omitted } }
+      return { text, data: { message: found, sentence, entries, omitted } }
     }),
   },
   {
@@ -94,7 +97,7 @@ export const commands: readonly Command[] = [
         one.created_at.slice(0, 16).replace('T', ' '),
         one.channel,
         one.status,
-        firstLine(one.template_name),
+        one.template_name,
       ])
       return {
         text: listing(['ID', 'WHEN (UTC)', 'TYPE', 'STATUS', 'TEMPLATE'], rows, 'There is no such message.'),
@@ -126,13 +129,13 @@ export const commands: readonly Command[] = [
     options: [YES],
     sentence: 'Send a copy of a message: the same values to the same recipient, by the template as it is now.',
     more: 'The checks and limits are those of any message of the service. The copy of a test message is a test message. Attachments are kept only until a message was sent; without them there is no copy.',
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const named = input.text('ID')
       const id = readId(named)
       const found = id && (await historyOf(store, id))
       if (!found) throw new UsageError(`There is no message ${named}.`)
       const service = await find(store, found.service_id)
-      await mayReach(input, `Send a copy of the message ${found.id} of "${firstLine(service.name)}"`)
+      await mayReach(io, input, `Send a copy of the message ${found.id} of "${firstLine(service.name)}"`)
       const { sendCopy } = await import('../notifications/copy.ts')
       const copy = await withSending(store, app => sendCopy(app, operator, service, found.id, { base: baseOf(store) }))
       return sentOutput(copy, { copy_of: found.id })
@@ -143,8 +146,8 @@ export const commands: readonly Command[] = [
 type Step = ReturnType<typeof presentTimeline>['entries'][number]
 
 /** `2026-11-02 14:05:00  attempt    The provider…`, and the reply below it. */
-function step({ at, kind, text, reply }: Step): string {
+function step({ at, kind, text, reply }: Step): Block {
   const when = at.slice(0, 19).replace('T', ' ')
   const said = wrapped(`${when}  ${kind.padEnd(9)}  `, printable(text))
-  return reply === null ? said : `${said}\n${wrapped(' '.repeat(32), printable(`reply: ${reply}`))}`
+  return reply === null ? said : stack(said, wrapped(' '.repeat(32), printable(`reply: ${reply}`)))
 }

@@ -13,11 +13,12 @@ import type { Store } from '../parts.ts'
 import { find } from '../services/find.ts'
 import { type Command, type CommandInput, UsageError, withStore } from './command.ts'
 import { readGiven } from './given-file.ts'
+import type { Block, Text } from './print.ts'
 import { writePrivate } from './private-file.ts'
+import { type Screen, toned } from './terminal.ts'
 
 /** Templates of many years are more than a statement of a request may read. */
 const LONG = { statementSeconds: 300 }
-const SERVICES_A_LINE = 50
 
 export const commands: readonly Command[] = [
   {
@@ -35,12 +36,17 @@ export const commands: readonly Command[] = [
       'Write services with their templates, keys, webhooks and settings as JSON, to move them to another installation.',
     more: 'The form is in docs/moving.md. Messages, jobs and counts are not in it. The same content is always the same bytes.',
     examples: ['herald export --out moving.json', 'herald export --out moving.json --secrets-file moving.secrets.json'],
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const names = input.list('service')
       const found = await Promise.all(names.map(name => find(store, name)))
       const [out, secretsFile] = [resolve(input.text('out')), input.maybe('secrets-file')]
       const services = names.length === 0 ? ('all' as const) : [...new Set(found.map(({ id }) => id))]
-      const { move, secrets } = await exportMove(store, operator, { services, withSecrets: secretsFile !== undefined })
+      const { move, secrets } = await exportMove(
+        store,
+        operator,
+        { services, withSecrets: secretsFile !== undefined },
+        (done, total) => io.progress.show('Reading services', done, total),
+      )
       writePrivate(out, written(move))
       if (secretsFile !== undefined) writePrivate(resolve(secretsFile), written(secrets))
       const keys = Object.keys(secrets).length
@@ -90,19 +96,19 @@ export const commands: readonly Command[] = [
       'herald import moving.json --secrets-file moving.secrets.json',
       'herald import --from-database postgresql://reader@db.example.org/notify --signing-secret-file secret.txt --dry-run',
     ],
-    run: (io, input) =>
-      withStore(async (store, input, operator) => {
-        const converted = await readSource(input)
-        const total = converted.move.services.length
-        const report = await stored(store, operator, input, converted, done => {
-          if (done % SERVICES_A_LINE === 0 && done < total) io.say(`${done} of ${total} services`)
-        })
-        return {
-          text: inWords(report),
-          data: report,
-          ...(report.services.some(({ outcome }) => outcome === 'refused') && { failed: true as const }),
-        }
-      }, LONG)(io, input),
+    run: withStore(async (store, input, operator, io) => {
+      io.progress.show('Reading')
+      const converted = await readSource(input)
+      const total = converted.move.services.length
+      const report = await stored(store, operator, input, converted, done =>
+        io.progress.show('Storing services', done, total),
+      )
+      return {
+        text: inWords(report),
+        data: report,
+        ...(report.services.some(({ outcome }) => outcome === 'refused') && { failed: true as const }),
+      }
+    }, LONG),
   },
 ]
 
@@ -140,10 +146,10 @@ function stored(
   })
 }
 
-function inWords({ dry_run, services, notes }: Report): string {
+function inWords({ dry_run, services, notes }: Report): Text {
   const of = (outcome: string) => services.filter(service => service.outcome === outcome).length
-  const lines = services.flatMap(({ id, name, outcome, added, notes }) => [
-    `${outcome.padEnd(9)}  "${name}" (${id})${countsIn(added)}`,
+  const lines = services.flatMap(({ id, name, outcome, added, notes }): Block[] => [
+    (screen: Screen) => `${toned(screen, outcome, outcome.padEnd(9))}  "${name}" (${id})${countsIn(added)}`,
     ...notes.map(note => `             ${note}`),
   ])
   return [
@@ -151,7 +157,7 @@ function inWords({ dry_run, services, notes }: Report): string {
     ...(notes.length > 0 ? ['', 'Of the installation:', ...notes.map(note => `  ${note}`)] : []),
     '',
     `${dry_run ? 'Dry run, nothing was stored: ' : ''}${of('added')} services added, ${of('completed')} completed, ${of('unchanged')} unchanged, ${of('refused')} refused.`,
-  ].join('\n')
+  ]
 }
 
 function countsIn(added: Counts): string {

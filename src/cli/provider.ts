@@ -20,7 +20,7 @@ export const commands: readonly Command[] = [
     sentence: 'Send one test message by a provider, and show its answer.',
     more: 'A running process with an engine sends it, by this provider only, also while its circuit breaker is open. Nothing is sent while sending is held. The test is recorded in the audit log, without the recipient. Exit code 1 if the provider does not accept it.',
     examples: ['herald provider test smtp --to duty@example.org'],
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const [provider, recipient] = [input.text('NAME'), input.text('to')]
       const { sql } = store.db
       const hold = await heldNow(() => holdingOf(sql))
@@ -35,6 +35,7 @@ export const commands: readonly Command[] = [
         throw new UsageError(`No running process has a provider "${provider}".`)
       const id = await testProvider({ ...store, hold }, operator, { channel: channel ?? wanted, provider, recipient })
       let test = await readTest(store, operator, id)
+      io.progress.show('Waiting for the answer of the provider')
       while (test?.state === 'waiting') {
         await sleep(LOOK_MS)
         test = await readTest(store, operator, id)

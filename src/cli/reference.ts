@@ -13,6 +13,8 @@ export function cliReference(all: readonly CommandEntry[]): string {
     'In a checkout: `npx herald COMMAND`. Commands work whether or not the service runs. A running service applies every change at once.',
     '',
     '- `--json` on any command prints one JSON document on stdout and nothing else. An error is then one line of JSON, the last one on stderr: `{"errors": [{"error", "message"}], "usage", "exit_code"}`.',
+    '- On a terminal, tables are cut to its width and statuses, headings, errors and differences have colours. Other programs get all columns, uncut, without colours. `NO_COLOR` (or `TERM=dumb`) switches colours off, `FORCE_COLOR` on, `FORCE_COLOR=0` off; with `--json` there are none.',
+    '- What takes longer than a second shows its progress on stderr: one line on a terminal, which disappears; otherwise a line every five seconds, where it is known how much there is.',
     '- `--help` explains a command; `herald help NOUN` lists the verbs of a noun.',
     '- Arguments may also be given by name: `--service X` for `SERVICE`. Put names with spaces in quotes.',
     '- `SERVICE` is the exact name of a service, its id, or the first characters of its id (at least 8).',

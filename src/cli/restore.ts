@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } fro
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/index.ts'
 import { createSeal } from '../core/seal.ts'
-import { type Manifest, unpack, verify } from '../db/backup.ts'
+import { inWords, type Manifest, unpack, verify } from '../db/backup.ts'
 import { connect, type Sql } from '../db/connect.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { binaries, choosePlace, ownerOf, preparePlace } from '../db/embedded-place.ts'
@@ -24,7 +24,7 @@ export const commands: readonly Command[] = [
       const config = io.config()
       const folder = resolve(input.text('FOLDER'))
       const place = freePlace(config, io)
-      const manifest = await verify(folder, io.say)
+      const manifest = await verify(folder, (bytes, total) => io.progress.show('Checking', bytes, total, inWords))
       await refuseOtherVersion(manifest, place)
       const problem = await restoreTo(folder, manifest, place, config, io)
       const text = [
@@ -86,8 +86,10 @@ async function restoreTo(
     throw new Error(`${draft} belongs to a restore that was interrupted or still runs. Remove it and try again.`)
   preparePlace(draft)
   try {
-    await unpack(folder, manifest, join(draft, 'data'), ownerOf(draft), io.say)
-    io.say('Opening the database for the first time; this can take a while.')
+    await unpack(folder, manifest, join(draft, 'data'), ownerOf(draft), (bytes, total) =>
+      io.progress.show('Restoring', bytes, total, inWords),
+    )
+    io.progress.show('Opening the database for the first time')
     const server = await startEmbedded(draft, { say: io.say })
     const db = connect(server, { size: 1, name: 'herald-restore', statementSeconds: 0, onIdleError: () => {} })
     let problem: string | null = null

@@ -6,18 +6,36 @@ import { type CommandEntry, type CommandInput, type CommandOutput, type Io, Usag
 import { load } from './commands.ts'
 import { described, help, usageOf } from './help.ts'
 import { read } from './parse.ts'
+import { type Block, diff, layOut, paragraph, usageLine } from './print.ts'
 import { table } from './table.ts'
+import { createProgress, NO_PROGRESS, NO_SCREEN, type Progress, type Screen } from './terminal.ts'
 
-/** `isTerminal`: `out` is a terminal. */
-export type Streams = { out(text: string): void; err(text: string): void; isTerminal?: boolean }
+export type Streams = {
+  out(text: string): void
+  err(text: string): void
+  /** Absent: the stream is not a terminal. */
+  screens?: { out: Screen; err: Screen }
+  /** Whether a line of `err` can be painted again. */
+  hasCursor?: boolean
+}
 
 export async function run(
   argv: readonly string[],
-  { out, err, isTerminal = false }: Streams,
+  streams: Streams,
   settings?: (part?: Part) => Config,
 ): Promise<0 | 1 | 2> {
   const typed = read(table, argv)
-  const print = ({ data, text }: CommandOutput) => out(`${typed.isJson ? json(data) : text}\n`)
+  const screens = streams.screens ?? { out: NO_SCREEN, err: NO_SCREEN }
+  const progress = progressOn(streams, typed.isJson)
+  const out = (text: string) => {
+    progress.end()
+    streams.out(text)
+  }
+  const err = (text: string) => {
+    progress.end()
+    streams.err(text)
+  }
+  const print = ({ data, text }: CommandOutput) => out(`${typed.isJson ? json(data) : layOut(text, screens.out)}\n`)
   let config: Config | undefined
   try {
     const call = typed.call()
@@ -33,8 +51,9 @@ export async function run(
     const io: Io = {
       config: part => (config ??= read(part)),
       say: line => (typed.isJson ? err : out)(`${line}\n`),
-      print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : text}\n`),
-      isTerminal: isTerminal && !typed.isJson,
+      print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : layOut(text, screens.out)}\n`),
+      isTerminal: screens.out.columns !== null && !typed.isJson,
+      progress,
     }
     const output = await runCommand(io, call)
     if (output) print(output)
@@ -45,12 +64,35 @@ export async function run(
       err(
         `${JSON.stringify({ errors: messages.map(message => ({ error: kind, message })), usage, exit_code: code })}\n`,
       )
-    else err(`${[...messages, ...(usage === undefined ? [] : [`Usage: ${usage}`])].join('\n')}\n`)
+    else err(`${layOut(failureText(messages, usage), screens.err)}\n`)
     if (code === 1 && error instanceof Error && (config?.logLevel === 'debug' || config?.logLevel === 'trace'))
       err(`${error.stack}\n`)
     return code
+  } finally {
+    progress.end()
   }
 }
+
+/** With --json as well: it is on stderr, and cleared before an error is printed. */
+function progressOn({ err, screens, hasCursor = true }: Streams, isJson: boolean): Progress {
+  if (!screens) return NO_PROGRESS
+  const { columns, paint } = isJson ? { ...screens.err, paint: NO_SCREEN.paint } : screens.err
+  return createProgress(err, { columns: hasCursor ? columns : null, paint })
+}
+
+/** The first line of each message is red; what follows it are details. */
+const failureText = (messages: readonly string[], usage: string | undefined): Block[] => [
+  ...messages.flatMap(message => {
+    const [first = '', ...rest] = message.split('\n')
+    return [failureLine(first), ...(rest.length > 0 ? [diff(rest.join('\n'))] : [])]
+  }),
+  ...(usage === undefined ? [] : [usageLine(usage)]),
+]
+
+const failureLine =
+  (text: string): Block =>
+  screen =>
+    screen.paint('red', layOut(paragraph(text), screen))
 
 /** Imported only for a command that runs: the settings know every provider. */
 async function settingsReader(err: (text: string) => void): Promise<(part?: Part) => Config> {

@@ -1,7 +1,7 @@
 import { addressOf } from '../address.ts'
 import { makeSample, type Sample } from '../sample.ts'
 import { type Command, withStore } from './command.ts'
-import { facts } from './print.ts'
+import { type Block, facts } from './print.ts'
 
 export const commands: readonly Command[] = [
   {
@@ -19,7 +19,7 @@ export const commands: readonly Command[] = [
         const sample = await makeSample(store, operator, input.has('show-keys') || io.isTerminal ? 'all' : 'test')
         const address = addressOf(store.config)
         return {
-          text: `${sampleText(sample, address)}\nThe command works while the service runs: herald start`,
+          text: [...sampleText(sample, address), 'The command works while the service runs: herald start'],
           data: { ...sample, curl: curlLine(sample, address) },
         }
       })(io, input),
@@ -28,7 +28,7 @@ export const commands: readonly Command[] = [
 
 const NOT_SHOWN = 'only on a terminal, or by: herald sample --show-keys'
 
-export function sampleText(sample: Sample, address: string): string {
+export function sampleText(sample: Sample, address: string): readonly Block[] {
   const { service, keys, user, templates } = sample
   return [
     '',
@@ -52,7 +52,7 @@ export function sampleText(sample: Sample, address: string): string {
     '',
     curlLine(sample, address),
     '',
-  ].join('\n')
+  ]
 }
 
 /** A command that sends a message with the test key: everything happens but the delivery. */

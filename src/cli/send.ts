@@ -25,7 +25,7 @@ export const commands: readonly Command[] = [
       'herald send --template 0190a1b2-… --to ann@example.org --value name=Ann',
       'herald send --template 0190a1b2-… --to +16135550123 --values values.json --key-type test',
     ],
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const personalisation = valuesFrom(input)
       const { app: known, caller, template } = await callerFor(store, input)
       const head = await known.templates.head(caller.service.id, template)
@@ -34,7 +34,7 @@ export const commands: readonly Command[] = [
       const sender_id = replyTo === undefined ? null : readId(replyTo)
       if (replyTo !== undefined && !sender_id) throw new UsageError(`--reply-to takes an id, not "${replyTo}".`)
       const to = input.text('to')
-      await mayReach(input, `Send to ${firstLine(to)} for "${firstLine(caller.service.name)}"`)
+      await mayReach(io, input, `Send to ${firstLine(to)} for "${firstLine(caller.service.name)}"`)
       const given = {
         ...{ channel: head.type, to, template_id: template, personalisation, sender_id },
         reference: input.maybe('reference') ?? null,

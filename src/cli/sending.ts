@@ -2,7 +2,7 @@
 import { addressOf } from '../address.ts'
 import type { Store } from '../parts.ts'
 import { agrees, isAtTerminal } from './ask.ts'
-import { type CommandInput, type CommandOutput, type Option, UsageError } from './command.ts'
+import { type CommandInput, type CommandOutput, type Io, type Option, UsageError } from './command.ts'
 import { readGiven } from './given-file.ts'
 import type { SendingApp } from './sending-app.ts'
 
@@ -20,10 +20,11 @@ export const withSending = async <T>(store: Store, work: (app: SendingApp) => Pr
 export const baseOf = ({ config }: Store): string => config.baseUrl ?? addressOf(config)
 
 /** Asks on a terminal. Without one it needs --yes, unless nothing is really sent. */
-export async function mayReach(input: CommandInput, question: string): Promise<void> {
+export async function mayReach(io: Io, input: CommandInput, question: string): Promise<void> {
   if (input.has('yes') || input.maybe('key-type') === 'test') return
   if (!isAtTerminal())
     throw new UsageError('This would send to a real person, and there is no terminal to ask on. Add --yes to send.')
+  io.progress.end()
   if (!(await agrees(`${question}? Type yes: `))) throw new Error('Nothing was sent.')
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { forBrowsers } from '../address.ts'
 import { providersInUse } from '../config/in-use.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate, migrations } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
 import { type Started, start } from '../main.ts'
 import { currentOperator } from '../operator.ts'
@@ -63,9 +63,12 @@ export const commands: readonly Command[] = [
     noun: 'migrate',
     sentence: 'Migrate the database to this version; herald start does it too.',
     run: async io => {
+      io.progress.show('Opening the database')
       const { db, stop } = await openDatabase(io.config())
       try {
-        const steps = await migrate(db)
+        const steps = await migrate(db, migrations(), (name, done, total) =>
+          io.progress.show(`Migrating ${name}`, done, total),
+        )
         const text =
           steps.length === 0 ? 'The database is up to date.' : steps.map(step => `migrated: ${step}`).join('\n')
         return { text, data: { steps } }

@@ -1043,8 +1043,9 @@ export const table: readonly CommandEntry[] = [
       }
     ],
     "sentence": "Change a template: a new version. What is not given stays as it is.",
-    "more": "Accepted messages keep their version.",
+    "more": "Without options, on a terminal, it opens the template in the editor that VISUAL or EDITOR names, and saves what you have changed. The file has the form of templates as code. Accepted messages keep their version.",
     "examples": [
+      "herald template edit 0190a1b2-…",
       "herald template edit 0190a1b2-… --subject \"Renew by ((date))\" --content-file renewal.md"
     ]
   },
@@ -1475,7 +1476,7 @@ export const table: readonly CommandEntry[] = [
       }
     ],
     "sentence": "Show the progress of a job until all its messages are final.",
-    "more": "A progress bar on a terminal, otherwise a line every five seconds. A job that is scheduled is watched from its start. Interrupting the command does not change the job."
+    "more": "A job that is scheduled is watched from its start. Interrupting the command does not change the job."
   },
   {
     "file": "job",

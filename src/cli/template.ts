@@ -1,9 +1,11 @@
+import type { Operator } from '../audit/actor.ts'
 import { CHANNELS, type Channel, channelNames } from '../channels/index.ts'
 import { type Id, readId } from '../core/id.ts'
 import type { Store } from '../parts.ts'
 import { namesOf } from '../rendering/placeholders.ts'
 import { find } from '../services/find.ts'
 import { createServices } from '../services/load.ts'
+import type { ShownService } from '../services/sql.ts'
 import { listVersions, wholeVersion } from '../templates/browse.ts'
 import { type Comparison, compareVersions } from '../templates/compare.ts'
 import { create } from '../templates/create.ts'
@@ -15,6 +17,7 @@ import { refuse } from '../templates/refusals.ts'
 import { page } from '../templates/sql/list.ts'
 import { categories, serviceOfTemplate, type TemplateRow } from '../templates/sql.ts'
 import { update } from '../templates/update.ts'
+import { isAtTerminal } from './ask.ts'
 import {
   type Argument,
   type Command,
@@ -26,7 +29,7 @@ import {
   withStore,
 } from './command.ts'
 import { readGiven } from './given-file.ts'
-import { facts, firstLine, listing, minute, moment, printable } from './print.ts'
+import { diff, facts, firstLine, listing, minute, moment, painted, printable } from './print.ts'
 
 const TEMPLATE: Argument = { name: 'TEMPLATE', sentence: 'Id of the template.' }
 const MOST = 1_000
@@ -69,10 +72,10 @@ export const commands: readonly Command[] = [
       const folderOf = (id: Id | null) => (id === null ? null : (folders.get(id) ?? null))
       const rows = templates.map(one => [
         one.id,
-        firstLine(one.name),
+        one.name,
         one.type,
         one.version,
-        firstLine(one.category_name),
+        one.category_name,
         folderOf(one.folder_id),
         minute(one.updated_at ?? one.created_at),
       ])
@@ -148,10 +151,18 @@ export const commands: readonly Command[] = [
     args: [TEMPLATE],
     options: [{ name: 'name', value: 'NAME', sentence: 'New name.' }, SUBJECT, CONTENT, CATEGORY, FOLDER],
     sentence: 'Change a template: a new version. What is not given stays as it is.',
-    more: 'Accepted messages keep their version.',
-    examples: ['herald template edit 0190a1b2-… --subject "Renew by ((date))" --content-file renewal.md'],
-    run: withStore(async (store, input, operator) => {
+    more: 'Without options, on a terminal, it opens the template in the editor that VISUAL or EDITOR names, and saves what you have changed. The file has the form of templates as code. Accepted messages keep their version.',
+    examples: [
+      'herald template edit 0190a1b2-…',
+      'herald template edit 0190a1b2-… --subject "Renew by ((date))" --content-file renewal.md',
+    ],
+    run: withStore(async (store, input, operator, io) => {
       const { template, service } = await templateCalled(store, input)
+      const isAsked = ['name', 'subject', 'content-file', 'category', 'folder'].some(input.has)
+      if (!isAsked && isAtTerminal()) {
+        io.progress.end()
+        return editTemplate(store, operator, service, template)
+      }
       const [name, subject] = [input.maybe('name'), input.maybe('subject')]
       const changes = {
         ...(name !== undefined && { name }),
@@ -160,7 +171,10 @@ export const commands: readonly Command[] = [
         ...(input.has('category') && { template_category_id: await categoryCalled(store, input.text('category')) }),
         ...(input.has('folder') && { parent_folder_id: await folderOf(store, service.id, input.text('folder')) }),
       }
-      if (Object.keys(changes).length === 0) throw new UsageError('Give at least one option that says what to change.')
+      if (Object.keys(changes).length === 0)
+        throw new UsageError(
+          'Give at least one option that says what to change. On a terminal the template opens in an editor.',
+        )
       const options = { expectedVersion: template.version }
       return outputOf(await update(store, operator, service.id, template.id, changes, options), service.name)
     }),
@@ -180,10 +194,13 @@ export const commands: readonly Command[] = [
         template.id,
         input.number('below') ?? null,
       )
-      const rows = versions.map(one => [one.version, firstLine(one.name), one.created_by, minute(one.made_at)])
-      const more = `\nOlder ones: herald template versions ${template.id} --below ${versions.at(-1)?.version}`
+      const rows = versions.map(one => [one.version, one.name, one.created_by, minute(one.made_at)])
+      const more = `Older ones: herald template versions ${template.id} --below ${versions.at(-1)?.version}`
       return {
-        text: listing(['VERSION', 'NAME', 'BY', 'MADE'], rows, 'There is no such version.') + (hasOlder ? more : ''),
+        text: [
+          listing(['VERSION', 'NAME', 'BY', 'MADE'], rows, 'There is no such version.'),
+          ...(hasOlder ? [more] : []),
+        ],
         data: { versions: versions.map(one => ({ ...one, made_at: moment(one.made_at) })), has_older: hasOlder },
       }
     }),
@@ -208,7 +225,10 @@ export const commands: readonly Command[] = [
       if (!before || !after) throw refuse.notFound()
       const compared = compareVersions(before, after)
       const head = `"${firstLine(after.name)}", version ${from} to ${to}`
-      return { text: `${head}\n\n${comparisonText(compared)}`, data: { id: template.id, from, to, ...compared } }
+      return {
+        text: [painted('bold', head), '', diff(comparisonText(compared))],
+        data: { id: template.id, from, to, ...compared },
+      }
     }),
   },
   {
@@ -244,6 +264,30 @@ export const commands: readonly Command[] = [
     }),
   },
 ]
+
+async function editTemplate(
+  store: Store,
+  operator: Operator,
+  service: ShownService,
+  template: TemplateRow,
+): Promise<CommandOutput> {
+  const folders = flat(await folderTree(store.db.sql, service.id))
+  const folder = folders.find(({ id }) => id === template.folder_id)
+  const { edited } = await import('./editor.ts')
+  const file = { ...template, category: template.category_name, folder: folder ? pathText(folder) : null, samples: [] }
+  const saved = await edited(file, async after => {
+    const { name, subject, content, category, literal_values: literalValues } = after
+    const changes = {
+      ...{ name, content, ...(subject !== null && { subject }) },
+      template_category_id: await categoryCalled(store, category),
+      parent_folder_id: after.folder === null ? null : await folderOf(store, service.id, after.folder),
+    }
+    const options = { expectedVersion: template.version, literalValues }
+    return update(store, operator, service.id, template.id, changes, options)
+  })
+  if (saved) return outputOf(saved, service.name)
+  return { text: 'Nothing was changed.', data: presentTemplate(template, { name: service.name }) }
+}
 
 async function templateCalled(store: Store, input: CommandInput) {
   const id = readId(input.text('TEMPLATE'))
@@ -282,7 +326,7 @@ function outputOf(template: TemplateRow, serviceName: string): CommandOutput {
     ...(template.subject === null ? [] : [['subject', firstLine(template.subject)] as const]),
   ])
   const data = presentTemplate(template, { name: serviceName })
-  return { text: `${text}\n\n${printable(template.content)}`, data: { ...data, placeholders } }
+  return { text: [text, '', printable(template.content)], data: { ...data, placeholders } }
 }
 
 /** As diff prints it: lines with - and +, and three lines around them. */

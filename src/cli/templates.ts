@@ -13,8 +13,8 @@ import { list, read } from '../templates/read.ts'
 import { refuse } from '../templates/refusals.ts'
 import type { TemplateRow } from '../templates/sql.ts'
 import { update } from '../templates/update.ts'
-import { type Argument, type Command, SERVICE, UsageError, withStore } from './command.ts'
-import { firstLine } from './print.ts'
+import { type Argument, type Command, type Io, SERVICE, UsageError, withStore } from './command.ts'
+import { diff, firstLine, painted } from './print.ts'
 import { categoryCalled, comparisonText, folderOf } from './template.ts'
 import {
   newPath,
@@ -38,13 +38,13 @@ export const commands: readonly Command[] = [
     sentence: 'Write the templates of a service to a folder, a file each.',
     more: 'A file that exists for a template is replaced under its name. Samples are never changed. Archived templates are left out.',
     examples: ['herald templates pull "Parking permits" templates/'],
-    run: withStore(async (store, input) => {
+    run: withStore(async (store, input, _, io) => {
       const service = await find(store, input.text('SERVICE'))
       const folder = input.text('FOLDER')
       const files = readFolderOrNone(folder)
       const taken = takenBy(files)
       const known = new Map(files.map(file => [file.id, file]))
-      const current = await templatesOf(store, service.id)
+      const current = await templatesOf(io, store, service.id)
       const changed = current.map(row => ({ row, file: known.get(row.template.id) }))
       const edited = []
       for (const { row, file } of changed)
@@ -67,15 +67,15 @@ export const commands: readonly Command[] = [
     args: [SERVICE, FOLDER],
     sentence: 'Show what a push would change, and what would break callers.',
     more: 'Exit code 1 if anything differs.',
-    run: withStore(async (store, input) => {
+    run: withStore(async (store, input, _, io) => {
       const { id } = await find(store, input.text('SERVICE'))
-      const { changes, absent } = await planOf(store, id, readFolder(input.text('FOLDER')))
+      const { changes, absent } = await planOf(io, store, id, readFolder(input.text('FOLDER')))
       const text = [
         ...changes.map(changeText),
         ...absent.map(({ template }) => `only in the service: "${firstLine(template.name)}" (${template.id})`),
       ]
       return {
-        text: text.join('\n\n') || 'Nothing differs.',
+        text: diff(text.join('\n\n') || 'Nothing differs.'),
         data: { changes: changes.map(presentChange), only_in_service: absent.map(({ template }) => template.id) },
         ...(changes.length > 0 && { failed: true as const }),
       }
@@ -92,15 +92,15 @@ export const commands: readonly Command[] = [
     sentence: 'Create and change templates of a service from a folder of files.',
     more: 'All samples are tested first, and nothing is pushed if one fails. A change breaks callers if it adds a placeholder: requests without its value are refused. A template that somebody else has changed since it was pulled is not overwritten. Files get the id and the version of what was pushed. Templates without a file stay as they are.',
     examples: ['herald templates push "Parking permits" templates/ --dry-run'],
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const { id } = await find(store, input.text('SERVICE'))
       const service = await createServices(store.db.sql, store.clock, store.config).get(id)
       if (!service) throw refuse.notFound()
       const files = readFolder(input.text('FOLDER'))
-      const failures = files.flatMap(tested).filter(({ ok }) => !ok)
+      const failures = testAll(io, files).filter(({ ok }) => !ok)
       if (failures.length > 0)
         throw new Error(`Samples fail. Nothing was pushed.\n${failures.map(resultText).join('\n')}`)
-      const { changes } = await planOf(store, id, files)
+      const { changes } = await planOf(io, store, id, files)
       const stale = changes.filter(({ file, row }) => row && file.version !== row.template.version)
       if (stale.length > 0)
         throw new Error(
@@ -115,8 +115,8 @@ export const commands: readonly Command[] = [
           ].join('\n'),
         )
       if (!input.has('dry-run'))
-        for (const change of changes) {
-          const { file, row } = change
+        for (const [at, { file, row }] of changes.entries()) {
+          io.progress.show('Pushing templates', at, changes.length)
           const body = {
             ...{ name: file.name, content: file.content, ...(file.subject !== null && { subject: file.subject }) },
             template_category_id: await categoryCalled(store, file.category),
@@ -149,7 +149,7 @@ export const commands: readonly Command[] = [
     sentence: 'Render the samples of a folder and compare them with what is expected.',
     more: 'Needs no database and no settings. Exit code 1 if a sample fails.',
     examples: ['herald templates test templates/'],
-    run: async (_io, input) => {
+    run: async (io, input) => {
       const files = readFolder(input.text('FOLDER'))
       if (input.has('update'))
         for (const file of files)
@@ -158,11 +158,11 @@ export const commands: readonly Command[] = [
               file.path,
               file.samples.map(sample => ({ ...sample, expected: rendered(file, sample) })),
             )
-      const results = (input.has('update') ? readFolder(input.text('FOLDER')) : files).flatMap(tested)
+      const results = testAll(io, input.has('update') ? readFolder(input.text('FOLDER')) : files)
       const failed = results.filter(({ ok }) => !ok)
       const summary = `${files.length} templates, ${results.length} samples, ${failed.length} failed.`
       return {
-        text: [...failed.map(resultText), summary].join('\n'),
+        text: [...failed.map(one => diff(resultText(one))), painted(failed.length === 0 ? 'green' : 'red', summary)],
         data: { ok: failed.length === 0, results },
         ...(failed.length > 0 && { failed: true as const }),
       }
@@ -172,15 +172,17 @@ export const commands: readonly Command[] = [
 
 type Row = { template: TemplateRow; folder: string | null }
 
-async function templatesOf(store: Store, service: Id): Promise<Row[]> {
+async function templatesOf(io: Io, store: Store, service: Id): Promise<Row[]> {
   const { sql } = store.db
   const folders = new Map(flat(await folderTree(sql, service)).map(folder => [folder.id, pathText(folder)]))
+  const ids: Id[] = []
+  for await (const page of list(sql, service, null)) ids.push(...page.map(({ id }) => id))
   const rows: Row[] = []
-  for await (const page of list(sql, service, null))
-    for (const { id } of page) {
-      const template = await read(sql, service, id)
-      rows.push({ template, folder: template.folder_id === null ? null : (folders.get(template.folder_id) ?? null) })
-    }
+  for (const id of ids) {
+    io.progress.show('Reading templates', rows.length, ids.length)
+    const template = await read(sql, service, id)
+    rows.push({ template, folder: template.folder_id === null ? null : (folders.get(template.folder_id) ?? null) })
+  }
   return rows
 }
 
@@ -203,8 +205,8 @@ const fileOf = ({ template, folder }: Row, path: string, samples: readonly Sampl
 
 type Change = { file: TemplateFile; row: Row | null; compared: Comparison | null; breaks: readonly string[] }
 
-async function planOf(store: Store, service: Id, files: readonly TemplateFile[]) {
-  const current = new Map((await templatesOf(store, service)).map(row => [row.template.id, row]))
+async function planOf(io: Io, store: Store, service: Id, files: readonly TemplateFile[]) {
+  const current = new Map((await templatesOf(io, store, service)).map(row => [row.template.id, row]))
   const changes: Change[] = []
   for (const file of files) {
     const row = file.id === null ? null : (current.get(file.id) ?? null)
@@ -258,6 +260,12 @@ type Result = {
   expected?: Rendering
   got?: Rendering
 }
+
+const testAll = (io: Io, files: readonly TemplateFile[]): Result[] =>
+  files.flatMap((file, at) => {
+    io.progress.show('Rendering samples', at, files.length)
+    return tested(file)
+  })
 
 function tested(file: TemplateFile): Result[] {
   return file.samples.map(sample => {

@@ -8,7 +8,7 @@ import { importFrom } from '../transfers/import.ts'
 import { countsOf, type Transfer } from '../transfers/transfer.ts'
 import { heraldVersion } from '../version.ts'
 import { asksSecretly, isAtTerminal } from './ask.ts'
-import { type Command, type CommandInput, type Option, SERVICE, UsageError, withStore } from './command.ts'
+import { type Command, type CommandInput, type Io, type Option, SERVICE, UsageError, withStore } from './command.ts'
 import { readGiven } from './given-file.ts'
 import { writePrivate } from './private-file.ts'
 
@@ -33,10 +33,11 @@ export const commands: readonly Command[] = [
     sentence: 'Write a service to a file, to move it to another cell.',
     more: `The file contains settings, limits, team, templates with all versions, folders, API keys, senders, reply-to addresses, safelist, webhooks and requests to go live. Messages, jobs, files, events and counts stay. It is sealed with a passphrase of at least ${SHORTEST_PASSPHRASE} characters, which is never an argument: anybody who has both can use the keys. The service is not changed. The order of a move is in docs/scaling.md.`,
     examples: ['herald service export "Parking permits" --out permits.herald'],
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const service = await find(store, input.text('SERVICE'))
       const out = resolve(input.text('out'))
-      const passphrase = await passphraseFrom(input, { isNew: true })
+      const passphrase = await passphraseFrom(io, input, { isNew: true })
+      io.progress.show('Reading the service')
       const { file, transfer } = await exportTo(store, operator, service.id, passphrase, heraldVersion())
       writePrivate(out, file)
       return {
@@ -57,9 +58,10 @@ export const commands: readonly Command[] = [
     sentence: 'Add a service from a file that another cell has exported.',
     more: 'Ids stay: of the service, its templates and its keys, so that callers go on with their keys and template ids. People are found by their e-mail addresses, or added. All of it is stored, or nothing. A service that exists here is never changed.',
     examples: ['herald service import permits.herald'],
-    run: withStore(async (store, input, operator) => {
+    run: withStore(async (store, input, operator, io) => {
       const file = bytesOf(input.text('FILE'))
-      const passphrase = await passphraseFrom(input, { isNew: false })
+      const passphrase = await passphraseFrom(io, input, { isNew: false })
+      io.progress.show('Storing the service')
       const { transfer, differences } = await importFrom(store, operator, file, passphrase)
       const { id, name } = transfer.service
       return {
@@ -74,11 +76,12 @@ export const commands: readonly Command[] = [
   },
 ]
 
-async function passphraseFrom(input: CommandInput, { isNew }: { isNew: boolean }): Promise<string> {
+async function passphraseFrom(io: Io, input: CommandInput, { isNew }: { isNew: boolean }): Promise<string> {
   const file = input.maybe('passphrase-file')
   if (file !== undefined) return readGiven(file).trim()
   if (!isAtTerminal())
     throw new UsageError('There is no terminal to ask for the passphrase. Give it with --passphrase-file.')
+  io.progress.end()
   const typed = await asksSecretly('Passphrase of the file: ')
   if (isNew && (await asksSecretly('The same passphrase again: ')) !== typed)
     throw new UsageError('The two passphrases differ. Nothing was written.')

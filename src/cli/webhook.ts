@@ -100,7 +100,7 @@ export const commands: readonly Command[] = [
             next,
           ]
         : [`Added a webhook to "${service.name}".`, '', described(webhook), '', next]
-      return { text: text.join('\n'), data: { ...presented(webhook), secret } }
+      return { text, data: { ...presented(webhook), secret } }
     }),
   },
   {
@@ -111,14 +111,7 @@ export const commands: readonly Command[] = [
     run: withStore(async (store, input) => {
       const service = await findService(store, input.text('SERVICE'))
       const all = await list(store, { service_id: service.id, key_type: null })
-      const rows = all.map(one => [
-        one.id,
-        firstLine(one.url),
-        one.format,
-        publicName(one.key_type),
-        stateOf(one),
-        behindOf(one),
-      ])
+      const rows = all.map(one => [one.id, one.url, one.format, publicName(one.key_type), stateOf(one), behindOf(one)])
       return {
         text: listing(
           ['ID', 'URL', 'FORMAT', 'KEYS', 'STATE', 'NOT SENT'],

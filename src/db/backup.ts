@@ -6,7 +6,8 @@ import path from 'node:path'
 import type pg from 'pg'
 import { codeOf } from './embedded-lock.ts'
 
-export type Say = (line: string) => void
+/** `bytes` of about `total` are done. */
+export type OnBytes = (bytes: number, total: number) => void
 
 /** `backup.json`, written last: a folder without it is not a complete backup. */
 export type Manifest = {
@@ -40,7 +41,7 @@ const LEFT_OUT =
 const LAST = path.join('global', 'pg_control')
 
 /** `client` is connected and used for nothing else: the backup ends with its session. `data` is the folder of the running server. */
-export async function backUp(client: pg.Client, data: string, folder: string, say: Say): Promise<Manifest> {
+export async function backUp(client: pg.Client, data: string, folder: string, onBytes: OnBytes): Promise<Manifest> {
   if (fs.existsSync(folder))
     throw new Error(`${folder} is there already, and a backup overwrites nothing. Name a folder that does not exist.`)
   const draft = `${folder}.unfinished`
@@ -52,7 +53,7 @@ export async function backUp(client: pg.Client, data: string, folder: string, sa
   refuseSmallDisk(path.dirname(path.resolve(folder)), total)
   fs.mkdirSync(draft, { mode: 0o700 })
   try {
-    const manifest = await copyOnline(client, data, draft, progress('copied', total, say))
+    const manifest = await copyOnline(client, data, draft, counted(total, onBytes))
     write(path.join(draft, MANIFEST), `${JSON.stringify(manifest)}\n`)
     await syncAll(draft)
     fs.renameSync(draft, folder)
@@ -114,11 +115,11 @@ async function copyOnline(
 }
 
 /** Checks the checksum of every file and returns the manifest. */
-export async function verify(folder: string, say: Say): Promise<Manifest> {
+export async function verify(folder: string, onBytes: OnBytes): Promise<Manifest> {
   const manifest = readManifest(folder)
   const names = Object.keys(manifest.files)
   const total = Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0)
-  const checked = progress('checked', total, say)
+  const checked = counted(total, onBytes)
   for (const name of names) {
     const wanted = manifest.files[name]
     const found = await digest(path.join(folder, name), checked)
@@ -136,12 +137,12 @@ export async function unpack(
   manifest: Manifest,
   data: string,
   owner: { uid: number; gid: number } | undefined,
-  say: Say,
+  onBytes: OnBytes,
 ): Promise<void> {
   const sizes = Object.values(manifest.files).map(file => file.bytes)
   const total = sizes.reduce((sum, bytes) => sum + bytes, 0)
   refuseSmallDisk(path.dirname(data), total)
-  const copied = progress('restored', total, say)
+  const copied = counted(total, onBytes)
   for (const name of manifest.folders)
     fs.mkdirSync(path.join(data, path.relative(DATA, name)), { recursive: true, mode: 0o700 })
   for (const name of Object.keys(manifest.files))
@@ -283,17 +284,11 @@ function syncFolder(folder: string): void {
   fs.closeSync(handle)
 }
 
-const EVERY_MS = 2_000
-
-/** Reports progress every two seconds. */
-function progress(done: string, total: number, say: Say): (bytes: number) => void {
+function counted(total: number, onBytes: OnBytes): (bytes: number) => void {
   let bytes = 0
-  let said = performance.now()
   return more => {
     bytes += more
-    if (performance.now() - said < EVERY_MS) return
-    said = performance.now()
-    say(`${done} ${inWords(bytes)} of about ${inWords(total)}`)
+    onBytes(bytes, total)
   }
 }
 

@@ -20,8 +20,12 @@ export const migrations = (folder = FOLDER): Migration[] =>
       return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
     })
 
-/** Returns the names of the files that were run now. */
-export async function migrate(db: Database, wanted = migrations()): Promise<string[]> {
+/** Returns the names of the files that were run now. `onFile` is called before each of `total`. */
+export async function migrate(
+  db: Database,
+  wanted = migrations(),
+  onFile: (name: string, done: number, total: number) => void = () => {},
+): Promise<string[]> {
   // Nearly always: a command must not wait for a second connection and the lock.
   if (await isComplete(db.sql, wanted)) return []
   const holder = db.client()
@@ -47,7 +51,9 @@ export async function migrate(db: Database, wanted = migrations()): Promise<stri
         `This database was migrated by a newer version of Herald (${newer.join(', ')}). Start that version.`,
       )
     const taken: string[] = []
-    for (const step of wanted.filter(step => !done.has(step.name))) {
+    const missing = wanted.filter(step => !done.has(step.name))
+    for (const step of missing) {
+      onFile(step.name, taken.length, missing.length)
       await retryLocks(lockMs =>
         isStepwise(step)
           ? takePieces(holder, step, lockMs)

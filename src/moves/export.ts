@@ -17,15 +17,18 @@ export async function exportMove(
   app: App,
   actor: Actor,
   wanted: { services: readonly Id[] | 'all'; withSecrets: boolean },
+  onService: (done: number, total: number) => void = () => {},
 ): Promise<{ move: Move; secrets: Record<string, string> }> {
   requirePermission(actor, 'manage-installation', null)
   return app.db.transaction(async sql => {
     await snapshot(sql)
     const services: Collected[] = []
-    for (const id of wanted.services === 'all' ? await allServices(sql) : wanted.services) {
+    const ids = wanted.services === 'all' ? await allServices(sql) : wanted.services
+    for (const id of ids) {
       const service = await collected(sql, app.seal, id)
       if (!service) throw refuseService.unknownService(id)
       services.push(service)
+      onService(services.length, ids.length)
       const { keys, webhooks } = service
       const counts = { keys: keys.length, webhooks: webhooks.length }
       if (wanted.withSecrets) await record(sql, 'service exported', actor, id, id, counts)
