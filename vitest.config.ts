@@ -16,6 +16,7 @@ const SLOW = [
   'test/cli-events.test.ts',
   'test/cli-job.test.ts',
   'test/cli-templates.test.ts',
+  'test/cli-terminal.test.ts',
   'test/cli-webhook.test.ts',
   'test/cli.test.ts',
   'test/client.test.ts',

@@ -5,7 +5,7 @@ import type { Config } from '../config/index.ts'
 import { currentOperator } from '../operator.ts'
 import type { Store } from '../parts.ts'
 import type { Text } from './print.ts'
-import type { Progress } from './terminal.ts'
+import type { Progress, Screen } from './terminal.ts'
 
 export type Argument = { name: string; sentence: string; optional?: true; choices?: readonly string[] }
 
@@ -46,6 +46,8 @@ export type Io = {
   config(part?: Part): Config
   /** Prints a message at once; with --json to stderr, because stdout holds only the output. */
   say(line: string): void
+  /** For questions, which go to stderr. */
+  errorScreen: Screen
   /** What takes over a second shows how far it is, on stderr. */
   progress: Progress
   print(output: CommandOutput): void

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { editorCommand } from '../config/terminal.ts'
 import { UsageError } from './command.ts'
 import { newPath, readFolder, type TemplateFile, writeTemplate } from './template-files.ts'
 
@@ -30,9 +31,8 @@ export async function edited<T>(
   }
 }
 
-/** The variable may have arguments, such as `code --wait`. */
 function openEditor(path: string): void {
-  const editor = process.env.VISUAL || process.env.EDITOR || 'vi'
+  const editor = editorCommand()
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit' })
   if (error || status !== 0)
     throw new UsageError(`The editor "${editor}" failed. Choose another with EDITOR. Nothing was changed.`)

@@ -1,4 +1,5 @@
 // The program `herald`.
+import { terminalVariables } from '../config/terminal.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
 import { run } from './run.ts'
 import { screenOf } from './terminal.ts'
@@ -15,11 +16,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
+const variables = terminalVariables()
+
 process.exitCode = await run(process.argv.slice(2), {
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
-  screens: { out: screenOf(process.stdout, process.env), err: screenOf(process.stderr, process.env) },
-  hasCursor: process.env.TERM !== 'dumb',
+  screens: { out: screenOf(process.stdout, variables), err: screenOf(process.stderr, variables) },
+  hasCursor: variables.TERM !== 'dumb',
 })
 
 // A handle that is still open, for example a statement that never ends, must not keep the process alive after the command.

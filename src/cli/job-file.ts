@@ -29,7 +29,6 @@ import { readGiven } from './given-file.ts'
 import { describeJob, jobById } from './job.ts'
 import { watchJob } from './job-watch.ts'
 import { facts, firstLine, layOut, minute, printable, type Text } from './print.ts'
-import { screenOf } from './terminal.ts'
 
 export const TEMPLATE = {
   name: 'template',
@@ -127,7 +126,7 @@ async function send(io: Io, input: CommandInput): Promise<CommandOutput> {
       ? async (job: NewJob) => {
           const preview = await previewOf(store, app, caller.service, job, csv)
           io.progress.end()
-          const shown = layOut(preview, screenOf(process.stderr, process.env))
+          const shown = layOut(preview, io.errorScreen)
           if (!(await agrees(`${shown}\n\nSend? Type yes: `))) throw new Error('Nothing was sent.')
           io.progress.show('Storing the job')
         }

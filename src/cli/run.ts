@@ -54,6 +54,7 @@ export async function run(
       print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : layOut(text, screens.out)}\n`),
       isTerminal: screens.out.columns !== null && !typed.isJson,
       progress,
+      errorScreen: screens.err,
     }
     const output = await runCommand(io, call)
     if (output) print(output)

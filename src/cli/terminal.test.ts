@@ -60,7 +60,7 @@ describe('a table', () => {
     const lines = layOut(table, at(60)).split('\n')
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(60)
     expect(lines[0]).toMatch(/^ID +NAME +STATUS +N$/)
-    expect(lines.slice(3).join(' ')).toBe('Not shown: MADE. Widen the terminal, or add --json.')
+    expect(lines.slice(3).join(' ')).toBe('Not shown: MADE UTC. Widen the terminal, or add --json.')
   })
 
   test('for a program it is complete, without colours and control characters', () => {

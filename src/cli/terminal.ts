@@ -1,5 +1,6 @@
 // Everything that depends on the terminal: colours, the width of text, and progress.
 import { inspect } from 'node:util'
+import type { TerminalVariables } from '../config/terminal.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 
@@ -9,15 +10,14 @@ export type Screen = { columns: number | null; paint(style: Style, text: string)
 export const NO_SCREEN: Screen = { columns: null, paint: (_, text) => text }
 
 type Stream = { isTTY?: boolean; columns?: number }
-type Env = Readonly<Record<string, string | undefined>>
-
-export const screenOf = ({ isTTY = false, columns = 80 }: Stream, env: Env): Screen => ({
-  columns: isTTY ? columns : null,
+/** A terminal that does not know its width says 0. */
+export const screenOf = ({ isTTY = false, columns = 0 }: Stream, env: Partial<TerminalVariables>): Screen => ({
+  columns: isTTY ? columns || 80 : null,
   paint: hasColours(isTTY, env) ? painted : NO_SCREEN.paint,
 })
 
 /** FORCE_COLOR wins over NO_COLOR, as in Node.js itself. An empty variable counts as not set. */
-export function hasColours(isTerminal: boolean, { FORCE_COLOR, NO_COLOR, TERM }: Env): boolean {
+export function hasColours(isTerminal: boolean, { FORCE_COLOR, NO_COLOR, TERM }: Partial<TerminalVariables>): boolean {
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
   return isTerminal && !NO_COLOR && TERM !== 'dumb'
 }
