@@ -15,6 +15,7 @@ const SLOW = [
   'test/cli-completion.test.ts',
   'test/cli-events.test.ts',
   'test/cli-job.test.ts',
+  'test/cli-json.test.ts',
   'test/cli-templates.test.ts',
   'test/cli-terminal.test.ts',
   'test/cli-webhook.test.ts',

@@ -1,9 +1,10 @@
 // Completion in real shells, and how long a command takes to start.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { hasScript } from './support/program.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'herald-completion-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -69,6 +70,34 @@ describe('completion', () => {
       check(typed, execFileSync('zsh', ['-f', '-c', ask], { encoding: 'utf8' }), offered, not)
     }
   })
+})
+
+describe.skipIf(!has('zsh') || !hasScript)('zsh, as somebody types', () => {
+  test('the Tab key completes a word, and lists words with their explanations', async () => {
+    const script = join(folder, 'typed-zsh')
+    writeFileSync(script, herald('completion', 'zsh'))
+    const child = spawn('script', ['-qefc', 'stty cols 200 rows 50; exec zsh -f -i', '/dev/null'], {
+      env: { PATH: process.env.PATH, TERM: 'xterm', HOME: folder },
+    })
+    let out = ''
+    child.stdout.on('data', said => {
+      out += String(said)
+    })
+    const shows = (text: RegExp) => expect.poll(() => out, { timeout: 20_000 }).toMatch(text)
+    try {
+      child.stdin.write(`autoload -Uz compinit && compinit -u -D; source ${script}; PROMPT='% '; echo READY''-NOW\n`)
+      await shows(/READY-NOW/)
+      out = ''
+      child.stdin.write('herald serv\t')
+      await shows(/herald service? ?/)
+      child.stdin.write(' \u0015herald key \t')
+      await shows(/create +-- Create an API key[\s\S]*list +-- List the keys[\s\S]*revoke +-- Revoke a key/)
+      child.stdin.write('\u0015herald completion \t')
+      await shows(/bash[\s\S]*fish[\s\S]*zsh|bash[\s\S]*zsh[\s\S]*fish/)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  }, 60_000)
 })
 
 function check(typed: string, out: string, offered: readonly string[], not: readonly string[]) {
