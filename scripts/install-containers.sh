@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs what test/containers.test.ts, test/kubernetes.test.ts and test/systemd.test.ts need: buildah, podman, podman-compose,
-# debootstrap, kubectl and systemd-nspawn; and makes the base images (scripts/container.sh). Needs root and apt-get; starts nothing.
+# docker-compose without docker, debootstrap, kubectl and systemd-nspawn; and makes the base images (scripts/container.sh). Needs root and apt-get; starts nothing.
 set -euo pipefail
 
-packages=(buildah podman podman-compose netavark aardvark-dns iptables iproute2 crun debootstrap systemd-container kubernetes-client)
+packages=(buildah podman podman-compose netavark aardvark-dns iptables iproute2 crun debootstrap systemd-container kubernetes-client docker-compose)
 
 missing() {
   local program
-  for program in buildah podman podman-compose iptables ip crun debootstrap systemd-nspawn kubectl; do
+  for program in buildah podman podman-compose docker-compose iptables ip crun debootstrap systemd-nspawn kubectl; do
     PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null || echo "$program"
   done
   for program in netavark aardvark-dns; do [ -x "/usr/lib/podman/$program" ] || echo "$program"; done

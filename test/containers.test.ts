@@ -60,6 +60,20 @@ function createShell() {
   }
 }
 
+const hasCompose = !spawnSync('docker-compose', ['--version']).error
+if (!hasCompose) console.warn('compose.yaml is not checked by its specification: docker-compose is not installed.')
+
+test.skipIf(!hasCompose)(
+  'compose.yaml is valid by the schema that docker-compose carries; a wrong field is found',
+  () => {
+    const check = (text: string) =>
+      spawnSync('docker-compose', ['-f', '-', 'config', '--quiet'], { input: text, encoding: 'utf8' })
+    const text = readFileSync('compose.yaml', 'utf8')
+    expect(check(text)).toMatchObject({ status: 0, stderr: '' })
+    expect(check(text.replace('read_only:', 'read_onli:')).stderr).toContain("'read_onli'")
+  },
+)
+
 describe.skipIf(reason)('in containers', () => {
   const work = mkdtempSync(join(tmpdir(), 'herald-compose-'))
   const logs = () => shell.run('for c in $(podman ps -aq); do podman logs $c 2>&1 | tail -n 12; done')
