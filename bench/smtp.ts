@@ -110,7 +110,7 @@ function message(n: number): EmailMessage {
     from: { name: 'Permits', address: 'permits@herald.example' },
     replyTo: null,
     to: `person.${n}@example.org`,
-    ...template.render(personalisation(n)),
+    ...template.renderInPieces(personalisation(n)),
     attachments: [],
   }
 }
