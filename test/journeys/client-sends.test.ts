@@ -73,7 +73,7 @@ describe('sends', () => {
     expect(data.content.body).toBe('Hi Ann, Bob and Eve')
   })
 
-  test('a file of prepareUpload once it has sending_method and filename, as the README says', async () => {
+  test('a file of prepareUpload once it has sending_method and filename, as docs/clients.md says', async () => {
     const files = await here.service({ may_send_files: true })
     const key = await files.key()
     const upload = new NotifyClient(here.address, key.key)
@@ -87,8 +87,8 @@ describe('sends', () => {
     expect((await by({ ...prepared, sending_method: 'attach' })).status).toBe(201)
     const unnamed = upload.prepareUpload(Buffer.from('a plain text'))
     expect((await refusal(by({ ...unnamed, sending_method: 'attach' }))).status).toBe(400)
-    expect(readFileSync('README.md', 'utf8')).toContain(
-      '`prepareUpload` returns also needs `sending_method` and `filename`',
+    expect(readFileSync('docs/clients.md', 'utf8')).toContain(
+      'add `sending_method` (`attach` or `link`) and `filename` to what it returns',
     )
   })
 })
