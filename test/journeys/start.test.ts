@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import pg from 'pg'
 import { describe, expect, inject, test, vi } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
@@ -191,7 +192,7 @@ describe('the sample', () => {
       child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
     }
     expect(await closed).toBe(0)
-    const keys = [...out.matchAll(/(test|team|live) key +(herald-\S+)/g)]
+    const keys = [...stripVTControlCharacters(out).matchAll(/(test|team|live) key +(herald-\S+)/g)]
     expect(keys.map(([, kind]) => kind)).toEqual(['test', 'team', 'live'])
   })
 })
