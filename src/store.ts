@@ -98,6 +98,12 @@ export async function openDatabase(
   return { db, revive, stop: lifetime.stop, fail: lifetime.fail }
 }
 
+/** The steps of an upgrade by name; those of a new database mean nothing to its owner. */
+function sayMigrated(say: (text: string) => void, steps: readonly string[]) {
+  if (steps[0]?.startsWith('0001_')) say('The tables of a new database were made.')
+  else for (const step of steps) say(`migrated: ${step}`)
+}
+
 /** Opens the database, checks its durability and its sealing secret, and migrates it. */
 export async function openStore(
   config: Config,
@@ -113,7 +119,7 @@ export async function openStore(
   try {
     signal?.throwIfAborted()
     if (!make) await checkMade(config, db)
-    if (wanted) for (const step of await migrate(db)) say(`migrated: ${step}`)
+    if (wanted) sayMigrated(say, await migrate(db))
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
     const { createSeal } = await sealing
     const seal = createSeal(secrets, config.cipher)
