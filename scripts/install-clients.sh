@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the published clients for Python and PHP into a folder, for the examples of docs/clients.md: the tests find them by
-# HERALD_CLIENTS. Needs the registries of both languages; the languages themselves come from Debian, if root may install them. A
+# CLIENTS_FOLDER. Needs the registries of both languages; the languages themselves come from Debian, if root may install them. A
 # client that cannot be installed is named, and does not keep the other one from being installed. (The client for Node is a
 # development dependency.)
 set -uo pipefail

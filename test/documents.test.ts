@@ -93,7 +93,7 @@ describe('what is named is there', () => {
   test('settings', () => {
     const names = new Set(settingsTable().map(({ name }) => name))
     // Of tests and examples, and one that docs/decisions.md decides against.
-    const others = new Set(['HERALD_TEST_KEY', 'HERALD_KEY', 'HERALD_CLIENTS', 'HERALD_SMTP_2_URL'])
+    const others = new Set(['HERALD_TEST_KEY', 'HERALD_KEY', 'HERALD_SMTP_2_URL'])
     const wrong = pages.flatMap(({ page, text }) =>
       [...text.matchAll(/\bHERALD_[A-Z0-9_]*[A-Z0-9]\b(?![_*…])/g)]
         .map(([name]) => name)

@@ -21,21 +21,21 @@ const examplesOf = (page: string): Example[] =>
 
 // The published clients for Python and PHP come from their registries: scripts/install-clients.sh puts them into a folder. Without it only what needs
 // the language alone is run.
-const { HERALD_CLIENTS = '' } = process.env
+const { CLIENTS_FOLDER = '' } = process.env
 const succeeds = (command: string, ...argv: string[]) =>
-  spawnSync(command, argv, { env: { ...process.env, PYTHONPATH: `${HERALD_CLIENTS}/python` } }).status === 0
+  spawnSync(command, argv, { env: { ...process.env, PYTHONPATH: `${CLIENTS_FOLDER}/python` } }).status === 0
 const PYTHON = ['/usr/bin/python3', 'python3'].find(command => succeeds(command, '--version')) ?? 'python3'
 const hasPythonClient = succeeds(PYTHON, '-c', 'import notifications_python_client.notifications')
-const hasPhpClient = succeeds('php', '-r', `require '${HERALD_CLIENTS}/php/vendor/autoload.php';`)
+const hasPhpClient = succeeds('php', '-r', `require '${CLIENTS_FOLDER}/php/vendor/autoload.php';`)
 for (const [name, isThere] of [['Python', hasPythonClient] as const, ['PHP', hasPhpClient] as const])
   if (!isThere)
-    console.warn(`The published client for ${name} is not tried here: it is not installed (HERALD_CLIENTS).`)
+    console.warn(`The published client for ${name} is not tried here: it is not installed (CLIENTS_FOLDER).`)
 
 type Runner = { command: string; ending: string; env: Env; isThere(text: string): boolean }
 const LANGUAGES: Readonly<Record<string, Runner>> = {
   js: { command: process.execPath, ending: '.mjs', env: {}, isThere: () => true },
   python: {
-    ...{ command: PYTHON, ending: '.py', env: { PYTHONPATH: `${HERALD_CLIENTS}/python` } },
+    ...{ command: PYTHON, ending: '.py', env: { PYTHONPATH: `${CLIENTS_FOLDER}/python` } },
     isThere: text => (text.includes('notifications_python_client') ? hasPythonClient : succeeds(PYTHON, '--version')),
   },
   php: { command: 'php', ending: '.php', env: {}, isThere: () => hasPhpClient },
@@ -64,7 +64,7 @@ beforeAll(async () => {
     ['notifications-node-client', 'node_modules/notifications-node-client'],
   ] as const)
     symlinkSync(resolve(place), join(folder, 'node_modules', name))
-  if (hasPhpClient) symlinkSync(join(HERALD_CLIENTS, 'php/vendor'), join(folder, 'vendor'))
+  if (hasPhpClient) symlinkSync(join(CLIENTS_FOLDER, 'php/vendor'), join(folder, 'vendor'))
 })
 afterAll(async () => {
   await mail?.stop()
