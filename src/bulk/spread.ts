@@ -112,7 +112,8 @@ async function writeChunk(app: SpreadApp, entry: Entry<PreparedChunk>) {
   if (chunk) crashPoint('mid-chunk', () => [chunk.id, chunk.job_id])
   for (const lane of new Set(rows.map(row => row.lane))) app.wake(lane)
   if (chunk) noteMessages(app, chunk, rows)
-  if (chunk && written.some(one => one.is_finished)) await noteEnd(app, chunk)
+  // The chunk is stored, so an error here must not set it back: only the line of the log is missing.
+  if (chunk && written.some(one => one.is_finished)) await noteEnd(app, chunk).catch(() => {})
 }
 
 /** When all its rows are messages. `seconds`: since it was accepted, or since the time that was asked for. */
