@@ -1,5 +1,5 @@
-// A body cut at blank lines into segments that are rendered one by one, so that a value with Markdown costs the rendering of its
-// own segment and not of the whole e-mail. A segment is rendered between two guard paragraphs wherever it has a neighbour. It is
+// A body cut at blank lines into segments that are rendered one by one, so that a value that affects the text around it costs the
+// rendering of its own segment and not of the whole e-mail. A segment is rendered between two guard paragraphs wherever it has a neighbour. It is
 // independent of its neighbours if both guards come out unchanged, and if it does not begin like something that continues a list,
 // an inset or a code block across a blank line.
 
@@ -141,7 +141,8 @@ const isParagraph = /^\p{L}[^\r\n]*$/u
 /** The outputs of a paragraph that was rendered without neighbours, or null if they could affect it. */
 function alone(outputs: Outputs, hasLeft: boolean): Outputs | null {
   const text = outputs.text.slice(0, -1)
-  if (hasOpenEnd(text, outputs.preheader) || /[-–—]$/.test(text)) return null
+  // A dash and the whitespace after it would be changed together with the line ends before the next paragraph.
+  if (hasOpenEnd(text, outputs.preheader) || /[-–—][\s\x85]*$/.test(text)) return null
   return { ...outputs, text: hasLeft ? `\n\n${text}` : text }
 }
 
