@@ -5,6 +5,7 @@ import { compileEmail, type EmailTemplate, rendererOf } from './compile.ts'
 import { documentAround } from './document.ts'
 import { cutPreheader } from './email.ts'
 import { keyed, parse, type Values } from './placeholders.ts'
+import { createPrepared } from './prepared.ts'
 import { createShortcut } from './shortcut.ts'
 
 /** The mail by the long way alone. */
@@ -253,6 +254,44 @@ describe('the prepared message equals full rendering', () => {
       { numRuns: 1500 },
     )
     expect(taken).toBeGreaterThan(300)
+  })
+
+  test('for values with emphasis, links and URLs, beside quotes, dashes and marks of the template', () => {
+    let taken = 0
+    const values = fc.record({ a: marked, b: fc.oneof(marked, wide), c: marked, d: fc.constant('yes') })
+    fc.assert(
+      fc.property(markedPage, fc.array(values, { minLength: 4, maxLength: 4 }), (content, all) => {
+        const mail = { subject: 'News for ((a)) - ((c))', content }
+        const parts = { subject: parse(mail.subject), content: parse(content) }
+        const prepared = createPrepared(parts, rendererOf({}), { hasLiterals: false, left: Infinity })
+        for (const values of all) {
+          expectExact(mail, values)
+          if (content.includes('((a))') && /[*_[]|:\/\//.test(values.a) && prepared(keyed(values)) !== null) taken++
+        }
+      }),
+      { numRuns: 300 },
+    )
+    expect(taken).toBeGreaterThan(50)
+  })
+
+  test.each([
+    ['5 * ((a)), y', 'x*'],
+    ['`x ((a)), y`', '*x*'],
+    ['- - - - - - - _x\n\n        Hello ((a)),', 'y_'],
+    ['1234567. x [[fr]]- - - - - - - _x\n\n        Hello ((a)),\n\n[[/fr]]', 'y_'],
+    ['(see ((a)))', '[x](y'],
+    ['Hello ((a)) ((b))', '*x'],
+    ['Hello ((a)) and ((a))', 'x *'],
+    ['- ((a))', '*x* y'],
+    ['Go to ((a))!', 'https://x.y'],
+    ['x ((a))\n\n"', '*x *'],
+    ['x ((a)), y', 'see [a](-)'],
+    ['x ((a)), y', 'see [a -](u)'],
+    ['x ((a)), y', '*x*"'],
+    ['x ((a))', "*x*'"],
+    ['((a))\n\nx', 'a[a](-)\u00a0'],
+  ])('for %j with %j, where a part could combine with the text around it', (content, a) => {
+    expectExact({ subject: 's', content }, { a, b: 'y*' })
   })
 })
 
@@ -512,16 +551,77 @@ const wideValues = fc.record(
   { requiredKeys: ['a', 'b', 'c', 'd'] },
 )
 
-describe('the text around a value is not rendered again', () => {
-  const parts = {
-    subject: parse('((name)), hello'),
-    content: parse(
-      'Dear ((name)),\n\nSee you on **((day))** with ((name)), [here](https://x.y/((id))).\n\n## Next\n\n- one\n- two\n\nBye',
+const markedPage = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...lines),
+      fc.constantFrom(
+        'Hello ((a)),',
+        'See ((a)) or ((b)).',
+        '((a)), welcome',
+        '- one\n- ((a)) two\n- x ((b))',
+        'Say "hi" - ((a)) - "bye"',
+        'x ((c)): ((b)) (y)',
+        "it's ((a)) isn't",
+        '^ ((a)) x & y',
+        'To:\n((a))\n((c))\nthanks',
+        '"',
+        '--',
+        '- - - - - - - _',
+      ),
     ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map(all => all.join('\n\n'))
+
+const marked = fc
+  .tuple(
+    fc.constantFrom('', 'Ann', '*x', '**x', '_x', '[x](u)', 'see ', 'https://x.y/', '12 ', '('),
+    fc.array(
+      fc.constantFrom(
+        ...[
+          'x',
+          's',
+          'é',
+          '李',
+          '😀',
+          ' ',
+          ' ',
+          ' ',
+          '\u00a0',
+          ' , ',
+          '. ',
+          ' & ',
+          ' - ',
+          '(',
+          ')',
+          ':',
+          '!',
+          '@',
+          '#',
+          '=',
+        ],
+        ...["O'H", "x's", '’', '“x”', '*', '**', '_', '***', '*x*', '**x y**', '_x_', '* x*', '*x *', '*-*', '*, x*'],
+        ...['[a](u)', '[a b](https://x.y/z)', '[*a*](u/)', '[, a](u)', '[a -](u)', '[a](-)', "[O'H](u)", '[a](b c)'],
+        ...['https://x.y', 'https://x.y/z_a', "https://x.y/?a=1&b=o'h", 'https://x.y/(a)', 'http', 'a_b', 'gov', '.uk'],
+        ...['[x](javascript:a)', '[', ']', '](', '![', '`', '~~', '\\', '<', '&lt;', '^', '|'],
+      ),
+      { maxLength: 3 },
+    ),
+    fc.constantFrom('', 'x', 'x*', 'x**', 'x_', '.', 'https://x.y', 'https://x.y/z=', '[x](u)', '?', ')', '*'),
+  )
+  .map(([start, middle, end]) => start + middle.join('') + end)
+
+describe('the text around a value is not rendered again', () => {
+  const template = {
+    subject: '((name)), hello',
+    content:
+      'Dear ((name)),\n\nSee you on **((day))** with ((name)), [here](https://x.y/((id))).\n\n## Next\n\n- one\n- two\n\nBye',
   }
 
   /** The sizes of the contents that are rendered for these values, once the template is prepared; null if none can be inserted. */
-  function rendered(values: Record<string, unknown>): number[] | null {
+  function rendered(values: Record<string, unknown>, { subject, content } = template): number[] | null {
+    const parts = { subject: parse(subject), content: parse(content) }
     const sizes: number[] = []
     const render = rendererOf({})
     const shortcut = createShortcut(parts, (template, values) => {
@@ -542,14 +642,28 @@ describe('the text around a value is not rendered again', () => {
     expect(rendered({ name: 'Ann', day, id: '1' })).toEqual([])
   })
 
-  test.each(['*Ann*', '[Ann](https://example.com)', 'https://example.com', 'Ann_Lee', '`x`', 'a\\b', '&copy;'])(
-    'but only the segments with %j',
+  test.each(["*O'Hara*", '[Ann](https://example.com)', 'https://example.com', 'Ann_Lee', '**Ann** & co'])(
+    'for %j in a text without marks',
+    name => {
+      const content = 'Dear ((name)),\n\nSee you on **((day))**.\n\n- for (((name))) & ((id))'
+      expect(rendered({ name, day: '12 May', id: '1' }, { subject: '((name)): hello', content })).toEqual([])
+    },
+  )
+
+  test.each(["*O'Hara*", '[Ann](https://example.com)', 'https://example.com', 'Ann_Lee', '**Ann** & co'])(
+    'but only the segment that has %j and marks of its own',
     name => {
       const sizes = rendered({ name, day: '12 May', id: '1' })
-      expect(sizes).toHaveLength(2)
+      expect(sizes).toHaveLength(1)
       expect(Math.max(...(sizes ?? []))).toBeLessThan(60)
     },
   )
+
+  test.each(['`x`', 'a\\b', '&copy;', '![x](y)', '[x](y "z")', '*"x"*'])('but only the segments with %j', name => {
+    const sizes = rendered({ name, day: '12 May', id: '1' })
+    expect(sizes).toHaveLength(2)
+    expect(Math.max(...(sizes ?? []))).toBeLessThan(60)
+  })
 
   test.each(['# Ann', '- one\n- two', 'Ann\n\nLee', ['one', 'two']])('or the blocks that %j makes', name => {
     expect(rendered({ name, day: '12 May', id: '1' })).toHaveLength(2)

@@ -21,19 +21,22 @@ export type Demand = {
   readonly mayQuote: boolean
   /** A phrase may have a `<`. */
   readonly mayHoldAngle: boolean
+  /** A value may have inline Markdown, if no other marks are in the same text (inline-texts.ts). */
+  readonly mayMark: boolean
 }
 
 /**
- * word: rendered as it is, but for apostrophes between letters. phrase: rendered on its own, by escaping and typography. null:
- * the value could affect the text around it, or has Markdown.
+ * word: rendered as it is, but for apostrophes between letters. phrase: rendered on its own, by escaping and typography. marked:
+ * rendered on its own, by inline Markdown too. null: the value could affect the text around it.
  */
-export type Kind = 'word' | 'phrase' | null
+export type Kind = 'word' | 'phrase' | 'marked' | null
 
 export function kindOf(value: string, demand: Demand): Kind {
   if (/gov\.uk/i.test(value) || (demand.isStart && (value.length === 1 || listStart.test(value)))) return null
   if (demand.isTight) return tight.test(value) ? 'word' : null
   if (latin.test(value) || (demand.isQuiet ? letters : apostrophes).test(value)) return 'word'
-  return isPhrase(value, demand) ? 'phrase' : null
+  if (isPhrase(value, demand)) return 'phrase'
+  return demand.mayMark && isMarked(value, demand.isStart) ? 'marked' : null
 }
 
 const listStart = /^(?:[0-9]+(?:\.|$)|-)/
@@ -69,6 +72,25 @@ const visible = /[\p{L}\p{N}\p{S}]/u
 const brokenLine = /\n(?!\p{L}|\(|[0-9]+[ \p{L}])/u
 const openLine = /[\s–—-]\n/
 
+/** Whether this value has only such Markdown inside a line that nothing after the value can change: emphasis, links, URLs. */
+function isMarked(value: string, isStart: boolean): boolean {
+  if (unsafe.test(value) || !(starts.test(value) || markedStart.test(value))) return false
+  // After a bullet a `*` decides whether there is a list.
+  if (isStart && value.startsWith('*')) return false
+  if (!(ends.test(value) || markedEnd.test(value)) || !hasLetter.test(value) || !wholeLinks.test(value)) return false
+  return !/['‘’]/.test(value) || !(value.includes('@') || looseApostrophe.test(value))
+}
+
+// Other Markdown, images, references, line ends, double quotes, and characters that are deleted or replaced on the way.
+const unsafe = /[\\`~|^•<>"\0-\x1f\x7f-\x9f\u2028\u2029\ue000\uee00-\uee80\p{Cs}]|!\[|&#?\w+;/u
+const markedStart = /^(?:\*\*?|__?|\[)\p{L}/u
+const markedEnd = /[^\s*_][*_]+$/
+const hasLetter = /[\p{L}\p{N}]/u
+// Every bracket belongs to a link without a title, whose text and target end like a word.
+const wholeLinks = /^[^[\]]*(?:\[[^[\]]*[\p{L}\p{N}]\]\([^()[\]\s]*[\p{L}\p{N}/]\)[^[\]]*)*$/u
+// A single quote that is not between two letters, or that is before a final s.
+const looseApostrophe = /(?<!\p{L})'|'(?!\p{L})|'s$/u
+
 // A character that stands for a placeholder here and cannot occur in a template.
 const slot = '\ue000'
 
@@ -93,7 +115,8 @@ export function demandsOf(parts: Parts, isBody: boolean, hasLiterals: boolean): 
     if (demand === null) return null
     // A typed `<` would look like a tag in a subject, and so does one that was protected from Markdown.
     const mayHoldAngle = isBody && !hasLiterals
-    demands.push({ ...demand, isFree: demand.isFree && !hasTitle, mayHoldAngle })
+    const isFree = demand.isFree && !hasTitle
+    demands.push({ ...demand, isFree, mayHoldAngle, mayMark: demand.mayMark && isFree && !hasLiterals })
   }
   return demands
 }
@@ -127,7 +150,9 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): Om
   const isFree = /^[([*]*$/.test(before) && freeAfter.test(after)
   // Plain text keeps the marks of emphasis, and typography takes them for the end of a word.
   const mayQuote = !`${before}${after}`.includes('*')
-  if (!isBody) return { isStart: false, isTight: false, isQuiet, isFree, mayQuote }
+  // Other signs after a URL belong to it.
+  const mayMark = /^[.,:)]*$/.test(after)
+  if (!isBody) return { isStart: false, isTight: false, isQuiet, isFree, mayQuote, mayMark: true }
   // A target whose scheme is still open, or that has reached its title, depends on the value.
   if (target !== -1) {
     const link = text.slice(target, at)
@@ -139,6 +164,7 @@ function demandAt(text: string, at: number, isBody: boolean, target: number): Om
     isQuiet,
     isFree,
     mayQuote,
+    mayMark,
   }
 }
 

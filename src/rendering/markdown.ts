@@ -205,6 +205,23 @@ const preheader: Target = {
   isEnough: written => written.length > 1024 && collapse(dropTags(written)).length > 1024,
 }
 
+/** Inline Markdown of an escaped text on its own, as HTML. */
+export const inlineHtml = (escaped: string): string => renderInline(escaped, onItsOwn.html)
+
+/** The same as plain text, from a text that is not escaped. `<`, `>` and `&` are escaped in the result. */
+export const inlineText = (text: string): string => renderInline(text, onItsOwn.plain)
+
+/** The same for the preheader, from an escaped text. */
+export const inlinePreheader = (escaped: string): string => renderInline(escaped, onItsOwn.preheader)
+
+// Without definitions rendering changes nothing in a context, so each serves all texts.
+const withoutDefinitions = { definitions: createDefinitions(), cited: new Set<string>(), isNote: false }
+const onItsOwn = {
+  html: { ...withoutDefinitions, to: html },
+  plain: { ...withoutDefinitions, to: plain },
+  preheader: { ...withoutDefinitions, to: preheader },
+} satisfies Record<string, InlineContext>
+
 /**
  * Plain text is decoded at its very end, so everything but typed references is escaped on the way. This also lets the typography
  * pass distinguish a typed tag from a plain `<`.

@@ -3,12 +3,11 @@
 // line breaks, each made on first use.
 
 import type { Pieces } from '../core/pieces.ts'
-import { collapse } from './characters.ts'
-import { cleanSubject, preheaderLimit } from './email.ts'
-import { type Demand, demandsOf, kindOf } from './hazards.ts'
-import { escapeText } from './html.ts'
+import { preheaderLimit } from './email.ts'
+import { type Forms, formsOf, type Needs } from './forms.ts'
+import { type Demand, demandsOf, type Kind, kindOf } from './hazards.ts'
+import { inlineTextsOf } from './inline-texts.ts'
 import { type Keyed, type Parts, scalarText } from './placeholders.ts'
-import { typographyOfPhrase } from './typography.ts'
 
 /** The outputs of one rendering; the preheader is not truncated yet. */
 export type Outputs = {
@@ -46,10 +45,10 @@ type Holed = {
   readonly curls: readonly boolean[]
 }
 
-type Variant = { readonly [output in Output]: Holed }
+type Variant = { readonly [output in Output]: Holed } & { readonly needs: readonly Needs[] }
 
-/** The values as each output shows them; `straight` is for places in the body where quotes stay straight. */
-type Words = { readonly [output in Output | 'straight']: readonly string[] }
+/** The values as each output shows them. */
+type Words = { readonly [output in keyof Forms]: readonly string[] }
 
 export function createPrepared(
   template: Template,
@@ -72,32 +71,55 @@ export function createPrepared(
       standIn(index, hasQuotes && mayHoldQuote(demands[index]), lines.has(String(index))),
     ])
     const outputs = render(template, new Map(standIns))
-    const made = outputs && cutAll(outputs, lines)
+    const made = outputs && cutAll(outputs, lines, keys.length)
     variants.set(name, made)
     return made
   }
 
+  let texts: ReturnType<typeof inlineTextsOf> | undefined
+  /** Whether no two values with marks are in one text, and all of these texts have no other marks. */
+  const areApart = (marked: readonly string[]) => {
+    texts ??= inlineTextsOf(template.content)
+    const used = new Set<number>()
+    for (const key of marked) {
+      const own = texts.get(key)
+      if (own === null) return false
+      for (const text of own ?? []) {
+        if (used.has(text)) return false
+        used.add(text)
+      }
+    }
+    return true
+  }
+
   return values => {
     const words: string[] = []
-    let phrases: boolean[] | null = null
+    let kinds: Exclude<Kind, null>[] | null = null
+    let marked: string[] | null = null
     let hasQuotes = false
     let broken = ''
     for (let i = 0; i < keys.length; i++) {
-      const word = wordOf(values.get(keys[i] ?? ''))
+      const key = keys[i] ?? ''
+      const word = wordOf(values.get(key))
       const demand = demands[i]
       const kind = word === null || demand === undefined ? null : kindOf(word, demand)
       if (word === null || kind === null) return null
-      if (kind === 'phrase') {
-        phrases ??= []
-        phrases[i] = true
+      if (kind !== 'word') {
+        kinds ??= []
+        kinds[i] = kind
         if (word.includes('\n')) broken += `${i} `
+      }
+      if (kind === 'marked') {
+        marked ??= []
+        marked.push(key)
       }
       if (word.includes("'") || word.includes('"')) hasQuotes = true
       words.push(word)
     }
+    if (marked && !areApart(marked)) return null
     const variant = variantOf(hasQuotes, broken)
     if (variant === null) return null
-    return filled(variant, phrases || hasQuotes ? wordsOf(words, phrases, variant.body) : sameWords(words))
+    return filled(variant, kinds || hasQuotes ? wordsOf(words, kinds, variant.needs) : sameWords(words))
   }
 }
 
@@ -125,6 +147,7 @@ function placesOf({ subject, content }: Template, hasLiterals: boolean): { keys:
       isFree: own.every(demand => demand.isFree),
       mayQuote: own.every(demand => demand.mayQuote),
       mayHoldAngle: own.every(demand => demand.mayHoldAngle),
+      mayMark: own.every(demand => demand.mayMark),
     }
   })
   return { keys, demands }
@@ -142,7 +165,7 @@ function standIn(index: number, hasQuote: boolean, hasLines: boolean): string {
 }
 
 /** Null if rendering has changed a placeholder value in an unknown way. */
-function cutAll(outputs: Outputs, lines: ReadonlySet<string>): Variant | null {
+function cutAll(outputs: Outputs, lines: ReadonlySet<string>, count: number): Variant | null {
   const subject = cutAtHoles(outputs.subject, ' ', lines)
   const text = cutAtHoles(outputs.text, '\n', lines)
   const title = cutAtHoles(outputs.title, ' ', lines)
@@ -150,7 +173,14 @@ function cutAll(outputs: Outputs, lines: ReadonlySet<string>): Variant | null {
   const body = cutAtHoles(outputs.body, '<br>', lines)
   if (!subject || !text || !title || !preheader || !body) return null
   const keepsStraight = [subject, text, title, preheader].some(({ curls }) => curls.includes(false))
-  return keepsStraight ? null : { subject, text, title, preheader: firstWords(preheader), body }
+  if (keepsStraight) return null
+  const opening = firstWords(preheader)
+  const needs = Array.from({ length: count }, (_, index) => ({
+    inSubject: subject.holes.includes(index),
+    inPreheader: opening.holes.includes(index),
+    isStraight: body.holes.some((hole, place) => hole === index && !body.curls[place]),
+  }))
+  return { subject, text, title, preheader: opening, body, needs }
 }
 
 function cutAtHoles(output: string, lineBreak: string, lines: ReadonlySet<string>): Holed | null {
@@ -182,6 +212,8 @@ function wordOf(value: unknown): string | null {
   return typeof value === 'number' || typeof value === 'boolean' ? scalarText(value) : null
 }
 
+const all: Needs = { inSubject: true, inPreheader: true, isStraight: true }
+
 const sameWords = (words: readonly string[]): Words => ({
   subject: words,
   text: words,
@@ -191,9 +223,12 @@ const sameWords = (words: readonly string[]): Words => ({
   straight: words,
 })
 
-function wordsOf(words: readonly string[], phrases: readonly boolean[] | null, { curls }: Holed): Words {
-  const isStraight = curls.includes(false)
-  const forms = words.map((word, index) => (phrases?.[index] ? formsOfPhrase(word, isStraight) : formsOfWord(word)))
+function wordsOf(
+  words: readonly string[],
+  kinds: readonly Exclude<Kind, null>[] | null,
+  needs: readonly Needs[],
+): Words {
+  const forms = words.map((word, index) => formsOf(word, kinds?.[index] ?? 'word', needs[index] ?? all))
   return {
     subject: forms.map(form => form.subject),
     text: forms.map(form => form.text),
@@ -202,31 +237,6 @@ function wordsOf(words: readonly string[], phrases: readonly boolean[] | null, {
     body: forms.map(form => form.body),
     straight: forms.map(form => form.straight),
   }
-}
-
-type Forms = { readonly [output in Output | 'straight']: string }
-
-function formsOfWord(word: string): Forms {
-  const curly = word.includes("'") ? word.replaceAll("'", '’') : word
-  return { subject: curly, text: curly, title: curly, preheader: curly, body: curly, straight: word }
-}
-
-function formsOfPhrase(phrase: string, isStraight: boolean): Forms {
-  const curly = typographyOfPhrase(phrase, true)
-  const escaped = escapeText(curly)
-  const body = bodyOf(escaped)
-  return {
-    subject: cleanSubject(curly),
-    text: curly,
-    title: cleanSubject(escaped),
-    preheader: collapse(escaped),
-    body,
-    straight: isStraight ? bodyOf(escapeText(typographyOfPhrase(phrase, false))) : body,
-  }
-}
-
-function bodyOf(escaped: string): string {
-  return escaped.includes('\n') ? escaped.replaceAll('\n', '<br>') : escaped
 }
 
 function filled(variant: Variant, words: Words): Outputs {

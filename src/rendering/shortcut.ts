@@ -1,5 +1,6 @@
-// The short way to an e-mail: everything around the values is rendered in advance. Plain values are inserted; a value with
-// Markdown costs the rendering of its own segment. For values that neither can show exactly it returns null.
+// The short way to an e-mail: everything around the values is rendered in advance, and values are inserted. A value whose Markdown
+// could combine with the text around it costs the rendering of its own segment. For values that neither way can show exactly it
+// returns null.
 
 import { type Parts, type Slot, shows } from './placeholders.ts'
 import { createPrepared, type Fill, type RenderInFull, sizeOf, type Template } from './prepared.ts'
