@@ -63,8 +63,8 @@ export function createProviders(
   })
 }
 
-/** Memory for files that are being sent or scanned: two e-mails with 6 MB of files at the same time. */
-const OUTGOING_BYTES = 52 * 1024 * 1024
+/** Memory for files that are being sent or scanned: four e-mails with 6 MiB of files at the same time. */
+const OUTGOING_BYTES = 24 * 1024 * 1024
 
 /** Large e-mails that are rendered and not yet handed over: each takes up to 30 MB. */
 const LARGE_EMAILS = 4

@@ -1,5 +1,6 @@
 // C1, C2, R19: large bodies share memory, are parsed in a thread, and get the same answers as small ones.
 import net from 'node:net'
+import { Readable } from 'node:stream'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../src/core/id.ts'
 import { EMAIL, emailTemplate, type Key, SMS } from './support/sends.ts'
@@ -118,6 +119,46 @@ describe('shares of memory', () => {
     )
     expect(await answer(chunked)).toMatch(/^HTTP\/1\.1 201 /)
     chunked.destroy()
+  })
+
+  const chunkedPost = (pieces: readonly Buffer[]) =>
+    fetch(here.address + EMAIL, {
+      method: 'POST',
+      headers: { authorization: `ApiKey-v1 ${key.key}`, 'content-type': 'application/json' },
+      body: Readable.toWeb(Readable.from(pieces)) as ReadableStream,
+      duplex: 'half',
+    } as RequestInit)
+
+  test('without a length and large: the file in it arrives complete', async () => {
+    const linked = await emailTemplate(key, 'Here: ((doc))', 'News')
+    const content = Buffer.from(Array.from({ length: 4_000_000 }, (_, n) => 32 + ((n * 7919) % 91)))
+    const doc = { file: content.toString('base64'), filename: 'a.txt', sending_method: 'link' }
+    const body = Buffer.from(
+      JSON.stringify({ email_address: 'a@example.net', template_id: linked, personalisation: { doc } }),
+    )
+    const pieces = Array.from({ length: Math.ceil(body.length / 99_991) }, (_, n) =>
+      body.subarray(n * 99_991, (n + 1) * 99_991),
+    )
+    const reply = await chunkedPost(pieces)
+    expect(reply.status).toBe(201)
+    const sent = (await reply.json()) as { content: { body: string } }
+    const url = /http\S+/.exec(sent.content.body)?.[0] ?? ''
+    const served = await fetch(url, { headers: { accept: '*/*' } })
+    expect(Buffer.from(await served.arrayBuffer()).equals(content)).toBe(true)
+  })
+
+  test('without a length and too large', async () => {
+    const socket = await talk(head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked'))
+    const heard = answer(socket)
+    socket.on('error', () => {}) // it is closed while we write
+    const piece = Buffer.alloc(1024 * 1024, ' ')
+    for (let n = 0; n < 21; n++) {
+      socket.write('100000\r\n')
+      socket.write(piece)
+      socket.write('\r\n')
+    }
+    expect(await heard).toMatch(/^HTTP\/1\.1 413 /)
+    socket.destroy()
   })
 
   test('C2 a body that is sent too slowly is cut off, and nothing of it is stored', async () => {

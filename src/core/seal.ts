@@ -19,6 +19,8 @@ await sodium.ready
 
 export type Seal = {
   seal(clear: string | Buffer): Buffer
+  /** The parts as one value. */
+  sealParts(clear: readonly Buffer[]): Buffer
   /** For the texts of messages: short, and many. */
   sealShort(clear: string): Buffer
   /** Throws when the value was sealed with another secret or was modified. */
@@ -80,6 +82,14 @@ export function createSeal(secrets: readonly string[], cipher: Cipher = 'xchacha
     return sealed
   }
 
+  const sealParts = (clear: readonly Buffer[]): Buffer => {
+    const nonce = nonceOf(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', current.sealing, nonce)
+    const body = clear.map(part => cipher.update(part))
+    cipher.final()
+    return Buffer.concat([current.id, nonce, ...body, cipher.getAuthTag()])
+  }
+
   const sealShort = (clear: string): Buffer => {
     const { id, key } = short()
     const nonce = nonceOf(LONG_NONCE_BYTES)
@@ -96,6 +106,7 @@ export function createSeal(secrets: readonly string[], cipher: Cipher = 'xchacha
 
   return {
     seal,
+    sealParts,
     sealShort: cipher === 'aes-256-gcm' ? seal : sealShort,
     open(sealed) {
       const id = sealed.readUInt32BE()

@@ -3,6 +3,7 @@ import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Attachment } from '../providers/port.ts'
+import { mapped, unmap } from '../runtime/mapped.ts'
 import { ContentGone, keyBy, nameOf, wholeOf } from './keep.ts'
 import { filesOfMessages } from './sql.ts'
 import type { FileStore } from './store.ts'
@@ -12,16 +13,18 @@ export type Room = (bytes: number) => Promise<() => void>
 
 /** `later`: the store is not available. `gone`: the store no longer has the files. */
 export type Fetched =
-  | { kind: 'here'; attachments: Attachment[]; release(): void }
-  | { kind: 'later' | 'gone'; detail: string }
+  /** `release`: the attachments are empty afterwards. */
+  { kind: 'here'; attachments: Attachment[]; release(): void } | { kind: 'later' | 'gone'; detail: string }
 
 export type FetchApp = { sql: Sql; seal: Seal; store: FileStore; room: Room }
 
-/** A file is in memory four times while its message is sent: as bytes, as base64, in the composed e-mail, and on its way to the socket. */
-const COPIES_SENT = 4
-
 export async function fetchAttachments({ sql, seal, store, room }: FetchApp, message: Id): Promise<Fetched> {
-  let release = () => {}
+  const attachments: Attachment[] = []
+  let leave = () => {}
+  const release = () => {
+    for (const { content } of attachments) unmap(content)
+    leave()
+  }
   try {
     const files = await filesOfMessages(sql, [message])
     // The status of the message implies it already. Checked again so that no single error can send an unscanned file.
@@ -29,11 +32,11 @@ export async function fetchAttachments({ sql, seal, store, room }: FetchApp, mes
     const attached = files.filter(file => file.method === 'attach')
     if (attached.length === 0 || attached.some(file => file.emptied))
       return { kind: 'gone', detail: 'a file is not there any more' }
-    release = await room(COPIES_SENT * attached.reduce((sum, file) => sum + file.bytes, 0))
-    const attachments: Attachment[] = []
+    // Once: it is encoded and sent a piece at a time.
+    leave = await room(attached.reduce((sum, file) => sum + file.bytes, 0))
     for (const file of attached) {
       const key = keyBy(seal, file.content_key)
-      const content = await wholeOf(store, file, key)
+      const content = await wholeOf(store, file, key, mapped)
       attachments.push({ filename: nameOf(key, file), mediaType: file.media_type, content })
     }
     return { kind: 'here', attachments, release }

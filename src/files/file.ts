@@ -1,5 +1,6 @@
 // Validation of file objects among the values of an e-mail (contract 2.4).
 import type { Values } from '../rendering/placeholders.ts'
+import { unmap } from '../runtime/mapped.ts'
 
 const MOST_FILES = 10
 export const MOST_BYTES = 6_291_456
@@ -7,6 +8,11 @@ export const LINK_DAYS = 7
 
 /** Decoded contents by personalisation key; null: not base64. */
 export type Contents = ReadonlyMap<string, Buffer | null>
+
+/** To be called when nothing uses them any more: the memory of large ones goes back to the system. */
+export function discard(contents: Contents): void {
+  for (const content of contents.values()) if (content) unmap(content)
+}
 
 export type FileObject = { file: string; filename: string; sending_method: 'attach' | 'link' }
 

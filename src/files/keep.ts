@@ -29,14 +29,14 @@ type App = { seal: Seal; store: FileStore; ids: { next(): Id } }
 export function keeping(app: App, message: { id: Id; service_id: Id }, files: readonly ScannedFile[]): Keeping {
   const { store } = app
   const shares = sharesOf(app.ids, files)
-  const kept = shares.map(({ id, content }) => ({ content: id, pieces: piecesIn(content.length) }))
+  const kept = shares.map(({ id, bytes }) => ({ content: id, pieces: piecesIn(bytes) }))
   const contents = kept.map(one => one.content)
   let staged: Promise<void> | null = null
 
   async function putPieces(sql: Sql) {
-    for (const { id, key, content } of shares) {
-      const seal = createSeal([key])
-      for (let n = 0; n < piecesIn(content.length); n++) await store.put(sql, id, n, sealedPiece(seal, content, n))
+    for (const share of shares) {
+      const seal = createSeal([share.key])
+      for (let n = 0; n < piecesIn(share.bytes); n++) await store.put(sql, share.id, n, sealedPiece(seal, share, n))
     }
   }
 
@@ -78,7 +78,8 @@ export function keeping(app: App, message: { id: Id; service_id: Id }, files: re
   }
 }
 
-type Share = { id: Id; key: string; method: TypedFile['method']; content: Buffer; files: ScannedFile[] }
+/** `bytes`: of the content, whose memory may be gone when an attempt to store it comes too late. */
+type Share = { id: Id; key: string; method: TypedFile['method']; content: Buffer; bytes: number; files: ScannedFile[] }
 
 // Equal contents are stored once. Attachments are deleted earlier than linked files, so the two are not shared.
 function sharesOf(ids: { next(): Id }, files: readonly ScannedFile[]): Share[] {
@@ -92,6 +93,7 @@ function sharesOf(ids: { next(): Id }, files: readonly ScannedFile[]): Share[] {
         key: randomBytes(32).toString('hex'),
         method: file.method,
         content: file.content,
+        bytes: file.content.length,
         files: [file],
       })
   }
@@ -103,7 +105,7 @@ const rowOf = (
   message: { id: Id; service_id: Id },
   file: ScannedFile,
   position: number,
-  { id, key, content }: Share,
+  { id, key, bytes }: Share,
 ) => ({
   id: ids.next(),
   notification_id: message.id,
@@ -112,10 +114,10 @@ const rowOf = (
   method: file.method,
   verdict: file.verdict,
   media_type: file.mediaType,
-  bytes: content.length,
+  bytes,
   sealed_name: createSeal([key]).seal(file.name),
   content: id,
-  pieces: piecesIn(content.length),
+  pieces: piecesIn(bytes),
   content_key: (file.token === null ? seal : createSeal([file.token])).seal(key),
   scan_key: file.token !== null && file.verdict === 'pending' ? seal.seal(key) : null,
   token_digest: file.token === null ? null : tokenDigest(file.token),
@@ -127,9 +129,9 @@ export const tokenDigest = (token: string) => createHash('sha256').update(token)
 const piecesIn = (bytes: number) => Math.ceil(bytes / PIECE_BYTES)
 
 // The number of a piece is sealed with it, so that pieces cannot be put in another order.
-function sealedPiece(seal: Seal, content: Buffer, n: number): Buffer {
-  const part = content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)
-  return seal.seal(Buffer.concat([Buffer.from([n]), part]))
+function sealedPiece(seal: Seal, { content, bytes }: Share, n: number): Buffer {
+  if (content.length !== bytes) throw new Error('the request of a file ended before it was stored')
+  return seal.sealParts([Buffer.from([n]), content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)])
 }
 
 /** The key of a content, unsealed with the key of the installation or with the token of the link. */
@@ -160,8 +162,14 @@ export async function* piecesOf(store: FileStore, file: Content, key: string): A
   if (left !== 0) throw new Error('the pieces of a file do not fit')
 }
 
-export async function wholeOf(store: FileStore, file: Content, key: string): Promise<Buffer> {
-  const whole = Buffer.allocUnsafeSlow(file.bytes)
+/** `allocate`: where the content is put. */
+export async function wholeOf(
+  store: FileStore,
+  file: Content,
+  key: string,
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafeSlow,
+): Promise<Buffer> {
+  const whole = allocate(file.bytes)
   let at = 0
   for await (const piece of piecesOf(store, file, key)) at += piece.copy(whole, at)
   return whole

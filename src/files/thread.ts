@@ -47,7 +47,7 @@ export function createFileThread({ scans }: { scans: boolean }): FileThread {
   return {
     async read(body, withFiles) {
       // Transferred, not copied: the caller's buffer is empty afterwards.
-      const bytes = isWhole(body) ? new Uint8Array(body.buffer as ArrayBuffer) : new Uint8Array(body)
+      const bytes = isWhole(body) ? new Uint8Array(body.buffer as ArrayBuffer, 0, body.length) : new Uint8Array(body)
       const reply = await thread.call('read', { body: bytes, withFiles, scans }, [bytes.buffer as ArrayBuffer])
       if ('refusal' in reply) throw new Refusal(reply.refusal, reply.messages)
       const contents = new Map<string, Buffer | null>()

@@ -1,6 +1,7 @@
 // The file thread: JSON and base64 of large bodies, media types, and the embedded scanner.
 import { Refusal } from '../core/refusal.ts'
 import { readJson, toPortable } from '../http/json.ts'
+import { isMapped, resized, unmap } from '../runtime/mapped.ts'
 import { serveCalls } from '../runtime/worker-thread.ts'
 import { fileTexts } from './decode.ts'
 import { readInPlace } from './in-place.ts'
@@ -12,21 +13,26 @@ import { judge } from './types.ts'
 serveCalls<FileCalls>(
   {
     read({ body, withFiles, scans }) {
+      let kept: readonly ReadContent[] = []
       try {
-        if (!withFiles) return { value: toPortable(readJson(buffer(body))), contents: [] }
-        const { value, contents } = readInPlace(buffer(body), readJson)
+        const text = fixedCopy(body)
+        if (!withFiles) return { value: toPortable(readJson(text)), contents: [] }
+        const { value, contents } = readInPlace(text, readJson)
         const names = new Map(fileTexts(value).map(({ key, file }) => [key, file.filename]))
         const examined = [...contents].map(([key, content]) => examine(key, names.get(key), content, scans))
-        return { value: toPortable(value), contents: examined.map(one => movable(one, body.buffer)) }
+        kept = keptIn(body, text, examined)
+        return { value: toPortable(value), contents: kept }
       } catch (error) {
         if (error instanceof Refusal) return { refusal: error.kind, messages: error.messages }
         throw error
+      } finally {
+        if (!kept.some(({ content }) => content?.buffer === body.buffer)) unmap(body)
       }
     },
     findSignature: content => findSignature(buffer(content)),
     judge: ({ name, content }) => judge(name, buffer(content)),
   },
-  // Not copied: the contents of a large body, most of which share its memory.
+  // Not copied: the contents of a large body, most of which are in its memory.
   { read: reply => ('refusal' in reply ? [] : reply.contents.flatMap(({ content }) => content?.buffer ?? [])) },
 )
 
@@ -37,9 +43,35 @@ function examine(key: string, filename: unknown, content: Buffer | null, scans: 
   return { key, content, found: { name, judgement: judge(name, content), signature } }
 }
 
-/** Small contents are in memory that Node shares between buffers, which cannot be transferred. */
-function movable(read: ReadContent, body: ArrayBufferLike): ReadContent {
-  const { content } = read
-  const isOwn = content === null || content.buffer === body || isWhole(content)
-  return isOwn ? read : { ...read, content: new Uint8Array(content) }
+/** Reused, because a body is read at once. */
+let scratch = Buffer.alloc(0)
+/** A valid body is hardly larger. */
+const MOST_SCRATCH = 12 * 1024 * 1024
+
+/** V8 takes twice as long for each byte of memory that can be resized. */
+function fixedCopy(body: Uint8Array): Buffer {
+  const isReused = body.length <= MOST_SCRATCH
+  if (!isReused || scratch.length < body.length) {
+    const made = Buffer.allocUnsafeSlow(body.length)
+    if (isReused) scratch = made
+    made.set(body)
+    return made
+  }
+  scratch.set(body)
+  return scratch.subarray(0, body.length)
+}
+
+/** Contents that are parts of `text` are put into the memory of the body, from its start, which is cut to what they need. */
+function keptIn(body: Uint8Array, text: Buffer, contents: readonly ReadContent[]): ReadContent[] {
+  let end = 0
+  const moved = contents.map(read => {
+    const { content } = read
+    if (content === null) return read
+    if (content.buffer !== text.buffer) return isWhole(content) ? read : { ...read, content: new Uint8Array(content) }
+    body.set(content, end)
+    end += content.length
+    return { ...read, content: body.subarray(end - content.length, end) }
+  })
+  if (end > 0 && isMapped(body)) resized(body, end)
+  return moved
 }

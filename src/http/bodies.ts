@@ -3,11 +3,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { mapped, resized, unmap } from '../runtime/mapped.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
 import { answerOnSocket } from './errors.ts'
 import { readJson } from './json.ts'
 import { refuse } from './refusals.ts'
-import { type BodyShare, createShares } from './shares.ts'
+import { createShares } from './shares.ts'
 
 const MIB = 1024 * 1024
 /** Size limits of bodies (contract 1.3). */
@@ -80,11 +81,12 @@ type Done = (error: Error | null, body?: Buffer | Readable) => void
 
 function createCollector(app: FastifyInstance, options: BodyReadOptions) {
   const shares = createShares(options.bodyBudget * MIB)
-  const open = new WeakMap<FastifyRequest, BodyShare>()
+  /** How to give back what a body takes. */
+  const open = new WeakMap<FastifyRequest, () => void>()
   const pace = createPace(app, options.requestSeconds)
   // Released when the response is sent, not when the caller disconnects: the body may still be in use.
   app.addHook('onSend', (request, _reply, payload, done) => {
-    open.get(request)?.close()
+    open.get(request)?.()
     done(null, payload)
   })
 
@@ -97,11 +99,15 @@ function createCollector(app: FastifyInstance, options: BodyReadOptions) {
       pace.follow(raw, STREAMED_MS)
       return done(null, payload)
     }
-    const gathered = createGathering(announced)
+    const gathered = createGathering(announced, limit)
     const progress = pace.follow(raw)
     const share =
       announced !== null && announced <= UNCHARGED ? null : shares.open(options.ownerOf(request) ?? request.ip)
-    if (share) open.set(request, share)
+    const discard = () => {
+      gathered.discard()
+      share?.close()
+    }
+    if (share) open.set(request, discard)
     let charged = 0
 
     const readOn = () => {
@@ -117,14 +123,13 @@ function createCollector(app: FastifyInstance, options: BodyReadOptions) {
       payload.resume()
     }
     const take = (chunk: Buffer) => {
-      gathered.add(chunk)
-      if (gathered.length() > limit) end(refuse.tooLarge())
+      if (!gathered.add(chunk)) end(refuse.tooLarge())
       else if (share) readOn()
     }
     const end = (error: Error | null) => {
       payload.off('data', take).off('end', finish).off('error', fail).off('close', fail)
       pace.forget(raw)
-      if (error) share?.close()
+      if (error) discard()
       done(error, error ? undefined : gathered.whole())
     }
     const finish = () => end(null)
@@ -134,39 +139,51 @@ function createCollector(app: FastifyInstance, options: BodyReadOptions) {
   }
 }
 
-/** Smaller bodies are joined at the end; joining a larger one would block the event loop (64 MiB: about 30 ms). */
-const JOINED = MIB
+/**
+ * Smaller bodies are joined at the end. Joining a larger one would block the event loop (64 MiB: about 30 ms), and the pieces of bodies
+ * that wait would keep the heap of malloc from shrinking.
+ */
+const JOINED = 256 * 1024
 
 /**
- * The bytes that have arrived. A large body is one buffer. It has the announced size once a megabyte has arrived: the system
- * provides memory only for the part that is written, and a buffer that doubled would leave twice the body as garbage. Without an
- * announced size it doubles.
+ * The bytes that have arrived. A large body is one buffer with the announced size, once it is not small: only the part that is written takes
+ * memory. Without an announced size it doubles in its place.
  */
-function createGathering(announced: number | null) {
+function createGathering(announced: number | null, limit: number) {
   let pieces: Buffer[] = []
   let buffer: Buffer | null = null
   let length = 0
 
-  function grown(from: Buffer | null, needed: number): Buffer {
-    const wanted = announced ?? 2 * (from?.length ?? JOINED)
-    // Not from Node's buffer pool: a buffer with memory of its own can be transferred to a worker thread.
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, wanted))
+  function joined(needed: number): Buffer {
+    const all = mapped(announced ?? Math.min(2 * needed, limit), limit)
     let at = 0
-    for (const piece of from ? [from] : pieces) at += piece.copy(larger, at)
+    for (const piece of pieces) at += piece.copy(all, at)
     pieces = []
-    return larger
+    return all
   }
 
   return {
-    add(piece: Buffer) {
+    /** False: there are too many. */
+    add(piece: Buffer): boolean {
       const needed = length + piece.length
-      if (needed > JOINED && needed > (buffer?.length ?? 0)) buffer = grown(buffer, needed)
-      if (buffer) piece.copy(buffer, length)
-      else pieces.push(piece)
+      if (needed > limit) return false
+      if (needed > JOINED) {
+        buffer ??= joined(needed)
+        if (needed > buffer.length) buffer = resized(buffer, Math.min(2 * needed, limit))
+        piece.copy(buffer, length)
+      } else pieces.push(piece)
       length = needed
+      return true
     },
     length: () => length,
-    whole: () => (buffer ? buffer.subarray(0, length) : Buffer.concat(pieces, length)),
+    whole(): Buffer {
+      if (!buffer) return Buffer.concat(pieces, length)
+      if (length < buffer.length) buffer = resized(buffer, length)
+      return buffer
+    },
+    discard() {
+      if (buffer) unmap(buffer)
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import { KEY_TYPES, type KeyType } from '../keys/key.ts'
 import { recipientDigests } from '../notifications/notification.ts'
 import type { Attachment } from '../providers/port.ts'
 import { compose, encodedLong, isLong } from '../providers/smtp/compose.ts'
+import { wholeText } from '../providers/smtp/content.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { retentionDays, type Service } from '../services/service.ts'
 import { type Captured, type CapturedApp, capturedOf } from './captured.ts'
@@ -134,7 +135,7 @@ export async function sourceOf(
   if ('refused' in composed) return null
   return {
     headers: composed.headers.map(headerOf),
-    source: `${composed.headers.join('\r\n')}\r\n\r\n${composed.body}`,
+    source: `${composed.headers.join('\r\n')}\r\n\r\n${wholeText(composed.body)}`,
     isWhole,
   }
 }

@@ -6,7 +6,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Database } from '../db/connect.ts'
 import type { EventHints } from '../events/hints.ts'
 import { takeContents } from '../files/decode.ts'
-import type { Contents } from '../files/file.ts'
+import { type Contents, discard } from '../files/file.ts'
 import type { FileThread } from '../files/thread.ts'
 import { BODY } from '../http/bodies.ts'
 import { shownProblems } from '../http/errors.ts'
@@ -65,10 +65,14 @@ export function notificationRoutes(app: App) {
     return answerOnce(app.replays, request, reply, async (bytes, replay) => {
       const isLarge = bytes.length > LARGE
       const { value, contents } = isLarge ? await parseLarge(bytes, channel) : parse(bytes, channel)
-      const input = readers[channel](caller.service.home_country)(value, contents)
-      const { body, rate } = await send(app, byKey(caller), channel, input, { base: app.links.base(request), replay })
-      reply.headers(rateHeaders(rate))
-      return { status: 201, body }
+      try {
+        const input = readers[channel](caller.service.home_country)(value, contents)
+        const { body, rate } = await send(app, byKey(caller), channel, input, { base: app.links.base(request), replay })
+        reply.headers(rateHeaders(rate))
+        return { status: 201, body }
+      } finally {
+        discard(contents)
+      }
     })
   }
 
@@ -78,7 +82,8 @@ export function notificationRoutes(app: App) {
     if (bytes.length === 0) throw refuseAtEdge.unreadable()
     const { value, contents } = bytes.length > LARGE ? await parseLarge(bytes, channel) : parse(bytes, channel)
     const caller = { service, key_type: key.key_type }
-    const { report, rate } = await checkOne(app, caller, channel, value, contents, { base: app.links.base(request) })
+    const checked = checkOne(app, caller, channel, value, contents, { base: app.links.base(request) })
+    const { report, rate } = await checked.finally(() => discard(contents))
     reply.headers(rateHeaders(rate))
     return sendJson(reply, JSON.stringify({ ...report, problems: shownProblems(report.problems) }))
   }

@@ -5,6 +5,7 @@ import type { EmailProvider, Outcome } from '../../src/providers/port.ts'
 import { outcomeOf } from '../../src/providers/smtp/replies.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { smtpSettings } from '../../src/providers/smtp/settings.ts'
+import { mapped, unmap } from '../../src/runtime/mapped.ts'
 import { message } from '../conformance/email-provider.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { type Scene, scene, scriptedServer, smtpServer } from '../support/smtp-server.ts'
@@ -503,6 +504,46 @@ test('a large message is sent in pieces and arrives complete', async () => {
   expect((await provider.send(message({ attachments }))).kind).toBe('accepted')
   const [, body] = /filename="a.bin"\r\n\r\n([\s\S]*?)\r\n--/.exec(server.letters[0]?.raw ?? '') ?? []
   expect(Buffer.from(body ?? '', 'base64').equals(content)).toBe(true)
+})
+
+describe.each([
+  ['one command at a time', '250 test'],
+  ['with PIPELINING', '250-test\r\n250 PIPELINING'],
+])('%s, a server that replies before the end of a large message', (_, ehlo) => {
+  test.each([
+    ['552 5.3.4 too large', tooLarge('552 5.3.4 too large')],
+    ['451 4.3.0 try again later', deferred('451 4.3.0 try again later')],
+    // It cannot have taken what was not sent.
+    ['250 2.0.0 queued', down],
+  ])('%s', async (early, expected) => {
+    let settle: (rest: string | null) => void = () => {}
+    const rest = new Promise<string | null>(resolve => {
+      settle = resolve
+    })
+    const { server, provider } = await against(async peer => {
+      if (server.state.connections > 1) return scene({})(peer)
+      const { say, hear, octets, data } = peer
+      say('220 test\r\n')
+      await hear()
+      say(`${ehlo}\r\n`)
+      for (const reply of ['250 ok', '250 ok', '354 go on']) {
+        await hear()
+        say(`${reply}\r\n`)
+      }
+      await octets(1_000)
+      say(`${early}\r\n`)
+      settle(await data())
+    })
+    // More than the buffers of a socket hold. Its memory is gone as soon as there is an outcome.
+    const content = mapped(20_000_000)
+    const attachments = [{ filename: 'a.bin', mediaType: 'application/octet-stream', content }]
+    expect(await provider.send(message({ attachments }))).toEqual(expected)
+    unmap(content)
+    // The rest is not sent, and the next message does not go into the middle of it.
+    expect(await rest).toBeNull()
+    await expect.poll(async () => (await provider.send(message())).kind, { timeout: 5_000 }).toBe('accepted')
+    expect(server.state.connections).toBe(2)
+  })
 })
 
 test('a provider that accepts fewer connections than configured is not down', async () => {

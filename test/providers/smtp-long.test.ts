@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { compose, encodedLong, isLong } from '../../src/providers/smtp/compose.ts'
+import { base64Pieces, sizeOf, wholeText } from '../../src/providers/smtp/content.ts'
 import { createSigner } from '../../src/providers/smtp/dkim.ts'
 import { base64Lines, type Encoded, encodeLong, encodeText, LONG } from '../../src/providers/smtp/encode.ts'
 import { compileEmail } from '../../src/rendering/compile.ts'
@@ -60,6 +61,15 @@ function signer() {
   return createSigner({ domain: 'example.org', selector: 's', privateKey })
 }
 
+const LETTER = {
+  id: '01900000-0000-7000-8000-000000000000' as Id,
+  messageId: '<x@example.org>',
+  from: { name: 'Permits', address: 'permits@example.org' },
+  replyTo: null,
+  to: 'a@example.org',
+  attachments: [],
+}
+
 test('the hash of a long body is the hash of the whole', async () => {
   const sign = signer()
   const relaxed = (body: string) =>
@@ -90,17 +100,7 @@ test.each([
   async (_, words) => {
     const a = words.repeat(Math.floor(50_000 / words.length))
     const email = compileEmail({ subject: 'Subject', content: '((a))'.repeat(40) }).render({ a })
-    const id = '01900000-0000-7000-8000-000000000000' as Id
-    const from = { name: 'Permits', address: 'permits@example.org' }
-    const message = {
-      id,
-      messageId: '<x@example.org>',
-      from,
-      replyTo: null,
-      to: 'a@example.org',
-      attachments: [],
-      ...email,
-    }
+    const message = { ...LETTER, ...email }
     expect(isLong(message)).toBe(true)
     const hold = await longestHold(async () => {
       const composed = compose(message, 0, [], await encodedLong(message))
@@ -112,13 +112,41 @@ test.each([
   60_000,
 )
 
-test.each([LONG - 1, LONG, LONG + 1, LONG + 56, 57 * 5_000, 57 * 5_000 + 1])(
-  'a file of %i octets in lines of 76 characters',
+const octetsOf = (count: number) => Buffer.from(Array.from({ length: count }, (_, n) => (n * 7919) % 251))
+
+const lineOctets = 57
+const pieceOctets = 840 * lineOctets
+
+test.each([0, 1, 2, 3, 56, lineOctets, 58, pieceOctets - 1, pieceOctets, pieceOctets + 1, pieceOctets * 3, LONG])(
+  'a file of %i octets that is encoded as it is written',
   octets => {
-    const content = Buffer.from(Array.from({ length: octets }, (_, n) => (n * 7919) % 251))
-    const lines = base64Lines(content).split('\r\n')
-    expect(lines.slice(0, -1).every(line => line.length === 76)).toBe(true)
-    expect(lines.at(-1)?.length).toBeGreaterThan(0)
-    expect(lines.join('')).toBe(content.toString('base64'))
+    const file = octetsOf(octets)
+    const written = wholeText([file])
+    expect(written).toBe(`${base64Lines(file)}\r\n`)
+    expect(sizeOf(['a\r\n', file, 'b\r\n'])).toBe(written.length + 6)
+    expect(written.split('\r\n').every(line => line.length <= 76)).toBe(true)
+    for (const piece of base64Pieces(file)) expect(piece.toString('latin1')).toMatch(/^[A-Za-z0-9+/=\r\n]*\r\n$/)
   },
 )
+
+test('a message with large and small files is the same as one text', async () => {
+  const files = [LONG - 1, LONG, 10, LONG + 100].map((octets, n) => ({
+    filename: `${n}.bin`,
+    mediaType: 'application/octet-stream',
+    content: octetsOf(octets),
+  }))
+  const composed = compose({ ...LETTER, subject: 's', text: 'Hello', html: '<p>Hello</p>', attachments: files }, 0)
+  if ('refused' in composed) throw new Error(composed.refused)
+  const { body } = composed
+  if (typeof body === 'string') throw new Error('the large files are encoded')
+  expect(body.filter(part => typeof part !== 'string')).toHaveLength(2)
+  const whole = wholeText(body)
+  expect(sizeOf(body)).toBe(whole.length)
+  for (const { filename, content } of files) {
+    const [, encoded] = new RegExp(`filename="${filename}"\r\n\r\n([^-]*)\r\n--=_`).exec(whole) ?? []
+    expect(encoded).toBe(base64Lines(content))
+  }
+  const sign = signer()
+  const hashOf = (signature: string) => /bh=([^;]+);/.exec(signature)?.[1]
+  expect(hashOf(await sign(composed.headers, body, 0))).toBe(hashOf(await sign(composed.headers, whole, 0)))
+})

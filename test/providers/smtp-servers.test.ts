@@ -6,6 +6,7 @@ import type { EmailMessage } from '../../src/providers/port.ts'
 import { authenticate } from '../../src/providers/smtp/client/auth.ts'
 import { createDialogue } from '../../src/providers/smtp/client/dialogue.ts'
 import { compose } from '../../src/providers/smtp/compose.ts'
+import { wholeText } from '../../src/providers/smtp/content.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { message } from '../conformance/email-provider.ts'
 import { selfSigned } from '../support/certificates.ts'
@@ -68,7 +69,7 @@ describe.skipIf(!certificate).each([
     const letter = find()
     const composed = compose(sent, AT)
     if (!letter || 'refused' in composed) throw new Error('there is no such message')
-    const whole = Buffer.from(`${composed.headers.join('\r\n')}\r\n\r\n${composed.body}`).toString('latin1')
+    const whole = Buffer.from(`${composed.headers.join('\r\n')}\r\n\r\n${wholeText(composed.body)}`).toString('latin1')
     expect(letter.raw.slice(-whole.length)).toBe(whole)
     expect(letter.raw.slice(0, -whole.length)).toMatch(/^(?:[A-Za-z-]+:(?:[^\r\n]|\r\n[ \t])*\r\n)+$/)
     return letter
@@ -89,7 +90,8 @@ describe.skipIf(!certificate).each([
     ]
     const sent = texts.map(text => message({ text, html: `<p>${text}</p>`, subject: `Ünïcode ${text.length}` }))
     const content = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256))
-    sent.push(message({ attachments: [{ filename: 'ä.bin', mediaType: 'application/octet-stream', content }] }))
+    for (const file of [content, Buffer.concat([content, content, content, content])])
+      sent.push(message({ attachments: [{ filename: 'ä.bin', mediaType: 'application/octet-stream', content: file }] }))
     for (const one of sent) expect(await provider.send(one)).toEqual({ kind: 'accepted', ref: one.id })
     for (const one of sent) expect((await arrived(one)).to).toEqual(['jo@example.net'])
   })

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromMicros } from '../../src/core/clock.ts'
 import type { Id } from '../../src/core/id.ts'
+import { keeping } from '../../src/files/keep.ts'
+import type { FileStore } from '../../src/files/store.ts'
 import { emptyFinishedFiles, purgeExpiredFiles } from '../../src/maintenance/files.ts'
+import { mapped, unmap } from '../../src/runtime/mapped.ts'
 import { runSteps } from '../../src/runtime/steps.ts'
 import { archive, docx, docxWith, EICAR, odt, ole, pdf, png, xlsx } from '../support/documents.ts'
 import { scannerPeer } from '../support/scanner.ts'
@@ -147,6 +150,25 @@ describe('10 link', () => {
     const { bytes, headers } = await get(addressIn((await sendLink(large)).body.content.body))
     expect(headers.get('content-length')).toBe(String(large.length))
     expect(bytes.equals(large)).toBe(true)
+  })
+
+  test('an attempt to store a file whose request has ended stores nothing', async () => {
+    const { db, seal, ids, files } = here.parts
+    const content = mapped(3_000_000).fill('x')
+    const given = { key: 'a', name: 'a.txt', method: 'attach', token: null, mediaType: 'text/plain' } as const
+    // The request ends after the first piece.
+    const store: FileStore = {
+      ...files.store,
+      async put(...piece) {
+        await files.store.put(...piece)
+        unmap(content)
+      },
+    }
+    const message = { id: ids.next(), service_id: ids.next() }
+    const late = keeping({ seal, ids, store }, message, [{ ...given, content, verdict: 'clean' }])
+    const before = await stored()
+    await expect(db.transaction(late.put)).rejects.toThrow('ended before it was stored')
+    expect(await stored()).toEqual(before)
   })
 
   test('S-20 only the hash of the token is in the database, and neither name nor content', async () => {

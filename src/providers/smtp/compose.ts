@@ -2,10 +2,11 @@
 // times as long (stack 4.1), and because every character of a header must be checked.
 import type { Attachment, EmailMessage } from '../port.ts'
 import { type Address, readAddress } from './address.ts'
+import type { Content } from './content.ts'
 import { base64Lines, type Encoded, encodeLong, encodePieces, LONG } from './encode.ts'
 import { dateHeader, mailboxHeader, parameter, textHeader } from './headers.ts'
 
-export type Composed = { from: Address; to: Address; headers: string[]; body: string }
+export type Composed = { from: Address; to: Address; headers: string[]; body: Content }
 export type Refused = { refused: string }
 
 const MESSAGE_ID = /^<[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,200}@[A-Za-z0-9.-]{1,253}>$/
@@ -59,7 +60,7 @@ export function compose(
   return { from, to, headers, body: content.body }
 }
 
-type Part = { headers: string[]; body: string }
+type Part = { headers: string[]; body: Content }
 
 function body(message: EmailMessage, encoded: Bodies): Part {
   const plain = text('text/plain', encoded.text)
@@ -73,12 +74,21 @@ function body(message: EmailMessage, encoded: Bodies): Part {
 
 // "=_" occurs in no line of base64 or quoted-printable, and nobody knows the id of a message before it is accepted.
 function multipart(kind: string, boundary: string, parts: readonly Part[]): Part {
-  let body = ''
+  const before: (string | Buffer)[] = []
+  let text = ''
   // Added up, because joining would copy the whole message once more.
-  for (const part of parts) body += `--${boundary}\r\n${part.headers.join('\r\n')}\r\n\r\n${part.body}\r\n`
+  for (const { headers, body } of parts) {
+    text += `--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n`
+    if (typeof body === 'string') text += `${body}\r\n`
+    else {
+      before.push(text, ...body)
+      text = ''
+    }
+  }
+  text += `--${boundary}--\r\n`
   return {
     headers: [`Content-Type: multipart/${kind};\r\n boundary="${boundary}"`],
-    body: `${body}--${boundary}--\r\n`,
+    body: before.length === 0 ? text : [...before, text],
   }
 }
 
@@ -98,7 +108,7 @@ function attached({ filename, mediaType, content }: Attachment): Part {
       'Content-Transfer-Encoding: base64',
       `Content-Disposition: attachment${parameter('filename', filename)}`,
     ],
-    body: base64Lines(content),
+    body: content.length < LONG ? base64Lines(content) : [content],
   }
 }
 const octets = 'application/octet-stream'

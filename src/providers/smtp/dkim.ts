@@ -2,6 +2,7 @@
 import { createHash, createPrivateKey, type KeyObject, sign as signSync } from 'node:crypto'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { base64Pieces, type Content } from './content.ts'
 
 export type DkimSettings = {
   domain: string
@@ -10,7 +11,7 @@ export type DkimSettings = {
   privateKey: string
 }
 
-export type Signer = (headers: readonly string[], body: string, at: number) => Promise<string>
+export type Signer = (headers: readonly string[], body: Content, at: number) => Promise<string>
 
 const SIGNED = [
   'from',
@@ -67,22 +68,34 @@ function relaxedHeader(header: string): string {
 const PIECE = 256 * 1024
 
 /** The hash of the relaxed body. A long body is hashed in pieces of whole lines, yielding to the event loop between them. */
-async function relaxedHash(body: string): Promise<string> {
+async function relaxedHash(body: Content): Promise<string> {
   const hash = createHash('sha256')
-  if (body.length <= PIECE) return hash.update(relaxedBody(body), 'utf8').digest('base64')
+  if (typeof body === 'string' && body.length <= PIECE) return hash.update(relaxedBody(body), 'utf8').digest('base64')
   // Empty lines are hashed only when text follows them.
   let empty = ''
-  for (let at = 0; at < body.length; ) {
-    const line = body.lastIndexOf('\r\n', at + PIECE)
-    const end = at + PIECE >= body.length ? body.length : line >= at ? line + 2 : body.length
-    const piece = relaxedLines(body.slice(at, end)).replace(/ $/, '')
+  for (const some of wholeLines(body)) {
+    const piece = relaxedLines(some).replace(/ $/, '')
     const lines = piece.replace(/(?:\r\n)+$/, '')
     if (lines !== '') hash.update(empty + lines, 'utf8')
     empty = lines === '' ? empty + piece : piece.slice(lines.length)
-    at = end
     await yieldToEventLoop()
   }
   return hash.update('\r\n', 'utf8').digest('base64')
+}
+
+function* wholeLines(body: Content): Generator<string> {
+  if (typeof body !== 'string') {
+    for (const part of body)
+      if (typeof part === 'string') yield* wholeLines(part)
+      else for (const piece of base64Pieces(part)) yield piece.toString('latin1')
+    return
+  }
+  for (let at = 0; at < body.length; ) {
+    const line = body.lastIndexOf('\r\n', at + PIECE)
+    const end = at + PIECE >= body.length ? body.length : line >= at ? line + 2 : body.length
+    yield body.slice(at, end)
+    at = end
+  }
 }
 
 const relaxedLines = (text: string) => text.replace(/[\t ]+/g, ' ').replace(/ \r\n/g, '\r\n')

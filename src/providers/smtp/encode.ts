@@ -225,23 +225,9 @@ const isFromLine = (octets: Uint8Array, i: number) =>
   octets[i + 4] === 32
 
 export function base64Lines(content: Buffer): string {
-  if (content.length >= LONG) return base64LongLines(content)
   // Encoded at once and then cut: encoding line by line takes two to three times as long.
   const all = content.toString('base64')
   const lines: string[] = []
   for (let at = 0; at < all.length; at += BASE64_LINE) lines.push(all.slice(at, at + BASE64_LINE))
   return lines.join('\r\n')
-}
-
-/** 57 octets make a line of 76 characters. */
-const LINE_OCTETS = 57
-
-/** The same in one buffer, for 40 to 60 MB less at the peak and 26 ms more: 6 MB would be 110,000 strings in memory. */
-function base64LongLines(content: Buffer): string {
-  const letters = Math.ceil(content.length / 3) * 4
-  const out = Buffer.allocUnsafeSlow(letters + 2 * Math.ceil(content.length / LINE_OCTETS))
-  let to = 0
-  for (let at = 0; at < content.length; at += LINE_OCTETS)
-    to += out.write(`${content.toString('base64', at, at + LINE_OCTETS)}\r\n`, to, 'latin1')
-  return out.toString('latin1', 0, to - 2)
 }

@@ -4,6 +4,7 @@ import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../por
 import { createBounceReceiver } from './bounces/receiver.ts'
 import { byteString } from './client/reply.ts'
 import { compose, encodedLong, isLong } from './compose.ts'
+import { mapTexts, textsOf } from './content.ts'
 import { createSigner, type DkimSettings } from './dkim.ts'
 import { createPool, type PoolSettings } from './pool.ts'
 import { cleaned, outcomeOf } from './replies.ts'
@@ -80,12 +81,12 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     const { headers, body } = composed
     const lines = sign ? [await sign(headers, body, at), ...headers] : headers
     const head = `${lines.join('\r\n')}\r\n\r\n`
-    const data = head + body
+    const data = typeof body === 'string' ? head + body : [head, ...body]
     // Without attachments the body consists of fixed lines and the encoder's output, which property tests cover.
-    if (!isWireSafe(message.attachments.length === 0 ? head : data, envelope))
+    if (!isWireSafe(message.attachments.length === 0 ? head : textsOf(data), envelope))
       return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
-    const sent = await pool.send({ envelope, data: envelope.utf8 ? byteString(data) : data }, urgent)
+    const sent = await pool.send({ envelope, data: envelope.utf8 ? mapTexts(data, byteString) : data }, urgent)
     if (!sent.ok)
       return outcomeOf({ ...sent.fault, reply: withoutAddresses(sent.fault.reply, message.to, envelope.to) })
     const ref = settings.refOf(sent.reply, message)

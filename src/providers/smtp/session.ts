@@ -10,6 +10,7 @@ import type { Extensions } from './client/extensions.ts'
 import { openConnection } from './client/handshake.ts'
 import { byteString, decoded, isClosing } from './client/reply.ts'
 import { afterReply, begin, broken, type Transaction } from './client/transaction.ts'
+import { base64Pieces, type Content, sizeOf } from './content.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
 
@@ -17,8 +18,8 @@ export type SentMail = { ok: true; reply: string } | { ok: false; fault: Fault }
 
 export type Mail = {
   envelope: Envelope
-  /** The whole message, one character per octet, with CRLF line ends only. */
-  data: string
+  /** The whole message, one character per octet in texts, with CRLF line ends only. Files may be gone once it is sent or has failed. */
+  data: Content
 }
 
 export type Listener = {
@@ -102,7 +103,15 @@ function createSession(
     // A server that closes (421), or one whose replies are out of step.
     if (!current) return end(OUT_OF_TURN)
     const { transaction } = current
+    const isCutShort = isTransferring(transaction)
     const next = afterReply(transaction, reply, pipelining)
+    // The rest of the content is not written, so the connection cannot be used for another message.
+    if (isCutShort) {
+      underway.shift()
+      end(OUT_OF_TURN, isClosing(reply))
+      const fault = next === 'accepted' ? broken(transaction, null, OUT_OF_TURN) : null
+      return current.listener.onSent(fault ? { ok: false, fault } : refused(transaction))
+    }
     switch (next) {
       case 'wait':
         return
@@ -149,24 +158,25 @@ function createSession(
     const fault = unable(mail)
     if (fault) return queueMicrotask(() => listener.onSent({ ok: false, fault }))
     carried += 1
-    const isChunk = hasChunks && mayChunk() && data.length <= PIECE && isSurelyOpen()
+    const size = sizeOf(data)
+    const chunk = hasChunks && mayChunk() && typeof data === 'string' && size <= PIECE && isSurelyOpen() ? data : null
     // Also behind another message: it may still be refused.
     const isReset = isUnfinished || underway.length > 0
-    const transaction = begin(envelope, data.length, extensions, { isReset, isChunk })
+    const transaction = begin(envelope, size, extensions, { isReset, isChunk: chunk !== null })
     const current = { transaction, mail, listener }
     underway.push(current)
     if (!pipelining) return write(`${transaction.commands[0]}\r\n`, current)
-    if (!isChunk) return write(`${transaction.commands.join('\r\n')}\r\n`, current)
+    if (chunk === null) return write(`${transaction.commands.join('\r\n')}\r\n`, current)
     connection.cork()
     write(`${transaction.commands.join('\r\n')}\r\n`, current)
-    writeEnd(current, data)
+    writeEnd(current, chunk)
     connection.uncork()
   }
 
   function unable({ envelope, data }: Mail): Fault | null {
     const busy = isClosed ? 'The connection is closed' : hasRoom() ? null : 'The connection is busy'
     if (busy) return { stage: 'mail', reply: null, problem: busy }
-    const problem = unfit(envelope, data.length, extensions)
+    const problem = unfit(envelope, sizeOf(data), extensions)
     return problem === null ? null : { stage: 'mail', reply: null, problem, refused: true }
   }
 
@@ -178,17 +188,17 @@ function createSession(
 
   function transfer(current: Underway) {
     const { data } = current.mail
-    const stuffed = data.includes('\r\n.') ? data.replaceAll('\r\n.', '\r\n..') : data
-    if (stuffed.length <= PIECE) return writeEnd(current, `${stuffed}.\r\n`)
+    if (typeof data === 'string' && data.length <= PIECE) return writeEnd(current, `${stuffed(data)}.\r\n`)
     // In pieces, each with a new timeout, so that a slow connection does not time out. The end is written after the last piece.
-    const octets = Buffer.from(stuffed, 'latin1')
-    const next = (from: number) => {
+    const pieces = piecesOf(data)
+    const next = () => {
       if (isClosed) return
-      if (from >= octets.length) return writeEnd(current, '.\r\n')
+      const piece = pieces.next()
+      if (piece.done) return writeEnd(current, '.\r\n')
       deadline.refresh()
-      connection.writePiece(octets.subarray(from, from + PIECE), () => next(from + PIECE))
+      connection.writePiece(piece.value, next)
     }
-    next(0)
+    next()
   }
 
   /** Writes the end of the data, in one system call with the next message if one waits. */
@@ -216,6 +226,26 @@ function createSession(
       setTimeout(() => end('We said goodbye'), GOODBYE_MS).unref()
     },
     destroy: () => end('We closed the connection'),
+  }
+}
+
+/** The server waits for the content, and it is not written whole. */
+const isTransferring = ({ answered, stages, isEnded }: Transaction) => answered === stages.length && !isEnded
+
+/** A text begins with a line. A dot at the start of a line is doubled (RFC 5321, 4.5.2). */
+function stuffed(text: string): string {
+  const rest = text.includes('\r\n.') ? text.replaceAll('\r\n.', '\r\n..') : text
+  return rest.startsWith('.') ? `.${rest}` : rest
+}
+
+/** A piece is used up when the next one is taken. */
+function* piecesOf(data: Content): Generator<Buffer> {
+  for (const part of typeof data === 'string' ? [data] : data) {
+    if (typeof part !== 'string') yield* base64Pieces(part)
+    else {
+      const octets = Buffer.from(stuffed(part), 'latin1')
+      for (let from = 0; from < octets.length; from += PIECE) yield octets.subarray(from, from + PIECE)
+    }
   }
 }
 
