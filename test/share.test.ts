@@ -15,8 +15,8 @@ const sent = (configs: ReturnType<typeof shares>, key: string, engines = configs
     .map(({ providers }) => [...providers.email, ...providers.sms].find(({ values }) => key in values)?.values[key])
 
 test('connections and rates of a provider add up to what was set', () => {
-  const configs = shares({ ...MAIL, HERALD_SMTP_CONNECTIONS: '11', HERALD_SMTP_PER_SECOND: '10' }, 4)
-  expect(sent(configs, 'smtpConnections')).toEqual([3, 3, 3, 2])
+  const configs = shares({ ...MAIL, HERALD_SMTP_CONNECTIONS: '43', HERALD_SMTP_PER_SECOND: '10' }, 4)
+  expect(sent(configs, 'smtpConnections')).toEqual([11, 11, 11, 10])
   expect(sent(configs, 'smtpPerSecond')).toEqual([2.5, 2.5, 2.5, 2.5])
   const texts = { HERALD_TWILIO_ACCOUNT: 'AC1', HERALD_TWILIO_TOKEN: 't', HERALD_TWILIO_PER_SECOND: '30' }
   expect(sent(shares(texts, 3), 'twilioPerSecond')).toEqual([10, 10, 10])
@@ -28,16 +28,19 @@ test('no limit stays none', () => {
   expect(sent(configs, 'twilioPerSecond')).toEqual([0, 0])
 })
 
-test('as many processes send as every provider has connections for: two each for mail, one bind for texts', () => {
+test('as many processes send as every provider has connections for: ten each for mail, one bind for texts', () => {
   const engines = (env: Record<string, string>) => enginesOf(readConfig({ ...MAIL, ...env }), 8)
-  expect(engines({})).toBe(8)
-  expect(engines({ HERALD_SMTP_CONNECTIONS: '5' })).toBe(2)
-  expect(engines({ HERALD_SMTP_CONNECTIONS: '1' })).toBe(1)
+  expect(engines({})).toBe(2)
+  expect(engines({ HERALD_SMTP_CONNECTIONS: '200' })).toBe(8)
+  expect(engines({ HERALD_SMTP_CONNECTIONS: '39' })).toBe(3)
+  expect(engines({ HERALD_SMTP_CONNECTIONS: '9' })).toBe(1)
   expect(engines({ HERALD_SMPP_URL: 'smpp://me:secret@127.0.0.1' })).toBe(1)
-  expect(engines({ HERALD_SMPP_URL: 'smpp://me:secret@127.0.0.1', HERALD_SMPP_BINDS: '3' })).toBe(3)
-  const configs = shares({ ...MAIL, HERALD_SMTP_CONNECTIONS: '5', HERALD_SMTP_PER_SECOND: '8' }, 3)
+  expect(
+    engines({ HERALD_SMTP_CONNECTIONS: '40', HERALD_SMPP_URL: 'smpp://me:secret@127.0.0.1', HERALD_SMPP_BINDS: '3' }),
+  ).toBe(3)
+  const configs = shares({ ...MAIL, HERALD_SMTP_CONNECTIONS: '25', HERALD_SMTP_PER_SECOND: '8' }, 3)
   expect([sent(configs, 'smtpConnections', 2), sent(configs, 'smtpPerSecond', 2)]).toEqual([
-    [3, 2],
+    [13, 12],
     [4, 4],
   ])
 })

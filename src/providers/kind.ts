@@ -40,7 +40,7 @@ export type ProviderKind<P extends Provider = Provider> = {
   probeValues?: ProviderValues
   /** Keys of settings that hold for all processes of one start together. */
   shared?: {
-    /** `least`: a process needs so many of them to keep some for urgent messages. */
+    /** `least`: for how many of them one more process sends. With few, its results would be recorded in small batches. */
     connections?: { key: string; least: number }
     /** Null or 0: no limit. */
     rate?: string

@@ -3,7 +3,7 @@ import type { ChosenProvider, ProviderValues } from './kind.ts'
 import type { Provider } from './port.ts'
 import type { Chosen } from './registry.ts'
 
-/** In how many processes all providers have connections. */
+/** How many processes have enough connections to every provider. */
 export function mostEngines({ email, sms }: Chosen): number {
   const most = [...email, ...sms].map(({ kind: { shared }, values }) =>
     shared?.connections

@@ -12,7 +12,7 @@ export const ses: ProviderKind<EmailProvider> = {
   hasWebhook: true,
   greeting: 'takes the connection and the login',
   probeValues: { dkimKey: null },
-  shared: { connections: { key: 'sesConnections', least: 2 }, rate: 'sesPerSecond' },
+  shared: { connections: { key: 'sesConnections', least: 10 }, rate: 'sesPerSecond' },
   check: checkSes,
   async create(name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world }) {
     const { createSes } = await import('./send.ts')

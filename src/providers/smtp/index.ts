@@ -12,7 +12,7 @@ export const smtp: ProviderKind<EmailProvider> = {
   role: 'send',
   hasWebhook: false,
   greeting: 'takes the connection, with encryption and login as they are set',
-  shared: { connections: { key: 'smtpConnections', least: 2 }, rate: 'smtpPerSecond' },
+  shared: { connections: { key: 'smtpConnections', least: 10 }, rate: 'smtpPerSecond' },
   check: checkSmtp,
   // The signing key has a check of its own.
   probeValues: { bounceDomain: null, dkimKey: null },
