@@ -2,7 +2,7 @@
 // what a message costs with 1, 2, 4 and 8 processes of one `herald start` (HERALD_PROCESSES): CPU time, which says what more cores
 // would do, while rates only say how many cores this machine has. Connections and messages are for each process, because
 // a process is added for load: the same load in more processes would only make smaller batches.
-// npm run bench -- processes [--seconds 3] [--repeats 2] [--processes 8] [--messages 3000] [--connections 64]
+// npm run bench -- processes [--seconds 3] [--repeats 3] [--processes 8] [--messages 4000] [--connections 64]
 import { acceptAndDeliver, type Delivered, warmUp } from './support/delivering.ts'
 import { createEnvironment, type StartOptions } from './support/environment.ts'
 import { startMail } from './support/mail.ts'
@@ -11,7 +11,7 @@ import { sizes } from './support/options.ts'
 import { figure, median, print, table } from './support/report.ts'
 
 const { seconds, repeats, processes, messages, connections } = sizes(
-  { seconds: 3, repeats: 2, processes: 8, messages: 3_000, connections: 64 },
+  { seconds: 3, repeats: 3, processes: 8, messages: 4_000, connections: 64 },
   { seconds: 0.5, repeats: 1, processes: 2, messages: 500 },
 )
 const COUNTS = [1, 2, 4, 8].filter(count => count <= processes)

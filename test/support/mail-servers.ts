@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 import type { Certificate } from './certificates.ts'
 
 export const LOGIN = { user: 'herald', password: 'se cret' }
-export const LARGEST = 200_000
+export const LARGEST = 600_000
 
 export type MailServer = {
   /** Plain text, with STARTTLS for whoever asks. */
