@@ -237,6 +237,8 @@ export async function start(
       const tests = createTestTaker({ sql: db.sql, seal, sendingDomain, hold, groups, process: self.name, onFault })
       lifetime.add(tests.stop)
       await listener.on(TESTS_CHANNEL, tests.look)
+      // A provider can be tested as soon as the start says that it is done.
+      await heartbeat.beat().catch(onFault)
     }
 
     const bulkThread = createBulkThread()

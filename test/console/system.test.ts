@@ -68,6 +68,17 @@ describe('with two engines', () => {
   }, 60_000)
   const nameOf = (engine: Process | undefined) => `${hostname()}:${engine?.pid}`
 
+  test('each has told its providers when its start is done', async () => {
+    const told = await here.parts.db.sql<{ names: string[] }>`
+      select array(select jsonb_array_elements(providers) ->> 'name') as names
+      from processes
+      where name = any (${engines.map(nameOf)})`
+    expect(told.map(({ names }) => names)).toEqual([
+      ['smtp', 'capture'],
+      ['smtp', 'capture'],
+    ])
+  })
+
   test('all processes are shown, and one of them leads', async () => {
     await poll(async () => (await get()).split('Engine only').length - 1).toBe(2)
     await poll(async () => (await get()).split('Leads since').length - 1).toBe(1)
