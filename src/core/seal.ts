@@ -69,19 +69,6 @@ export function createSeal(secrets: readonly string[], cipher: Cipher = 'xchacha
     return nonces.subarray(used - length, used)
   }
 
-  const seal = (clear: string | Buffer): Buffer => {
-    const nonce = nonceOf(NONCE_BYTES)
-    const cipher = createCipheriv('aes-256-gcm', current.sealing, nonce)
-    const body = typeof clear === 'string' ? cipher.update(clear, 'utf8') : cipher.update(clear)
-    cipher.final()
-    const sealed = Buffer.allocUnsafe(ID_BYTES + NONCE_BYTES + body.length + TAG_BYTES)
-    current.id.copy(sealed)
-    nonce.copy(sealed, ID_BYTES)
-    body.copy(sealed, ID_BYTES + NONCE_BYTES)
-    cipher.getAuthTag().copy(sealed, sealed.length - TAG_BYTES)
-    return sealed
-  }
-
   const sealParts = (clear: readonly Buffer[]): Buffer => {
     const nonce = nonceOf(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', current.sealing, nonce)
@@ -89,6 +76,8 @@ export function createSeal(secrets: readonly string[], cipher: Cipher = 'xchacha
     cipher.final()
     return Buffer.concat([current.id, nonce, ...body, cipher.getAuthTag()])
   }
+
+  const seal = (clear: string | Buffer): Buffer => sealParts([typeof clear === 'string' ? Buffer.from(clear) : clear])
 
   const sealShort = (clear: string): Buffer => {
     const { id, key } = short()
