@@ -13,8 +13,12 @@ missing() {
   for program in netavark aardvark-dns; do [ -x "/usr/lib/podman/$program" ] || echo "$program"; done
 }
 
-[ -z "$(missing)" ] || from_debian buildah podman podman-compose netavark aardvark-dns iptables iproute2 crun debootstrap \
-  systemd-container kubernetes-client docker-compose
+if [ -n "$(missing)" ]; then
+  packages=(buildah podman podman-compose netavark aardvark-dns iptables iproute2 crun debootstrap systemd-container docker-compose)
+  # A machine with a kubectl of another package has the same file: dpkg refuses a second one, and with it all others.
+  command -v kubectl >/dev/null || packages+=(kubernetes-client)
+  from_debian "${packages[@]}"
+fi
 if [ -n "$(missing)" ]; then
   echo "Not installed: $(missing | xargs)." >&2
   exit 1

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Id } from '../core/id.ts'
 import type { Taker, Ticket } from '../queue/port.ts'
 import { createSuspectSlot } from './suspects.ts'
@@ -18,13 +18,13 @@ const ticket = (subjects: readonly string[] = ['x'], takes = 1): Ticket => ({
 /** A queue in memory, and what the lane was told. */
 function lane(options: Partial<TakeOptions<string>> = {}) {
   const due: Ticket[] = []
-  const asked: { most: number; which: string; held: number; at: number }[] = []
+  const asked: { most: number; which: string; held: number }[] = []
   const givenBack: Id[] = []
   const faults: string[] = []
   const loaded: { leased: Leased<string>; broken: readonly Id[] }[] = []
   const taker: Taker = {
     async take(_lane, most, which, held) {
-      asked.push({ most, which, held: held?.get('service' as Id) ?? 0, at: performance.now() })
+      asked.push({ most, which, held: held?.get('service' as Id) ?? 0 })
       const isWanted = (one: Ticket) => (which === 'suspects') === one.takes > 2
       return due
         .filter(isWanted)
@@ -75,15 +75,20 @@ test('takes while tickets come and there is room, and counts those of a service'
 })
 
 test('with enough items waiting, takes are 10 ms apart', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { tickets, wake, usual, loaded } = lane()
   tickets.add([ticket(['1', '2', '3', '4'])], Number.POSITIVE_INFINITY)
-  await expect.poll(() => loaded.length).toBe(1)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(loaded).toHaveLength(1)
   wake()
-  await expect.poll(() => tickets.isIdle(), { interval: 1 }).toBe(true)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(tickets.isIdle()).toBe(true)
   wake()
-  await expect.poll(() => usual().length, { interval: 1 }).toBe(2)
-  const [first, second] = usual()
-  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(9)
+  await vi.advanceTimersByTimeAsync(9)
+  expect(usual()).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(usual()).toHaveLength(2)
 })
 
 test('one suspect per process; the next one is taken when it is settled', async () => {

@@ -23,10 +23,10 @@ export const ticketsFor = (initialLease: InitialLease): Part => part`
   from due
   group by ticket, lane, service_id`
 
-/** Inserts a ticket of its own, due now, for each of `rows` (id, service_id). Its id is that of its subject. */
-export const ticketsOf = (lane: string, rows: Part): Part => part`
+/** Inserts a ticket of its own, due now or later, for each of `rows` (id, service_id). Its id is that of its subject. */
+export const ticketsOf = (lane: string, rows: Part, delaySeconds = 0): Part => part`
   insert into tickets (id, lane, service_id, subjects, due_at)
-  select id, ${lane}::text, service_id, array[id], clock_timestamp()
+  select id, ${lane}::text, service_id, array[id], clock_timestamp() + make_interval(secs => ${delaySeconds}::float8)
   from (${rows}) due (id, service_id)`
 
 /** Selects the tickets that are still leased to us by the same take. Results are written only for these (fencing). */

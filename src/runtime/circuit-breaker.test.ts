@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 
 test('it opens once, probes until one succeeds, and then closes', async () => {
@@ -47,7 +47,7 @@ test('after stop no probe begins, and one under way closes nothing', async () =>
     pauseMs: 1,
   })
   breaker.trip()
-  await sleep(20)
+  await vi.waitUntil(() => probes === 1)
   const stopped = breaker.stop()
   finish(true)
   await stopped

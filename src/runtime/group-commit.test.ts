@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type BatchingDelay, createGroupCommit, type GroupCommitOptions, runSplitting } from './group-commit.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at)
 
-/** Doubles numbers in 5 ms per batch. */
-function doubling(options: Partial<GroupCommitOptions> = {}) {
+/** Doubles numbers, each batch in 5 ms or when `written` is resolved. */
+function doubling({ written, ...options }: Partial<GroupCommitOptions> & { written?: Promise<void> } = {}) {
   const batches: number[][] = []
   const commit = createGroupCommit<number, number>(
     async items => {
       batches.push([...items])
-      await sleep(5)
+      await (written ?? sleep(5))
       if (items.includes(13)) throw new RangeError('13 is rejected')
       if (items.includes(99)) throw new Error('outage')
       return items.map(item => item * 2)
@@ -20,13 +20,23 @@ function doubling(options: Partial<GroupCommitOptions> = {}) {
   return { batches, sizes: () => batches.map(batch => batch.length), ...commit }
 }
 
+function untilWritten() {
+  let write = () => {}
+  const written = new Promise<void>(resolve => {
+    write = resolve
+  })
+  return { written, write: () => write() }
+}
+
 describe('batches', () => {
   test('items that arrive while a batch is written share the next one', async () => {
-    const { batches, add, pending } = doubling({ maxItems: 3 })
+    const { written, write } = untilWritten()
+    const { batches, add, pending } = doubling({ maxItems: 3, written })
     const first = add(1)
-    await sleep(2)
+    await vi.waitUntil(() => batches.length === 1)
     const results = Promise.all([first, ...[2, 3, 4, 5].map(add)])
     expect(pending()).toBe(5)
+    write()
     expect(await results).toEqual([2, 4, 6, 8, 10])
     expect(batches).toEqual([[1], [2, 3, 4], [5]])
     expect(pending()).toBe(0)
@@ -46,10 +56,12 @@ describe('batches', () => {
   })
 
   test('as many batches as allowed are in flight', async () => {
-    const { batches, add } = doubling({ maxItems: 1, maxInFlight: 2 })
+    const { written, write } = untilWritten()
+    const { batches, add } = doubling({ maxItems: 1, maxInFlight: 2, written })
     const results = Promise.all([1, 2, 3].map(add))
     await sleep(3)
     expect(batches).toEqual([[1], [2]])
+    write()
     expect(await results).toEqual([2, 4, 6])
   })
 
@@ -107,7 +119,7 @@ describe('a delay', () => {
   })
 
   test('after a larger batch, the next one waits to be filled', async () => {
-    const { sizes, add } = doubling({ delay: delay({ ms: 200 }) })
+    const { sizes, add } = doubling({ delay: delay({ ms: 1_000 }) })
     await Promise.all([1, 2, 3].map(add))
     const first = add(4)
     await sleep(20)

@@ -15,7 +15,7 @@ test('runs do not overlap, a failed run is followed by the next, and none begins
     1,
     () => faults++,
   )
-  await vi.waitUntil(() => runs >= 4, 5_000)
+  await vi.waitUntil(() => runs >= 4)
   await periodic.stop()
   expect({ running, most, faults }).toEqual({ running: 0, most: 1, faults: 1 })
   const before = runs
@@ -33,7 +33,7 @@ test('the pause may depend on the number of runs', async () => {
     },
     () => {},
   )
-  await vi.waitUntil(() => asked.length > 3, 5_000)
+  await vi.waitUntil(() => asked.length > 3)
   await periodic.stop()
   expect(asked.slice(0, 4)).toEqual([0, 1, 2, 3])
 })
@@ -52,7 +52,7 @@ test('a parent signal ends the series, and work under way sees it', async () => 
     () => {},
     parent.signal,
   )
-  await vi.waitUntil(() => runs === 1, 5_000)
+  await vi.waitUntil(() => runs === 1)
   await periodic.stop()
   expect([seen, runs]).toEqual([true, 1])
 })

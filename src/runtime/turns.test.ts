@@ -5,7 +5,7 @@ import { createTurns } from './turns.ts'
 function createWork(turns: ReturnType<typeof createTurns>) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  const add = (owner: string, name: string) =>
+  const add = (owner: string, name: string, length?: 'long') =>
     turns.run(
       owner,
       () =>
@@ -13,6 +13,7 @@ function createWork(turns: ReturnType<typeof createTurns>) {
           begun.push(name)
           ends.set(name, () => resolve(name))
         }),
+      length,
     )
   const end = (name: string) => ends.get(name)?.()
   const began = (name: string) => expect.poll(() => begun.includes(name)).toBe(true)
@@ -71,4 +72,23 @@ test('work that fails releases its place, and its caller gets the error', async 
   const second = turns.run('a', () => Promise.resolve('yes'))
   await expect(failed).rejects.toThrow('no')
   expect(await second).toBe('yes')
+})
+
+test('long work that waits for its owner takes no place of the long ones, and goes before other work of its owner', async () => {
+  const turns = createTurns({ atOnce: 3, ofOne: 2, ofLong: 1 })
+  const { begun, add, end, began } = createWork(turns)
+  const all = ['a1', 'a2', 'a3'].map(name => add('a', name))
+  all.push(add('a', 'long a', 'long'), add('b', 'long b', 'long'), add('c', 'long c', 'long'))
+  await began('long b')
+  end('long b')
+  await began('long c')
+  expect(begun).toEqual(['a1', 'a2', 'long b', 'long c'])
+  end('a1')
+  await began('a3') // the only place of long work is taken
+  end('long c')
+  end('a2')
+  await began('long a')
+  for (const name of ['a3', 'long a']) end(name)
+  expect(await Promise.all(all)).toHaveLength(6)
+  expect([turns.running(), turns.waiting()]).toEqual([0, 0])
 })

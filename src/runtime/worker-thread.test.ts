@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-function started(options: { timeoutMs?: number; maxInFlight?: number } = {}) {
+function started(options: { timeoutMs?: number; maxInFlight?: number; endsWhenIdle?: boolean } = {}) {
   const thread = createCalls<TestCalls>('test thread', { beside, limits, timeoutMs: 30_000, ...options })
   ends.push(thread.stop)
   return thread
@@ -53,6 +53,15 @@ describe('calls', () => {
       expect(one).toMatchObject({ status: 'rejected', reason: { message: 'the test thread ended' } })
     await expect(call('exhaust', null)).rejects.toThrow('the test thread failed')
     expect(await call('double', 4)).toBe(8)
+  })
+
+  test('a thread that ends when it is idle is started again for the next call', async () => {
+    const { call } = started({ endsWhenIdle: true, maxInFlight: 1 })
+    // How many such calls the thread has had.
+    expect(await Promise.all([call('sleep', 1), call('sleep', 1)])).toEqual([1, 2])
+    expect(await call('sleep', 1)).toBe(1)
+    const { call: callOther } = started()
+    expect([await callOther('sleep', 1), await callOther('sleep', 1)]).toEqual([1, 2])
   })
 
   test('a call that exceeds the timeout ends the thread', async () => {

@@ -3,7 +3,18 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 type Options = { challenge: string; rp?: { id?: string }; rpId?: string }
 /** Every part of an answer that a test may falsify. */
-type Lies = { origin?: string; siteId?: string; challenge?: string; type?: string; counter?: number }
+type Lies = {
+  origin?: string
+  siteId?: string
+  challenge?: string
+  type?: string
+  counter?: number
+  /** User present 1, user verified 4, backup 8 and 16. */
+  flags?: number
+  userHandle?: string
+  /** More fields of the response, or other ones. */
+  response?: object
+}
 
 const PRESENT_AND_VERIFIED = 0x05
 const WITH_CREDENTIAL = 0x40
@@ -54,7 +65,8 @@ export function authenticator({ origin, counts = true }: { origin: string; count
       ])
       const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, cose])
       const siteId = lies.siteId ?? options.rp?.id ?? ''
-      const data = authData(siteId, PRESENT_AND_VERIFIED | WITH_CREDENTIAL, counted(), credential)
+      const flags = (lies.flags ?? PRESENT_AND_VERIFIED) | WITH_CREDENTIAL
+      const data = authData(siteId, flags, lies.counter ?? counted(), credential)
       // { fmt: 'none', attStmt: {}, authData }
       const attestation = Buffer.concat([
         Buffer.from([0xa3]),
@@ -70,17 +82,21 @@ export function authenticator({ origin, counts = true }: { origin: string; count
         clientDataJSON: clientData('webauthn.create', options, lies).toString('base64url'),
         attestationObject: attestation.toString('base64url'),
         transports: ['internal'],
+        ...lies.response,
       })
     },
     get(given: object, lies: Lies = {}): string {
       const options = given as Options
-      const data = authData(lies.siteId ?? options.rpId ?? '', PRESENT_AND_VERIFIED, lies.counter ?? counted())
+      const flags = lies.flags ?? PRESENT_AND_VERIFIED
+      const data = authData(lies.siteId ?? options.rpId ?? '', flags, lies.counter ?? counted())
       const client = clientData('webauthn.get', options, lies)
       const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey)
       return answer({
         clientDataJSON: client.toString('base64url'),
         authenticatorData: data.toString('base64url'),
         signature: signature.toString('base64url'),
+        ...(lies.userHandle !== undefined && { userHandle: lies.userHandle }),
+        ...lies.response,
       })
     },
   }

@@ -52,7 +52,9 @@ async function errors(): Promise<string> {
 
 Every refusal of Herald, word for word. ${NOTE}
 
-A failure is always \`{"errors": [{"error", "message"}], "status_code"}\`. 4xx means that nothing was stored or changed.
+A failure is always \`{"errors": [{"error", "message"}], "status_code"}\`. 4xx means that nothing was stored or changed,
+except 409 \`IdempotencyConflictError\`: an earlier request with the same \`Idempotency-Key\` is still running, and what it stores is not known
+yet. Repeat the request after \`Retry-After\` (1 second) until its stored answer comes.
 \`<parts>\` in angle brackets are filled in. A ValidationError may have several entries, every other error has one.
 An error of the service is 500, \`Exception\`, \`Internal server error\`: whether a send was stored is then unknown. Retry it with the
 same \`Idempotency-Key\`.
@@ -120,7 +122,7 @@ const STATUS_MEANINGS: Readonly<Record<Status, string>> = {
     'It could not be sent for a reason on this side, which its timeline names. Send again once it is resolved.',
   'pending-virus-check': 'A file of it has not been scanned yet. It is sent when the scanner finds nothing.',
   'virus-scan-failed': 'A file contains a virus. The message is not sent; send it without the file.',
-  cancelled: 'Cancelled by you before it was due.',
+  cancelled: 'Cancelled by you before it was due. Shown outside `/v2` only, which answers 404.',
 }
 
 function statuses(): string {

@@ -1,22 +1,16 @@
 // How long a piece of work blocks the event loop of this process, in CPU time.
-import { existsSync, readFileSync } from 'node:fs'
+import { cpuMilliseconds } from './cpu.ts'
 
 /** The first run compiles code and fills caches: the best of this many runs counts. */
 const RUNS = 3
-
-/** CPU milliseconds of this thread. Waiting for a CPU on a busy machine is not counted. */
-function ranMs(): number {
-  const schedule = '/proc/thread-self/schedstat'
-  return existsSync(schedule) ? Number(readFileSync(schedule, 'utf8').split(' ', 1)[0]) / 1e6 : performance.now()
-}
 
 /** The longest time the event loop was blocked while `work` ran: the minimum of several runs. */
 export async function longestHold(work: () => Promise<unknown>): Promise<number> {
   const found: number[] = []
   for (let run = 0; run < RUNS; run++) {
-    let [last, longest] = [ranMs(), 0]
+    let [last, longest] = [cpuMilliseconds(), 0]
     const tick = setInterval(() => {
-      const now = ranMs()
+      const now = cpuMilliseconds()
       longest = Math.max(longest, now - last)
       last = now
     }, 1)

@@ -1,7 +1,7 @@
 // The bound of reliability S-28: 100 kB of hostile text in at most 20 ms, and linear, not quadratic time.
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { cpuMilliseconds } from './cpu.ts'
 
 const size = 100_000
 const mostMs = 20
@@ -51,12 +51,6 @@ function slowness(): number {
   for (let i = 0; i < out.length; i++) if (out.charCodeAt(i) === 60) tags++
   expect(tags).toBe(30_000)
   return Math.max(1, (cpuMilliseconds() - start) / idleMs)
-}
-
-// CPU time of this thread, where the system reports it: a busy machine must not fail a linear parser.
-function cpuMilliseconds(): number {
-  if (process.platform !== 'linux') return performance.now()
-  return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
 }
 
 /** `unit` repeated, between `head` and `tail`. */

@@ -66,7 +66,7 @@ export async function settleRows(parts: Parts, job: Id, outcomeOf: (row: number)
             ticket: ticket.id,
             takes: ticket.takes,
           },
-          diagnosis: reply === undefined ? null : parts.seal.seal(reply),
+          diagnosis: reply === undefined ? null : parts.seal.seal('provider reply', reply),
         },
       ]
     })

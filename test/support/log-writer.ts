@@ -30,7 +30,10 @@ export function logWriter(here: World) {
       from events
       where service_id = ${service}
       order by events.stamp, events.seq`
-    return rows.map(row => ({ ...row, reply: row.sealed && here.parts.seal.open(row.sealed).toString('utf8') }))
+    return rows.map(row => ({
+      ...row,
+      reply: row.sealed && here.parts.seal.open('provider reply', row.sealed).toString('utf8'),
+    }))
   }
 
   /** Messages as they are stored; scheduled ones have a ticket. */
@@ -95,7 +98,7 @@ export function logWriter(here: World) {
       age_seconds: 0,
       notification,
     },
-    diagnosis: diagnosis === null ? null : here.parts.seal.seal(diagnosis),
+    diagnosis: diagnosis === null ? null : here.parts.seal.seal('provider reply', diagnosis),
   })
 
   /** Applies receipts; the first `old` of them are not new. */

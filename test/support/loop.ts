@@ -1,6 +1,6 @@
 // How long the event loop was blocked while something ran.
-import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { cpuMilliseconds } from './cpu.ts'
 
 const EVERY_MS = 2
 
@@ -10,9 +10,9 @@ const EVERY_MS = 2
  */
 export async function longestWork(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
-  let before = spent()
+  let before = cpuMilliseconds()
   const timer = setInterval(() => {
-    const now = spent()
+    const now = cpuMilliseconds()
     longest = Math.max(longest, now - before)
     before = now
   }, EVERY_MS)
@@ -25,14 +25,6 @@ export async function longestWork(work: () => Promise<unknown>): Promise<number>
     clearInterval(timer)
   }
   return longest
-}
-
-function spent(): number {
-  try {
-    return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ', 1)[0]) / 1e6
-  } catch {
-    return performance.now()
-  }
 }
 
 /** What `hostile` adds to the longest work of `usual`. Work that is there each time is in the smallest of several. */

@@ -7,6 +7,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writ
 import { connect, createServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Certificate } from './certificates.ts'
+import { freePort } from './port.ts'
 
 export const LOGIN = { user: 'herald', password: 'se cret' }
 export const LARGEST = 600_000
@@ -281,14 +282,6 @@ const answers = (port: number) =>
       told(true)
     })
     socket.once('error', () => told(false))
-  })
-
-const freePort = () =>
-  new Promise<number>(told => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => told(typeof address === 'object' && address ? address.port : 0))
-    })
   })
 
 /** Postfix asks somebody else about logins: Dovecot's authentication protocol, version 1, as far as PLAIN and LOGIN need it. */

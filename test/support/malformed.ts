@@ -1,5 +1,6 @@
 // Malformed requests (reliability C4, 5.3, S-26, S-27), for the test and for the fault tests: the same seed makes the same ones.
 import net from 'node:net'
+import { createRandom } from '../../faults/support/random.ts'
 import { resolved } from '../../src/http/openapi.ts'
 import { openApi } from '../../src/routes.ts'
 
@@ -18,16 +19,8 @@ const routes = Object.entries((api as Json).paths as Record<string, Record<strin
 )
 
 export function createMalformed(seed: number, key: string, known: Known) {
-  // mulberry32: small, seeded, the same everywhere.
-  let state = seed
-  function random(): number {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
+  const { next: random, pick } = createRandom(seed)
   const chance = (share: number) => random() < share
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 
   /** Texts that are not JSON, or that JSON.parse accepts and later code does not. */
   const brokenJson: (() => Raw)[] = [

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll } from 'vitest'
+import { atEnd } from './ends.ts'
 
 export type Account = {
   sub: string
@@ -19,11 +19,6 @@ type Provider = {
   interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
   Grant: new (of: { clientId: string; accountId: string }) => Grant
 }
-
-const ends: (() => Promise<void>)[] = []
-afterAll(async () => {
-  for (const end of ends.splice(0)) await end()
-})
 
 export const CLIENT = { id: 'herald', secret: 'a secret of the client, long enough for everything' }
 
@@ -68,7 +63,7 @@ export async function oidcProvider({ redirectUris }: { redirectUris: readonly st
     server.close()
     await once(server, 'close')
   }
-  ends.push(stop)
+  atEnd(stop)
   return {
     issuer,
     port,

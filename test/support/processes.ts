@@ -5,7 +5,7 @@ import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll } from 'vitest'
+import { atEnd } from './ends.ts'
 
 export type Process = {
   pid: number
@@ -18,14 +18,6 @@ export type Process = {
 }
 
 type Started = { child: ChildProcess; gone: Promise<void> }
-const started: Started[] = []
-const folders: string[] = []
-
-// Registered when this file is loaded: a hook registered inside another hook is never called.
-afterAll(async () => {
-  await Promise.all(started.map(one => end(one)))
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
 
 async function end({ child, gone }: Started, signal: NodeJS.Signals = 'SIGKILL') {
   if (child.exitCode === null && child.signalCode === null) child.kill(signal)
@@ -39,7 +31,7 @@ export function processes(
   { only = 'http', env: more = {} }: { only?: 'http' | 'engine'; env?: Record<string, string> } = {},
 ): Promise<Process[]> {
   const data = mkdtempSync(join(tmpdir(), 'herald-processes-'))
-  folders.push(data)
+  atEnd(() => rmSync(data, { recursive: true, force: true }))
   const env = {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: databaseUrl,
@@ -56,7 +48,7 @@ export function processes(
     Array.from({ length: count }, async () => {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
       const one = { child, gone: new Promise<void>(resolve => child.once('exit', () => resolve())) }
-      started.push(one)
+      atEnd(() => end(one))
       return {
         pid: child.pid ?? 0,
         address: await addressOf(child),
@@ -85,7 +77,7 @@ function addressOf(child: ChildProcess): Promise<string> {
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Answer = { status: number; body: any; headers: http.IncomingHttpHeaders }
 
-/** A connection that is being given to a process of several, at the moment that it is killed, is never answered. */
+/** A request without a response by then has failed. */
 const SILENT_MS = 30_000
 
 /** Keeps connections alive: thousands of requests at once must not become thousands of sockets. */

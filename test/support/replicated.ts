@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from './port.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin'
 
@@ -349,14 +350,6 @@ function send(pid: number, signal: NodeJS.Signals) {
 async function until(what: string, isTrue: () => Promise<boolean>, withinMs = 60_000) {
   for (const since = performance.now(); !(await isTrue()); await sleep(50))
     if (performance.now() - since > withinMs) throw new Error(`not in time: ${what}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise(done => server.close(done))
-  return port
 }
 
 const idOf = (option: '-u' | '-g') => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))

@@ -27,6 +27,12 @@ async function template(key: Caller, fields: object): Promise<Id> {
   return made.body.id
 }
 
+/** Bodies as text, for values that JSON.stringify does not write. */
+export const rawEmail = (template: Id, personalisation: string) =>
+  `{"email_address":"a@example.net","template_id":"${template}","personalisation":${personalisation}}`
+export const rawSms = (template: Id, personalisation: string) =>
+  `{"phone_number":"+16135550123","template_id":"${template}","personalisation":${personalisation}}`
+
 /** A due time, in UTC and without a zone. */
 export const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19)
 

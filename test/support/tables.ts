@@ -5,7 +5,7 @@ const NAMED =
   /\b(?:from|join|into|update|using|table|only|truncate)\s+(?:only\s+)?"?(\w+)"?|'(\w+)'::regclass|\bpart`(\w+)`/g
 
 /** Comments of TypeScript and of SQL are ignored. */
-const withoutComments = (text: string) =>
+export const withoutComments = (text: string) =>
   text
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '')

@@ -1,12 +1,13 @@
 // A queue for a test of the engine: a database with tickets in it, without messages.
 import { randomUUID } from 'node:crypto'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { createClock } from '../../src/core/clock.ts'
 import { createIds, type Id } from '../../src/core/id.ts'
 import { connect, type Database } from '../../src/db/connect.ts'
 import { createPostgresTaker } from '../../src/queue/postgres.ts'
 import type { TakerHouse } from '../conformance/taker.ts'
 import { databaseUrl, onServer } from './database.ts'
+import { atEnd } from './ends.ts'
 
 export type Queue = TakerHouse & { db: Database; newOwner(): Id; left(): Promise<number> }
 
@@ -18,7 +19,10 @@ export async function ticketQueue(): Promise<Queue> {
     { url: databaseUrl(server, name) },
     { size: 4, name: 'herald-test', statementSeconds: 10, onIdleError: () => {} },
   )
-  databases.push({ db, drop: () => onServer(server, `drop database if exists ${name} with (force)`) })
+  atEnd(async () => {
+    await db.stop()
+    await onServer(server, `drop database if exists ${name} with (force)`)
+  })
   const ids = createIds(createClock())
   return {
     db,
@@ -50,11 +54,3 @@ export async function ticketQueue(): Promise<Queue> {
     },
   }
 }
-
-const databases: { db: Database; drop(): Promise<void> }[] = []
-afterAll(async () => {
-  for (const { db, drop } of databases) {
-    await db.stop()
-    await drop()
-  }
-})

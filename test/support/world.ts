@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import type { Operator } from '../../src/audit/actor.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { type Clock, createClock } from '../../src/core/clock.ts'
@@ -19,15 +19,10 @@ import { addUser } from '../../src/services/people.ts'
 import { addToSafelist } from '../../src/services/safelist.ts'
 import { addFolder } from '../../src/templates/folders.ts'
 import { databaseUrl, onServer } from './database.ts'
+import { atEnd } from './ends.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Reply = { status: number; body: any; headers: Headers; text: string }
-
-// Registered when the file is loaded: an afterAll registered inside a beforeAll is never called.
-const ends: (() => Promise<void>)[] = []
-afterAll(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
 
 /** Starts the service, with the engine only where a test wants messages to be sent; everything ends with the test file. */
 export async function world(
@@ -52,7 +47,7 @@ export async function world(
   const micros = () => real.micros() + moved * 1000
   const clock: Clock = { micros, now: () => Math.floor(micros() / 1000), follow: real.follow }
   const running = await start(config, { clock, say: () => {}, ...(!engine && { only: 'http' }) })
-  ends.push(async () => {
+  atEnd(async () => {
     await running.stop()
     await onServer(server, `drop database if exists ${database} with (force)`)
     rmSync(data, { recursive: true, force: true })
@@ -71,7 +66,7 @@ export async function world(
     },
     call: (method: string, path: string, options: CallOptions = {}) => call(address, method, path, options),
     /** The inbox as JSON, for the holder of its link. */
-    inbox: (path = '/inbox') => call(address, 'GET', `${path}?token=${inboxToken(parts.seal)}`),
+    inbox: (path = '/inbox') => call(address, 'GET', `${path}?token=${inboxToken(parts)}`),
     service: (options: ServiceOptions = {}) => makeService(parts, address, options),
   }
 }
