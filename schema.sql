@@ -177,7 +177,7 @@ create table invitations (
   expires_at timestamp with time zone not null,
   constraint invitations_token_digest_key UNIQUE (token_digest),
   constraint invitations_pkey PRIMARY KEY (id),
-  constraint invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES people(id) ON DELETE SET NULL,
+  constraint invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES people(id) ON DELETE CASCADE,
   constraint invitations_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id),
   constraint invitations_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'author'::text, 'sender'::text, 'developer'::text, 'manager'::text])))
 );
@@ -570,6 +570,7 @@ create table sign_in_links (
   return_to text,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  mail_at timestamp with time zone,
   constraint sign_in_links_token_digest_key UNIQUE (token_digest),
   constraint sign_in_links_pkey PRIMARY KEY (id),
   constraint sign_in_links_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
@@ -580,6 +581,12 @@ create table sign_in_tries (
   tries integer not null,
   since timestamp with time zone not null,
   constraint sign_in_tries_pkey PRIMARY KEY (subject)
+);
+
+create table spent_challenges (
+  id uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint spent_challenges_pkey PRIMARY KEY (id)
 );
 
 create table states (
@@ -880,7 +887,11 @@ CREATE INDEX sign_in_challenges_by_age ON public.sign_in_challenges USING btree 
 
 CREATE INDEX sign_in_links_by_age ON public.sign_in_links USING btree (expires_at);
 
+CREATE INDEX sign_in_links_merged ON public.sign_in_links USING btree (person_id, mail_at) WHERE (mail_at IS NOT NULL);
+
 CREATE INDEX sign_in_tries_by_age ON public.sign_in_tries USING btree (since);
+
+CREATE INDEX spent_challenges_by_age ON public.spent_challenges USING btree (expires_at);
 
 CREATE INDEX states_failed ON ONLY public.states USING btree (template_id, status, id NULLS FIRST) WHERE (status = ANY (ARRAY['permanent-failure'::text, 'temporary-failure'::text, 'technical-failure'::text, 'virus-scan-failed'::text]));
 

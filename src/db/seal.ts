@@ -48,10 +48,10 @@ export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
     order by created_at desc
     limit 1`
   if (last && !opens(seal, last.sealed)) throw new Error(OTHER_SECRET)
-  if (last && seal.isCurrent(last.sealed)) return
+  if (last && seal.isCurrent('secret check', last.sealed)) return
   await sql`
     insert into seal_checks (secret_id, sealed)
-    values (${seal.id}, ${seal.seal(WORD)})
+    values (${seal.secretId}, ${seal.seal('secret check', WORD)})
     on conflict (secret_id) do update
       set sealed = excluded.sealed,
           created_at = excluded.created_at`
@@ -59,7 +59,7 @@ export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
 
 function opens(seal: Seal, sealed: Buffer): boolean {
   try {
-    return seal.open(sealed).toString('utf8') === WORD
+    return seal.open('secret check', sealed).toString('utf8') === WORD
   } catch {
     return false // sealed with another secret: the caller reports it
   }

@@ -2,13 +2,14 @@
 import type { Clock } from '../core/clock.ts'
 import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
-import type { Seal } from '../core/seal.ts'
+import { openable, type Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import { after } from '../runtime/after.ts'
 import { createCache } from '../runtime/cache.ts'
 import type { Services } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { type Caller, hasEnded, type Key, type KeyPrefix, readKey } from './key.ts'
+import { createMarks } from './marks.ts'
 import { refuse } from './refusals.ts'
 import { byDigest, markUsed, ofService, type StoredKey } from './sql.ts'
 import { createThrottle } from './throttle.ts'
@@ -39,8 +40,6 @@ type App = {
 type OpenedKey = StoredKey & { secret: string }
 
 const ALLOWED_SKEW_SECONDS = 30
-/** `last_used_at` of a key is written at most this often. */
-const MARK_SECONDS = 10
 
 export function createAuthenticate(app: App): Authenticate {
   const { sql, clock, seal, services } = app
@@ -49,7 +48,7 @@ export function createAuthenticate(app: App): Authenticate {
     async (text: string): Promise<StoredKey | null> => {
       const parts = readKey(app.keyPrefix, text)
       // Timing must not reveal how close a guess came: malformed keys are digested too, and only digests are compared.
-      const digests = seal.digests(parts?.secret ?? text)
+      const digests = seal.digests('key secret', parts?.secret ?? text)
       const key = parts && (await byDigest(sql, digests))
       return key && key.service_id === parts.serviceId ? key : null
     },
@@ -59,11 +58,15 @@ export function createAuthenticate(app: App): Authenticate {
     clock,
     async (service: Id): Promise<OpenedKey[]> => {
       const stored = await ofService(sql, service)
-      return stored.map(key => ({ ...key, secret: seal.open(key.secret_sealed).toString('utf8') }))
+      // A key that no configured secret opens signs nothing, and the other keys of the service go on working.
+      return stored.flatMap(key => {
+        const secret = openable(seal, 'key secret', key.secret_sealed)
+        return secret ? [{ ...key, secret: secret.toString('utf8') }] : []
+      })
     },
     { ownerOf: service => service },
   )
-  const lastMarked = new Map<Id, number>()
+  const marks = createMarks(clock)
   const throttle = createThrottle(clock)
   const refusedKeys = new WeakMap<object, Key>()
   const refused = (key: Key, refusal: Refusal): Refusal => {
@@ -144,12 +147,8 @@ export function createAuthenticate(app: App): Authenticate {
 
   function used(caller: Caller): Caller {
     const { id } = caller.key
-    const now = clock.now()
-    if (now - (lastMarked.get(id) ?? 0) >= MARK_SECONDS * 1000) {
-      lastMarked.set(id, now)
-      // The request does not depend on `last_used_at`: it neither waits for the update nor fails with it.
-      markUsed(sql, [id]).catch(app.onFault)
-    }
+    // The request does not depend on `last_used_at`: it neither waits for the update nor fails with it.
+    if (marks.isDue(id)) markUsed(sql, [id]).catch(app.onFault)
     return caller
   }
 

@@ -53,6 +53,9 @@ export async function create(
   input: NewKey,
 ): Promise<CreatedKey> {
   requirePermission(actor, 'manage-keys', service.id)
+  // The key must not give its creator a permission that they do not have. Sending is not one: every key may send, which is its use.
+  if (input.manage_templates) requirePermission(actor, 'manage-templates', service.id)
+  if (input.manage_webhooks) requirePermission(actor, 'manage-webhooks', service.id)
   if (service.state === 'archived') throw refuseService.archivedService(service.name)
   const name = nameFrom(input.name, 'name of the key')
   const expires_at = input.ends_at === undefined ? null : fromMicros(input.ends_at * 1000)
@@ -67,7 +70,10 @@ export async function create(
     service_id: service.id,
     ...{ name, key_type, manage_templates, manage_webhooks, created_by, expires_at },
   }
-  const sealed = { secret_digest: app.seal.digest(secret), secret_sealed: app.seal.seal(secret) }
+  const sealed = {
+    secret_digest: app.seal.digest('key secret', secret),
+    secret_sealed: app.seal.seal('key secret', secret),
+  }
   if ((await add(app.db.sql, { ...row, ...sealed }, actor)).length === 0) throw refuse.createdBefore()
   return { ...row, key: writeKey(app.config.keyPrefix, name, service.id, secret) }
 }

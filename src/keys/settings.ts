@@ -1,4 +1,4 @@
-import { CIPHERS, type Cipher } from '../core/cipher.ts'
+import { CIPHERS, type Cipher, SEAL_FORMATS, type SealFormat } from '../core/cipher.ts'
 import { itemsOf, list, oneOf, reader, secret, secrets } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 import type { KeyPrefix } from './key.ts'
@@ -31,7 +31,13 @@ export const settings = {
     'HERALD_CIPHER',
     oneOf(...CIPHERS),
     'xchacha20-poly1305',
-    'What seals recipients and values of messages. aes-256-gcm where rules demand it, and while processes of version 0.1 run on the same database, which cannot read the other. What either has sealed stays readable.',
+    'What seals texts of up to 2,048 bytes, such as recipients and values. aes-256-gcm, which seals everything longer, where rules demand it. What either has sealed stays readable.',
+  ),
+  sealFormat: setting<SealFormat>(
+    'HERALD_SEAL_FORMAT',
+    oneOf(...SEAL_FORMATS),
+    '2',
+    'How data is sealed. 1 only while processes of version 0.1 or 0.2 run on the same database: they cannot open 2. What either has sealed stays readable.',
   ),
   keyPrefix: setting(
     'HERALD_KEY_PREFIX',

@@ -1,7 +1,7 @@
-import type { Actor } from '../audit/actor.ts'
+import type { Actor, ServiceScope } from '../audit/actor.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
 import type { Key, KeyType } from './key.ts'
 
 export type StoredKey = Key & { secret_digest: Buffer; secret_sealed: Buffer }
@@ -81,24 +81,26 @@ export async function namesOf(sql: Sql, ids: readonly Id[]): Promise<Map<Id, str
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Keys of one service, or of all, whose id, written without hyphens, begins with `idStart`. */
-export const startingWith = (sql: Sql, service: Id | null, idStart: string) => sql<ListedKey>`
+const inScope = (scope: ServiceScope): Part => (scope === 'every-service' ? part`true` : part`service_id = ${scope}`)
+
+/** Keys whose id, written without hyphens, begins with `idStart`. */
+export const startingWith = (sql: Sql, scope: ServiceScope, idStart: string) => sql<ListedKey>`
   select id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
          last_used_at
   from keys
   where replace(id::text, '-', '') like ${idStart}::text || '%'
-    and (${service}::uuid is null or service_id = ${service})
+    and ${inScope(scope)}
   order by created_at, id
   limit 20`
 
-/** Of one service, or of any. Revoking again keeps the time of the first revocation. */
-export async function revoke(sql: Sql, service: Id | null, id: Id, actor: Actor): Promise<ListedKey | null> {
+/** Revoking again keeps the time of the first revocation. */
+export async function revoke(sql: Sql, scope: ServiceScope, id: Id, actor: Actor): Promise<ListedKey | null> {
   const [key] = await sql<ListedKey>`
     with ended as (
       update keys
       set revoked_at = coalesce(revoked_at, now())
       where id = ${id}
-        and (${service}::uuid is null or service_id = ${service})
+        and ${inScope(scope)}
       returning id, service_id, name, key_type, manage_templates, manage_webhooks, created_by, created_at, expires_at, revoked_at,
                 last_used_at
     ),
@@ -115,13 +117,19 @@ export const markUsed = (sql: Sql, ids: readonly Id[]) => sql`
   where id = any (${ids})
     and (last_used_at is null or last_used_at < now() - interval '10 seconds')`
 
-/** Keys that are sealed with an earlier secret. */
-export const sealedBefore = (sql: Sql, secretId: Buffer) => sql<{ id: Id; secret_sealed: Buffer }>`
-  select id, secret_sealed
+/** Keys that are sealed with an earlier secret or in an earlier format. */
+export const keysSealedBefore = (sql: Sql, current: Buffer, after: Id | null, most: number) => sql<{
+  id: Id
+  sealed: Buffer
+}>`
+  select id, secret_sealed as sealed
   from keys
-  where substring(secret_sealed from 1 for 4) <> ${secretId}`
+  where substring(secret_sealed from 1 for 4) <> ${current}
+    and (${after}::uuid is null or id > ${after})
+  order by id
+  limit ${most}`
 
-export const reseal = (sql: Sql, id: Id, digest: Buffer, sealed: Buffer) => sql`
+export const resealKey = (sql: Sql, id: Id, digest: Buffer, sealed: Buffer) => sql`
   update keys
   set secret_digest = ${digest},
       secret_sealed = ${sealed}

@@ -3,6 +3,8 @@
 import { randomBytes } from 'node:crypto'
 
 const START = 'unknown:'
+/** The form of such a secret, for schemas: 32 bytes in base64url. */
+export const UNKNOWN_PATTERN = `^${START}[A-Za-z0-9_-]{43}$`
 
 export const unknownSecret = (): string => START + randomBytes(32).toString('base64url')
 export const isUnknown = (secret: string): boolean => secret.startsWith(START)

@@ -14,7 +14,7 @@ import { MESSAGE_LANES, SCAN_LANE } from '../notifications/lane.ts'
 import { idsIn, remove } from '../notifications/sql/expire.ts'
 import { purgeHandovers } from '../notifications/sql/handovers.ts'
 import { MOST_DAYS } from '../people/session.ts'
-import { purgeChallenges } from '../people/sql/challenges.ts'
+import { purgeChallenges, purgeSpentChallenges } from '../people/sql/challenges.ts'
 import { type PurgedKind, purgeSignIns } from '../people/sql/purge.ts'
 import { purgeKept } from '../queue/release.ts'
 import { purge as purgeReceived } from '../receipts/sql.ts'
@@ -140,9 +140,11 @@ export async function* purgeReceipts({ db: { sql } }: Pick<App, 'db'>): Steps {
 export const purgeReplays = ({ db }: Pick<App, 'db'>): Steps =>
   inSteps<Timestamp>((after, most) => purgeAnswers(db.sql, after, most))
 
-/** Challenges of passkeys and of single sign-on that nobody answered in time. */
-export const purgeSignInChallenges = ({ db }: Pick<App, 'db'>): Steps =>
-  inSteps<Timestamp>((after, most) => purgeChallenges(db.sql, after, most))
+/** Challenges that were answered and have expired, and those that versions before 0.3 have stored. */
+export async function* purgeSignInChallenges({ db: { sql } }: Pick<App, 'db'>): Steps {
+  yield* inSteps<Timestamp>((after, most) => purgeChallenges(sql, after, most))
+  yield* inSteps<Timestamp>((after, most) => purgeSpentChallenges(sql, after, most))
+}
 
 const HOUR_MICROS = 3_600_000_000
 /** For so many hours after its time: sessions by when they began, everything else by when it ended. A used link says so for a day. */

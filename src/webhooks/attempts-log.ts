@@ -37,7 +37,8 @@ export function createAttemptLog(app: { ids: { next(): Id }; seal: Seal }): Atte
       rows.push(added)
       if (ids.length === 1) open.set(key, added)
     },
-    rows: () => rows.map(({ text, ...row }) => ({ ...row, answer: text === '' ? null : app.seal.seal(text) })),
+    rows: () =>
+      rows.map(({ text, ...row }) => ({ ...row, answer: text === '' ? null : app.seal.seal('webhook answer', text) })),
   }
 }
 

@@ -33,7 +33,7 @@ export const presentAttempt = (seal: Seal, attempt: StoredAttempt) => ({
   took_ms: attempt.took,
   status_code: attempt.status,
   error: attempt.error,
-  answer: attempt.answer && seal.open(attempt.answer).toString('utf8'),
+  answer: attempt.answer && seal.open('webhook answer', attempt.answer).toString('utf8'),
 })
 
 export const presentSetAside = (one: SetAside) => ({

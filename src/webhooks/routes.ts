@@ -115,7 +115,7 @@ export function webhookRoutes(app: App) {
     example: shape.examples.testWebhook,
     ids: { webhook_id: 'id' },
     reply: shape.testReply,
-    admitsItself: true,
+    admission: 'own',
     config: { optionalBody: true },
     async handler(request) {
       const { actor, owner } = managerOf(request)

@@ -21,7 +21,7 @@ const token = {
   type: 'string',
   description: 'For the format callback: sent as Authorization: Bearer. 10 to 500 characters.',
 } as const
-const from = { type: 'string', description: 'ISO 8601.' } as const
+const from = { type: 'string', description: 'ISO 8601, not in the future.' } as const
 
 export const createBody = {
   title: 'CreateWebhook',
@@ -52,7 +52,10 @@ export const changeBody = {
     batch,
     token,
     state: { enum: ['active', 'paused'], description: 'active resumes an endpoint that is paused or disabled.' },
-    from: { ...from, description: 'ISO 8601. Sends everything from this time on, also what was sent before.' },
+    from: {
+      ...from,
+      description: 'ISO 8601, not in the future. Sends everything from this time on, also what was sent before.',
+    },
   },
   minProperties: 1,
   additionalProperties: false,
@@ -75,7 +78,11 @@ export const replayBody = {
   type: 'object',
   properties: {
     from,
-    to: { ...from, description: 'ISO 8601; by default now.' },
+    to: {
+      ...from,
+      description:
+        'ISO 8601, later than `from` and not in the future; by default now. Events from now on are sent anyway.',
+    },
     types: { type: 'array', items: { enum: EVENT_TYPES } },
     event: { ...id, description: 'One event.' },
     failed: { type: 'boolean', description: 'true: every event that the endpoint refused.' },

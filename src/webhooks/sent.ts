@@ -41,7 +41,7 @@ export async function sentTo(
     return {
       ...{ id: attempt.id, at: attempt.at, status: attempt.status, error: attempt.error },
       ...{ events: attempt.events.length, requests: attempt.took.length, tookMs: attempt.took[0] ?? 0 },
-      answer: attempt.answer && app.seal.open(attempt.answer).toString('utf8'),
+      answer: attempt.answer && app.seal.open('webhook answer', attempt.answer).toString('utf8'),
       first: first ? { id: first.id, type: first.type, subject: first.subject } : null,
       request: canBeShown
         ? {

@@ -57,9 +57,10 @@ export function readWebhook(seal: Seal, { sealed, stamp, seq, n, ...row }: Store
 }
 
 export const sealTarget = (seal: Seal, { url, secrets, token }: Target): Buffer =>
-  seal.seal(JSON.stringify({ url, secrets, token }))
+  seal.seal('webhook target', JSON.stringify({ url, secrets, token }))
 
-export const openTarget = (seal: Seal, sealed: Buffer): Target => JSON.parse(seal.open(sealed).toString('utf8'))
+export const openTarget = (seal: Seal, sealed: Buffer): Target =>
+  JSON.parse(seal.open('webhook target', sealed).toString('utf8'))
 
 export const MOST_WEBHOOKS = 20
 export const MOST_IN_BATCH = 100

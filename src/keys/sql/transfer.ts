@@ -13,15 +13,20 @@ export const exportKeys = (sql: Sql, service: Id) => sql<Row & { secret_sealed: 
   order by created_at, id`
 
 /** For a key that was imported without its secret. A column that the trigger watches is set, so that every process drops the key from its cache. */
-export const setSecret = (sql: Sql, key: Id, { digest, sealed }: { digest: Buffer; sealed: Buffer }) => sql`
+export const setSecret = (
+  sql: Sql,
+  service: Id,
+  key: Id,
+  { digest, sealed }: { digest: Buffer; sealed: Buffer },
+) => sql`
   update keys
   set secret_digest = ${digest}, secret_sealed = ${sealed}, name = name
-  where id = ${key}`
+  where id = ${key} and service_id = ${service}`
 
-export const setRevoked = (sql: Sql, key: Id, at: string) => sql`
+export const setRevoked = (sql: Sql, service: Id, key: Id, at: string) => sql`
   update keys
   set revoked_at = ${at}
-  where id = ${key} and revoked_at is null`
+  where id = ${key} and service_id = ${service} and revoked_at is null`
 
 /** `secret_digest` and `secret_sealed` are text in the form of bytea. */
 export const importKeys = (sql: Sql, service: Id, keys: readonly Row[]) => sql`

@@ -142,10 +142,16 @@ export async function removeWebhook(sql: Sql, owner: Owner, id: Id, actor: Actor
 }
 
 /** Endpoints that are sealed with an earlier secret. */
-export const webhooksSealedBefore = (sql: Sql, secretId: Buffer) => sql<{ id: Id; sealed: Buffer }>`
+export const webhooksSealedBefore = (sql: Sql, current: Buffer, after: Id | null, most: number) => sql<{
+  id: Id
+  sealed: Buffer
+}>`
   select id, sealed
   from webhooks
-  where substring(sealed from 1 for 4) <> ${secretId}`
+  where substring(sealed from 1 for 4) <> ${current}
+    and (${after}::uuid is null or id > ${after})
+  order by id
+  limit ${most}`
 
 /** Nothing when it was changed meanwhile. */
 export const resealWebhook = (sql: Sql, id: Id, before: Buffer, sealed: Buffer) => sql`
