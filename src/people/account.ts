@@ -6,18 +6,20 @@ import type { Seal } from '../core/seal.ts'
 import type { Database, Sql } from '../db/connect.ts'
 import { INSTALLATION, type Mailing, sealedMails, wakeMails } from '../mails/send.ts'
 import { queue } from '../mails/sql.ts'
-import { readEmail } from '../recipients/email.ts'
 import { emailFrom, nameFrom } from '../services/checks.ts'
 import { readdressMember, renameMember } from '../services/sql/members.ts'
-import { addressLetter, type Language } from './letters.ts'
+import { ADDRESS_LINK_MINUTES, addressIn, addressToken } from './address-link.ts'
+import { addressChangedLetter, addressLetter, type Language, languageOf } from './letters.ts'
 import { trustedConsole } from './links.ts'
-import type { Person, ShownLanguage, Theme } from './person.ts'
+import { actorWhoSignsIn, type Person, type ShownLanguage, type SignedIn, type Theme } from './person.ts'
+import { endOtherSessions } from './session.ts'
 import {
   type AccountChange,
   noteTimeZone as note,
   changeAccount as write,
   changeAddress as writeAddress,
 } from './sql/account.ts'
+import { removeLinks } from './sql/links.ts'
 import { personBy } from './sql/people.ts'
 
 type App = { db: Database }
@@ -60,64 +62,57 @@ type AddressApp = App &
     config: { baseUrl: string | null }
   }
 
-const MINUTES = 60
-
-/** What a link to change an address is made of. It is good for as long as the person still has the address `from`. */
-type Move = { person: Id; from: string; to: string; until: number }
-
 /** The page of the link, below the address of the console. */
 const movePath = (token: string) => `/account/address?move=${token}`
 
-/**
- * Sends a link to the new address, if nobody has it. Nothing says whether somebody has. `console`: the address of the console.
- */
+/** Sends a link to the new address, if no one has it. Nothing says whether someone has. `console`: the console's URL. */
 export async function askForAddress(
   app: AddressApp,
-  actor: PersonActor,
-  { address, console, language = 'en' }: { address: string; console: string; language?: Language },
+  { person }: SignedIn,
+  {
+    address,
+    browser,
+    console,
+    language = 'en',
+  }: { address: string; browser: string; console: string; language?: Language },
 ): Promise<void> {
   const to = emailFrom(address)
   const place = trustedConsole(app.config, console)
-  const until = app.clock.now() + MINUTES * 60_000
-  const move: Move = { person: actor.id, from: actor.email_address, to, until }
-  const token = app.seal.seal(JSON.stringify(move)).toString('base64url')
+  const token = addressToken(app, { person: person.id, browser, from: person.email_address, to })
   const other = await personBy(app.db.sql, to)
-  if (other && other.id !== actor.id) return
+  if (other && other.id !== person.id) return
   const mails = sealedMails(app, INSTALLATION, [
-    addressLetter(to, language, { link: place + movePath(token), minutes: MINUTES }),
+    addressLetter(to, language, { link: place + movePath(token), minutes: ADDRESS_LINK_MINUTES }),
   ])
   await queue(app.db.sql, mails)
   wakeMails(app, mails)
 }
 
-/** The new address; null: the link is not this person's, is over, or was used. */
-export function readAddressLink(
-  app: Pick<AddressApp, 'seal' | 'clock'>,
-  actor: PersonActor,
-  token: string,
-): string | null {
-  const move = moveFrom(app.seal, token)
-  const isValid = move?.person === actor.id && move.from === actor.email_address && move.until > app.clock.now()
-  return isValid && readEmail(move.to).ok ? move.to : null
-}
+/** `browser`: the cookie that names it. `language`: of the page. */
+type MoveRequest = { token: string; browser: string; language?: Language }
 
-/** False: the link is worth nothing (any more), or somebody has the address. */
-export async function changeAddress(app: AddressApp, actor: PersonActor, token: string): Promise<boolean> {
-  const to = readAddressLink(app, actor, token)
+/**
+ * Returns false if the link is not valid (any more), or someone has the address. Otherwise all other sessions and open sign-in links
+ * end, and the old address gets a mail about it.
+ */
+export async function changeAddress(app: AddressApp, signedIn: SignedIn, request: MoveRequest): Promise<boolean> {
+  const to = addressIn(app, { person: signedIn.person, browser: request.browser }, request.token)
   if (to === null) return false
-  return app.db.transaction(async sql => {
-    const changed = await writeAddress(sql, actor.id, { from: actor.email_address, to }, actor)
-    if (changed.length > 0) await readdressMember(sql, actor.id, to)
-    return changed.length > 0
+  const { person } = signedIn
+  const { email_address: from } = person
+  const actor = actorWhoSignsIn(person)
+  const mails = sealedMails(app, INSTALLATION, [
+    addressChangedLetter(from, languageOf(person, request.language), { to }),
+  ])
+  const isChanged = await app.db.transaction(async sql => {
+    const changed = await writeAddress(sql, person.id, { from, to }, actor)
+    if (changed.length === 0) return false
+    await readdressMember(sql, person.id, to)
+    await endOtherSessions({ ...app, db: { sql } }, signedIn)
+    await removeLinks(sql, person.id)
+    await queue(sql, mails)
+    return true
   })
-}
-
-function moveFrom(seal: Seal, token: string): Move | null {
-  if (!/^[A-Za-z0-9_-]{40,4000}$/.test(token)) return null
-  try {
-    const move: unknown = JSON.parse(seal.open(Buffer.from(token, 'base64url')).toString('utf8'))
-    return typeof move === 'object' && move !== null && 'person' in move && 'until' in move ? (move as Move) : null
-  } catch {
-    return null // not sealed by this installation
-  }
+  if (isChanged) wakeMails(app, mails)
+  return isChanged
 }

@@ -19,13 +19,14 @@ const writer =
     return { to, subject, text: [...text, ''].join('\n\n') }
   }
 
-export const signInLetter = writer<{ link: string; device: string; minutes: number }>({
+/** `device` null: it answers several requests. */
+export const signInLetter = writer<{ link: string; device: string | null; minutes: number }>({
   en: ({ link, device, minutes }) => ({
     subject: 'Sign in to Herald',
     text: [
       'Open this link in the browser in which you asked for it:',
       link,
-      `It works once, for ${minutes} minutes. It was asked for with ${device}.`,
+      `It works once, for ${minutes} minutes. ${device === null ? 'Links for your address were asked for several times, and this mail answers all of these requests.' : `It was asked for with ${device}.`}`,
       'If you did not ask for it, ignore this mail: nobody can sign in without the link. Do not pass it on.',
     ],
   }),
@@ -34,7 +35,7 @@ export const signInLetter = writer<{ link: string; device: string; minutes: numb
     text: [
       'Ouvrez ce lien dans le navigateur où vous l’avez demandé\u00a0:',
       link,
-      `Il fonctionne une fois, pendant ${minutes} minutes. Il a été demandé avec ${device.replace(' on ', ' sur ').replace('Unknown browser', 'un navigateur inconnu')}.`,
+      `Il fonctionne une fois, pendant ${minutes} minutes. ${device === null ? 'Des liens ont été demandés plusieurs fois pour votre adresse, et ce courriel répond à toutes ces demandes.' : `Il a été demandé avec ${device.replace(' on ', ' sur ').replace('Unknown browser', 'un navigateur inconnu')}.`}`,
       'Si vous ne l’avez pas demandé, ignorez ce courriel\u00a0: personne ne peut se connecter sans le lien. Ne le transmettez pas.',
     ],
   }),
@@ -48,18 +49,18 @@ const ROLES_FR: Readonly<Record<Role, string>> = {
   manager: 'gestionnaire',
 }
 
-/** `service` and `role` null: as an operator of the installation. `by` null: the operator at the machine. */
+/** `service` and `role` null: as an operator of the installation. */
 export const invitationLetter = writer<{
   service: string | null
   role: Role | null
-  by: string | null
+  by: string
   link: string
   days: number
 }>({
   en: ({ service, role, by, link, days }) => ({
     subject: service === null ? 'Invitation to Herald' : `Invitation to ${service}`,
     text: [
-      `${by ?? 'The operator of this Herald'} invites you to ${service === null ? 'manage this Herald as an operator' : `the service "${service}" as ${role}`}.`,
+      `${by} invites you to ${service === null ? 'manage this Herald as an operator' : `the service "${service}" as ${role}`}.`,
       'Open this link to accept:',
       link,
       `It works once, for ${days} days. If you do not know what this is about, ignore this mail.`,
@@ -68,7 +69,7 @@ export const invitationLetter = writer<{
   fr: ({ service, role, by, link, days }) => ({
     subject: service === null ? 'Invitation à Herald' : `Invitation à ${service}`,
     text: [
-      `${by ?? 'L’opérateur de ce Herald'} vous invite à ${service === null ? 'gérer ce Herald comme opérateur' : `rejoindre le service «\u00a0${service}\u00a0» comme ${role && ROLES_FR[role]}`}.`,
+      `${by} vous invite à ${service === null ? 'gérer ce Herald comme opérateur' : `rejoindre le service «\u00a0${service}\u00a0» comme ${role && ROLES_FR[role]}`}.`,
       'Ouvrez ce lien pour accepter\u00a0:',
       link,
       `Il fonctionne une fois, pendant ${days} jours. Si vous ne savez pas de quoi il s’agit, ignorez ce courriel.`,
@@ -112,6 +113,24 @@ export const addressLetter = writer<{ link: string; minutes: number }>({
       'Une personne connectée à Herald souhaite utiliser cette adresse désormais. Ouvrez ce lien dans le navigateur où vous êtes connecté\u00a0:',
       link,
       `Il fonctionne pendant ${minutes} minutes. Si ce n’était pas vous, ignorez ce courriel\u00a0: rien ne change.`,
+    ],
+  }),
+})
+
+/** To the address that a person no longer has. */
+export const addressChangedLetter = writer<{ to: string }>({
+  en: ({ to }) => ({
+    subject: 'Your address for Herald was changed',
+    text: [
+      `Your Herald account now has the address ${to}. Sign-in links no longer go to this address, and all other browsers are signed out.`,
+      'If it was not you, tell an operator of your Herald immediately.',
+    ],
+  }),
+  fr: ({ to }) => ({
+    subject: 'Votre adresse pour Herald a été changée',
+    text: [
+      `Votre compte Herald a maintenant l’adresse ${to}. Les liens de connexion n’arrivent plus à cette adresse, et tous les autres navigateurs sont déconnectés.`,
+      'Si ce n’était pas vous, prévenez immédiatement un opérateur de votre Herald.',
     ],
   }),
 })

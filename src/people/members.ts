@@ -1,5 +1,6 @@
 // The team of a service: roles and who leaves. Rights end with the next request, because they are read with every request; a person
-// who belongs nowhere any longer is signed out at once.
+// who belongs nowhere any longer is signed out at once. Invitations end with the membership: those by someone who can no longer invite,
+// and one to someone who leaves.
 import { type Actor, may, requirePermission } from '../audit/actor.ts'
 import type { Role } from '../audit/role.ts'
 import type { Timestamp } from '../core/clock.ts'
@@ -9,6 +10,7 @@ import { findUser } from '../services/people.ts'
 import { refuse as refuseService } from '../services/refusals.ts'
 import { addUser, changeUserRole, hold, listUsers, type TeamMember } from '../services/sql.ts'
 import { refuse } from './refusals.ts'
+import { endInvitationTo, endUnbacked } from './sql/invitations.ts'
 import { removeUser } from './sql/members.ts'
 import { seenOf } from './sql/people.ts'
 
@@ -35,6 +37,7 @@ export async function changeRole(app: App, actor: Actor, service: Id, text: stri
   return app.db.transaction(async sql => {
     const member = await held(sql, actor, service, text, role)
     await changeUserRole(sql, service, member.id, role, actor)
+    await endUnbacked(sql, member.person_id, actor)
     return { ...member, role }
   })
 }
@@ -44,6 +47,8 @@ export async function removeMember(app: App, actor: Actor, service: Id, text: st
   return app.db.transaction(async sql => {
     const member = await held(sql, actor, service, text, null)
     await removeUser(sql, service, member, actor)
+    await endUnbacked(sql, member.person_id, actor)
+    await endInvitationTo(sql, service, member.email_address, actor)
     return member
   })
 }

@@ -2,7 +2,7 @@
 // answer (RFC 9207), against answers of another provider.
 import type { Configuration } from 'openid-client'
 import type { Clock } from '../core/clock.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback } from '../core/network.ts'
 import type { SignInSettings } from './settings.ts'
 
 /** What the provider's answer is checked against. */
@@ -15,15 +15,20 @@ export type Claims = {
   isVerified: boolean
   name: string | null
   groups: readonly string[]
+  /** When the person last proved to the provider who they are, in milliseconds; null: it does not say. */
+  provedAt: number | null
 }
 
 /** `down`: it does not answer, or not as a provider. `denied`: it refused the person. `wrong`: its answer does not fit. */
 export type ProviderFault = { fault: 'down' | 'denied' | 'wrong'; code: string }
 
 export type OidcClient = {
-  /** Where the browser goes. `isFreshly`: the provider proves again who it is, even if the person is signed in there. */
+  /**
+   * Where the browser goes. `stateOf`: makes the state, which keeps the proof until the browser comes back. `isFreshly`: the provider
+   * proves again who it is, even if the person is signed in there.
+   */
   begin(
-    state: string,
+    stateOf: (proof: Pick<Checks, 'nonce' | 'verifier'>) => string,
     redirectUri: string,
     options: { isFreshly: boolean },
   ): Promise<{ to: string; checks: Checks } | ProviderFault>
@@ -55,7 +60,11 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
       secret === null ? client.None() : undefined,
       {
         timeout: TIMEOUT_SECONDS,
-        ...(isLoopback(server.hostname) && { execute: [client.allowInsecureRequests] }),
+        execute: [
+          // Off by default, because the token comes over TLS from the provider itself. What ends TLS in between could forge it.
+          client.enableNonRepudiationChecks,
+          ...(isLoopback(server.hostname) ? [client.allowInsecureRequests] : []),
+        ],
       },
     )
   }
@@ -71,11 +80,12 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
   }
 
   return {
-    async begin(state, redirectUri, { isFreshly }) {
+    async begin(stateOf, redirectUri, { isFreshly }) {
       try {
         const client = await library()
         const nonce = client.randomNonce()
         const verifier = client.randomPKCECodeVerifier()
+        const state = stateOf({ nonce, verifier })
         const to = client.buildAuthorizationUrl(await provider(), {
           redirect_uri: redirectUri,
           scope: settings.oidcScopes,
@@ -111,7 +121,7 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
           isComplete || !config.serverMetadata().userinfo_endpoint
             ? {}
             : await client.fetchUserInfo(config, tokens.access_token, proved.sub)
-        return claimsFrom({ ...more, ...proved }, settings)
+        return claimsFrom(proved, more, settings)
       } catch (error) {
         return faultFrom(error)
       }
@@ -119,22 +129,41 @@ export function createOidcClient(settings: SignInSettings, clock: Clock): OidcCl
   }
 }
 
-type Given = { iss: string; sub: string } & Readonly<Record<string, unknown>>
+type Document = Readonly<Record<string, unknown>>
 
-function claimsFrom(given: Given, settings: SignInSettings): Claims {
-  const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
-  const groups = given[settings.oidcGroupsClaim]
-  const verified = given.email_verified ?? settings.oidcTrustEmail
+/** `proved`: the ID token. `more`: the answer of the userinfo endpoint, for claims that the token lacks. */
+function claimsFrom(proved: Document & { iss: string; sub: string }, more: Document, settings: SignInSettings): Claims {
+  const groups = proved[settings.oidcGroupsClaim] ?? more[settings.oidcGroupsClaim]
   return {
-    issuer: given.iss,
-    subject: given.sub,
-    email_address: text(given.email),
-    // Some providers write the boolean as text.
-    isVerified: verified === true || verified === 'true',
-    name: text(given.name),
+    issuer: proved.iss,
+    subject: proved.sub,
+    ...addressFrom([proved, more], settings.oidcTrustEmail),
+    name: text(proved.name) ?? text(more.name),
     groups: (Array.isArray(groups) ? groups : [groups]).filter(group => typeof group === 'string'),
+    // Of the ID token alone, which the provider has signed.
+    provedAt: typeof proved.auth_time === 'number' ? Math.floor(proved.auth_time) * 1_000 : null,
   }
 }
+
+/**
+ * An address counts as verified only by a claim that stands beside it in the same document. Two documents with different addresses
+ * verify neither. `isTrusted`: an address that no document makes a statement about counts as verified.
+ */
+function addressFrom(documents: readonly Document[], isTrusted: boolean): Pick<Claims, 'email_address' | 'isVerified'> {
+  const stated = documents.flatMap(({ email, email_verified }) => {
+    const address = text(email)
+    return address === null ? [] : [{ address, email_verified }]
+  })
+  const [first, ...others] = stated
+  if (!first) return { email_address: null, isVerified: false }
+  const isOne = others.every(({ address }) => address.toLowerCase() === first.address.toLowerCase())
+  const claims = stated.flatMap(({ email_verified }) => email_verified ?? [])
+  // Some providers write the boolean as text.
+  const areTrue = claims.every(claim => claim === true || claim === 'true')
+  return { email_address: first.address, isVerified: isOne && areTrue && (claims.length > 0 || isTrusted) }
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
 
 /** The code of the library, or of OAuth: both are constants, without personal data. */
 function faultFrom(error: unknown): ProviderFault {

@@ -6,16 +6,10 @@ import { emailFrom, nameFrom } from '../services/checks.ts'
 import { removeEverywhere } from '../services/sql.ts'
 import type { Person } from './person.ts'
 import { refuse } from './refusals.ts'
+import { endInvitationsOf, endInvitationTo, endUnbacked } from './sql/invitations.ts'
 import { removePerson as writeRemoval } from './sql/members.ts'
-import {
-  addPerson,
-  holdOperators,
-  listOperators,
-  type Operator,
-  setOperator,
-  signOutHomeless,
-} from './sql/operators.ts'
-import { personBy, personOf } from './sql/people.ts'
+import { holdOperators, listOperators, type Operator, setOperator, signOutHomeless } from './sql/operators.ts'
+import { addPerson, holdPerson, personBy, personOf } from './sql/people.ts'
 
 type App = { db: Pick<Database, 'sql' | 'transaction'>; ids: { next(): Id } }
 
@@ -36,7 +30,8 @@ export async function addOperator(
     await holdOperators(sql)
     const known = await personBy(sql, email_address)
     if (known?.is_operator) throw refuse.alreadyOperator(email_address)
-    const person = known ?? (await addPerson(sql, { id: app.ids.next(), email_address, name }))
+    const person = known ?? (await addPerson(sql, { id: app.ids.next(), email_address, name }, 'operator', actor))
+    if (!person) throw new Error('a person with this address was added at the same moment')
     await setOperator(sql, person.id, true, actor)
     return { ...person, is_operator: true }
   })
@@ -50,6 +45,8 @@ export async function removeOperator(app: App, actor: Actor, address: string): P
     if (!person?.is_operator) throw refuse.notOperator(address.trim())
     await keepOne(sql, person)
     await setOperator(sql, person.id, false, actor)
+    await endUnbacked(sql, person.id, actor)
+    await endInvitationTo(sql, null, person.email_address, actor)
     await signOutHomeless(sql, person.id)
     return { ...person, is_operator: false }
   })
@@ -59,10 +56,13 @@ export async function removeOperator(app: App, actor: Actor, address: string): P
 export async function removePerson(app: App, actor: Actor, id: Id): Promise<Person> {
   requirePermission(actor, 'manage-installation', null)
   return app.db.transaction(async sql => {
+    await holdOperators(sql)
+    await holdPerson(sql, id)
     const person = await personOf(sql, id)
     if (!person) throw refuse.unknownPerson(id)
     if (person.is_operator) await keepOne(sql, person)
     await removeEverywhere(sql, id, actor)
+    await endInvitationsOf(sql, person, actor)
     await writeRemoval(sql, id, actor)
     return person
   })

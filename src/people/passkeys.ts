@@ -1,10 +1,11 @@
 // Passkeys (WebAuthn level 3): adding one, signing in with one, and what their owner does with them. A passkey is discoverable, so
-// nobody types an address to use it. A person without a passkey can always use a link.
+// nobody types an address to use it. It is the only proof of who it is, so its device must have verified its owner by a PIN, a
+// fingerprint or a face, when it is added and whenever it is used. A person without a passkey can always use a link.
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { PersonActor } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
-import { type ChallengeApp, keep, take } from './challenges.ts'
+import { challengeToken, isSpent, type PasskeyApp, readChallenge, spendChallenge } from './passkey-challenges.ts'
 import {
   addPasskey as addRow,
   countUse,
@@ -21,8 +22,8 @@ export type { Passkey } from './sql/passkeys.ts'
 /** Where the browser is: passkeys of another site do not fit. `origin` is scheme, host and port. */
 export type Site = { browser: string; origin: string }
 
-/** Given to the browser; its answer comes back with the id of the challenge. */
-export type Asked = { challenge: Id; options: object }
+/** Given to the browser; its answer comes back with the token of the challenge. */
+export type Asked = { challenge: string; options: object }
 export type Answered = { challenge: string; answer: string }
 
 /** `over`: the challenge was used, is another browser's, or its time has passed. */
@@ -40,7 +41,7 @@ const siteId = (origin: string) => new URL(origin).hostname
 export const hasPasskeys = (origin: string): boolean => isIP(siteId(origin).replaceAll(/[[\]]/g, '')) === 0
 
 /** For adding one. Authenticators that hold a passkey of this person already are left out by the browser. */
-export async function offerPasskey(app: ChallengeApp, actor: PersonActor, site: Site): Promise<Asked> {
+export async function offerPasskey(app: PasskeyApp, actor: PersonActor, site: Site): Promise<Asked> {
   const { generateRegistrationOptions } = await webauthn()
   const known = await credentialsOf(app.db.sql, actor.id)
   const options = await generateRegistrationOptions({
@@ -51,36 +52,34 @@ export async function offerPasskey(app: ChallengeApp, actor: PersonActor, site: 
     userDisplayName: actor.name,
     attestationType: 'none',
     excludeCredentials: known.map(described),
-    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     timeout: TIMEOUT_MS,
   })
-  const challenge = await keep(app, 'passkey-added', {
-    browser: site.browser,
-    person: actor.id,
-    secret: { challenge: options.challenge },
-  })
-  return { challenge, options }
+  const asker = { browser: site.browser, person: actor.id }
+  return { challenge: challengeToken(app, 'passkey registration', asker, options.challenge), options }
 }
 
 export async function addPasskey(
-  app: ChallengeApp,
+  app: PasskeyApp,
   actor: PersonActor,
   site: Site,
   { challenge, answer, name }: Answered & { name: string },
 ): Promise<Passkey | Refused> {
-  const taken = await take<{ challenge: string }>(app, 'passkey-added', { id: challenge, browser: site.browser })
-  if (!taken || taken.person !== actor.id) return { refused: 'over' }
+  const asker = { browser: site.browser, person: actor.id }
+  const asked = readChallenge(app, 'passkey registration', asker, challenge)
+  if (!asked) return { refused: 'over' }
   const response = answerFrom<RegistrationResponseJSON>(answer)
   if (!response) return { refused: 'wrong' }
   const { verifyRegistrationResponse } = await webauthn()
   const verified = await verifyRegistrationResponse({
     response,
-    expectedChallenge: taken.secret.challenge,
+    expectedChallenge: asked.challenge,
     expectedOrigin: site.origin,
     expectedRPID: siteId(site.origin),
-    requireUserVerification: false,
+    requireUserVerification: true,
   }).catch(() => null) // it throws for everything that does not fit
   if (!verified?.verified) return { refused: 'wrong' }
+  if (!(await spendChallenge(app, asked.id))) return { refused: 'over' }
   const { credential } = verified.registrationInfo
   const row = {
     id: app.ids.next(),
@@ -88,7 +87,7 @@ export async function addPasskey(
     credential_id: Buffer.from(credential.id, 'base64url'),
     public_key: Buffer.from(credential.publicKey),
     counter: credential.counter,
-    transports: (credential.transports ?? []).filter(known => TRANSPORT.test(known)).slice(0, 10),
+    transports: transportsFrom(credential.transports),
     name: nameFrom(name),
   }
   const [added] = await addRow(app.db.sql, row, MOST_PASSKEYS, actor)
@@ -96,40 +95,37 @@ export async function addPasskey(
 }
 
 /** For signing in, by anybody (`person` null), or for confirming that it is still the same person. */
-export async function askForPasskey(app: ChallengeApp, person: Id | null, site: Site): Promise<Asked> {
+export async function askForPasskey(app: PasskeyApp, person: Id | null, site: Site): Promise<Asked> {
   const { generateAuthenticationOptions } = await webauthn()
   const known = person === null ? [] : await credentialsOf(app.db.sql, person)
   const options = await generateAuthenticationOptions({
     rpID: siteId(site.origin),
     allowCredentials: known.map(described),
-    userVerification: 'preferred',
+    userVerification: 'required',
     timeout: TIMEOUT_MS,
   })
-  const challenge = await keep(app, 'passkey-used', {
-    browser: site.browser,
-    person,
-    secret: { challenge: options.challenge },
-  })
-  return { challenge, options }
+  const asker = { browser: site.browser, person }
+  return { challenge: challengeToken(app, purposeFor(person), asker, options.challenge), options }
 }
 
 /** Whose passkey it is. `person`: who confirms; null: somebody signs in. */
 export async function usePasskey(
-  app: ChallengeApp,
+  app: PasskeyApp,
   person: Id | null,
   site: Site,
   { challenge, answer }: Answered,
 ): Promise<{ person: Id } | Refused> {
-  const taken = await take<{ challenge: string }>(app, 'passkey-used', { id: challenge, browser: site.browser })
-  if (!taken || taken.person !== person) return { refused: 'over' }
+  const asked = readChallenge(app, purposeFor(person), { browser: site.browser, person }, challenge)
+  if (!asked) return { refused: 'over' }
   const response = answerFrom<AuthenticationResponseJSON>(answer)
   if (!response) return { refused: 'wrong' }
   const credential = await findCredential(app.db.sql, Buffer.from(response.id, 'base64url'))
   if (!credential || (person !== null && credential.person_id !== person)) return { refused: 'unknown' }
+  if (!isOwner(response, credential.person_id)) return { refused: 'wrong' }
   const { verifyAuthenticationResponse } = await webauthn()
   const verified = await verifyAuthenticationResponse({
     response,
-    expectedChallenge: taken.secret.challenge,
+    expectedChallenge: asked.challenge,
     expectedOrigin: site.origin,
     expectedRPID: siteId(site.origin),
     credential: {
@@ -138,21 +134,23 @@ export async function usePasskey(
       counter: Number(credential.counter),
       transports: credential.transports,
     },
-    requireUserVerification: false,
+    requireUserVerification: true,
   }).catch(() => null) // it throws for everything that does not fit, also for a counter that goes back
-  if (!verified?.verified) return { refused: 'wrong' }
+  // The counter of an answer that is given twice goes back, too.
+  if (!verified?.verified) return { refused: (await isSpent(app, asked.id)) ? 'over' : 'wrong' }
+  if (!(await spendChallenge(app, asked.id))) return { refused: 'over' }
   const counted = await countUse(app.db.sql, credential.id, verified.authenticationInfo.newCounter)
   return counted.length > 0 ? { person: credential.person_id } : { refused: 'wrong' }
 }
 
-export const listPasskeys = (app: Pick<ChallengeApp, 'db'>, person: Id): Promise<Passkey[]> => list(app.db.sql, person)
+export const listPasskeys = (app: Pick<PasskeyApp, 'db'>, person: Id): Promise<Passkey[]> => list(app.db.sql, person)
 
 /** False: they have no passkey with this id. */
-export const renamePasskey = async (app: Pick<ChallengeApp, 'db'>, actor: PersonActor, id: Id, name: string) =>
+export const renamePasskey = async (app: Pick<PasskeyApp, 'db'>, actor: PersonActor, id: Id, name: string) =>
   (await rename(app.db.sql, actor.id, id, nameFrom(name), actor)).length > 0
 
 /** False: they have no passkey with this id. */
-export const removePasskey = async (app: Pick<ChallengeApp, 'db'>, actor: PersonActor, id: Id) =>
+export const removePasskey = async (app: Pick<PasskeyApp, 'db'>, actor: PersonActor, id: Id) =>
   (await remove(app.db.sql, actor.id, id, actor)).length > 0
 
 const TIMEOUT_MS = 300_000
@@ -163,8 +161,18 @@ const described = ({ credential_id, transports }: { credential_id: Buffer; trans
   transports,
 })
 
+const purposeFor = (person: Id | null) => (person === null ? 'passkey sign-in' : 'passkey confirmation')
+
 /** The sixteen bytes of an id: what a passkey knows of its owner. */
 const bytesOf = (id: Id) => new Uint8Array(Buffer.from(id.replaceAll('-', ''), 'hex'))
+
+/** Passkeys name their owner; a browser may leave it out when the options name the passkeys. */
+const isOwner = ({ response: { userHandle } }: AuthenticationResponseJSON, person: Id): boolean =>
+  userHandle === undefined || userHandle === Buffer.from(bytesOf(person)).toString('base64url')
+
+/** The browser's word, which nobody has signed. */
+const transportsFrom = (given: unknown): string[] =>
+  (Array.isArray(given) ? given : []).filter(one => typeof one === 'string' && TRANSPORT.test(one)).slice(0, 10)
 
 export const nameFrom = (given: string): string =>
   Array.from(given.replaceAll(/[\u0000-\u001f\u007f\s]+/g, ' ').trim())

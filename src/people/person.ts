@@ -29,7 +29,7 @@ export type Session = {
   /** Browser and system in words, such as "Firefox on Linux". */
   device: string
   created_at: Timestamp
-  /** The last proof of who it is: signing in, or confirming it again. */
+  /** The last proof of who it is: signing in, or confirming it again. With single sign-on, the one that the provider had. */
   signed_in_at: Timestamp
   last_seen_at: Timestamp
 }

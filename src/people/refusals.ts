@@ -7,10 +7,6 @@ export const sentences = {
     'Links in mails need the public address of this installation. Set HERALD_BASE_URL and start Herald again.',
   ],
   unknownPerson: ['NoResultFound', 'Nobody has the e-mail address "<address>".'],
-  notInService: [
-    'BadRequestError',
-    '"<address>" belongs to no service and is not an operator. Add them to a service first.',
-  ],
   lastManager: [
     'BadRequestError',
     '"<name>" is the only manager of this service. Make somebody else a manager first, or ask an operator.',
@@ -20,6 +16,7 @@ export const sentences = {
   alreadyOperator: ['BadRequestError', '"<address>" is already an operator.'],
   alreadyMember: ['BadRequestError', '"<address>" is already in the team of this service.'],
   tooManyReplyTos: ['BadRequestError', 'A service has at most <most> reply-to addresses. Remove one first.'],
+  signInFirst: ['BadRequestError', 'Sign in as "<address>" first, then accept the invitation.'],
   unknownInvitation: ['NoResultFound', 'This invitation was accepted, withdrawn or has ended.'],
 } as const
 

@@ -94,8 +94,7 @@ export async function verifyReplyTo(
 const BY_MAIL: Actor = { kind: 'operator', name: 'herald' }
 
 /** Counted for the address that gets the mails, not for those who ask. */
-const triesOf = (app: Pick<App, 'clock' | 'seal'>, address: string) =>
-  tried(app, 'reply-to', { address, network: '127.0.0.1' })
+const triesOf = (app: Pick<App, 'clock' | 'seal'>, address: string) => tried(app, 'reply-to', { recipient: address })
 
 async function letterTo(app: App, actor: Actor, service: Id, address: string, input: Asking) {
   const trusted = trustedConsole(app.config, input.console)

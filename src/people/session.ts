@@ -8,6 +8,7 @@ import {
   addSession,
   listSessions as list,
   readSession as read,
+  readSessionById,
   renewSession,
   type Validity,
   endSession as writeEnd,
@@ -37,16 +38,18 @@ export function validityAt(clock: Clock): Validity {
 
 /**
  * Always with a new token: one that an attacker has placed in the browser becomes nothing. `before`: the token that the browser had;
- * its session ends.
+ * its session ends. `provedAt`: when they proved who they are, in milliseconds, if that was not now; null: it is not known.
  */
 export async function startSession(
   app: SessionApp & Ids,
   person: Pick<Person, 'id' | 'email_address' | 'name'>,
-  { method, device, before = null }: { method: SignInMethod; device: string; before?: string | null },
+  { method, device, before = null, provedAt }: NewSession,
 ): Promise<{ token: string; session: Session }> {
   const token = newToken()
-  const now = fromMicros(app.clock.micros())
-  const session = { id: app.ids.next(), method, device, created_at: now, signed_in_at: now, last_seen_at: now }
+  const micros = app.clock.micros()
+  const now = fromMicros(micros)
+  const signed_in_at = provedAt === undefined ? now : fromMicros(provedMicros(micros, provedAt))
+  const session = { id: app.ids.next(), method, device, created_at: now, signed_in_at, last_seen_at: now }
   await addSession(
     app.db.sql,
     { ...session, person_id: person.id, token_digest: digestOf(token) },
@@ -56,10 +59,20 @@ export async function startSession(
   return { token, session }
 }
 
+type NewSession = { method: SignInMethod; device: string; before?: string | null; provedAt?: number | null | undefined }
+
+/** A proof whose time is not known is too old for a sensitive act. The clock of the provider may be ahead. */
+const provedMicros = (now: number, provedAt: number | null): number =>
+  provedAt === null ? now - (FRESH_MINUTES + 1) * MINUTE : Math.min(provedAt * 1_000, now)
+
 /** Null: not signed in, or not any longer. */
 export async function readSession(app: SessionApp, token: unknown): Promise<SignedIn | null> {
   return isToken(token) ? read(app.db.sql, digestOf(token), validityAt(app.clock)) : null
 }
+
+/** The same session as it is now, for an answer that takes long. Returns null if it has ended. */
+export const readAgain = (app: SessionApp, { session }: SignedIn): Promise<SignedIn | null> =>
+  readSessionById(app.db.sql, session.id, validityAt(app.clock))
 
 export const listSessions = (app: SessionApp, person: Id): Promise<Session[]> =>
   list(app.db.sql, person, validityAt(app.clock))

@@ -25,19 +25,26 @@ test('an issuer has https, except on the machine itself', () => {
     expect(accepts('oidcIssuer', given), given).toBe(false)
 })
 
+const SERVICE = '01890a5d-ac96-774b-bcce-b302099a8057'
+
 test('roles by group are JSON with known roles', () => {
-  expect(accepts('oidcRoles', '{"it": "operator", "press": {"Parking permits": "author", "Library": "viewer"}}')).toBe(
-    true,
-  )
+  expect(accepts('oidcRoles', `{"it": "operator", "press": {"${SERVICE}": "author"}}`)).toBe(true)
   for (const given of [
     'it=operator',
     '[]',
     '"operator"',
     '{"it": "manager"}',
-    '{"it": {"Parking": "operator"}}',
+    `{"it": {"${SERVICE}": "operator"}}`,
     '{"it": null}',
   ])
     expect(accepts('oidcRoles', given), given).toBe(false)
+})
+
+test('services of roles are IDs, and a name says what to write instead', () => {
+  for (const key of ['Parking permits', SERVICE.toUpperCase(), ''])
+    expect(settings.oidcRoles.reader.read(`{"press": {"${SERVICE}": "viewer", "${key}": "author"}}`)).toEqual({
+      problem: `has "${key}" where the ID of a service belongs. Use the ID that \`herald service list\` shows, in lower case: names can be changed`,
+    })
 })
 
 test('openid is among the scopes', () => {

@@ -1,11 +1,12 @@
 // How people sign in to the console.
 import { ROLES, type Role } from '../audit/role.ts'
+import { type Id, readId } from '../core/id.ts'
+import { isLoopback } from '../core/network.ts'
 import { flag, reader, text } from '../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../core/setting.ts'
-import { isLoopback } from './loopback.ts'
 
-/** By group of the single sign-on provider: the role in each service, by name or id, or the whole installation. */
-export type GroupRoles = Readonly<Record<string, 'operator' | Readonly<Record<string, Role>>>>
+/** By group of the single sign-on provider: the role in each service, or the whole installation. */
+export type GroupRoles = Readonly<Record<string, 'operator' | Readonly<Record<Id, Role>>>>
 
 // With its path, exactly as the provider writes it: it is compared with the issuer in the provider's answers.
 const issuer = reader<string>(given => {
@@ -31,14 +32,24 @@ const groupRoles = reader<GroupRoles>(
     }
     if (!isObject(all)) return { problem: 'must be a JSON object with a member for each group' }
     const wrong = Object.entries(all).find(([, value]) => value !== 'operator' && !isRoles(value))
-    return wrong
-      ? {
-          problem: `gives the group "${wrong[0]}" something else than "operator" or an object like {"Parking permits": "author"}; the roles are ${ROLES.join(', ')}`,
+    if (wrong)
+      return {
+        problem: `gives the group "${wrong[0]}" something else than "operator" or an object like {"${EXAMPLE_ID}": "author"}; the roles are ${ROLES.join(', ')}`,
+      }
+    // A name is no identity: the managers of a service can rename it, into the mapping of another service or out of their own.
+    const name = Object.values(all as GroupRoles)
+      .flatMap(value => (value === 'operator' ? [] : Object.keys(value)))
+      .find(key => readId(key) !== key)
+    return name === undefined
+      ? (all as GroupRoles)
+      : {
+          problem: `has "${name}" where the ID of a service belongs. Use the ID that \`herald service list\` shows, in lower case: names can be changed`,
         }
-      : (all as GroupRoles)
   },
   { type: 'object' },
 )
+
+const EXAMPLE_ID = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -81,7 +92,7 @@ export const settings = {
     'HERALD_OIDC_ROLES',
     groupRoles,
     {},
-    'Roles by group, as JSON: `{"it": "operator", "parking": {"Parking permits": "author"}}`; services by name or id.',
+    `Roles by group, as JSON: \`{"it": "operator", "parking": {"${EXAMPLE_ID}": "author"}}\`; services by ID, never by name.`,
     { shown: 'none' },
   ),
   localSignIn: setting(

@@ -12,6 +12,9 @@ export const isToken = (given: unknown): given is string => typeof given === 'st
 
 export const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 
+/** A digest that names a browser in a token. */
+export const nameOfBrowser = (token: string): string => digestOf(token).toString('base64url')
+
 export const sameDigest = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b)
 
 /** The hidden field of forms: derived from the token of the session, or of the browser before signing in. */

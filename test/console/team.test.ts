@@ -90,6 +90,19 @@ describe('team', () => {
     expect(twice.text).toContain('is already in the team')
   })
 
+  test('a role that no team has is refused at its field, and no one is invited', async () => {
+    const before = await here.changes()
+    for (const role of ['operator', 'Viewer', '', 'emperor']) {
+      const answer = await post(manager, `${team}/invite`, { address: 'next@eastmere.example', role })
+      expect(answer.status).toBe(422)
+      expect(answer.text).toContain('Choose a role.')
+      expect(answer.text).toContain('value="next@eastmere.example"')
+      expect((await post(operator, `/s/${here.planted.service.id}/join`, { role })).status).toBe(422)
+    }
+    expect((await post(manager, `${team}/invite`, { address: 'next@eastmere.example' })).status).toBe(422)
+    expect(await here.changes()).toEqual(before)
+  })
+
   test('somebody without rights is told so, and a wrong address is kept in the form', async () => {
     const viewer = await here.signIn('viewer')
     expect((await post(viewer, `${team}/invite`, { address: 'x@example.org', role: 'manager' })).status).toBe(403)

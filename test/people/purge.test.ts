@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { purgePeople } from '../../src/maintenance/purge.ts'
 import { invite, listInvitations } from '../../src/people/invitations.ts'
 import { printLink, readLink, spendLink } from '../../src/people/links.ts'
+import { addOperator } from '../../src/people/operators.ts'
+import { actorOf } from '../../src/people/person.ts'
 import { readSession, startSession } from '../../src/people/session.ts'
 import { newToken } from '../../src/people/token.ts'
 import { countTry } from '../../src/people/tries.ts'
@@ -25,9 +27,11 @@ test('what has ended is purged', async () => {
   const link = path.split('/').at(-1)
   await spendLink(parts, link, newToken())
   const { token } = await startSession(parts, person, { method: 'link', device: 'x' })
-  await countTry(parts, 'link', { address: 'a@example.org', network: '192.0.2.1' })
+  await countTry(parts, 'link', { browser: newToken(), network: '192.0.2.1' })
   const console = 'https://herald.example.org/console'
-  await invite(parts, OPERATOR, { service: service.id, role: 'viewer', address: 'b@example.org', console })
+  const grace = await addOperator(parts, OPERATOR, { email_address: 'grace@example.org' })
+  const actor = actorOf({ person: grace, memberships: [] }, service.id)
+  await invite(parts, actor, { service: service.id, role: 'viewer', address: 'b@example.org', console })
   expect(await rows()).toEqual([1, 1, 5, 1])
   expect(await runSteps(purgePeople(parts))).toBe(0)
 

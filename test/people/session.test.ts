@@ -78,6 +78,23 @@ describe('a session', () => {
     expect(await readSession(here.parts, before)).toBe(null)
   })
 
+  test('is as fresh as the proof of who it is, not as its start', async () => {
+    const { person } = await somebody()
+    const MINUTE = 60_000
+    const isFreshAfter = async (provedAt: number | null | undefined, later = 0) => {
+      const { session } = await startSession(here.parts, person, { ...how, provedAt })
+      return isFresh({ clock: { ...here.parts.clock, now: () => here.parts.clock.now() + later } }, session)
+    }
+    const now = here.parts.clock.now()
+    expect(await isFreshAfter(undefined)).toBe(true)
+    expect(await isFreshAfter(now - 5 * MINUTE)).toBe(true)
+    expect(await isFreshAfter(now - 11 * MINUTE)).toBe(false)
+    expect(await isFreshAfter(null)).toBe(false)
+    // By a clock that is ahead.
+    expect(await isFreshAfter(now + 60 * MINUTE)).toBe(true)
+    expect(await isFreshAfter(now + 60 * MINUTE, 11 * MINUTE)).toBe(false)
+  })
+
   test.each([null, undefined, '', 'x', 'x'.repeat(10_000), '\0'.repeat(43), newToken(), ['a']])(
     'is not there for %j',
     async token => {

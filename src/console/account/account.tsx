@@ -6,6 +6,7 @@ import { changeAccount, isTimeZone, SHOWN_LANGUAGES, THEMES, timeZones } from '.
 import { listPasskeys, type Passkey } from '../../people/passkeys.ts'
 import type { Membership, Session, SignedIn, SignInMethod } from '../../people/person.ts'
 import { endOtherSessions, endSession, listSessions } from '../../people/session.ts'
+import { isConnected } from '../../people/sql/identities.ts'
 import { Callout, Card, Done, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { Choice, Choices, ErrorSummary, type FieldErrors, Form, Input, Select } from '../components/form.tsx'
@@ -13,6 +14,7 @@ import { Table, Title } from '../components/list.tsx'
 import { Dialog } from '../components/overlays.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
+import { withReturn } from '../sign-in/finish.ts'
 import { ROLE_NAMES } from '../team/roles.ts'
 import { type Marked, mark, rich, say, t } from '../words/index.ts'
 import { known } from '../words/nouns.tsx'
@@ -34,9 +36,11 @@ type Wrong = { errors?: FieldErrors; values?: URLSearchParams; status?: number }
 
 export async function accountForm(visit: SignedInVisit, { errors = {}, values, status }: Wrong): Promise<Answer> {
   const { parts, signedIn } = visit
-  const [passkeys, sessions] = await Promise.all([
+  const { oidcIssuer } = parts.config
+  const [passkeys, sessions, isConnectedHere] = await Promise.all([
     listPasskeys(parts, signedIn.person.id),
     listSessions(parts, signedIn.person.id),
+    oidcIssuer !== null && isConnected(parts.db.sql, signedIn.person.id, oidcIssuer),
   ])
   return {
     kind: 'page',
@@ -53,7 +57,7 @@ export async function accountForm(visit: SignedInVisit, { errors = {}, values, s
         errors={errors}
         values={values ?? new URLSearchParams()}
         hasLocal={parts.config.localSignIn}
-        hasSingleSignOn={parts.oidc !== null}
+        singleSignOn={oidcIssuer === null ? 'none' : isConnectedHere ? 'connected' : 'unconnected'}
       />
     ),
   }
@@ -104,7 +108,7 @@ type Props = {
   errors: FieldErrors
   values: URLSearchParams
   hasLocal: boolean
-  hasSingleSignOn: boolean
+  singleSignOn: 'none' | 'connected' | 'unconnected'
 }
 
 function Account(props: Props) {
@@ -204,7 +208,7 @@ function You({ signedIn: { person }, values, errors }: Props) {
 
 type Way = { key: string; name: ComponentChildren; sub: ComponentChildren; actions: ComponentChildren }
 
-function WaysToSignIn({ passkeys, hasLocal, hasSingleSignOn }: Props) {
+function WaysToSignIn({ passkeys, hasLocal, singleSignOn }: Props) {
   const { url } = usePage()
   const ways: Way[] = [
     ...passkeys.map(passkey => ({
@@ -216,9 +220,25 @@ function WaysToSignIn({ passkeys, hasLocal, hasSingleSignOn }: Props) {
       actions: <PasskeyActions passkey={passkey} />,
     })),
     ...(hasLocal ? [{ key: 'link', name: t`E-mail link`, sub: t`always possible`, actions: null }] : []),
-    ...(hasSingleSignOn
-      ? [{ key: 'single-sign-on', name: t`Single sign-on`, sub: t`with your organisation`, actions: null }]
-      : []),
+    ...(singleSignOn === 'none'
+      ? []
+      : [
+          {
+            key: 'single-sign-on',
+            name: t`Single sign-on`,
+            sub: singleSignOn === 'connected' ? t`with your organisation` : t`not connected yet`,
+            actions: singleSignOn === 'unconnected' && (
+              <a
+                class="btn btn-sm"
+                href={url(withReturn('/sign-in/confirm/single-sign-on', '/account'))}
+                rel="nofollow"
+              >
+                {t`Connect`}
+                <Hidden> {t`Single sign-on`}</Hidden>
+              </a>
+            ),
+          },
+        ]),
   ]
   return (
     <>

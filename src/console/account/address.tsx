@@ -1,6 +1,7 @@
 // Changing one's own e-mail address: by a link that is sent to the new one.
 import { Refusal } from '../../core/refusal.ts'
-import { askForAddress, changeAddress, readAddressLink } from '../../people/account.ts'
+import { askForAddress, changeAddress } from '../../people/account.ts'
+import { addressIn } from '../../people/address-link.ts'
 import { countTry } from '../../people/tries.ts'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
@@ -14,9 +15,10 @@ export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
   const { form: values, parts } = visit
   const address = values.get('address') ?? ''
   try {
-    await countTry(parts, 'link', { address: visit.actor.id, network: visit.network })
-    await askForAddress(parts, visit.actor, {
+    await countTry(parts, 'new address', { own: visit.actor.id })
+    await askForAddress(parts, visit.signedIn, {
       address,
+      browser: visit.browser,
       console: visit.origin + visit.url(''),
       language: language(),
     })
@@ -32,7 +34,7 @@ export async function askForNewAddress(visit: SignedInVisit): Promise<Answer> {
 /** Opening the link changes nothing; its button does. */
 export function newAddressPage(visit: SignedInVisit): Answer {
   const token = visit.query.get('move') ?? ''
-  const address = readAddressLink(visit.parts, visit.actor, token)
+  const address = addressIn(visit.parts, { person: visit.signedIn.person, browser: visit.browser }, token)
   if (address === null) return over()
   return {
     kind: 'page',
@@ -41,6 +43,7 @@ export function newAddressPage(visit: SignedInVisit): Answer {
     body: (
       <Solo title={t`Change your e-mail address`}>
         <p>{rich`From now on links go to ${<strong dir="auto">{address}</strong>} instead of ${<bdi>{visit.signedIn.person.email_address}</bdi>}.`}</p>
+        <p class="muted">{t`All your other browsers are signed out, and the old address is told by e-mail.`}</p>
         <Form action="/account/address/change">
           <input type="hidden" name="move" value={token} />
           <button class="btn btn-primary full" type="submit">{t`Change the address`}</button>
@@ -52,7 +55,9 @@ export function newAddressPage(visit: SignedInVisit): Answer {
 }
 
 export async function changeToNewAddress(visit: SignedInVisit): Promise<Answer> {
-  const isChanged = await changeAddress(visit.parts, visit.actor, visit.form.get('move') ?? '')
+  const { parts, signedIn, browser, form } = visit
+  const request = { token: form.get('move') ?? '', browser, language: language() }
+  const isChanged = await changeAddress(parts, signedIn, request)
   return isChanged ? { kind: 'redirect', to: '/account?done=address-changed' } : over()
 }
 
@@ -69,7 +74,7 @@ const over = (): Answer => ({
   status: 410,
   body: (
     <Solo title={t`This link is over`}>
-      <p>{t`It was used, is older than an hour, belongs to another account, or somebody has the address meanwhile.`}</p>
+      <p>{t`It was used, is older than an hour, was requested in another browser or account, or someone else has the address.`}</p>
       <Back words={t`Back to my account`} />
     </Solo>
   ),

@@ -19,12 +19,12 @@ export const confirmPage = (visit: SignedInVisit): Promise<Answer> =>
 
 export async function confirmByLink(visit: SignedInVisit): Promise<Answer> {
   const to = returnPath(visit.form.get('return'))
-  const { browser, network, device, parts } = visit
+  const { browser, network, knownAs, device, parts } = visit
   if (!parts.config.localSignIn) return confirmForm(visit, { to, problem: say(PASSKEY_PROBLEMS.off), status: 403 })
   const address = visit.signedIn.person.email_address
   try {
     const console = visit.origin + visit.url('')
-    await askForLink(parts, { address, browser, network, device, returnTo: to, console, language: language() })
+    await askForLink(parts, { address, browser, network, knownAs, device, returnTo: to, console, language: language() })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return confirmForm(visit, { to, problem: sentencesOf(error), status: 429 })

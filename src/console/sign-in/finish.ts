@@ -12,15 +12,28 @@ export const returnPath = (given: string | null | undefined): string => (isRetur
 export const withReturn = (path: string, to: string): string =>
   to === '/' ? path : `${path}?return=${encodeURIComponent(to)}`
 
-/** The session that the browser had ends: its token, which somebody else may have placed there, is worth nothing any more. */
+/**
+ * The session that the browser had ends: its token, which somebody else may have placed there, is worth nothing any more. `provedAt`:
+ * as for startSession().
+ */
 export async function signIn(
   visit: Visit,
   person: Person,
   method: SignInMethod,
-  returnTo: string | null,
+  { returnTo, provedAt }: { returnTo: string | null; provedAt?: number | null | undefined },
 ): Promise<Answer> {
   const { device, sessionToken: before } = visit
-  const { token } = await startSession(visit.parts, person, { method, device, before })
+  const { token } = await startSession(visit.parts, person, { method, device, before, provedAt })
+  return signedInWith(visit, person, token, returnTo)
+}
+
+/** `token`: of the new session. */
+export async function signedInWith(
+  visit: Visit,
+  person: Person,
+  token: string,
+  returnTo: string | null,
+): Promise<Answer> {
   await noteTimeZone(visit.parts, person, visit.form.get('time_zone'))
   return { kind: 'redirect', to: returnPath(returnTo), session: token }
 }

@@ -1,10 +1,10 @@
 // The page of a link. Opening it spends nothing, because programs that check mails open links, too: only its button does.
-import { LINK_MINUTES, type LinkState, readLink, spendLink } from '../../people/links.ts'
+import { LINK_MINUTES, type LinkState, readLink, signInByLink } from '../../people/links.ts'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, Visit } from '../page.ts'
 import { type Marked, mark, rich, say, t } from '../words/index.ts'
-import { signIn } from './finish.ts'
+import { signedInWith } from './finish.ts'
 import { Solo, TimeZoneField } from './solo.tsx'
 
 export async function linkPage(visit: Visit): Promise<Answer> {
@@ -19,8 +19,9 @@ export async function linkPage(visit: Visit): Promise<Answer> {
 }
 
 export async function spendLinkPage(visit: Visit): Promise<Answer> {
-  const link = await spendLink(visit.parts, visit.params.token, visit.browser)
-  return link.state === 'valid' ? signIn(visit, link.person, 'link', link.returnTo) : unusable(link.state)
+  const { parts, params, browser, device, sessionToken: before } = visit
+  const link = await signInByLink(parts, params.token, browser, { device, before })
+  return link.state === 'valid' ? signedInWith(visit, link.person, link.session, link.returnTo) : unusable(link.state)
 }
 
 const Valid = ({ name, address, token }: { name: string; address: string; token: string }) => (

@@ -17,7 +17,7 @@ export async function passkeyAnswer(visit: Visit): Promise<Answer> {
   if (!visit.parts.config.localSignIn) return signInForm(visit, { to, problem: say(PASSKEY_PROBLEMS.off), status: 403 })
   const used = await usePasskey(visit.parts, null, visit, answerOf(visit))
   const person = 'refused' in used ? null : await personOf(visit.parts.db.sql, used.person)
-  if (person) return signIn(visit, person, 'passkey', to)
+  if (person) return signIn(visit, person, 'passkey', { returnTo: to })
   // Only what fails is counted: nobody guesses a passkey, and a whole office may share a network.
   await countTry(visit.parts, 'passkey', { network: visit.network })
   const problem = say(PASSKEY_PROBLEMS['refused' in used ? used.refused : 'unknown'])

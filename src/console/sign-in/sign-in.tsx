@@ -3,6 +3,7 @@ import { Refusal } from '../../core/refusal.ts'
 import { askForLink, LINK_MINUTES } from '../../people/links.ts'
 import { hasPasskeys } from '../../people/passkeys.ts'
 import { endSession } from '../../people/session.ts'
+import { MERGE_MINUTES } from '../../people/tries.ts'
 import { Callout, Icon } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import { Form, Input } from '../components/form.tsx'
@@ -25,9 +26,18 @@ export async function askForLinkPage(visit: Visit): Promise<Answer> {
   if (!visit.parts.config.localSignIn)
     return signInForm(visit, { to, problem: t`Links are switched off here. Use single sign-on.`, status: 403 })
   try {
-    const { browser, network, device } = visit
+    const { browser, network, knownAs, device } = visit
     const console = visit.origin + visit.url('')
-    await askForLink(visit.parts, { address, browser, network, device, returnTo: to, console, language: language() })
+    const request = { address, browser, network, knownAs, device, returnTo: to, console, language: language() }
+    const { isLater } = await askForLink(visit.parts, request)
+    if (!isLater) return { kind: 'redirect', to: '/sign-in/sent' }
+    return {
+      kind: 'later',
+      async make() {
+        await visit.slowDown()
+        return { kind: 'redirect', to: '/sign-in/sent?later=1' }
+      },
+    }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     if (error.kind === 'ValidationError')
@@ -40,7 +50,6 @@ export async function askForLinkPage(visit: Visit): Promise<Answer> {
     const status = error.kind === 'TooManyRequestsError' ? 429 : 422
     return signInForm(visit, { to, address, problem: sentencesOf(error), status })
   }
-  return { kind: 'redirect', to: '/sign-in/sent' }
 }
 
 type Shown = {
@@ -139,15 +148,22 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
 /** The same for everybody: known or not. */
 export function sentPage(visit: Visit): Answer {
   const isCaptured = visit.parts.about.providers.email?.includes('capture') ?? false
-  return { kind: 'page', title: t`Check your e-mail`, width: 'solo', body: <Sent isCaptured={isCaptured} /> }
+  const isLater = visit.query.get('later') !== null
+  const body = <Sent isCaptured={isCaptured} isLater={isLater} />
+  return { kind: 'page', title: t`Check your e-mail`, width: 'solo', body }
 }
 
-function Sent({ isCaptured }: { isCaptured: boolean }) {
+function Sent({ isCaptured, isLater }: { isCaptured: boolean; isLater: boolean }) {
   const { url } = usePage()
   return (
     <Solo title={t`Check your e-mail`}>
       <p>{rich`If the address belongs to somebody in a team, a link is on its way. It works once and for ${LINK_MINUTES} minutes.`}</p>
       <p class="muted">{rich`Open it in this browser. Nothing there after two minutes? Look in your spam folder, then ${<a href={url('/sign-in')}>{t`ask for another link`}</a>}.`}</p>
+      {isLater && (
+        <Callout tone="info">
+          <p>{t`Links for this address were asked for several times, so the next e-mail follows within ${MERGE_MINUTES} minutes. Its link works in this browser.`}</p>
+        </Callout>
+      )}
       {isCaptured && (
         <Callout tone="info">
           <p>{rich`This installation sends no e-mails: it captures them. The link is in its inbox, which ${<code>herald inbox</code>} opens.`}</p>

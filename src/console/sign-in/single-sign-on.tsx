@@ -5,7 +5,7 @@ import { Callout } from '../components/basics.tsx'
 import { usePage } from '../components/context.ts'
 import type { Answer, SignedInVisit, Visit } from '../page.ts'
 import { type Marked, mark, say, t } from '../words/index.ts'
-import { confirm, returnPath, signIn } from './finish.ts'
+import { confirm, returnPath, signIn, withReturn } from './finish.ts'
 import { Solo } from './solo.tsx'
 
 const RETURN = '/sign-in/single-sign-on/return'
@@ -26,12 +26,12 @@ async function leave(visit: Visit, confirming: SignedInVisit | null): Promise<An
 }
 
 export async function fromProvider(visit: Visit): Promise<Answer> {
-  const ended = await endSingleSignOn(visit.parts, { browser: visit.browser, returned: visit.query })
+  const { signedIn, browser, query: returned } = visit
+  const ended = await endSingleSignOn(visit.parts, { browser, returned, session: signedIn?.session.id ?? null })
   if ('fault' in ended) return failed(visit, ended)
-  const { signedIn } = visit
   if (ended.confirms !== null && signedIn?.person.id === ended.confirms)
     return confirm({ ...visit, signedIn }, 'single-sign-on', ended.returnTo)
-  return signIn(visit, ended.person, 'single-sign-on', ended.returnTo)
+  return signIn(visit, ended.person, 'single-sign-on', ended)
 }
 
 const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: Marked; why: Marked; next: Marked }>> =
@@ -74,6 +74,14 @@ const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: 
       why: mark('You signed in, but nobody has added you to a service, and none of your groups has a role here.'),
       next: mark('Ask a manager of the service to invite you.'),
     },
+    unconnected: {
+      status: 403,
+      title: mark('Connect your account first'),
+      why: mark('There is already an account with your address, and it is not connected to single sign-on.'),
+      next: mark(
+        'Sign in with a link, then connect single sign-on under My account. If no link comes, ask an operator for one.',
+      ),
+    },
     another: {
       status: 403,
       title: mark('That was somebody else'),
@@ -82,14 +90,45 @@ const SENTENCES: Readonly<Record<SignOnFault['fault'], { status: number; title: 
     },
   }
 
-async function failed(visit: Visit, { fault, code }: SignOnFault): Promise<Answer> {
+async function failed(visit: Visit, ended: SignOnFault): Promise<Answer> {
+  const { fault, code } = ended
   visit.parts.log.warn({ fault, code }, 'single sign-on failed')
   await countTry(visit.parts, 'single-sign-on', { network: visit.network })
   const { status, title } = SENTENCES[fault]
-  return { kind: 'page', title: say(title), status, width: 'solo', body: <Failed fault={fault} /> }
+  const body =
+    ended.fault === 'unconnected' ? (
+      <Unconnected returnTo={returnPath(ended.returnTo)} hasLocal={visit.parts.config.localSignIn} />
+    ) : (
+      <Failed fault={ended.fault} />
+    )
+  return { kind: 'page', title: say(title), status, width: 'solo', body }
 }
 
-function Failed({ fault }: { fault: SignOnFault['fault'] }) {
+/** The person signs in otherwise, and connects single sign-on in that session: the account page leads there. */
+function Unconnected({ returnTo, hasLocal }: { returnTo: string; hasLocal: boolean }) {
+  const { url } = usePage()
+  const { title, why, next } = SENTENCES.unconnected
+  return (
+    <Solo title={say(title)}>
+      <Callout tone="info">
+        <p>{say(why)}</p>
+      </Callout>
+      <p class="muted">
+        {hasLocal
+          ? say(next)
+          : t`Links are turned off here. Ask an operator for a sign-in link, then connect single sign-on under My account.`}
+      </p>
+      {hasLocal && (
+        <a
+          class="btn btn-primary full"
+          href={url(withReturn('/sign-in', returnTo === '/' ? '/account' : returnTo))}
+        >{t`Sign in with a link`}</a>
+      )}
+    </Solo>
+  )
+}
+
+function Failed({ fault }: { fault: Exclude<SignOnFault['fault'], 'unconnected'> }) {
   const { url } = usePage()
   const { title, why, next } = SENTENCES[fault]
   return (

@@ -11,17 +11,18 @@ import { problemOf } from '../refused.ts'
 import { language, t } from '../words/index.ts'
 import { readRole, roleOptions } from './roles.ts'
 
-export const inviteForm = (visit: ServiceVisit): Answer => form(visit, { address: '', role: 'viewer' }, undefined)
+export const inviteForm = (visit: ServiceVisit): Answer => form(visit, { address: '', role: 'viewer' }, {})
 
 export async function sendInvitation(visit: ServiceVisit): Promise<Answer> {
   const { parts, actor, service, form: fields, origin, url } = visit
   const address = fields.get('address') ?? ''
-  const role = readRole(fields.get('role')) ?? 'viewer'
+  const role = readRole(fields.get('role'))
+  if (!role) return form(visit, { address, role: 'viewer' }, { role: t`Choose a role.` })
   try {
     await invite(parts, actor, { service: service.id, role, address, console: origin + url(''), language: language() })
     return toTeam(visit, 'invited')
   } catch (error) {
-    return form(visit, { address, role }, problemOf(error))
+    return form(visit, { address, role }, { address: problemOf(error) })
   }
 }
 
@@ -50,13 +51,13 @@ const toTeam = (visit: ServiceVisit, done: string): Answer => ({
 const form = (
   { service }: ServiceVisit,
   given: { address: string; role: Role },
-  problem: string | undefined,
+  errors: { address?: string; role?: string },
 ): Answer => ({
   kind: 'page',
-  title: problem ? t`Error: ${t`Invite somebody`}` : t`Invite somebody`,
+  title: errors.address || errors.role ? t`Error: ${t`Invite somebody`}` : t`Invite somebody`,
   width: 'narrow',
   nav: 'team',
-  ...(problem && { status: 422 }),
+  ...((errors.address || errors.role) && { status: 422 }),
   body: (
     <>
       <PageHead
@@ -64,7 +65,7 @@ const form = (
         crumbs={[[t`Team`, `/s/${service.id}/team`]]}
         lede={t`They get an e-mail with a link, which works once, for 7 days.`}
       />
-      <ErrorSummary errors={{ address: problem }} title={t`Not sent yet`} />
+      <ErrorSummary errors={errors} title={t`Not sent yet`} />
       <Card>
         <Form action={`/s/${service.id}/team/invite`}>
           <Input
@@ -72,11 +73,11 @@ const form = (
             name="address"
             type="email"
             value={given.address}
-            error={problem}
+            error={errors.address}
             autocomplete="off"
             required
           />
-          <Choices legend={t`Role`} name="role" type="radio" options={roleOptions(given.role)} />
+          <Choices legend={t`Role`} name="role" type="radio" options={roleOptions(given.role)} error={errors.role} />
           <div class="row">
             <button class="btn btn-primary" type="submit">{t`Send the invitation`}</button>
           </div>

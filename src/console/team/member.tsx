@@ -6,7 +6,7 @@ import { listUsers, type TeamMember } from '../../services/sql.ts'
 import { Card, PageHead } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
 import { Choices, ErrorSummary, Form } from '../components/form.tsx'
-import { notFound } from '../errors.tsx'
+import { notFound, refused } from '../errors.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
 import { t } from '../words/index.ts'
@@ -43,7 +43,8 @@ export async function removeFromTeam(visit: ServiceVisit): Promise<Answer> {
 }
 
 export async function join(visit: ServiceVisit): Promise<Answer> {
-  const role = readRole(visit.form.get('role')) ?? 'viewer'
+  const role = readRole(visit.form.get('role'))
+  if (!role) return refused(422, [t`Choose a role.`], visit.service)
   await joinService(visit.parts, visit.actor, visit.service.id, visit.signedIn.person, role)
   return toTeam(visit, 'joined')
 }

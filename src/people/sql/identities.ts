@@ -26,22 +26,22 @@ export const addIdentity = (sql: Sql, identity: { issuer: string; subject: strin
   ${recorded('identity linked', actor, part`added`, { issuer: identity.issuer })}
   select id from added`
 
-/** Nothing is returned when somebody has this address already. */
-export async function addPersonOfGroups(
-  sql: Sql,
-  person: Pick<Person, 'id' | 'email_address' | 'name'>,
-  actor: Actor,
-): Promise<Person | null> {
-  const [added] = await sql<Person>`
-    with p as (
-      insert into people (id, email_address, name)
-      values (${person.id}, ${person.email_address}, ${person.name})
-      on conflict do nothing
-      returning id, email_address, name, is_operator, time_zone, theme, language, shortcuts
-    ),
-    ${recorded('person added', actor, part`(select id, null::uuid as service_id from p)`, { by: 'groups' })}
-    select ${personColumns} from p`
-  return added ?? null
+/** Whether the person has ever had a session or connected an account: before, nobody but Herald can have acted for them. */
+export async function hasSignedIn(sql: Sql, person: Id): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }>`
+    select p.last_seen_at is not null
+        or exists (select from passkeys where person_id = p.id)
+        or exists (select from identities where person_id = p.id) as has
+    from people p
+    where p.id = ${person}`
+  return row?.has ?? false
+}
+
+/** Whether the person is connected to an account of this provider. */
+export async function isConnected(sql: Sql, person: Id, issuer: string): Promise<boolean> {
+  const [row] = await sql<{ is: boolean }>`
+    select exists (select from identities where person_id = ${person} and issuer = ${issuer}) as is`
+  return row?.is ?? false
 }
 
 export const setOperatorByGroups = (sql: Sql, person: Id, isOperator: boolean, actor: Actor) => sql`

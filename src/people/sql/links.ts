@@ -2,12 +2,12 @@ import type { Actor } from '../../audit/actor.ts'
 import { recorded } from '../../audit/sql.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
-import { part, type Sql } from '../../db/connect.ts'
+import { type Part, part, type Sql } from '../../db/connect.ts'
 import { mailsQueued, type QueuedMail } from '../../mails/sql.ts'
 import { belongsSomewhere } from '../../services/sql.ts'
 import type { Person } from '../person.ts'
+import { isInvited } from './invitations.ts'
 import { personColumns } from './people.ts'
-import { type Tried, triesCounted } from './tries.ts'
 
 export type NewLink = {
   id: Id
@@ -18,39 +18,43 @@ export type NewLink = {
 }
 
 /**
- * Counts the try; makes the link and queues its mail if there were not too many and the address is that of somebody who may sign in.
- * It writes and commits in every case, so the time it takes does not tell which.
+ * Adds a link and queues its mail, if there is such a person and they still have this address: after a change of the address none is
+ * added, and before it those that are added are removed. `mailAt`: when the mail that answers several requests is sent; null:
+ * immediately. `mails` is empty for requests that another one's mail answers.
  */
-export async function askForLink(
+export async function addMailedLink(
   sql: Sql,
-  tried: Tried,
-  person: Id | null,
-  link: NewLink,
+  person: Pick<Person, 'id' | 'email_address'> | null,
+  link: NewLink & { mail_at: Timestamp | null },
   mails: readonly QueuedMail[],
-): Promise<{ over: { since_ms: number } | null; made: boolean }> {
-  const [row] = await sql<{ since_ms: number | null; made: boolean }>`
-    with ${triesCounted(tried)},
-    made as (
-      insert into sign_in_links (id, person_id, token_digest, browser_digest, return_to, expires_at)
+  delaySeconds: number,
+): Promise<{ isAdded: boolean }> {
+  const added = await sql`
+    with added as (
+      insert into sign_in_links (id, person_id, token_digest, browser_digest, return_to, expires_at, mail_at)
       select ${link.id}::uuid, p.id, ${link.token_digest}::bytea, ${link.browser_digest}::bytea, ${link.return_to}::text,
-             ${link.expires_at}::timestamptz
+             ${link.expires_at}::timestamptz, ${link.mail_at}::timestamptz
       from people p
-      where p.id = ${person}::uuid
-        and not exists (select from over)
+      where p.id = ${person?.id ?? null}::uuid
+        and p.email_address = ${person?.email_address ?? null}::text
+      for share of p
       returning id
     ),
-    ${mailsQueued(mails, part`exists (select from made)`)}
-    select (select since_ms from over) as since_ms, exists (select from made) as made`
-  return { over: row?.since_ms == null ? null : { since_ms: row.since_ms }, made: row?.made ?? false }
+    ${mailsQueued(mails, part`exists (select from added)`, delaySeconds)}
+    select id from added`
+  return { isAdded: added.length > 0 }
 }
 
-/** Who may sign in with this address: an operator, or a member of a service that is not archived. */
-export async function mayAsk(sql: Sql, address: string): Promise<Person | null> {
+/**
+ * Who can sign in with this address: an operator, a member of a service that is not archived, or someone known who is invited and
+ * must sign in to accept.
+ */
+export async function mayAsk(sql: Sql, address: string, now: Timestamp): Promise<Person | null> {
   const [found] = await sql<Person>`
     select ${personColumns}
     from people p
     where lower(p.email_address) = lower(${address})
-      and (p.is_operator or ${belongsSomewhere(part`p.id`)})`
+      and (p.is_operator or ${belongsSomewhere(part`p.id`)} or ${isInvited(part`p.email_address`, now)})`
   return found ?? null
 }
 
@@ -64,20 +68,33 @@ export const addLink = (sql: Sql, person: Id, link: NewLink, actor: Actor) => sq
   ${recorded('sign-in link made', actor, part`made`)}
   select id from made`
 
+/** Rows `a` of requests that the mail of link `l` answers and that came from this browser. A printed link works in any browser. */
+const askedHere = (browser: Buffer): Part => part`
+  (a.id = l.id or (a.person_id = l.person_id and a.mail_at = l.mail_at))
+  and (a.browser_digest is null or a.browser_digest = ${browser})`
+
 export type FoundLink = Person & {
-  browser_digest: Buffer | null
   return_to: string | null
   is_over: boolean
   is_used: boolean
+  /** Whether it was asked for in this browser. */
+  is_here: boolean
 }
 
 /** Changes nothing: programs that look at links in mails must not spend them. */
-export async function findLink(sql: Sql, digest: Buffer, now: Timestamp): Promise<FoundLink | null> {
+export async function findLink(sql: Sql, digest: Buffer, browser: Buffer, now: Timestamp): Promise<FoundLink | null> {
   const [found] = await sql<FoundLink>`
-    select ${personColumns}, l.browser_digest, l.return_to, l.expires_at <= ${now}::timestamptz as is_over,
-           l.used_at is not null as is_used
+    select ${personColumns}, here.return_to, l.expires_at <= ${now}::timestamptz as is_over, l.used_at is not null as is_used,
+           here.id is not null as is_here
     from sign_in_links l
     join people p on p.id = l.person_id
+    left join lateral (
+      select a.id, a.return_to
+      from sign_in_links a
+      where ${askedHere(browser)}
+      order by a.id desc
+      limit 1
+    ) here on true
     where l.token_digest = ${digest}`
   return found ?? null
 }
@@ -91,16 +108,28 @@ export async function spendLink(
 ): Promise<(Person & { return_to: string | null }) | null> {
   const [spent] = await sql<Person & { return_to: string | null }>`
     with spent as (
-      update sign_in_links
+      update sign_in_links l
       set used_at = ${now}
-      where token_digest = ${digest}
-        and used_at is null
-        and expires_at > ${now}::timestamptz
-        and (browser_digest is null or browser_digest = ${browser})
-      returning person_id, return_to
+      where l.token_digest = ${digest}
+        and l.used_at is null
+        and l.expires_at > ${now}::timestamptz
+        and exists (select from sign_in_links a where ${askedHere(browser)})
+      returning l.id, l.person_id, l.mail_at
     )
-    select ${personColumns}, spent.return_to
-    from spent
-    join people p on p.id = spent.person_id`
+    select ${personColumns}, here.return_to
+    from spent l
+    join people p on p.id = l.person_id
+    cross join lateral (
+      select a.return_to
+      from sign_in_links a
+      where ${askedHere(browser)}
+      order by a.id desc
+      limit 1
+    ) here`
   return spent ?? null
 }
+
+/** All links of a person, used or not. */
+export const removeLinks = (sql: Sql, person: Id) => sql`
+  delete from sign_in_links
+  where person_id = ${person}`

@@ -19,18 +19,6 @@ export const listOperators = (sql: Sql) => sql<Operator>`
 /** Until the end of the transaction no other process changes who is an operator. */
 export const holdOperators = (sql: Sql) => sql`select pg_advisory_xact_lock(60110018)`
 
-/** Or who has this address already. */
-export async function addPerson(sql: Sql, person: Pick<Person, 'id' | 'email_address' | 'name'>): Promise<Person> {
-  const [added] = await sql<Person>`
-    insert into people as p (id, email_address, name)
-    values (${person.id}, ${person.email_address}, ${person.name})
-    on conflict (lower(email_address)) do update
-    set name = p.name
-    returning ${personColumns}`
-  if (!added) throw new Error('a person was neither added nor found')
-  return added
-}
-
 export const setOperator = (sql: Sql, person: Id, isOperator: boolean, actor: Actor) => sql`
   with changed as (
     update people

@@ -1,3 +1,5 @@
+import type { Actor } from '../../audit/actor.ts'
+import { recorded } from '../../audit/sql.ts'
 import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, part, type Sql } from '../../db/connect.ts'
@@ -20,6 +22,31 @@ export async function personOf(sql: Sql, id: Id): Promise<Person | null> {
     from people p
     where p.id = ${id}`
   return found ?? null
+}
+
+/**
+ * Until the end of the transaction no one else changes the person, or what they may do as an operator or by their groups. It comes
+ * before locks of their sessions, links and invitations.
+ */
+export const holdPerson = (sql: Sql, id: Id) => sql`select id from people where id = ${id} for no key update`
+
+/** Returns null if someone has this address already. `by`: what lets them in. */
+export async function addPerson(
+  sql: Sql,
+  person: Pick<Person, 'id' | 'email_address' | 'name'>,
+  by: 'groups' | 'invitation' | 'operator',
+  actor: Actor,
+): Promise<Person | null> {
+  const [added] = await sql<Person>`
+    with p as (
+      insert into people (id, email_address, name)
+      values (${person.id}, ${person.email_address}, ${person.name})
+      on conflict do nothing
+      returning id, email_address, name, is_operator, time_zone, theme, language, shortcuts
+    ),
+    ${recorded('person added', actor, part`(select id, null::uuid as service_id from p)`, { by })}
+    select ${personColumns} from p`
+  return added ?? null
 }
 
 /** When people were last here, by id. */

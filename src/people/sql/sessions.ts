@@ -42,6 +42,11 @@ export const addSession = (
   })}
   select id from made`
 
+/** Of sessions `s` and people `p`. */
+const signedInColumns = part`
+  ${sessionColumns}, p.id as person, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.language, p.shortcuts,
+  ${membershipsOf(part`p.id`)} as memberships`
+
 type Found = Session & {
   person: Id
   email_address: string
@@ -77,11 +82,24 @@ export async function readSession(sql: Sql, digest: Buffer, at: Validity): Promi
       where p.id = v.person_id
         and v.last_seen_at < ${at.unseenSince}
     )
-    select ${sessionColumns}, p.id as person, p.email_address, p.name, p.is_operator, p.time_zone, p.theme, p.language, p.shortcuts,
-           ${membershipsOf(part`p.id`)} as memberships
+    select ${signedInColumns}
     from valid s
     join people p on p.id = s.person_id`
-  if (!found) return null
+  return found ? signedInFrom(found) : null
+}
+
+/** By its id, which a new token does not change. It does not note that the session was seen. */
+export async function readSessionById(sql: Sql, id: Id, at: Validity): Promise<SignedIn | null> {
+  const [found] = await sql<Found>`
+    select ${signedInColumns}
+    from sessions s
+    join people p on p.id = s.person_id
+    where s.id = ${id}
+      and ${valid(at)}`
+  return found ? signedInFrom(found) : null
+}
+
+function signedInFrom(found: Found): SignedIn {
   const { person, email_address, name, is_operator, time_zone, theme, language, shortcuts, memberships, ...session } =
     found
   return {
