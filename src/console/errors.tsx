@@ -150,6 +150,29 @@ export const refused = (
     </>,
   )
 
+/** How often the page of a waiting export asks again. */
+const AGAIN_AFTER_SECONDS = 3
+
+/** The person has as many exports running as they may. The browser asks again by itself, until this one is a download. */
+export const exportWaits = (service: { id: string; name: string } | null): PageAnswer => {
+  const title = t`Your download is waiting`
+  return {
+    kind: 'page',
+    status: 429,
+    againAfterSeconds: AGAIN_AFTER_SECONDS,
+    title,
+    width: 'solo',
+    body: (
+      <SoloCard title={title}>
+        <p role="status">
+          {t`Two of your downloads are still running. This one starts by itself when one of them ends: keep this page open until then. Once it has started, you can close the page.`}
+        </p>
+        <Ways ways={[wayTo(service)]} />
+      </SoloCard>
+    ),
+  }
+}
+
 /** `form`: what was entered, so that it can be sent again; null: a page was opened. */
 export const broken = (requestId: string, here: string, form: URLSearchParams | null): PageAnswer =>
   page(

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import type { Permission, PersonActor } from '../audit/actor.ts'
 import type { Role } from '../audit/role.ts'
+import type { Id } from '../core/id.ts'
 import type { Parts } from '../parts.ts'
 import type { SignedIn } from '../people/person.ts'
 import type { ShownService } from '../services/sql.ts'
@@ -30,8 +31,12 @@ export type Visit = {
   sessionToken: string | null
   /** Names the browser: links and challenges are bound to it. */
   browser: string
-  /** For throttling. */
+  /** For limits: of core/network.ts. */
   network: string
+  /** The person who is signed in, or who signed in earlier in this browser; null: a stranger. */
+  knownAs: Id | null
+  /** Resolves when an answer to a request that is slowed down may be sent. */
+  slowDown(): Promise<void>
   /** Browser and system in words. */
   device: string
   signal: AbortSignal
@@ -65,11 +70,13 @@ export type PageAnswer = {
   /** narrow: forms and settings; wide: editor and inbox; solo: without navigation, as on signing in. */
   width?: 'narrow' | 'wide' | 'solo'
   status?: number
+  /** The browser asks again after this time, also without script. */
+  againAfterSeconds?: number
   /** The item of the navigation that is marked. */
   nav?: string
 }
 
-/** `later` is made outside the turn at the database, because it waits for the server of somebody else. */
+/** `later` is made outside the turn at the database, because it waits for the file store or the server of somebody else. */
 export type Answer = DirectAnswer | { kind: 'later'; make(): Promise<DirectAnswer> }
 
 export type DirectAnswer =
@@ -83,7 +90,10 @@ export type DirectAnswer =
   | { kind: 'json'; data: unknown; status?: number }
   /** An e-mail: a document of its own without scripts, shown in a sandboxed frame. */
   | { kind: 'frame'; html: string }
-  | { kind: 'download'; name: string; type: string; chunks: AsyncIterable<string | Uint8Array> }
+  /** `isFromStore`: the chunks come from the file store, in turns of its own, and take none of the database. */
+  | { kind: 'download'; name: string; type: string; chunks: AsyncIterable<string | Uint8Array>; isFromStore?: true }
+  /** A long table from the database, as CSV. A person has few at a time, and waits for the next on a page that says so. */
+  | { kind: 'export'; name: string; chunks: AsyncIterable<string | Uint8Array> }
   /** Server-sent events; each value is the data of one. */
   | { kind: 'events'; values: AsyncIterable<unknown> }
 

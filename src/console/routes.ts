@@ -113,8 +113,8 @@ export const pages: readonly PageRow[] = [
   ['POST', '/account/sessions/end-others', signedIn, endAllOthers],
   ['POST', '/account/sessions/:id/end', signedIn, endOneSession],
   ['POST', '/account/address', fresh(signedIn), askForNewAddress],
-  ['GET', '/account/address', signedIn, newAddressPage],
-  ['POST', '/account/address/change', signedIn, changeToNewAddress],
+  ['GET', '/account/address', fresh(signedIn), newAddressPage],
+  ['POST', '/account/address/change', fresh(signedIn), changeToNewAddress],
 
   ['GET', '/', signedIn, myServices],
   ['GET', '/operator/services', operator, allServices],

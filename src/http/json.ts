@@ -228,7 +228,8 @@ function readAsWritten(text: string): unknown {
   return value()
 }
 
-function inOrder(object: object, names: readonly string[]): object {
+/** The object with its names in this order, which JavaScript changes for names that look like integers. */
+export function inOrder<T extends object>(object: T, names: readonly string[]): T {
   const order = [...new Set(names)]
   return new Proxy(object, { ownKeys: () => order })
 }

@@ -14,6 +14,11 @@ function arrivedAt({ localAddress = '', localPort }: Socket): string {
   return `${host.includes(':') ? `[${host}]` : host}:${localPort}`
 }
 
+const AUTHORITY = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()*+,;=%-]+)(?::\d{0,5})?$/i
+
+/** Whether a Host header names a host, and a port below 65,536 if it names one: it becomes part of links and of the console's origin. */
+export const isAuthority = (host: string): boolean => AUTHORITY.test(host) && URL.canParse(`http://${host}`)
+
 /** Path and query in the order given; absent parameters are omitted, lists are repeated. */
 export function address(
   path: string,

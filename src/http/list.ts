@@ -5,15 +5,17 @@ import { Readable } from 'node:stream'
 const PIECE_CHARACTERS = 1_000_000
 const TURN_MS = 10
 
+/** Called in a turn of the database. `inTurns`: what is read after it takes turns of its own. */
 export async function longList<T>(
   name: string,
   pages: AsyncIterable<readonly T[]>,
   present: (item: T) => unknown,
+  inTurns: (rest: AsyncIterable<string>) => AsyncIterable<string>,
 ): Promise<string | Readable> {
   const pieces = piecesOf(name, pages, present)
   const first = (await pieces.next()).value ?? ''
   const second = await pieces.next()
-  return second.done ? first : Readable.from(rejoined([first, second.value], pieces))
+  return second.done ? first : Readable.from(rejoined([first, second.value], inTurns(pieces)))
 }
 
 async function* piecesOf<T>(name: string, pages: AsyncIterable<readonly T[]>, present: (item: T) => unknown) {
@@ -35,7 +37,7 @@ async function* piecesOf<T>(name: string, pages: AsyncIterable<readonly T[]>, pr
   yield `${text}]}`
 }
 
-async function* rejoined(first: readonly string[], rest: AsyncGenerator<string>) {
+async function* rejoined(first: readonly string[], rest: AsyncIterable<string>) {
   yield* first
   yield* rest
 }

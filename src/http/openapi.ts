@@ -2,7 +2,9 @@
 import type { Route } from './route.ts'
 import type { JsonSchema, ObjectSchema } from './validation.ts'
 
-export type Documented = { method: string | string[]; url: string; who: string; route: Route }
+export type Documented = { method: string | string[]; url: string; id: string; who: string; route: Route }
+/** The meaning of a field by its name, or by the name of its schema or operation and its own (`Job.template`). */
+export type Fields = Readonly<Record<string, string>>
 type Ref = { $ref: string }
 type MediaTypes = Record<string, { schema: JsonSchema; example: unknown }>
 type Parameter = { name: string; in: string; required: boolean; schema: JsonSchema; description?: string }
@@ -31,12 +33,12 @@ export type Operation = {
   responses: Record<string, Response | Ref>
 }
 
-export function createOpenApi(routes: readonly Documented[], tags: OpenApi['tags']): OpenApi {
-  const named = createSchemaNames()
+export function createOpenApi(routes: readonly Documented[], fields: Fields, tags: OpenApi['tags']): OpenApi {
+  const named = createSchemaNames(fields)
   const paths: OpenApi['paths'] = {}
-  for (const { method, url, who, route } of routes) {
+  for (const { method, url, id, who, route } of routes) {
     const path = url.replace(/:([A-Za-z_]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [String(method).toLowerCase()]: operation(String(method), path, who, route, named) }
+    paths[path] = { ...paths[path], [String(method).toLowerCase()]: operation(id, path, who, route, named) }
   }
   return {
     openapi: '3.1.0',
@@ -62,11 +64,13 @@ export function createOpenApi(routes: readonly Documented[], tags: OpenApi['tags
       parameters: { IdempotencyKey },
       responses: {
         Refused: {
-          description: 'Refused; nothing happened.',
+          description:
+            'Refused. Nothing was stored or changed, except with 409 IdempotencyConflictError: the first request with this Idempotency-Key is still running. Repeat after Retry-After until its stored response comes.',
           content: json(named(Errors), failure(400, 'BadRequestError', 'Template not found')),
         },
         Failed: {
-          description: 'A fault of the service. Send again with the same Idempotency-Key.',
+          description:
+            'A fault of the service. Whether something was stored is unknown. Repeat a send with the same Idempotency-Key.',
           content: json(named(Errors), failure(500, 'Exception', 'Internal server error')),
         },
       },
@@ -105,24 +109,26 @@ const failure = (status: number, error: string, message: string) => ({
   status_code: status,
 })
 
-function operation(method: string, path: string, who: string, route: Route, named: SchemaNames): Operation {
+function operation(id: string, path: string, who: string, route: Route, named: SchemaNames): Operation {
   const inPath = [...path.matchAll(/\{([A-Za-z_]+)\}/g)].map(([, name]) => ({
     name: String(name),
     in: 'path',
     required: true,
+    description: named.meaning(id, String(name)),
     schema: name === 'version' ? { type: 'integer', minimum: 1 } : { type: 'string', format: 'uuid' },
   }))
   const inQuery = Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
+    description: String(schema.description ?? named.meaning(id, name)),
     schema: named(schema),
   }))
   const inHeader = route.hasIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []
   return {
     tags: [route.tag],
     summary: route.summary,
-    operationId: operationId(method, path),
+    operationId: id,
     description: `For ${who}.`,
     parameters: [...inPath, ...inQuery, ...inHeader],
     ...(route.body && {
@@ -139,9 +145,10 @@ function operation(method: string, path: string, who: string, route: Route, name
   }
 }
 
-function contentOf({ reply, example, csv }: Route, named: SchemaNames): MediaTypes {
+function contentOf({ reply, example, csv, others = {} }: Route, named: SchemaNames): MediaTypes {
   const schema = named(reply)
-  if (csv === undefined) return json(schema, example.reply)
+  if (csv === undefined)
+    return { ...json(schema, example.reply), ...mapped(others, one => ({ ...one, schema: named(one.schema) })) }
   return {
     'text/csv': { schema: { type: 'string' }, example: csv },
     'application/x-ndjson': { schema, example: example.reply },
@@ -150,29 +157,45 @@ function contentOf({ reply, example, csv }: Route, named: SchemaNames): MediaTyp
 
 const json = (schema: JsonSchema, example: unknown): MediaTypes => ({ 'application/json': { schema, example } })
 
-type SchemaNames = { (schema: JsonSchema | ObjectSchema): JsonSchema; all(): Record<string, JsonSchema> }
+type SchemaNames = {
+  (schema: JsonSchema | ObjectSchema): JsonSchema
+  /** The description of a field without one. */
+  meaning(place: string, name: string): string
+  all(): Record<string, JsonSchema>
+}
 
-/** Replaces each schema that has a title by a reference to it, and collects the schema under that name. */
-function createSchemaNames(): SchemaNames {
+/**
+ * Replaces each schema that has a title by a reference to it, and collects the schema under that name. Every field gets a
+ * description; beside a reference it says what the field is.
+ */
+function createSchemaNames(fields: Fields): SchemaNames {
   const schemas: Record<string, JsonSchema> = {}
-  function named(schema: JsonSchema | ObjectSchema): JsonSchema {
-    const { title, ...rest } = inner(schema) as { title?: unknown }
-    if (typeof title !== 'string') return withType(rest)
-    schemas[title] = withType(rest)
+  const meaning = (place: string, name: string) => fields[`${place}.${name}`] ?? fields[name] ?? ''
+  function named(schema: JsonSchema | ObjectSchema, place = ''): JsonSchema {
+    const { title, ...rest } = schema as JsonSchema
+    if (typeof title !== 'string') return withType(inner(rest, place))
+    schemas[title] = withType(inner(rest, title))
     return { $ref: `#/components/schemas/${title}` }
   }
   /** Only where a schema is allowed: values of `enum` and `required` are left as they are. */
-  const inner = (schema: JsonSchema | ObjectSchema): JsonSchema =>
+  const inner = (schema: JsonSchema | ObjectSchema, place: string): JsonSchema =>
     Object.fromEntries(
       Object.entries(schema).flatMap(([keyword, value]) => {
         if (CONDITIONS.includes(keyword)) return []
-        if (keyword === 'properties') return [[keyword, mapped(value as Record<string, JsonSchema>, named)]]
+        if (keyword === 'properties') return [[keyword, mapped(value as Record<string, JsonSchema>, field(place))]]
         if (['items', 'additionalProperties'].includes(keyword) && typeof value === 'object' && value !== null)
-          return [[keyword, named(value as JsonSchema)]]
-        if (keyword === 'oneOf') return [[keyword, (value as JsonSchema[]).map(named)]]
+          return [[keyword, named(value as JsonSchema, place)]]
+        if (keyword === 'oneOf') return [[keyword, (value as JsonSchema[]).map(one => named(one, place))]]
         return [[keyword, value]]
       }),
     )
+  const field =
+    (place: string) =>
+    (schema: JsonSchema, name: string): JsonSchema => ({
+      ...named(schema, `${place}.${name}`),
+      description: schema.description ?? meaning(place, name),
+    })
+  named.meaning = meaning
   named.all = () => Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)))
   return named
 }
@@ -181,18 +204,12 @@ function createSchemaNames(): SchemaNames {
 // description states them.
 const CONDITIONS = ['if', 'then']
 
-const mapped = <T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+const mapped = <T, U>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 
 // Validators omit the type next to an enum, because a wrong value would be reported twice. Client generators need it.
 const withType = (schema: JsonSchema): JsonSchema =>
   Array.isArray(schema.enum) && schema.type === undefined ? { type: 'string', ...schema } : schema
-
-const operationId = (method: string, path: string) =>
-  `${method.toLowerCase()}${path
-    .replace('/v2', '')
-    .replace(/[^A-Za-z]+([A-Za-z])/g, (_match, first: string) => first.toUpperCase())
-    .replace(/[^A-Za-z]/g, '')}`
 
 /** The schema, parameter or response that a reference names. */
 export function resolved<T>(api: OpenApi, value: T | Ref): T {

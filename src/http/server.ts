@@ -13,7 +13,9 @@ import Fastify, {
 import { readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import { BODY, type BodyReadOptions, readBodies } from './bodies.ts'
+import { createExchanges } from './closing.ts'
 import { answerOnSocket, sendError } from './errors.ts'
+import { isAuthority } from './links.ts'
 import { refuse } from './refusals.ts'
 
 export type ServerOptions = BodyReadOptions & {
@@ -49,15 +51,26 @@ export function createServer(options: ServerOptions): HttpServer {
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     genReqId: request => requestId(request.headers['x-request-id']),
-    routerOptions: { maxParamLength: 1_000 },
+    // A longer segment of a path is an unknown path (contract 23.2).
+    routerOptions: { maxParamLength: 1_024 },
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: answerOnSocket,
+    // The router refuses these before any hook is called.
+    frameworkErrors: (error, request, reply) =>
+      sendError(error, request as FastifyRequest, (reply as FastifyReply).header('x-request-id', request.id)),
+    clientErrorHandler: (error, socket) => {
+      const isLost = error.code === 'ECONNRESET' || !socket.writable
+      if (isLost || !exchanges.endAfterAnswer(socket as net.Socket)) answerOnSocket(error, socket as net.Socket)
+    },
     onProtoPoisoning: 'ignore',
   })
 
+  const exchanges = createExchanges(app.server, options.requestSeconds * 1000)
   // Without a listener Node closes the connection of a CONNECT request without a response.
   app.server.on('connect', (_request, socket: net.Socket) => answerOnSocket({}, socket))
+
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (!config?.admission) throw new Error(`${String(method)} ${url} has no admission class (docs/admission.md)`)
+  })
 
   let draining = false
   const answerUnknown = createUnknown(app)
@@ -65,7 +78,9 @@ export function createServer(options: ServerOptions): HttpServer {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     allowOrigin(options.corsOrigins, request, reply)
-    if (!request.headers.host && !isHttp10(request.raw)) return done(refuse.unreadable())
+    const { host } = request
+    // RFC 9112, 3.2. Of a trusted proxy, the host that it forwards.
+    if (host ? !isAuthority(host) : !isHttp10(request.raw)) return done(refuse.unreadable())
     // Before authentication and before the size is checked (contract 22.6).
     if (request.is404) return answerUnknown(request, reply)
     done()

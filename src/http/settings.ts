@@ -21,7 +21,7 @@ export const settings = {
     'HERALD_METRICS_PORT',
     whole(0, 65_535),
     null,
-    'Port for /metrics and /health of a process with only the engine (`start --only engine`); other processes serve them on HERALD_PORT.',
+    'Port for /metrics and /health of a process with only the engine (`start --only engine`); other processes serve them on HERALD_PORT. Who may read /metrics: HERALD_METRICS_TOKEN.',
     { shown: 'none' },
   ),
   console: setting('HERALD_CONSOLE', flag, true, 'Whether people can use the console; `off` switches it off.', {

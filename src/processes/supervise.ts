@@ -4,6 +4,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Log } from '../telemetry/log.ts'
 import { createSum } from '../telemetry/sum.ts'
+import { recoverHandoffs } from './handoffs.ts'
 import { type FromProcess, type FromSupervisor, isOurs, type Place, type Slot } from './messages.ts'
 
 export type Supervisor = {
@@ -58,6 +59,7 @@ export function supervise(
       ...{ hasStarted: false, sentences: [] },
     }
     children.set(slot.at, child)
+    recoverHandoffs(worker, () => [...children.values()].some(other => other !== child && accepts(other)))
     return new Promise((resolve, reject) => {
       worker.on('message', (given: unknown) => {
         if (!isOurs(given)) return
@@ -172,6 +174,8 @@ export function supervise(
 type Ended = { code: number | string | null; signal: string | null }
 
 const wordsOf = ({ code, signal }: Ended) => (signal ? `signal ${signal}` : `exit code ${code}`)
+
+const accepts = ({ hasStarted, worker }: Child) => hasStarted && worker.isConnected()
 
 function tell({ worker }: Child, message: FromSupervisor) {
   if (worker.isConnected()) worker.send(message, () => {}) // an error: the process has just ended

@@ -49,7 +49,7 @@ function rowsOf(api: OpenApi, given: JsonSchema): string[] {
   const required = (schema.required ?? []) as readonly string[]
   return Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>).map(([name, one]) => {
     const field = resolved<JsonSchema>(api, one)
-    return row(name, 'body', field, required.includes(name), String(field.description ?? ''))
+    return row(name, 'body', field, required.includes(name), String(one.description ?? ''))
   })
 }
 

@@ -122,7 +122,11 @@ const Start = ({ api, base }: { api: OpenApi; base: string }) => (
     </section>
     <section aria-labelledby="refusals">
       <h2 id="refusals">Refusals</h2>
-      <p>A 4xx answer means that nothing happened. Every refusal has one shape:</p>
+      <p>
+        A 4xx answer means that nothing was stored or changed. The exception is 409{' '}
+        <code>IdempotencyConflictError</code>: the first request with this <code>Idempotency-Key</code> is still
+        running. Repeat after <code>Retry-After</code> until its stored answer comes. Every refusal has one shape:
+      </p>
       <Code>
         {JSON.stringify(
           { errors: [{ error: 'BadRequestError', message: 'Template not found' }], status_code: 400 },
@@ -131,8 +135,8 @@ const Start = ({ api, base }: { api: OpenApi; base: string }) => (
         )}
       </Code>
       <p>
-        A 5xx answer is a fault of the service: send again with the same <code>Idempotency-Key</code>. Parts in angle
-        brackets are filled in.
+        A 5xx answer is a fault of the service, and whether something was stored is unknown: repeat a send with the same{' '}
+        <code>Idempotency-Key</code>. Parts in angle brackets are filled in.
       </p>
       <details>
         <summary>Refusals of every operation</summary>
@@ -301,7 +305,7 @@ function Schema(props: { api: OpenApi; schema: JsonSchema; isRequest?: boolean; 
         const inner = innerOf(api, field)
         return (
           <Field key={name} name={name} kind={kindOf(field)} isRequired={isRequest && required.includes(name)}>
-            {described(field, String(field.description ?? ''))}
+            {described(field, String(given.description ?? ''))}
             {inner && depth < MOST_DEPTH && (
               <details>
                 <summary>

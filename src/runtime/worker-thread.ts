@@ -104,8 +104,14 @@ export function createCalls<F extends Functions>(
   {
     timeoutMs,
     maxInFlight = Number.POSITIVE_INFINITY,
+    endsWhenIdle = false,
     ...options
-  }: ThreadOptions & { timeoutMs: number; maxInFlight?: number },
+  }: ThreadOptions & {
+    timeoutMs: number
+    maxInFlight?: number
+    /** For a thread whose calls are rare and large: its heap would stay as large as the largest call has made it. */
+    endsWhenIdle?: boolean
+  },
 ): Calls<F> {
   const waiting: Pending[] = []
   const inFlight = new Map<number, Pending>()
@@ -119,6 +125,7 @@ export function createCalls<F extends Functions>(
       if ('failed' in reply) call?.reject(new Error(`the ${title} could not ${call.name}`))
       else call?.resolve(reply.value)
       next()
+      if (endsWhenIdle && inFlight.size === 0) thread.kill()
     },
     onLost(why) {
       for (const id of [...inFlight.keys()]) settle(id)?.reject(new Error(`the ${title} ${LOSSES[why]}`))

@@ -1,8 +1,9 @@
 // At the limit of open files libuv accepts a connection and closes it at once, and Node emits neither `error` nor `drop` (tried
-// with Node 20). So fewer connections are allowed than there are file descriptors: Node then emits `drop` for each refused one,
-// and descriptors stay free for the database, the providers and files.
+// with Node 20). So fewer connections are allowed than there are file descriptors, and descriptors stay free for the database, the
+// providers and files.
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -35,15 +36,15 @@ export const mostWaiting = (): number =>
 const LOG_EVERY_MS = 10_000
 
 /**
- * Refuses callers before the file descriptors are used up, counts them, and logs it at once and then at most every ten seconds.
- * `supervised`: connections are given to this process by its supervisor.
+ * Closes a connection for each one beyond `most`, of all servers of this process together, counts them, and logs it immediately and
+ * then at most every ten seconds. `server.maxConnections` would always refuse the newest: callers that connect and stay silent would
+ * keep all others out.
  */
 export function boundConnections(
-  server: Server,
+  servers: readonly Server[],
   { metrics, log }: { metrics: Metrics; log: Log },
-  supervised: boolean,
+  most = mostConnections(descriptorLimit()),
 ): void {
-  const most = mostConnections(descriptorLimit())
   if (most === null) return
   let refused = 0
   let isQuiet = false
@@ -54,27 +55,56 @@ export function boundConnections(
     refused = 0
     setTimeout(tell, LOG_EVERY_MS).unref()
   }
-  const onRefused = () => {
+  const { add, takeSpare } = watchRequests(servers)
+  let open = 0
+  const admit = (socket: Socket) => {
+    open++
+    socket.once('close', () => open--)
+    const leaving = open > most ? (takeSpare() ?? socket) : null
+    if (leaving !== socket) add(socket)
+    if (!leaving) return
+    leaving.destroy()
     metrics.refusedConnections.inc()
     refused++
     if (!isQuiet) tell()
   }
-  if (supervised) refuseOurselves(server, most, onRefused)
-  else {
-    server.maxConnections = most
-    server.on('drop', onRefused)
-  }
+  for (const server of servers) server.on('connection', admit)
 }
 
-// A worker of node:cluster whose server has `maxConnections` gives the connection back, the supervisor gives it to the next worker,
-// and so on without end while all are full (Node 20).
-function refuseOurselves(server: Server, most: number, onRefused: () => void) {
-  let open = 0
-  server.on('connection', socket => {
-    open++
-    socket.once('close', () => open--)
-    if (open <= most) return
-    socket.destroy()
-    onRefused()
-  })
+/**
+ * `takeSpare` returns the connection that is missed least: the oldest that has not sent the head of a request yet, or else the one that
+ * has been idle between two requests for the longest; null while all are in use. HERALD_HEADER_SECONDS and HERALD_KEEP_ALIVE_SECONDS
+ * bound both.
+ */
+function watchRequests(servers: readonly Server[]): { add(socket: Socket): void; takeSpare(): Socket | null } {
+  const silent = new Set<Socket>()
+  const idle = new Set<Socket>()
+  // Requests may be pipelined.
+  const running = new WeakMap<Socket, number>()
+  const watch = ({ socket }: IncomingMessage, response: ServerResponse) => {
+    silent.delete(socket)
+    idle.delete(socket)
+    running.set(socket, (running.get(socket) ?? 0) + 1)
+    response.once('close', () => {
+      const left = (running.get(socket) ?? 1) - 1
+      running.set(socket, left)
+      if (left === 0 && !socket.destroyed) idle.add(socket)
+    })
+  }
+  for (const server of servers) server.on('request', watch)
+  const taken = (sockets: Set<Socket>) => {
+    const [oldest] = sockets
+    if (oldest) sockets.delete(oldest)
+    return oldest
+  }
+  return {
+    add(socket) {
+      silent.add(socket)
+      socket.once('close', () => {
+        silent.delete(socket)
+        idle.delete(socket)
+      })
+    },
+    takeSpare: () => taken(silent) ?? taken(idle) ?? null,
+  }
 }

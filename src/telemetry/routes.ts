@@ -1,8 +1,11 @@
 // Health and metrics. Liveness never queries the database. Readiness does, and needs three failures in a row to change, so that
 // one slow moment of the database does not remove every process from the load balancer.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isFromThisMachine } from '../core/network.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
-import type { Metrics } from './metrics.ts'
+import { createReading, type Metrics } from './metrics.ts'
 
 export type Readiness = {
   /** What is missing; null: nothing. */
@@ -70,5 +73,25 @@ export function readyAnswer(missing: string | null, isDraining: boolean, about: 
   return { status: status === 'ok' ? 200 : 503, body: { status, ...about } }
 }
 
-export const metricsPage = (metrics: Metrics) => async (_request: FastifyRequest, reply: FastifyReply) =>
-  reply.type(metrics.registry.contentType).send(await metrics.text())
+/** Slower than any scrape that succeeds. */
+const PATIENCE_MS = 10_000
+
+export type MetricsPage = {
+  type: string
+  /** Null: it cannot be rendered now. Rendered once a second at most, and shared by everyone who asks meanwhile. */
+  text(): Promise<Buffer | null>
+  /** Figures are the operator's: for requests from this machine, or with HERALD_METRICS_TOKEN where there is one. */
+  isFor(request: Pick<IncomingMessage, 'socket' | 'headers'>): boolean
+}
+
+export function createMetricsPage(metrics: Pick<Metrics, 'registry' | 'text'>, token: string | null): MetricsPage {
+  const wanted = token === null ? null : digestOf(`Bearer ${token}`)
+  return {
+    type: metrics.registry.contentType,
+    text: createReading(async () => Buffer.from(await metrics.text()), { seconds: 1, patienceMs: PATIENCE_MS }),
+    isFor: request =>
+      wanted ? timingSafeEqual(digestOf(request.headers.authorization ?? ''), wanted) : isFromThisMachine(request),
+  }
+}
+
+const digestOf = (text: string) => createHash('sha256').update(text).digest()

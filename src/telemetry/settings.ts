@@ -1,4 +1,4 @@
-import { flag, itemsOf, label, oneOf, reader, text, webAddress, whole } from '../core/readers.ts'
+import { flag, itemsOf, label, oneOf, reader, secret, text, webAddress, whole } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 import { CRASH_POINTS, type CrashPoint, readCrashPoints } from './crash.ts'
 
@@ -135,6 +135,13 @@ const openTelemetry = {
 } satisfies Settings
 
 export const settings = {
+  metricsToken: setting<string | null>(
+    'HERALD_METRICS_TOKEN',
+    secret,
+    null,
+    'Who scrapes `/metrics` sends it: `Authorization: Bearer <token>`. Without it, `/metrics` answers only requests from the machine itself; everyone else gets 404.',
+    { shown: 'none: this machine only', secret: true },
+  ),
   processName: setting<string | null>(
     'HERALD_PROCESS_NAME',
     label,

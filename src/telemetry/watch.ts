@@ -1,19 +1,17 @@
 // Serves health and metrics on a port of its own, for a process that runs only the engine.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Metrics } from './metrics.ts'
-import { type About, type Readiness, readyAnswer } from './routes.ts'
+import { type About, type MetricsPage, type Readiness, readyAnswer } from './routes.ts'
 
 export async function createWatch(
   { host, port }: { host: string; port: number },
-  { metrics, readiness, about }: { metrics: Metrics; readiness: Readiness; about: About },
+  { figures, readiness, about }: { figures: MetricsPage; readiness: Readiness; about: About },
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const pages: Record<string, () => Promise<{ status: number; type: string; text: string }>> = {
-    '/metrics': async () => ({
-      status: 200,
-      type: metrics.registry.contentType,
-      text: await metrics.text(),
-    }),
+  const pages: Record<string, () => Promise<{ status: number; type: string; text: string | Buffer }>> = {
+    '/metrics': async () => {
+      const text = await figures.text()
+      return { status: text ? 200 : 503, type: figures.type, text: text ?? '' }
+    },
     '/health/live': async () => answer(200, { status: 'ok' }),
     '/health/ready': async () => {
       const { status, body } = readyAnswer(readiness.missing(), false, about)
@@ -22,7 +20,7 @@ export async function createWatch(
   }
   const server = createServer((request, response) => {
     const page = request.method === 'GET' ? pages[request.url ?? ''] : undefined
-    if (!page) return void response.writeHead(404).end()
+    if (!page || (request.url === '/metrics' && !figures.isFor(request))) return void response.writeHead(404).end()
     page().then(
       ({ status, type, text }) => response.writeHead(status, { 'content-type': type }).end(text),
       () => response.writeHead(500).end(),

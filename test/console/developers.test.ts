@@ -65,17 +65,32 @@ describe('keys', () => {
     expect(entry).toEqual({ actor_kind: 'person', actor_id: here.planted.people.developer.id })
   })
 
+  test('no one gives a key a permission that they do not have themselves', async () => {
+    const form = await get('/keys/new')
+    expect(form.text).not.toContain('value="templates"')
+    expect(form.text).toContain('Only a manager can create a key that manages templates.')
+    expect((await here.request(await here.signIn('manager'), `${at}/keys/new`)).text).toContain('value="templates"')
+    const before = await here.changes()
+    for (const type of ['normal', 'team', 'test']) {
+      const { page } = await make({ name: 'More than I may', type, may: 'templates' })
+      expect(page.status).toBe(403)
+      expect(page.text).toContain('You do not have the permission for this: manage-templates.')
+    }
+    expect(await here.changes()).toEqual(before)
+  })
+
   test('it has the permissions that were chosen, and ends at the end of its last day', async () => {
+    const manager = await here.signIn('manager')
     const id = field((await get('/keys/new')).text, 'id')
     const fields = new URLSearchParams([
       ...Object.entries({ id, name: 'Back office', type: 'team', ends: 'day', day: '2031-01-31' }),
-      ...[['form_token', developer.formToken] as [string, string], ['may', 'templates'] as [string, string]],
+      ...[['form_token', manager.formToken] as [string, string], ['may', 'templates'] as [string, string]],
       ['may', 'webhooks'],
     ])
     const page = await fetch(`${here.address}/console${at}/keys/new`, {
       method: 'POST',
       headers: {
-        ...{ cookie: `${developer.cookie.name}=${developer.cookie.value}`, origin: here.address },
+        ...{ cookie: `${manager.cookie.name}=${manager.cookie.value}`, origin: here.address },
         ...{ 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
       },
       body: fields.toString(),
@@ -86,7 +101,7 @@ describe('keys', () => {
       where id = ${id}`
     expect(row).toEqual({
       ...{ manage_templates: true, manage_webhooks: true, is_end: true },
-      created_by: here.planted.people.developer.email_address,
+      created_by: here.planted.people.manager.email_address,
     })
   })
 

@@ -3,7 +3,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { createSeal } from '../../src/core/seal.ts'
-import { readSamples, resealSamples } from '../../src/templates/samples.ts'
+import { sealAgain } from '../../src/maintenance/seal.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
+import { readSamples } from '../../src/templates/samples.ts'
 import { find } from '../../src/templates/sql.ts'
 import { addedPause } from '../support/loop.ts'
 import { type ConsolePlace, place } from './support/place.ts'
@@ -221,9 +223,14 @@ test('example values are sealed again after a change of the secret', async () =>
   const both = createSeal(['a-new-secret-of-forty-characters-or-more', ...here.parts.secrets])
   const alone = createSeal(['a-new-secret-of-forty-characters-or-more'])
   expect(await readSamples({ db: { sql }, seal: alone }, service, id)).toEqual({})
-  await resealSamples({ sql, seal: both })
+  await runSteps(sealAgain({ db: { sql }, seal: both }))
   expect(await readSamples({ db: { sql }, seal: alone }, service, id)).toEqual({ name: 'Kim' })
-  await resealSamples({ sql, seal: createSeal([...here.parts.secrets, 'a-new-secret-of-forty-characters-or-more']) })
+  await runSteps(
+    sealAgain({
+      db: { sql },
+      seal: createSeal([...here.parts.secrets, 'a-new-secret-of-forty-characters-or-more']),
+    }),
+  )
   expect(await readSamples(here.parts, service, id)).toEqual({ name: 'Kim' })
 })
 

@@ -222,6 +222,8 @@ const FRESH = [
   'POST /account/passkeys/new',
   'POST /account/passkeys/:id/remove',
   'POST /account/address',
+  'GET /account/address',
+  'POST /account/address/change',
   'POST /operator/services/new',
   'POST /operator/people/invite',
   'POST /operator/people/invitations/:id/withdraw',

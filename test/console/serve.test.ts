@@ -5,21 +5,27 @@ import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { h } from 'preact'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Role } from '../../src/audit/role.ts'
 import { readConfig } from '../../src/config/index.ts'
-import { MOST_SCRIPT_BYTES, readAssets } from '../../src/console/assets.ts'
 import { FORM_TOKEN, Form, Input, Textarea } from '../../src/console/components/form.tsx'
 import type { Handler, ServiceVisit, UploadVisit, Visit } from '../../src/console/page.ts'
+import { MOST_SCRIPT_BYTES, readAssets } from '../../src/console/serve/assets.ts'
 import { addConsole } from '../../src/console/serve/index.ts'
 import { anyone, fresh, may, operator, type PageRow, signedIn, withFile } from '../../src/console/who.ts'
 import type { Id } from '../../src/core/id.ts'
+import { LOOPBACK } from '../../src/core/network.ts'
 import { createServer } from '../../src/http/server.ts'
-import { startSession } from '../../src/people/session.ts'
+import { changeRole, removeMember } from '../../src/people/members.ts'
+import { addOperator, removeOperator, removePerson } from '../../src/people/operators.ts'
+import { confirmAgain, endOtherSessions, readSession, startSession } from '../../src/people/session.ts'
 import { personBy } from '../../src/people/sql/people.ts'
 import { formTokenOf, newToken } from '../../src/people/token.ts'
 import { answeredBy } from '../../src/request-log.ts'
 import { addPlain } from '../../src/routes.ts'
+import { change } from '../../src/services/change.ts'
+import { addUser } from '../../src/services/people.ts'
 import { refuse } from '../../src/services/refusals.ts'
-import { type World, world } from '../support/world.ts'
+import { OPERATOR, type World, world } from '../support/world.ts'
 
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,6 +41,15 @@ async function* forever(signal: AbortSignal) {
   try {
     yield { first: '<b>' }
     await new Promise(resume => signal.addEventListener('abort', resume, { once: true }))
+  } finally {
+    streams--
+  }
+}
+/** More than the buffers between us and a browser that reads nothing. */
+async function* flood(signal: AbortSignal) {
+  streams++
+  try {
+    while (!signal.aborted) yield 'x'.repeat(1024 * 1024)
   } finally {
     streams--
   }
@@ -81,6 +96,16 @@ const slow: Handler<UploadVisit> = async visit => {
   })
   return taken(visit)
 }
+const live: Handler<Visit> = ({ signal }) => ({ kind: 'events', values: forever(signal) })
+/** A download that has begun and goes on. */
+const downloaded =
+  (kind: 'download' | 'export'): Handler<Visit> =>
+  ({ signal }) => {
+    const rows = async function* () {
+      for await (const value of forever(signal)) yield `${JSON.stringify(value)}\n`
+    }
+    return { kind, name: 'rows.csv', type: 'text/csv', chunks: rows() }
+  }
 const ROWS: readonly PageRow[] = [
   ['POST', '/s/:service/slow-file', may('see-messages'), slow, withFile(LARGE_UPLOAD)],
   ['POST', '/s/:service/file', may('see-messages'), taken, withFile(MOST_UPLOAD, ['pasted'])],
@@ -128,7 +153,11 @@ const ROWS: readonly PageRow[] = [
     anyone,
     open(() => ({ kind: 'download', name: 'Größe "1".csv', type: 'text/csv; charset=utf-8', chunks: chunks() })),
   ],
-  ['GET', '/events', anyone, open(({ signal }) => ({ kind: 'events', values: forever(signal) }))],
+  ['GET', '/events', anyone, live],
+  ['GET', '/s/:service/events', may('manage-keys'), live],
+  ['GET', '/s/:service/flood', may('manage-keys'), open(({ signal }) => ({ kind: 'events', values: flood(signal) }))],
+  ['GET', '/s/:service/export', may('see-messages'), downloaded('download')],
+  ['GET', '/operator/export', operator, downloaded('export')],
   [
     'GET',
     '/broken',
@@ -500,7 +529,7 @@ describe('forms', () => {
         'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
       },
     })
-    expect(lastVisit).toMatchObject({ browser, network: '127.0.0.1', device: 'Firefox on Linux', here: '/echo' })
+    expect(lastVisit).toMatchObject({ browser, network: LOOPBACK, device: 'Firefox on Linux', here: '/echo' })
   })
 })
 
@@ -617,7 +646,7 @@ describe('event streams', () => {
     return { controller, response, reader, text }
   }
   const settled = async () => {
-    for (let waited = 0; streams > 0 && waited < 5_000; waited += 20) await wait(20)
+    for (let waited = 0; streams > 0 && waited < 20_000; waited += 20) await wait(20)
     return streams
   }
 
@@ -641,6 +670,124 @@ describe('event streams', () => {
   })
 })
 
+describe('streams and downloads end with the rights of the person', () => {
+  /** Someone with a role of their own in a service of their own, who has begun to read. */
+  async function reading(path: 'events' | 'export', role: Role, isOperator = false) {
+    const { id } = await here.service({ name: `Service ${newToken()}` })
+    const email_address = `${newToken().toLowerCase()}@example.org`
+    const user = await addUser(here.parts, OPERATOR, id, { name: 'Ada', email_address, role })
+    await addUser(here.parts, OPERATOR, service.id, { name: 'Ada', email_address }) // stays signed in elsewhere
+    if (isOperator) await addOperator(here.parts, OPERATOR, { email_address })
+    const { token, cookie } = await signIn(email_address)
+    const signal = AbortSignal.timeout(20_000)
+    const at = isOperator ? '/console/operator/export' : `/console/s/${id}/${path}`
+    const response = await fetch(address + at, { headers: { cookie }, signal })
+    const reader = response.body?.getReader()
+    let text = ''
+    while (!text.includes('first')) text += new TextDecoder().decode((await reader?.read())?.value)
+    /** How it ended: a download must not look complete. */
+    const ending = async () => {
+      try {
+        for (;;) if ((await reader?.read())?.done) return 'complete'
+      } catch {
+        return signal.aborted ? 'still open after 20 s' : 'broken off'
+      }
+    }
+    return { service: id, user, email_address, token, ending }
+  }
+  type Reading = Awaited<ReturnType<typeof reading>>
+  const everyone = async ({ token }: Reading) => {
+    const signedIn = await readSession(here.parts, token)
+    const other = await signIn(signedIn?.person.email_address ?? '')
+    const there = await readSession(here.parts, other.token)
+    if (there) await endOtherSessions(here.parts, there)
+  }
+
+  test.each<[string, (one: Reading) => Promise<unknown>]>([
+    ['removed from the service', one => removeMember(here.parts, OPERATOR, one.service, one.user.id)],
+    ['given a lower role', one => changeRole(here.parts, OPERATOR, one.service, one.user.id, 'sender')],
+    ['signed out everywhere else', everyone],
+    ['removed altogether', one => removePerson(here.parts, OPERATOR, one.user.person_id)],
+    ['in a service that is archived', one => change(here.parts, OPERATOR, one.service, { state: 'archived' })],
+  ])(
+    '%s: the stream ends',
+    async (_, lose) => {
+      const one = await reading('events', 'developer')
+      await lose(one)
+      expect(await one.ending()).toBe('complete')
+      expect(streams).toBe(0)
+    },
+    30_000,
+  )
+
+  test('a download or an export is broken off, so that it does not look complete', async () => {
+    const one = await reading('export', 'viewer')
+    await removeMember(here.parts, OPERATOR, one.service, one.user.id)
+    expect(await one.ending()).toBe('broken off')
+    const two = await reading('export', 'viewer', true)
+    await addOperator(here.parts, OPERATOR, { email_address: 'noor@example.org' })
+    await removeOperator(here.parts, OPERATOR, two.email_address)
+    expect(await two.ending()).toBe('broken off')
+    expect(streams).toBe(0)
+  }, 60_000)
+
+  test('a browser that reads nothing is disconnected', async () => {
+    const { id } = await here.service({ name: `Service ${newToken()}` })
+    const email_address = `${newToken().toLowerCase()}@example.org`
+    const user = await addUser(here.parts, OPERATOR, id, { name: 'Ada', email_address, role: 'developer' })
+    await addUser(here.parts, OPERATOR, service.id, { name: 'Ada', email_address }) // stays signed in elsewhere
+    const { cookie } = await signIn(email_address)
+    const { port } = new URL(address)
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    const closed = once(socket, 'close')
+    socket.pause().write(`GET /console/s/${id}/flood HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\n\r\n`)
+    await expect.poll(() => streams).toBe(1)
+    await removeMember(here.parts, OPERATOR, id, user.id)
+    await expect.poll(() => streams).toBe(0)
+    socket.resume()
+    await closed
+  }, 30_000)
+
+  test('a new token of the same session ends nothing', async () => {
+    const one = await reading('export', 'viewer')
+    const signedIn = await readSession(here.parts, one.token)
+    if (!signedIn) throw new Error('not signed in')
+    expect(await confirmAgain(here.parts, signedIn, 'link')).not.toBe(null)
+    const before = await here.parts.db.sql`select last_seen_at from sessions where id = ${signedIn.session.id}`
+    // Two checks later it is still open, and the checks do not count as use.
+    expect(await Promise.race([one.ending(), wait(5_000, 'open')])).toBe('open')
+    expect(await here.parts.db.sql`select last_seen_at from sessions where id = ${signedIn.session.id}`).toEqual(before)
+    await removeMember(here.parts, OPERATOR, one.service, one.user.id)
+  }, 30_000)
+})
+
+test('the session of a request is read in a turn of its network: many requests leave connections to others', async () => {
+  const { reads } = here.parts
+  let end = () => {}
+  const released = new Promise<void>(resolve => {
+    end = resolve
+  })
+  const busy = [1, 2].map(() => reads.visit({ owner: LOOPBACK, person: null }, () => released))
+  const answer = ask('/console/account', { headers: asMaria() })
+  await expect.poll(() => reads.waiting()).toBe(1)
+  end()
+  await Promise.all(busy)
+  expect((await answer).status).toBe(200)
+})
+
+test('who is not signed in takes turns of their network, and none of the service in the address', async () => {
+  const { reads } = here.parts
+  let end = () => {}
+  const released = new Promise<void>(resolve => {
+    end = resolve
+  })
+  const busy = [1, 2].map(() => reads.visit({ owner: service.id, person: null }, () => released))
+  const answers = [1, 2, 3].map(() => ask(`/console/s/${service.id}/messages`))
+  for (const { status } of await Promise.all(answers)) expect(status).toBe(303)
+  end()
+  await Promise.all(busy)
+})
+
 describe('assets', () => {
   const assets = readAssets()
 
@@ -652,16 +799,16 @@ describe('assets', () => {
       expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(headers.getSetCookie()).toEqual([])
-      expect(text).toBe(assets.byName.get(path.slice('/assets/'.length))?.text.toString())
+      expect(text).toBe(assets.byName.get(path.slice('/assets/'.length))?.bytes.toString())
     }
     expect((await ask('/console/assets/console-000000000000.css')).status).toBe(404)
     expect((await ask('/console/assets/..%2f..%2fpackage.json')).status).toBe(404)
   })
 
   test('the script is one small module', () => {
-    const { text } = [...assets.byName.values()].find(({ type }) => type.startsWith('text/javascript')) ?? {}
-    expect(text?.length).toBeLessThanOrEqual(MOST_SCRIPT_BYTES)
-    expect(() => new Function(String(text))).not.toThrow()
+    const { bytes } = [...assets.byName.values()].find(({ type }) => type.startsWith('text/javascript')) ?? {}
+    expect(bytes?.length).toBeLessThanOrEqual(MOST_SCRIPT_BYTES)
+    expect(() => new Function(String(bytes))).not.toThrow()
   })
 
   test('name no address of others, and pages use no inline script or style', async () => {
@@ -669,7 +816,7 @@ describe('assets', () => {
       [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+/gi)]
         .map(([found]) => found)
         .filter(found => !found.endsWith('www.w3.org') && !found.includes('127.0.0.1'))
-    for (const [name, { text }] of assets.byName) expect([name, isForeign(String(text))]).toEqual([name, []])
+    for (const [name, { bytes }] of assets.byName) expect([name, isForeign(String(bytes))]).toEqual([name, []])
     for (const path of ['/open', '/account', `/s/${service.id}`, '/nothing']) {
       const { text } = await ask(`/console${path}`, { headers: asMaria() })
       expect(isForeign(text)).toEqual([])
@@ -862,9 +1009,9 @@ describe('a form with a file', () => {
   test('an upload that breaks off ends the page', async () => {
     const before = uploads.length
     const socket = await sendPart(multipart([token(), file(Buffer.alloc(200_000, 'a'))], ''), 1_000_000)
-    for (let n = 0; n < 200 && (uploads[before]?.bytes ?? 0) < 100_000; n++) await wait(10)
+    for (let n = 0; n < 2_000 && (uploads[before]?.bytes ?? 0) < 100_000; n++) await wait(10)
     socket.destroy()
-    for (let n = 0; n < 200 && uploads[before]?.end === 'open'; n++) await wait(10)
+    for (let n = 0; n < 2_000 && uploads[before]?.end === 'open'; n++) await wait(10)
     expect(uploads[before]).toMatchObject({ end: 'broken' })
   })
 

@@ -47,7 +47,7 @@ const visitor = (options: Parameters<typeof openContext>[2] = {}) => openContext
 /** The newest link in the captured inbox that was sent to this address. */
 async function linkTo(email: string, besides: readonly string[] = []): Promise<string> {
   for (;;) {
-    const reply = await call(here.address, 'GET', `/inbox?token=${inboxToken(here.parts.seal)}`)
+    const reply = await call(here.address, 'GET', `/inbox?token=${inboxToken(here.parts)}`)
     const mails = reply.body.messages as { to: string; subject: string; text: string }[]
     const links = mails
       .filter(({ to, subject }) => to === email && subject === 'Sign in to Herald')
@@ -316,12 +316,28 @@ describe.runIf(BROWSER)('by a passkey', () => {
 })
 
 describe.runIf(BROWSER)('by single sign-on', () => {
-  test('to the provider and back; confirming asks it again; another account is refused', async () => {
-    const { email_address, name } = here.planted.people.viewer
-    const account = { sub: 'tomas', email: email_address, email_verified: true, name }
+  test('to the provider, connected, and back; confirming asks it again; another account is refused', async () => {
+    const { email_address, name } = here.planted.people.stranger
+    const account = { sub: 'kit', email: email_address, email_verified: true, name }
     provider.is(account)
     const context = await visitor()
     const page = await context.newPage()
+    // Someone who has signed in with a link before does so once more, and connects the two.
+    await here.signIn('stranger')
+    await page.goto(`${address}${CONSOLE}/sign-in?return=%2Faccount`)
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).click()
+    await page.getByRole('heading', { name: 'Connect your account first' }).waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await page.getByRole('link', { name: 'Sign in with a link' }).click()
+    await page.getByLabel('Work e-mail address').fill(email_address)
+    await page.getByRole('button', { name: 'E-mail me a link' }).click()
+    await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor()
+    await page.goto(await linkTo(email_address))
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('link', { name: 'Connect Single sign-on' }).click()
+    await page.getByText('with your organisation').waitFor()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+
     await page.goto(`${address}${CONSOLE}/sign-in?return=%2Faccount`)
     await page.getByRole('link', { name: 'Continue with single sign-on' }).click()
     await page.getByRole('heading', { name: 'My account' }).waitFor()
@@ -416,14 +432,18 @@ describe.runIf(BROWSER)('the account', () => {
 
   test('the address is changed by a link to the new one, once', async () => {
     const who = await here.signIn('newcomer')
-    const asked = await here.request(who, '/account/address', { form: { address: 'lea.new@eastmere.example' } })
+    // The link belongs to the browser that asked for it.
+    const headers = { cookie: `${SESSION_COOKIE}=${who.token}; ${BROWSER_COOKIE}=${newToken()}` }
+    const asked = await here.request(who, '/account/address', {
+      ...{ headers, form: { address: 'lea.new@eastmere.example' } },
+    })
     expect(asked.location).toBe(`${CONSOLE}/account?done=address-asked`)
     const taken = here.planted.people.manager.email_address
     const other = await here.request(who, '/account/address', { form: { address: taken } })
     expect(other.location).toBe(asked.location) // the same answer
     let path: string | undefined
     while (!path) {
-      const { body } = await call(here.address, 'GET', `/inbox?token=${inboxToken(here.parts.seal)}`)
+      const { body } = await call(here.address, 'GET', `/inbox?token=${inboxToken(here.parts)}`)
       const mails = body.messages as { to: string; subject: string; text: string }[]
       expect(mails.filter(mail => mail.to === taken && mail.subject.includes('new address'))).toEqual([])
       path = /\/account\/address\?move=\S+/.exec(
@@ -432,15 +452,15 @@ describe.runIf(BROWSER)('the account', () => {
       if (!path) await new Promise(resolve => setTimeout(resolve, 100))
     }
     const move = path.split('=')[1] ?? ''
-    const page = await here.request(who, path)
+    const page = await here.request(who, path, { headers })
     expect(page.text).toContain('lea.new@eastmere.example')
-    expect((await here.request(await here.signIn('viewer'), path)).status).toBe(410)
-    const changed = await here.request(who, '/account/address/change', { form: { move } })
+    expect((await here.request(who, path)).status).toBe(410)
+    expect((await here.request(await here.signIn('stranger'), path)).status).toBe(410)
+    const changed = await here.request(who, '/account/address/change', { headers, form: { move } })
     expect(changed.location).toBe(`${CONSOLE}/account?done=address-changed`)
     expect((await here.request(who, '/account')).text).toContain('lea.new@eastmere.example')
-    expect((await here.request(who, '/account/address/change', { form: { move } })).status).toBe(410)
-    for (const wrong of ['', 'x', `${move.slice(0, -2)}AA`])
-      expect((await here.request(who, '/account/address/change', { form: { move: wrong } })).status).toBe(410)
+    for (const wrong of [move, '', 'x', `${move.slice(0, -2)}AA`])
+      expect((await here.request(who, '/account/address/change', { headers, form: { move: wrong } })).status).toBe(410)
   })
 })
 

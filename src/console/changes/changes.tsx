@@ -43,9 +43,8 @@ export function exportChanges(visit: ServiceVisit): Answer {
   const { parts, actor, service, query } = visit
   const given = { ...filtersIn(query), service: '' }
   return {
-    kind: 'download',
+    kind: 'export',
     name: `${service.name} changes.csv`,
-    type: 'text/csv; charset=utf-8',
     chunks: exported(parts, actor, service.id, wantedBy(given, visit)),
   }
 }

@@ -1,7 +1,8 @@
 // One captured message: as the recipient would see it, its text, source, headers, links and attachments.
 import type { ComponentChildren } from 'preact'
 import type { Link, LinkProblem } from '../../inbox/links.ts'
-import type { Attached, Source, WholeCaptured } from '../../inbox/read.ts'
+import type { Attached, WholeCaptured } from '../../inbox/read.ts'
+import type { Source } from '../../inbox/source.ts'
 import type { EmailMessage, TextMessage } from '../../providers/port.ts'
 import { lengthOf } from '../../rendering/sms.ts'
 import { Facts, Icon, Tabs } from '../components/basics.tsx'

@@ -2,15 +2,16 @@
 import { fromMicros } from '../../core/clock.ts'
 import { type Id, readId } from '../../core/id.ts'
 import { type Looked, look, newerThan, openCaptured, PAGE, type Summary } from '../../inbox/look.ts'
-import { digestsOf, type Source, sourceOf, type WholeCaptured } from '../../inbox/read.ts'
+import { digestsOf, type WholeCaptured } from '../../inbox/read.ts'
 import { removeCaptured, removeMatching } from '../../inbox/remove.ts'
+import { type Source, type WithSource, withSource } from '../../inbox/source.ts'
 import { Done, Empty, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
 import { AsCommand, AsCurl } from '../components/behind.tsx'
 import { Form, FormToken } from '../components/form.tsx'
 import { Pager, SearchField } from '../components/list.tsx'
 import { Dialog } from '../components/overlays.tsx'
 import { notFound } from '../errors.tsx'
-import type { Answer, Handler, SignedInVisit } from '../page.ts'
+import type { Answer, Handler, PageAnswer, SignedInVisit } from '../page.ts'
 import { plural, t } from '../words/index.ts'
 import { DeleteForm, Detail, isView, type View } from './detail.tsx'
 import {
@@ -21,18 +22,25 @@ import {
   lookingFor,
   pathOf,
   placeOf,
+  readerOf,
   sealWords,
   writeDigests,
 } from './place.ts'
 
-export const inboxPage: Handler<SignedInVisit> = visit => pageOf(visit, placeOf(visit), null)
+export const inboxPage: Handler<SignedInVisit> = async visit => {
+  const place = placeOf(visit)
+  return pageOf(visit, place, await lookedAt(visit, place), { message: null, source: null })
+}
 
 export const capturedPage: Handler<SignedInVisit> = async visit => {
   const place = placeOf(visit)
   const id = readId(visit.params.id)
   if (!id) return notFound(place.service)
-  const message = await openCaptured(appOf(visit), visit.actor, place.scope, place.service, id)
-  return pageOf(visit, place, message)
+  const read = await withSource(appOf(visit), readerOf(visit, place), id, () =>
+    openCaptured(appOf(visit), visit.actor, place.scope, place.service, id),
+  )
+  const looked = await lookedAt(visit, place)
+  return { kind: 'later', make: async () => pageOf(visit, place, looked, await read()) }
 }
 
 /** A recipient becomes a digest, an id opens its message, and anything else is searched for as words. */
@@ -44,7 +52,7 @@ export const searchInbox: Handler<SignedInVisit> = async visit => {
   const id = readId(text)
   if (id) return to(pathOf(place, id, {}))
   const digests = place.service && (await digestsOf(visit.parts, place.service.id, text))
-  return to(pathOf(place, null, digests ? { to: writeDigests(digests) } : { words: sealWords(visit.parts.seal, text) }))
+  return to(pathOf(place, null, digests ? { to: writeDigests(digests) } : { words: sealWords(visit, text) }))
 }
 
 /** For the script: new messages wait until the person asks for them. */
@@ -63,7 +71,7 @@ export const newerInInbox: Handler<SignedInVisit> = async visit => {
 export const emptyTheInbox: Handler<SignedInVisit> = async visit => {
   const place = placeOf(visit)
   const given = givenIn(visit.form)
-  const { digests, words } = lookingFor(visit.parts.seal, given)
+  const { digests, words } = lookingFor(visit, given)
   const isAll = given.to === undefined && given.words === undefined
   // An address that was changed names nothing: then nothing is deleted, rather than everything.
   if (!isAll && digests === null && words === '') return { kind: 'redirect', to: place.base }
@@ -80,11 +88,17 @@ export const deleteCaptured: Handler<SignedInVisit> = async visit => {
   return { kind: 'redirect', to: pathOf(place, null, givenIn(visit.form), { done: 'deleted' }) }
 }
 
-async function pageOf(visit: SignedInVisit, place: InboxPlace, message: WholeCaptured | null): Promise<Answer> {
+const lookedAt = (visit: SignedInVisit, place: InboxPlace) =>
+  look(appOf(visit), visit.actor, place.scope, place.service, lookingFor(visit, givenIn(visit.query)))
+
+function pageOf(
+  visit: SignedInVisit,
+  place: InboxPlace,
+  looked: Looked,
+  { message, source }: WithSource | { message: null; source: null },
+): PageAnswer {
   const given = givenIn(visit.query)
-  const looking = lookingFor(visit.parts.seal, given)
-  const source = message && (await sourceOf(appOf(visit), message))
-  const looked = await look(appOf(visit), visit.actor, place.scope, place.service, looking)
+  const { words } = lookingFor(visit, given)
   const asked = visit.query.get('view') ?? ''
   const view: View = isView(asked) ? asked : 'html'
   return {
@@ -92,7 +106,7 @@ async function pageOf(visit: SignedInVisit, place: InboxPlace, message: WholeCap
     title: t`Captured inbox`,
     nav: place.nav,
     width: 'wide',
-    body: <Inbox {...{ visit, place, given, looked, message, source, view }} words={looking.words} />,
+    body: <Inbox {...{ visit, place, given, looked, message, source, view, words }} />,
   }
 }
 

@@ -3,7 +3,7 @@ import { readId } from '../../core/id.ts'
 import { openAttachment, openCaptured, openSource } from '../../inbox/look.ts'
 import { notFound } from '../errors.tsx'
 import type { Handler, SignedInVisit } from '../page.ts'
-import { appOf, placeOf } from './place.ts'
+import { appOf, placeOf, readerOf } from './place.ts'
 
 export const capturedFrame: Handler<SignedInVisit> = async visit => {
   const { scope, service } = placeOf(visit)
@@ -15,11 +15,19 @@ export const capturedFrame: Handler<SignedInVisit> = async visit => {
 
 /** As an e-mail program opens it. */
 export const capturedSource: Handler<SignedInVisit> = async visit => {
-  const { scope, service } = placeOf(visit)
+  const place = placeOf(visit)
+  const { scope, service } = place
   const id = readId(visit.params.id)
-  const found = id && (await openSource(appOf(visit), visit.actor, scope, service, id))
-  if (!found) return notFound(service)
-  return { kind: 'download', name: `${id}.eml`, type: 'message/rfc822', chunks: whole(found.source) }
+  if (!id) return notFound(service)
+  const read = await openSource(appOf(visit), readerOf(visit, place), visit.actor, scope, service, id)
+  return {
+    kind: 'later',
+    async make() {
+      const { source } = await read()
+      if (!source) return notFound(service)
+      return { kind: 'download', name: `${id}.eml`, type: 'message/rfc822', chunks: whole(source.source) }
+    },
+  }
 }
 
 async function* whole(text: string) {
@@ -34,5 +42,11 @@ export const capturedFile: Handler<SignedInVisit> = async visit => {
   const isPlace = /^\d{1,2}$/.test(place)
   const file = id && isPlace && (await openAttachment(appOf(visit), visit.actor, scope, id, Number(place)))
   if (!file) return notFound(service)
-  return { kind: 'download', name: file.filename, type: 'application/octet-stream', chunks: file.pieces }
+  return {
+    kind: 'download',
+    name: file.filename,
+    type: 'application/octet-stream',
+    chunks: file.pieces,
+    isFromStore: true,
+  }
 }

@@ -1,11 +1,12 @@
 // The inbox of a service, or that of the installation, and what is looked at in it. What is searched for never stands in an address:
-// a recipient is a digest, and words are sealed.
+// a recipient is a digest, and words are sealed for the person who searched.
 import type { Id } from '../../core/id.ts'
 import { readId } from '../../core/id.ts'
-import type { Seal } from '../../core/seal.ts'
+import { readToken, writeToken } from '../../core/token.ts'
 import type { Looking } from '../../inbox/look.ts'
 import { OF_NOBODY, scopeOfService } from '../../inbox/read.ts'
 import type { Scope } from '../../inbox/sql.ts'
+import type { Reader } from '../../limits/reads.ts'
 import type { ServiceVisit, SignedInVisit } from '../page.ts'
 
 export type InboxPlace = {
@@ -24,13 +25,20 @@ export function placeOf(visit: SignedInVisit): InboxPlace {
     : { base: '/operator/inbox', scope: OF_NOBODY, service: null, nav: 'all-inbox' }
 }
 
-export const appOf = ({ parts }: SignedInVisit) => ({ ...parts, sql: parts.db.sql, store: parts.files.store })
+export const appOf = ({ parts }: SignedInVisit) => ({ ...parts, sql: parts.db.sql })
+
+/** Who reads what an answer needs later. */
+export const readerOf = ({ actor }: SignedInVisit, { service }: InboxPlace): Reader => ({
+  owner: service?.id ?? actor.id,
+  person: actor.id,
+})
 
 /** As the address has it. */
 export type Given = { to?: string; words?: string; before?: string }
 
 const HEX = /^[0-9a-f]{14}$/
-const MOST_DIGESTS = 16
+/** Four for each sealing secret: of two ciphers, in two formats. */
+const MOST_DIGESTS = 32
 
 export function givenIn(query: URLSearchParams): Given {
   const given: Given = {}
@@ -41,10 +49,10 @@ export function givenIn(query: URLSearchParams): Given {
   return given
 }
 
-export function lookingFor(seal: Pick<Seal, 'open'>, { to, words, before }: Given): Looking {
+export function lookingFor(visit: SignedInVisit, { to, words, before }: Given): Looking {
   return {
     digests: to === undefined ? null : to.split('.').slice(0, MOST_DIGESTS).filter(isHex).map(fromHex),
-    words: words === undefined ? '' : openedWords(seal, words),
+    words: words === undefined ? '' : wordsIn(visit, words),
     before: before === undefined ? null : readId(before),
   }
 }
@@ -56,16 +64,13 @@ export const writeDigests = (digests: readonly Buffer[]) => digests.map(digest =
 
 export const MOST_WORDS = 200
 
-export const sealWords = (seal: Pick<Seal, 'seal'>, words: string) =>
-  seal.seal(words.slice(0, MOST_WORDS)).toString('base64url')
+export const sealWords = ({ parts, actor }: SignedInVisit, words: string) =>
+  writeToken(parts.seal, 'inbox search', { person: actor.id, words: words.slice(0, MOST_WORDS) }, parts.clock.now())
 
-/** Empty when the address was changed, or the secret. */
-function openedWords(seal: Pick<Seal, 'open'>, text: string): string {
-  try {
-    return seal.open(Buffer.from(text, 'base64url')).toString('utf8').slice(0, MOST_WORDS)
-  } catch {
-    return '' // not ours: nothing is searched for
-  }
+/** Empty when the token has expired, was changed, or is another person's: nothing is searched for. */
+function wordsIn({ parts, actor }: SignedInVisit, token: string): string {
+  const search = readToken(parts.seal, 'inbox search', ['person', 'words'], token, parts.clock.now())
+  return search?.person === actor.id ? search.words.slice(0, MOST_WORDS) : ''
 }
 
 /** A path of this inbox that keeps what is looked at. */

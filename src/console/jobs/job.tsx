@@ -60,7 +60,7 @@ export const reportFile: Handler<ServiceVisit> = visit =>
     const { parts, actor, service } = visit
     const job = await jobFor(parts, actor, service, id)
     const chunks = jobReportAs(parts, actor, service, job)
-    return { kind: 'download', name: `${fileName(job.name)} report.csv`, type: 'text/csv; charset=utf-8', chunks }
+    return { kind: 'export', name: `${fileName(job.name)} report.csv`, chunks }
   })
 
 export const originalFile: Handler<ServiceVisit> = visit =>
@@ -68,7 +68,7 @@ export const originalFile: Handler<ServiceVisit> = visit =>
     const { parts, actor, service } = visit
     const job = await jobFor(parts, actor, service, id)
     const chunks = jobFile(parts, actor, service, job)
-    return { kind: 'download', name: `${fileName(job.name)}.csv`, type: 'text/csv; charset=utf-8', chunks }
+    return { kind: 'export', name: `${fileName(job.name)}.csv`, chunks }
   })
 
 async function withShown(visit: ServiceVisit, work: (id: Id) => Promise<Answer>): Promise<Answer> {

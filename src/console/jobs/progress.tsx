@@ -190,7 +190,7 @@ async function* liveValues(visit: ServiceVisit, id: Id): AsyncGenerator<Live> {
   let pace: Pace | null = null
   while (!signal.aborted) {
     const lately = pace === null
-    const { progress, aMinute, job } = await parts.reads.run(service.id, false, () =>
+    const { progress, aMinute, job } = await parts.reads.visit({ owner: service.id, person: actor.id }, () =>
       progressNow(parts, actor, service, id, { lately }),
     )
     const now = performance.now()

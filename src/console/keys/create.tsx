@@ -106,13 +106,20 @@ function form(visit: ServiceVisit, given: Given, errors: FieldErrors): Answer {
               legend={t`It may also`}
               name="may"
               type="checkbox"
+              {...(!visit.may('manage-templates') && {
+                hint: t`Only a manager can create a key that manages templates.`,
+              })}
               options={[
-                {
-                  value: 'templates',
-                  words: t`Manage templates`,
-                  hint: t`Create, change and archive them by the API.`,
-                  checked: given.may.includes('templates'),
-                },
+                ...(visit.may('manage-templates')
+                  ? [
+                      {
+                        value: 'templates',
+                        words: t`Manage templates`,
+                        hint: t`Create, change and archive them by the API.`,
+                        checked: given.may.includes('templates'),
+                      },
+                    ]
+                  : []),
                 {
                   value: 'webhooks',
                   words: t`Manage webhooks`,

@@ -10,9 +10,8 @@ export const exportPage: Handler<ServiceVisit> = visit => {
   const { parts, actor, service, query } = visit
   const day = new Date(parts.clock.now()).toISOString().slice(0, 10)
   return {
-    kind: 'download',
+    kind: 'export',
     name: `${service.name} messages ${day}.csv`,
-    type: 'text/csv; charset=utf-8',
     chunks: exportMessages(parts, actor, service, filtersOf(givenIn(query), visit)),
   }
 }

@@ -13,7 +13,7 @@ import { Form } from '../components/form.tsx'
 import { Dialog } from '../components/overlays.tsx'
 import { reachedNobody } from '../components/status.tsx'
 import { notFound } from '../errors.tsx'
-import type { Answer, Handler, PageAnswer, ServiceVisit } from '../page.ts'
+import type { Answer, DirectAnswer, Handler, PageAnswer, ServiceVisit } from '../page.ts'
 import { mark, rich, t } from '../words/index.ts'
 import { fromNoun, known } from '../words/nouns.tsx'
 import { Content, isView, type View } from './content.tsx'
@@ -43,15 +43,18 @@ export const cancelMessage: Handler<ServiceVisit> = visit =>
   )
 
 export const copyMessage: Handler<ServiceVisit> = visit =>
-  withMessage(visit, id =>
-    acted(visit, id, t`The copy was not sent`, async () => {
-      const { parts, actor, service, origin } = visit
+  withMessage(visit, async id => {
+    const { parts, actor, service, origin } = visit
+    const send = async () => {
       const copy = await sendCopy(parts, actor, service, id, { base: parts.config.baseUrl ?? origin })
       return copy === null
         ? `/s/${service.id}/messages/${id}?done=simulated`
         : `/s/${service.id}/messages/${copy}?done=copied`
-    }),
-  )
+    }
+    const reader = { owner: service.id, person: actor.id }
+    const inTurn = <T,>(read: () => Promise<T>) => parts.reads.visit(reader, read)
+    return { kind: 'later', make: () => acted(visit, id, t`The copy was not sent`, send, inTurn) }
+  })
 
 const DONE = {
   cancelled: mark('The message is cancelled. It was not sent.'),
@@ -71,13 +74,21 @@ async function withMessage(visit: ServiceVisit, work: (id: Id) => Promise<Answer
   return work(id)
 }
 
-/** A verb that says no is answered with the page and its sentence. */
-async function acted(visit: ServiceVisit, id: Id, title: string, work: () => Promise<string>): Promise<Answer> {
+type InTurn = <T>(read: () => Promise<T>) => Promise<T>
+
+/** A verb that says no is answered with the page and its sentence. `inTurn`: for what is done later, after the turn of the page. */
+async function acted(
+  visit: ServiceVisit,
+  id: Id,
+  title: string,
+  work: () => Promise<string>,
+  inTurn: InTurn = read => read(),
+): Promise<DirectAnswer> {
   try {
     return { kind: 'redirect', to: await work() }
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'NoResultFound' || error.kind === 'ForbiddenError') throw error
-    const whole = await wholeMessage(visit.parts, visit.actor, visit.service, id, writerOf(visit))
+    const whole = await inTurn(() => wholeMessage(visit.parts, visit.actor, visit.service, id, writerOf(visit)))
     return pageOf(visit, whole, { title, sentences: error.messages })
   }
 }

@@ -44,8 +44,7 @@ export async function auditPage(visit: SignedInVisit): Promise<Answer> {
 }
 
 export const exportAudit = (visit: SignedInVisit): Answer => ({
-  kind: 'download',
+  kind: 'export',
   name: 'audit log.csv',
-  type: 'text/csv; charset=utf-8',
   chunks: exportChanges(visit.parts, visit.actor, null, wantedBy(filtersIn(visit.query), visit)),
 })

@@ -23,7 +23,7 @@ export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }
   const earlier = all['in-transit'] - totals['in-transit']
   const [reason] = failuresOf(counts.today)
   const byChannel = channelNames.map(channel => {
-    const messages = counts.today.filter(one => one.channel === channel).reduce((sum, one) => sum + one.messages, 0)
+    const messages = totalsOf(counts.today.filter(one => one.channel === channel)).accepted
     return channelWords(channel, number(messages))
   })
   const list = (status: string) => messagesUrl(visit, { status, since: 'today' })

@@ -5,6 +5,7 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type UsedToday, usedToday } from '../../limits/used.ts'
 import { type Group, groupOf, statusesOf } from '../../notifications/status.ts'
+import { isAccepted } from '../../statistics/accepted.ts'
 import {
   countedSince,
   type FailingTemplate,
@@ -81,12 +82,12 @@ export const readFirstTemplate = (visit: ServiceVisit) =>
 
 const appOf = ({ parts }: ServiceVisit) => ({ sql: parts.db.sql, clock: parts.clock })
 
-/** Messages by how far they have come; `accepted` is all of them. */
+/** Messages by how far they have come; `accepted` is all of them without the cancelled ones. */
 export function totalsOf(counts: readonly StatusCount[]): Totals {
   const totals: Totals = { accepted: 0, 'in-transit': 0, delivered: 0, failed: 0, cancelled: 0, scheduled: 0 }
   for (const { status, messages } of counts) {
     const group = status === 'scheduled' ? 'scheduled' : groupOf(status)
-    totals.accepted += messages
+    if (isAccepted(status)) totals.accepted += messages
     if (group) totals[group] += messages
   }
   return totals

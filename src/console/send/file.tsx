@@ -70,9 +70,11 @@ const EVERY_MS = 400
 /** For the script, until the file is read. */
 export async function followFile(visit: ServiceVisit): Promise<Answer> {
   await sheetIn(visit)
+  const { parts, actor, service } = visit
+  const reader = { owner: service.id, person: actor.id }
   const values = async function* () {
     while (!visit.signal.aborted) {
-      const sheet = await sheetIn(visit)
+      const sheet = await parts.reads.visit(reader, () => sheetIn(visit))
       const isDone = !isBeingRead(sheet)
       yield { words: isDone ? '' : readingWords(visit, sheet), isDone }
       if (isDone) return

@@ -196,9 +196,8 @@ export async function downloadBadRows(visit: ServiceVisit): Promise<Answer> {
     },
   }
   return {
-    kind: 'download',
+    kind: 'export',
     name: `${t`Rows to correct of ${fileName(sheet)}`.replace(/\.(csv|tsv|txt|xlsx|ods)$/i, '')}.csv`,
-    type: 'text/csv; charset=utf-8',
     chunks: badRows(parts, actor, service.id, found, words),
   }
 }

@@ -1,7 +1,6 @@
 // Sends the answer of a page with its headers.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Asset } from '../assets.ts'
 import { leaving } from '../errors.tsx'
 import { type Frame, renderFragment, renderPage } from '../layout.tsx'
 import type { DirectAnswer } from '../page.ts'
@@ -39,6 +38,7 @@ export function sendAnswer(answer: DirectAnswer, sending: Sending): FastifyReply
   const isHead = request.method === 'HEAD'
   switch (answer.kind) {
     case 'page':
+      if (answer.againAfterSeconds) again(reply, answer.againAfterSeconds)
       return html(reply.code(answer.status ?? 200), POLICY, renderPage(answer, frame))
     case 'fragment':
       return html(reply, POLICY, renderFragment(answer.body, context))
@@ -59,8 +59,12 @@ export function sendAnswer(answer: DirectAnswer, sending: Sending): FastifyReply
         .code(answer.status ?? 200)
         .type('application/json')
         .send(JSON.stringify(answer.data))
+    case 'export':
     case 'download':
-      reply.headers(common(NOTHING)).type(answer.type).header('content-disposition', attachment(answer.name))
+      reply
+        .headers(common(NOTHING))
+        .type(answer.kind === 'export' ? 'text/csv; charset=utf-8' : answer.type)
+        .header('content-disposition', attachment(answer.name))
       return reply.send(isHead ? '' : Readable.from(answer.chunks, { signal, objectMode: false }))
     case 'events':
       // A proxy must not gather the events.
@@ -74,6 +78,9 @@ const html = (reply: FastifyReply, policy: string, text: string, referrer = 'sam
     .headers({ ...common(policy), 'referrer-policy': referrer })
     .type('text/html; charset=utf-8')
     .send(text)
+
+/** For a browser, and for a program. */
+const again = (reply: FastifyReply, seconds: number) => reply.headers({ refresh: seconds, 'retry-after': seconds })
 
 /** To the provider of single sign-on. A browser does not let the answer to a form lead to another site, so a page does. */
 function leave(to: string, { request, reply, frame }: Sending): FastifyReply {
@@ -121,24 +128,4 @@ function timer(ms: number) {
     timeout = setTimeout(() => resolve('beat'), ms)
   })
   return { done, stop: () => clearTimeout(timeout) }
-}
-
-/** Kept by browsers for ever: its name changes with its content. */
-export function sendAsset(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  { type, text, zipped }: Asset,
-): FastifyReply {
-  const isZipped = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))
-  if (isZipped) reply.header('content-encoding', 'gzip')
-  return reply
-    .headers({
-      'cache-control': 'public, max-age=31536000, immutable',
-      vary: 'accept-encoding',
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'",
-      'cross-origin-resource-policy': 'same-origin',
-    })
-    .type(type)
-    .send(isZipped ? zipped : text)
 }

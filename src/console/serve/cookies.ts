@@ -1,17 +1,19 @@
-// The cookies: of the session; of the browser, which names it before anybody signs in; and the language that was chosen on a page
-// without navigation. Over https their names begin with `__Host-`: only this host can set them. On the machine itself without TLS
+// The cookies: of the session; of the browser, which names it before anybody signs in; of a browser in which somebody has signed in;
+// and the language that was chosen on a page without navigation. Over https their names begin with `__Host-`: only this host can set them. On the machine itself without TLS
 // they have plain names.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../words/index.ts'
 
-export type Names = { session: string; browser: string; language: string; isSecure: boolean }
+export type Names = { session: string; browser: string; known: string; language: string; isSecure: boolean }
 
 const SECURE: Names = {
-  ...{ session: '__Host-herald', browser: '__Host-herald-browser', language: '__Host-herald-language' },
+  ...{ session: '__Host-herald', browser: '__Host-herald-browser', known: '__Host-herald-known' },
+  language: '__Host-herald-language',
   isSecure: true,
 }
 const PLAIN: Names = {
-  ...{ session: 'herald-console', browser: 'herald-browser', language: 'herald-language' },
+  ...{ session: 'herald-console', browser: 'herald-browser', known: 'herald-known' },
+  language: 'herald-language',
   isSecure: false,
 }
 
@@ -44,6 +46,10 @@ export const writeSession = (reply: FastifyReply, names: Names, token: string | 
 /** As long as the browser is known. */
 export const writeLanguage = (reply: FastifyReply, names: Names, language: Language) =>
   write(reply, names, names.language, language, BROWSER_SECONDS)
+
+/** A token of people/known-browser.ts. */
+export const writeKnown = (reply: FastifyReply, names: Names, token: string) =>
+  write(reply, names, names.known, token, BROWSER_SECONDS)
 
 export const writeBrowser = (reply: FastifyReply, names: Names, token: string) =>
   write(reply, names, names.browser, token, BROWSER_SECONDS)

@@ -57,6 +57,14 @@ export async function enter(parts: Parts, who: Who, visit: Visit, request: Fasti
   return { refused: null, on }
 }
 
+/** Whether a signed-in person may still have the page, by their rights alone. `service`: of the page. */
+export function isPermitted(who: Who, signedIn: SignedIn, service: string | undefined): boolean {
+  if (who.kind === 'operator') return signedIn.person.is_operator
+  if (who.kind !== 'permission') return true
+  const id = readId(service)
+  return id !== null && mayDo(actorOf(signedIn, id), who.permission, id)
+}
+
 /** Null: there is none, or the person does not belong to it. */
 async function serviceOf(parts: Parts, signedIn: SignedIn, text: string | undefined): Promise<OnService | null> {
   const id = readId(text)

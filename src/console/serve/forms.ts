@@ -64,14 +64,3 @@ export function deviceOf({ headers }: FastifyRequest): string {
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)]
   return browser && system ? `${browser} on ${system}` : (browser ?? system ?? 'Unknown browser')
 }
-
-/** For throttling. A home or a company has a whole /64 of IPv6 addresses, so it counts as one. */
-export function networkOf({ ip }: FastifyRequest): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
-  if (mapped || !ip.includes(':')) return mapped ?? ip
-  const [head = '', tail = ''] = ip.split('%')[0]?.split('::') ?? []
-  const groups = head === '' ? [] : head.split(':')
-  const rest = tail === '' ? [] : tail.split(':')
-  const all = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest]
-  return `${all.slice(0, 4).join(':')}::/64`
-}

@@ -2,24 +2,29 @@
 // reads forms, and sends answers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Id, readId } from '../../core/id.ts'
+import { networkOf } from '../../core/network.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { answerOf, noteRefusal, refusalFrom } from '../../http/errors.ts'
+import { FOR_EVER, sendStatic } from '../../http/static.ts'
+import type { Reader } from '../../limits/reads.ts'
 import type { Parts } from '../../parts.ts'
 import { actorOf, type SignedIn } from '../../people/person.ts'
 import { readSession } from '../../people/session.ts'
+import { pause } from '../../runtime/within.ts'
 import { faultOf } from '../../telemetry/fault.ts'
 import * as say from '../errors.tsx'
 import type { DirectAnswer, Handler, ServiceVisit, Visit } from '../page.ts'
 import { pages } from '../routes.ts'
 import type { FileRow, PageRow } from '../who.ts'
 import { inLanguage } from '../words/index.ts'
-import { sendAnswer, sendAsset } from './answers.ts'
+import { sendAnswer } from './answers.ts'
 import { writeLanguage } from './cookies.ts'
 import { enter, type OnService, wrongArrival } from './enter.ts'
 import { formOf, paramsOf } from './forms.ts'
 import { chosenLanguage, languageOf } from './language.ts'
 import { type MultipartForm, OTHER_BYTES, readMultipart } from './multipart.ts'
 import { type Arrival, createSite } from './site.ts'
+import { createEndWithRights, takesLong } from './streams.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,12 +44,17 @@ export type Console = {
   endStreams(): void
 }
 
+/** Its name changes with its content. */
+const ASSET = { 'content-security-policy': "default-src 'none'", 'cache-control': FOR_EVER }
+
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** `rows`: the table of contents; tests have one of their own. */
 export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly PageRow[] = pages): Console {
   const { consolePath } = parts.config
   const site = createSite(parts, rows)
+  const exportsOf = createExports()
+  const endWithRights = createEndWithRights(parts)
   const stopping = new AbortController()
   const never = new AbortController().signal
 
@@ -60,7 +70,9 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     let signedIn: SignedIn | null = null
     let on: OnService | null = null
     const send = (answer: DirectAnswer) => {
-      if (answer.kind === 'events') endWith(stopping.signal, abort, signal)
+      if (answer.kind === 'events') endWith(stopping.signal, abort, reply)
+      if (signedIn && takesLong(answer))
+        void endWithRights({ who: row[2], signedIn, service: paramsOf(request).service }, reply, abort)
       const frame = site.frameOf(arrival, signedIn, on)
       return sendAnswer(answer, { ...arrival, frame, signal })
     }
@@ -71,7 +83,8 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         const arrived = site.visitOf(arrival, signedIn, signal)
         const visit = multipart ? { ...arrived, form: multipart.form, upload: multipart.upload } : arrived
         const open = () => (row[3] as Handler<Visit>)(withPerson(visit, on))
-        const refused = await parts.reads.run(ownerOf(row, visit), false, async () => {
+        const reader = readerOf(row, visit)
+        const refused = await parts.reads.visit(reader, async () => {
           signal.throwIfAborted()
           const entry = await enter(parts, row[2], visit, request)
           on = entry.on
@@ -81,7 +94,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         // An upload takes as long as the browser needs, and a server of somebody else as it likes: meanwhile neither uses up a turn
         // of the database.
         const answer = refused ?? (await open())
-        return send(answer.kind === 'later' ? await answer.make() : answer)
+        return send(await admitted(answer.kind === 'later' ? await answer.make() : answer, reader))
       } catch (error) {
         // Nobody reads the answer.
         if (signal.aborted) return reply.code(400).send()
@@ -90,8 +103,21 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         multipart?.drop()
       }
     }
+    /** What is read while it is sent takes turns as pages do. */
+    const admitted = async (answer: DirectAnswer, reader: Reader): Promise<DirectAnswer> => {
+      if (answer.kind !== 'download' && answer.kind !== 'export') return answer
+      // Its chunks take turns of the file store, and none of the database meanwhile.
+      if (answer.kind === 'download' && answer.isFromStore) return answer
+      if (answer.kind === 'export' && !(await exportsOf.begin(reader.person ?? reader.owner, reply, signal)))
+        return say.exportWaits(on?.service ?? null)
+      return { ...answer, chunks: parts.reads.pieces(reader, answer.chunks) }
+    }
     try {
-      signedIn = await readSession(parts, arrival.token)
+      // Before anyone is known: many requests at the same time would use up the connections of the database.
+      const stranger = { owner: networkOf(request.ip), person: null }
+      signedIn =
+        arrival.token === null ? null : await parts.reads.visit(stranger, () => readSession(parts, arrival.token))
+      if (signedIn) site.remember(arrival, signedIn.person.id)
     } catch (error) {
       return send(failed(error, arrival, null))
     }
@@ -119,7 +145,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
       scope.route({
         method: row[0],
         url: row[1] === '/' ? consolePath : consolePath + row[1],
-        config: { rawBody: true, anyType: true, ...(row[4] && { streamed: true, file: row[4] }) },
+        config: { rawBody: true, anyType: true, admission: 'turn', ...(row[4] && { streamed: true, file: row[4] }) },
         ...(row[4] && { bodyLimit: row[4].most + OTHER_BYTES }),
         handler: (request, reply) =>
           inLanguage(languageOf(request, site.placeOf(request)), () => serve(request, reply, row)),
@@ -140,7 +166,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
       scope.route({
         method: METHODS.filter(method => url !== consolePath || !hasHome(method)),
         url,
-        config: { rawBody: true, anyType: true, hidden: true },
+        config: { rawBody: true, anyType: true, hidden: true, admission: 'plain' },
         // Before the body, which no page reads.
         onRequest: async (request, reply) =>
           inLanguage(languageOf(request, site.placeOf(request)), () => unknown(request, reply)),
@@ -150,17 +176,58 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
   })
 
   // Outside the scope: assets are the same for all.
-  app.get(`${consolePath}/assets/:name`, (request, reply) => {
-    const asset = site.assets.byName.get(paramsOf(request).name ?? '')
-    return asset ? sendAsset(request, reply, asset) : sendPlain(say.notFound(), site.arrive(request, reply))
-  })
+  app.get(`${consolePath}/assets/:name`, { config: { admission: 'page' } }, (request, reply) =>
+    parts.reads.page(networkOf(request.ip), () => {
+      const asset = site.assets.byName.get(paramsOf(request).name ?? '')
+      if (!asset) return sendPlain(say.notFound(), site.arrive(request, reply))
+      return sendStatic(request, reply, asset, ASSET)
+    }),
+  )
 
   return { path: site.path, endStreams: () => stopping.abort() }
 }
 
-/** Who shares the turns of the database: the service of the page, else the person, else the network. */
-const ownerOf = ([, , who]: PageRow, { params, signedIn, network }: Visit) =>
-  ((who.kind === 'permission' && readId(params.service)) || signedIn?.person.id || network) as Id
+/** Who shares the turns of the database: of someone who is signed in the service of the page, else the person; else the network. */
+const readerOf = ([, , who]: PageRow, { params, signedIn, network }: Visit): Reader => {
+  if (!signedIn) return { owner: network, person: null }
+  const person = signedIn.person.id
+  return { owner: (who.kind === 'permission' && readId(params.service)) || person, person }
+}
+
+/** Exports of one person that are sent at the same time. */
+const MOST_EXPORTS = 2
+/** How long a further one waits before its page says that it waits, and how often it looks meanwhile. */
+const EXPORT_WAIT_MS = 2_000
+const EXPORT_LOOK_MS = 100
+/** Many that wait are not refused all at the same moment. */
+const EXPORT_APART_MS = 100
+
+function createExports() {
+  const running = new Map<string, number>()
+  let waiting = 0
+  return {
+    /**
+     * False: the person has as many already, and none ends soon. A place is free again when the response is over, complete or not. The
+     * short wait is often enough, and keeps a loop of refused requests from using up the time of others.
+     */
+    async begin(person: string, { raw }: FastifyReply, signal: AbortSignal): Promise<boolean> {
+      const countOf = () => running.get(person) ?? 0
+      const until = performance.now() + EXPORT_WAIT_MS + EXPORT_APART_MS * waiting++
+      while (countOf() >= MOST_EXPORTS && performance.now() < until && !signal.aborted)
+        await pause(EXPORT_LOOK_MS, signal)
+      waiting--
+      // Aborted: its response is over already.
+      if (countOf() >= MOST_EXPORTS || signal.aborted) return false
+      running.set(person, countOf() + 1)
+      raw.once('close', () => {
+        const left = (running.get(person) ?? 1) - 1
+        if (left === 0) running.delete(person)
+        else running.set(person, left)
+      })
+      return true
+    },
+  }
+}
 
 /** The visit with what is known of the person and of the service. */
 const withPerson = (visit: Visit, on: OnService | null) =>
@@ -195,10 +262,11 @@ function gone({ raw }: FastifyRequest, reply: FastifyReply) {
   return { signal: controller.signal, abort }
 }
 
-/** Also when the stop has begun already. `until`: the listener is removed. */
-function endWith(stopping: AbortSignal, abort: () => void, until: AbortSignal) {
-  if (stopping.aborted) abort()
-  else stopping.addEventListener('abort', abort, { once: true, signal: until })
+/** Also when the stop has begun already. The signal outlives the answer, so that the listener must not. */
+function endWith(stopping: AbortSignal, abort: () => void, { raw }: FastifyReply) {
+  if (stopping.aborted) return abort()
+  stopping.addEventListener('abort', abort, { once: true })
+  raw.once('close', () => stopping.removeEventListener('abort', abort))
 }
 
 /** Which methods a path has. */

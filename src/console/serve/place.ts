@@ -1,6 +1,7 @@
 // Where the browser sees the console: scheme, host and path. Links in mails are made of it, so a host that only the request
 // names is accepted on the machine itself only.
 import type { FastifyRequest } from 'fastify'
+import { isLoopback } from '../../core/network.ts'
 
 export type Place = {
   /** `https` or the machine itself; else a page says what is missing. */
@@ -25,12 +26,11 @@ export function createPlaces({ baseUrl, consolePath }: { baseUrl: string | null;
 }
 
 function kindOf(request: FastifyRequest, base: URL | null): Place['kind'] {
-  const isLocal = isLoopback(request.hostname)
+  const isLocal = isOnThisMachine(request.hostname)
   if (base?.protocol === 'https:') return 'https'
   if (request.protocol === 'https') return base || isLocal ? 'https' : 'needs address'
-  return isLocal && (!base || isLoopback(base.hostname)) ? 'loopback' : 'needs https'
+  return isLocal && (!base || isOnThisMachine(base.hostname)) ? 'loopback' : 'needs https'
 }
 
-/** Names that browsers resolve to the machine itself. */
-export const isLoopback = (host: string) =>
-  /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+/** Browsers resolve every name below `localhost` to the machine itself, too (RFC 6761). */
+const isOnThisMachine = (host: string) => isLoopback(host) || /^[a-z0-9.-]+\.localhost$/i.test(host)

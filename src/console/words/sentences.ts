@@ -198,6 +198,7 @@ export const SENTENCES: readonly Marked[] = [
   mark('"{1}" is not an operator.'),
   mark('"{1}" is already an operator.'),
   mark('"{1}" is already in the team of this service.'),
+  mark('Sign in as "{1}" first, then accept the invitation.'),
   mark('This invitation was accepted, withdrawn or has ended.'),
   mark('There is already a service named "{1}". Choose another name.'),
   mark('The service "{1}" is archived. Make it active first.'),

@@ -1,15 +1,9 @@
 // The whole program with planted data, and people who are signed in to its console.
-import { afterAll } from 'vitest'
 import { start } from '../../../src/main.ts'
+import { atEnd } from '../../support/ends.ts'
 import { type World, world } from '../../support/world.ts'
 import { type PlantedPerson, plant, type Who } from './plant.ts'
 import { request, type SignedInAs, signIn } from './session.ts'
-
-// Registered when the file is loaded, and after that of the world: it runs first.
-const ends: (() => Promise<void>)[] = []
-afterAll(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
 
 /** With an engine, what is sent from now on is delivered to the inbox of the installation. */
 export async function place(env: Record<string, string> = {}, { engine = false } = {}) {
@@ -17,7 +11,7 @@ export async function place(env: Record<string, string> = {}, { engine = false }
   const planted = await plant(here)
   if (engine) {
     const running = await start(here.config, { only: 'engine' })
-    ends.push(running.stop)
+    atEnd(running.stop)
   }
   return {
     ...here,
@@ -33,14 +27,16 @@ export async function place(env: Record<string, string> = {}, { engine = false }
 
 export type ConsolePlace = Awaited<ReturnType<typeof place>>
 
-/** Columns and tables that a mere visit may change. */
+/** Columns and tables that a mere visit may change, or the engine beside it. */
 const VISITS: Readonly<Record<string, readonly string[]>> = {
   sessions: ['last_seen_at'],
   people: ['last_seen_at', 'time_zone'],
+  webhooks: ['stamp', 'seq', 'n', 'failures', 'failing_since', 'succeeded_at', 'ticket'],
 }
 const UNWATCHED = [
   'sign_in_tries',
   'sign_in_challenges',
+  'spent_challenges',
   'tickets',
   'event_clock',
   'hourly_counts',

@@ -66,7 +66,7 @@ async function plantAttempts(parts: Parts, service: Id, webhook: Id): Promise<vo
     await sql`
       insert into webhook_attempts (id, webhook_id, at, events, stamp, took, status, error, answer)
       values (${parts.ids.next()}, ${webhook}, now(), ${[eventId(group.id, 0)]}::uuid[], ${group.stamp}::bigint,
-              ${[...took]}::integer[], ${status}, ${error}, ${answer === '' ? null : parts.seal.seal(answer)})`
+              ${[...took]}::integer[], ${status}, ${error}, ${answer === '' ? null : parts.seal.seal('webhook answer', answer)})`
   }
   const [first, second] = groups
   if (first && second)

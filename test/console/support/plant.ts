@@ -1,7 +1,7 @@
 // An installation as after a week of use: a service with messages of every status, jobs, templates in folders with versions, people
 // of every role, and a second service with the same kinds of things. Used by tests and by scripts/shots.ts, so nothing of vitest.
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Operator } from '../../../src/audit/actor.ts'
+import type { Operator, PersonActor } from '../../../src/audit/actor.ts'
 import type { Role } from '../../../src/audit/role.ts'
 import { floorOf, type Id } from '../../../src/core/id.ts'
 import { part } from '../../../src/db/connect.ts'
@@ -17,6 +17,7 @@ import { invite } from '../../../src/people/invitations.ts'
 import { printLink } from '../../../src/people/links.ts'
 import { addReplyTo } from '../../../src/people/reply-tos.ts'
 import { startSession } from '../../../src/people/session.ts'
+import { personBy } from '../../../src/people/sql/people.ts'
 import { digestOf, newToken } from '../../../src/people/token.ts'
 import { change } from '../../../src/services/change.ts'
 import { create as createService } from '../../../src/services/create.ts'
@@ -98,10 +99,11 @@ const addressOf = (name: string) => `${name.toLowerCase().replace(' ', '.')}@eas
 
 export async function plant(place: Place): Promise<Planted> {
   const { parts } = place
+  const people = {} as Record<Who, PlantedPerson>
+  people.operator = await person(parts, NAMES.operator, { isOperator: true })
   const service = await plantService(place, { name: 'Parking permits', boss: NAMES.manager })
   const other = await plantService(place, { name: 'Council tax', boss: NAMES.stranger })
   const { id: empty } = await createService(parts, OPERATOR, { name: 'Library reminders', mode: 'trial' })
-  const people = {} as Record<Who, PlantedPerson>
   for (const who of ['manager', 'author', 'sender', 'developer', 'viewer'] as const)
     people[who] = await member(parts, service.id, NAMES[who], who)
   people.stranger = await member(parts, other.id, NAMES.stranger, 'manager')
@@ -109,13 +111,12 @@ export async function plant(place: Place): Promise<Planted> {
   const trial = await plantTrial(parts, people.manager)
   await plantHistory(parts, service)
   service.uploads = await plantUploads(parts, service, people.sender)
-  people.operator = await person(parts, NAMES.operator, { isOperator: true })
   people.newcomer = await person(parts, NAMES.newcomer, { isOperator: false })
   const { path } = await printLink(parts, OPERATOR, people.viewer.email_address)
   const { session } = await startSession(parts, people.sender, { method: 'passkey', device: 'Firefox on Windows' })
   const senders = { session: session.id, passkey: await plantPasskey(parts, people.sender, 'Security key') }
   await plantPasskey(parts, people.manager, 'Laptop')
-  const { id: invitation } = await invite(parts, OPERATOR, {
+  const { id: invitation } = await invite(parts, await inviterIn(parts, null), {
     ...{ service: null, role: null, address: 'next.operator@eastmere.example', console: place.address },
   })
   const spare = { person: (await person(parts, 'Odd One', { isOperator: false })).id, invitation }
@@ -155,7 +156,7 @@ async function plantProviderTests(parts: Parts): Promise<Planted['providerTests'
     await parts.db.sql`
       insert into provider_tests (id, channel, provider, asked_at, taken_by, answer)
       values (${id}, 'email', 'smtp', clock_timestamp() - interval '40 s', 'mail-2:4711',
-              ${answer && parts.seal.seal(JSON.stringify(answer))})`
+              ${answer && parts.seal.seal('provider test answer', JSON.stringify(answer))})`
     return [name, id] as const
   })
   return Object.fromEntries(await Promise.all(planted)) as Planted['providerTests']
@@ -192,8 +193,16 @@ async function person(parts: Parts, name: string, { isOperator }: { isOperator: 
   return planted
 }
 
+/** The planted operator, on a page of this service or of the installation. */
+async function inviterIn({ db }: Parts, service_id: Id | null): Promise<PersonActor> {
+  const found = await personBy(db.sql, addressOf(NAMES.operator))
+  if (!found) throw new Error('the operator is planted first')
+  const { id, name, email_address } = found
+  return { kind: 'person', id, name, email_address, service_id, permissions: ['manage-people', 'manage-installation'] }
+}
+
 async function plantInvitation({ parts, address: console }: Place, service: Id, address: string) {
-  const { id } = await invite(parts, OPERATOR, { service, role: 'author', address, console })
+  const { id } = await invite(parts, await inviterIn(parts, service), { service, role: 'author', address, console })
   // The token is in the mail only.
   const token = newToken()
   await parts.db.sql`update invitations set token_digest = ${digestOf(token)} where id = ${id}`
@@ -524,7 +533,7 @@ async function plantMessage(
       provider: 'relay',
       decidedAt: at,
     },
-    ...{ response: null, detail, diagnosis: reply ? parts.seal.seal(reply) : null, moves: [status] },
+    ...{ response: null, detail, diagnosis: reply ? parts.seal.seal('provider reply', reply) : null, moves: [status] },
   }
   const { allMoved } = await move(sql, owner, [], [decided], [], [], [])
   if (!allMoved) throw new Error(`the message did not become ${status}`)

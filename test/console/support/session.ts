@@ -8,6 +8,7 @@ import type { PlantedPerson } from './plant.ts'
 /** The names on loopback without TLS. */
 export const SESSION_COOKIE = 'herald-console'
 export const BROWSER_COOKIE = 'herald-browser'
+export const KNOWN_COOKIE = 'herald-known'
 export const CONSOLE = '/console'
 
 export type SignedInAs = { token: string; cookie: Cookie; formToken: string }

@@ -32,6 +32,8 @@ export const account = {
   'added {1}, not used yet': 'ajoutée {1}, pas encore utilisée',
   'always possible': 'toujours possible',
   'with your organisation': 'avec votre organisation',
+  'not connected yet': 'pas encore reliée',
+  Connect: 'Relier',
   'Signing in': 'Connexion',
   'Add a passkey': 'Ajouter une clé d’accès',
   'Ways to sign in': 'Moyens de connexion',
@@ -69,8 +71,10 @@ export const account = {
   'From now on links go to {1} instead of {2}.': 'Les liens arriveront désormais à {1} au lieu de {2}.',
   'Change the address': 'Changer l’adresse',
   'Keep the old one': 'Garder l’ancienne',
-  'It was used, is older than an hour, belongs to another account, or somebody has the address meanwhile.':
-    'Il a été utilisé, date de plus d’une heure, appartient à un autre compte, ou quelqu’un a pris l’adresse entre-temps.',
+  'All your other browsers are signed out, and the old address is told by e-mail.':
+    'Tous vos autres navigateurs sont déconnectés, et l’ancienne adresse en est avertie par courriel.',
+  'It was used, is older than an hour, was requested in another browser or account, or someone else has the address.':
+    'Il a été utilisé, date de plus d’une heure, a été demandé dans un autre navigateur ou un autre compte, ou quelqu’un d’autre a cette adresse.',
   'Back to my account': 'Retour à mon compte',
   'Sign in with your fingerprint, face, device PIN or a security key, without waiting for an e-mail.':
     'Connectez-vous avec votre empreinte, votre visage, le code de l’appareil ou une clé de sécurité, sans attendre de courriel.',

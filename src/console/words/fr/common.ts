@@ -58,6 +58,9 @@ export const common = {
   'Go to my services': 'Aller à mes services',
   'Go to {1}': 'Aller à {1}',
   'There is nothing here': 'Il n’y a rien ici',
+  'Your download is waiting': 'Votre téléchargement est en attente',
+  'Two of your downloads are still running. This one starts by itself when one of them ends: keep this page open until then. Once it has started, you can close the page.':
+    'Deux de vos téléchargements sont encore en cours. Celui-ci démarre de lui-même dès que l’un d’eux se termine\u00a0: gardez cette page ouverte jusque-là. Une fois qu’il a démarré, vous pouvez la fermer.',
   'The address may be mistyped, or what it named is gone. Contents of messages are kept for some days only.':
     'L’adresse est peut-être mal saisie, ou ce qu’elle désignait n’existe plus. Le contenu des messages n’est conservé que quelques jours.',
   'This address does not work that way': 'Cette adresse ne fonctionne pas ainsi',

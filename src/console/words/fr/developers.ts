@@ -13,6 +13,8 @@ export const developers = {
   Type: 'Type',
   'It may also': 'Elle peut aussi',
   'Manage templates': 'Gérer les modèles',
+  'Only a manager can create a key that manages templates.':
+    'Seul un gestionnaire peut créer une clé qui gère les modèles.',
   'Create, change and archive them by the API.': 'Les créer, les modifier et les archiver par l’API.',
   'Manage webhooks': 'Gérer les webhooks',
   'Those of its own type of key.': 'Ceux de son propre type de clé.',

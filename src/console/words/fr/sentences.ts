@@ -233,6 +233,8 @@ export const sentences = {
   '"{1}" is not an operator.': '«\u00a0{1}\u00a0» n’est pas opérateur.',
   '"{1}" is already an operator.': '«\u00a0{1}\u00a0» est déjà opérateur.',
   '"{1}" is already in the team of this service.': '«\u00a0{1}\u00a0» est déjà dans l’équipe de ce service.',
+  'Sign in as "{1}" first, then accept the invitation.':
+    'Connectez-vous d’abord comme «\u00a0{1}\u00a0», puis acceptez l’invitation.',
   'This invitation was accepted, withdrawn or has ended.': 'Cette invitation a été acceptée, retirée ou a pris fin.',
   'There is already a service named "{1}". Choose another name.':
     'Il y a déjà un service nommé «\u00a0{1}\u00a0». Choisissez un autre nom.',

@@ -24,6 +24,8 @@ export const signIn = {
   'Ask for another link. If the address is right, it comes within a minute.':
     'Demandez un autre lien. Si l’adresse est juste, il arrive en moins d’une minute.',
   'Ask for a link': 'Demander un lien',
+  'Links for this address were asked for several times, so the next e-mail follows within {1} minutes. Its link works in this browser.':
+    'Des liens ont été demandés plusieurs fois pour cette adresse\u00a0: le prochain courriel suit en moins de {1} minutes. Son lien fonctionne dans ce navigateur.',
   'That took longer than five minutes, or was sent twice. Use the passkey again.':
     'Cela a pris plus de cinq minutes, ou a été envoyé deux fois. Utilisez à nouveau la clé d’accès.',
   'Herald does not know this passkey. Ask for a link, then add the passkey to your account.':
@@ -78,6 +80,14 @@ export const signIn = {
   'You are in no team yet': 'Vous n’êtes encore dans aucune équipe',
   'You signed in, but nobody has added you to a service, and none of your groups has a role here.':
     'Vous vous êtes connecté, mais personne ne vous a ajouté à un service, et aucun de vos groupes n’a de rôle ici.',
+  'Connect your account first': 'Reliez d’abord votre compte',
+  'There is already an account with your address, and it is not connected to single sign-on.':
+    'Un compte avec votre adresse existe déjà, et il n’est pas relié à l’authentification unique.',
+  'Sign in with a link, then connect single sign-on under My account. If no link comes, ask an operator for one.':
+    'Connectez-vous avec un lien, puis reliez l’authentification unique dans Mon compte. Si aucun lien n’arrive, demandez-en un à un opérateur.',
+  'Links are turned off here. Ask an operator for a sign-in link, then connect single sign-on under My account.':
+    'Les liens sont désactivés ici. Demandez un lien de connexion à un opérateur, puis reliez l’authentification unique dans Mon compte.',
+  'Sign in with a link': 'Se connecter avec un lien',
   'That was somebody else': 'C’était quelqu’un d’autre',
   'You confirmed with another account than the one that is signed in here.':
     'Vous avez confirmé avec un autre compte que celui qui est connecté ici.',

@@ -11,6 +11,14 @@ export const team = {
     'Vous êtes connecté comme {1}. Accepter vous y déconnecte.',
   'Your name': 'Votre nom',
   'Your team sees it.': 'Votre équipe le voit.',
+  'Accepting signs you out of your other browsers.': 'Accepter vous déconnecte de vos autres navigateurs.',
+  'Accept invitation': 'Accepter l’invitation',
+  'You are signed in as {1}. Sign out, then open the link in the e-mail again.':
+    'Vous êtes connecté comme {1}. Déconnectez-vous, puis ouvrez à nouveau le lien du courriel.',
+  'Sign in with single sign-on first. You can then accept the invitation.':
+    'Connectez-vous d’abord avec l’authentification unique. Vous pourrez ensuite accepter l’invitation.',
+  'There is already an account with this address. Sign in to it first. You can then accept the invitation.':
+    'Un compte avec cette adresse existe déjà. Connectez-vous d’abord à ce compte. Vous pourrez ensuite accepter l’invitation.',
   'Accept and sign in': 'Accepter et se connecter',
   'This invitation does not work any longer': 'Cette invitation ne fonctionne plus',
   'It was accepted, withdrawn, or is older than 7 days. Ask for another one.':

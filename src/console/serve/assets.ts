@@ -1,13 +1,11 @@
 // Stylesheet, script and icons, read once at the start. Their names contain a hash of their content, so browsers may keep them
 // for ever.
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
+import { type StaticFile, staticFile } from '../../http/static.ts'
 
-export type Asset = { type: string; text: Buffer; zipped: Buffer }
 export type Assets = {
   /** By the last part of their path. */
-  byName: ReadonlyMap<string, Asset>
+  byName: ReadonlyMap<string, StaticFile>
   /** Path under the console's. */
   style: string
   script: string
@@ -18,16 +16,15 @@ export type Assets = {
 /** The most that the script may weigh. */
 export const MOST_SCRIPT_BYTES = 30 * 1024
 
-const folder = new URL('./assets/', import.meta.url)
+const folder = new URL('../assets/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 
 export function readAssets(): Assets {
-  const byName = new Map<string, Asset>()
+  const byName = new Map<string, StaticFile>()
   const add = (name: string, ending: string, type: string, content: string) => {
-    const text = Buffer.from(content)
-    const hash = createHash('sha256').update(text).digest('hex').slice(0, 12)
-    const whole = `${name}-${hash}.${ending}`
-    byName.set(whole, { type, text, zipped: gzipSync(text) })
+    const file = staticFile(type, content)
+    const whole = `${name}-${file.hash}.${ending}`
+    byName.set(whole, file)
     return `/assets/${whole}`
   }
   return {
