@@ -465,11 +465,86 @@ describe('a database of the reference implementation', () => {
     await receiver.stop()
   })
 
+  test('its rows pass the checks of a file: a service with one that does not is refused, with a sentence for each', async () => {
+    const family = connect({ url }, poolOptions)
+    await family.script(HOSTILE_ROWS)
+    await family.stop()
+    const before = text((await exported(next)).file)
+    const done = await report(next, '--from-database', url)
+    expect(done.code).toBe(1)
+    const [lines, limits, values, versions] = done.services.slice(-4)
+    const refused = (...notes: unknown[]) => ({ outcome: 'refused', added: { keys: 0, templates: 0 }, notes })
+    expect(lines).toMatchObject(
+      refused('It cannot be stored here: /: The name must be one line without control characters.'),
+    )
+    expect(limits).toMatchObject(
+      refused(
+        'It cannot be stored here: /rate_limit: must be >= 0.',
+        'It cannot be stored here: /email_retention_days: must be <= 365.',
+      ),
+    )
+    const place = 'It cannot be stored here: '
+    expect(values).toMatchObject(
+      refused(
+        `${place}/folders: There is already a folder named "Twice" in this place.`,
+        `${place}/folders/e1000000-0000-4000-8000-000000000001: The name of the folder must be one line without control characters.`,
+        `${place}/keys/91000000-0000-4000-8000-000000000001: The name of the key must be one line without control characters.`,
+        `${place}/team/0: The name must be one line without control characters.`,
+        expect.stringMatching(
+          /^It.* \/templates\/f1000000-0000-4000-8000-000000000001\/versions\/2: Content has a character count greater/,
+        ),
+      ),
+    )
+    // What came before the present version cannot be corrected there.
+    expect(versions).toMatchObject({ outcome: 'added', added: { templates: 1, versions: 1 } })
+    expect(versions.notes).toEqual([
+      expect.stringMatching(/^Version 1 of the template f1\S+02 was left out: Content has a character count greater/),
+    ])
+    const after = JSON.parse(text((await exported(next)).file))
+    after.services = after.services.filter((one: { id: string }) => one.id !== versions.id)
+    expect(after).toEqual(JSON.parse(before))
+    const { out } = await herald(next, 'import', '--from-database', url)
+    expect(out).toContain('refused    "Two lines" (b1000000-0000-4000-8000-000000000001)')
+  })
+
   test('a database without its tables is refused', async () => {
     const { code, err } = await herald(next, 'import', '--from-database', databaseUrl(inject('server'), 'postgres'))
     expect([code, err]).toEqual([1, expect.stringContaining('has no tables of the interface family')])
   })
 })
+
+/** Four services that the reference could have: a name of two lines, limits, values of its lists, and an earlier version. */
+const HOSTILE_ROWS = `
+  insert into users (id, name, email_address, created_at, _password, password_changed_at, failed_login_count, state, platform_admin)
+  values ('a1000000-0000-4000-8000-000000000001', E'Eve\\r\\nBcc: x@example.org', 'eve@example.org', now(), 'x', now(), 0, 'active', false);
+
+  insert into services (id, name, created_at, active, message_limit, restricted, email_from, created_by_id, version, research_mode, prefix_sms, rate_limit, sms_daily_limit)
+  select ('b1000000-0000-4000-8000-00000000000' || n)::uuid, name, now() + n * interval '1 second', true, 50, true, 'x',
+         'a1000000-0000-4000-8000-000000000001', 1, false, false, limits, 50
+  from (values (1, E'Two\\r\\nlines', 1000), (2, 'Of limits', -1), (3, 'Of values', 1000), (4, 'Of versions', 1000)) s (n, name, limits);
+
+  insert into service_data_retention (id, service_id, notification_type, days_of_retention, created_at)
+  values (gen_random_uuid(), 'b1000000-0000-4000-8000-000000000002', 'email', 400, now());
+
+  insert into user_to_service (user_id, service_id)
+  values ('a1000000-0000-4000-8000-000000000001', 'b1000000-0000-4000-8000-000000000003');
+
+  insert into api_keys (id, name, secret, service_id, created_at, created_by_id, version, key_type)
+  values ('91000000-0000-4000-8000-000000000001', E'Web\\nsite', 'x', 'b1000000-0000-4000-8000-000000000003', now(), 'a1000000-0000-4000-8000-000000000001', 1, 'normal');
+
+  insert into template_folder (id, service_id, name)
+  values
+    ('e1000000-0000-4000-8000-000000000001', 'b1000000-0000-4000-8000-000000000003', E'Two\\nlines'),
+    ('e1000000-0000-4000-8000-000000000002', 'b1000000-0000-4000-8000-000000000003', 'Twice'),
+    ('e1000000-0000-4000-8000-000000000003', 'b1000000-0000-4000-8000-000000000003', 'Twice');
+
+  insert into templates (id, name, template_type, created_at, content, service_id, subject, created_by_id, version, archived, hidden)
+  values
+    ('f1000000-0000-4000-8000-000000000001', 'Long', 'email', now(), repeat('x', 2000000), 'b1000000-0000-4000-8000-000000000003', '', 'a1000000-0000-4000-8000-000000000001', 2, false, false),
+    ('f1000000-0000-4000-8000-000000000002', 'Long', 'email', now(), 'Short', 'b1000000-0000-4000-8000-000000000004', '', 'a1000000-0000-4000-8000-000000000001', 2, false, false);
+
+  insert into templates_history (id, name, template_type, created_at, content, service_id, subject, created_by_id, version, archived, hidden)
+  values ('f1000000-0000-4000-8000-000000000002', 'Long', 'email', now(), repeat('x', 2000000), 'b1000000-0000-4000-8000-000000000004', '', 'a1000000-0000-4000-8000-000000000001', 1, false, false);`
 
 const rowsIn = (table: string) =>
   Object.assign([`select from ${table}`], { raw: [] }) as unknown as TemplateStringsArray

@@ -215,8 +215,14 @@ async function trialOf({ db, ids }: Store, files: Files['store']): Promise<Check
 }
 
 /** What only the metrics of the running process show. */
-export async function checkRunning(address: string): Promise<Check[]> {
-  const text = await (await fetch(`${address}/metrics`, { signal: AbortSignal.timeout(5_000) })).text()
+export async function checkRunning(address: string, token: string | null): Promise<Check[]> {
+  const answer = await fetch(`${address}/metrics`, {
+    ...(token !== null && { headers: { authorization: `Bearer ${token}` } }),
+    signal: AbortSignal.timeout(5_000),
+  })
+  if (answer.status === 404)
+    return [ok('Running service', `its metrics are not checked: with HERALD_METRICS_TOKEN ${address} shows them`)]
+  const text = await answer.text()
   const samples = [...text.matchAll(/^(herald_\w+)\{([^}]*)\} (\S+)$/gm)]
   const found = (metric: string) => samples.filter(([, name]) => name === metric)
   const down = found('herald_provider_up').filter(([, , , value]) => value === '0')

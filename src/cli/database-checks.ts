@@ -5,6 +5,7 @@ import type { Config } from '../config/index.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
+import { list } from '../installation/sql/processes.ts'
 import type { Store } from '../parts.ts'
 import { instanceOf } from '../queue/hold.ts'
 import { openStore } from '../store.ts'
@@ -52,10 +53,7 @@ export async function checkDatabase(config: Config, health: HealthReply | null):
 }
 
 async function checkContent(store: Store, config: Config, health: HealthReply | null): Promise<DatabaseChecks> {
-  const {
-    db: { sql },
-    seal,
-  } = store
+  const { sql } = store.db
   const unsafe = await unsafeSettings(sql)
   const durable =
     unsafe.length === 0
@@ -80,7 +78,7 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
     durable,
     replicated,
     ok('Migrations', 'complete'),
-    await checkSecret(() => checkSeal(sql, seal)),
+    await checkSecret(store),
     await checkHold(store),
     ...(await checkQueue(store)),
     await checkPartitions(store),
@@ -104,11 +102,18 @@ function hasEmbedded({ dataFolder }: Config): boolean {
 export const isOurs = (health: HealthReply | null, instance: string | null) =>
   health?.kind === 'ready' && health.instance !== null && health.instance === instance
 
-async function checkSecret(check: () => Promise<void>): Promise<Check> {
+async function checkSecret({ db: { sql }, seal }: Store): Promise<Check> {
+  const name = 'Sealing secret'
   try {
-    await check()
-    return ok('Sealing secret', 'matches this database')
+    await checkSeal(sql, seal)
   } catch (error) {
-    return problem('Sealing secret', 'does not match this database', explained(error).join(' '))
+    return problem(name, 'does not match this database', explained(error).join(' '))
   }
+  if (seal.format === '1' && !(await list(sql)).some(({ version }) => /^0\.[12]\./.test(version)))
+    return problem(
+      name,
+      'matches this database, but HERALD_SEAL_FORMAT is 1, and no process of version 0.1 or 0.2 has run in the last hour',
+      'Remove HERALD_SEAL_FORMAT and start the processes again: what they seal then is bound to its purpose.',
+    )
+  return ok(name, 'matches this database')
 }

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { addressOf } from '../address.ts'
 import { captureProblems } from '../config/in-use.ts'
 import { type Config, ConfigProblems } from '../config/index.ts'
+import { isLoopback } from '../core/network.ts'
 import { choosePlace } from '../db/embedded-place.ts'
-import { isLoopback } from '../providers/smtp/relay.ts'
 import { attempted, type Check, checkRunning, ok, problem } from './checks.ts'
 import type { Command, Io } from './command.ts'
 import { checkDatabase, isOurs } from './database-checks.ts'
@@ -159,5 +159,5 @@ async function checkService(config: Config, health: HealthReply | null, instance
     ]
   if (!health.ok)
     return [problem(name, `answers on ${address}, but is not ready: ${health.status}`, 'Look at its log.')]
-  return [ok(name, `answers on ${address}`), ...(await checkRunning(address))]
+  return [ok(name, `answers on ${address}`), ...(await checkRunning(address, config.metricsToken))]
 }

@@ -69,8 +69,8 @@ async function newest(inbox: Inbox, most: number): Promise<InboxMessage[]> {
   return all
 }
 
-function link({ seal, config }: Store): CommandOutput {
-  const address = inboxLink(seal, config)
+function link({ config, ...store }: Store): CommandOutput {
+  const address = inboxLink(store, config)
   if (address === null)
     throw new UsageError(
       `The page /inbox answers only on the machine itself, but HERALD_HOST is ${config.host}. herald inbox shows the same.`,

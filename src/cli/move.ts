@@ -12,8 +12,8 @@ import { familyRows } from '../moves/sql.ts'
 import type { Store } from '../parts.ts'
 import { find } from '../services/find.ts'
 import { type Command, type CommandInput, UsageError, withStore } from './command.ts'
-import { readGiven } from './given-file.ts'
-import type { Block, Text } from './print.ts'
+import { readGiven, readGivenUtf8 } from './given-file.ts'
+import { type Block, oneLine, type Text } from './print.ts'
 import { writePrivate } from './private-file.ts'
 import { type Screen, toned } from './terminal.ts'
 
@@ -115,7 +115,7 @@ export const commands: readonly Command[] = [
 async function readSource(input: CommandInput): Promise<Converted> {
   const [file, url] = [input.maybe('FILE'), input.maybe('from-database')]
   if ((file === undefined) === (url === undefined)) throw new UsageError('Give either a file or --from-database.')
-  if (file !== undefined) return { move: readMove(file, readGiven(file)), notes: new Map() }
+  if (file !== undefined) return { move: readMove(file, readGivenUtf8(file)), notes: new Map(), refused: new Map() }
   return convert(await readOnly(url ?? '', familyRows), signingFrom(input))
 }
 
@@ -134,27 +134,29 @@ function stored(
   store: Store,
   operator: Operator,
   input: CommandInput,
-  { move, notes }: Converted,
+  { move, notes, refused }: Converted,
   onService: (done: number) => void,
 ): Promise<Report> {
   const file = input.maybe('secrets-file')
   return importMove(store, operator, move, {
     dryRun: input.has('dry-run'),
     notes,
+    refused,
     onService,
-    ...(file !== undefined && { secrets: readSecrets(file, readGiven(file)) }),
+    ...(file !== undefined && { secrets: readSecrets(file, readGivenUtf8(file)) }),
   })
 }
 
 function inWords({ dry_run, services, notes }: Report): Text {
   const of = (outcome: string) => services.filter(service => service.outcome === outcome).length
   const lines = services.flatMap(({ id, name, outcome, added, notes }): Block[] => [
-    (screen: Screen) => `${toned(screen, outcome, outcome.padEnd(9))}  "${name}" (${id})${countsIn(added)}`,
-    ...notes.map(note => `             ${note}`),
+    // Names may be those of another database.
+    (screen: Screen) => `${toned(screen, outcome, outcome.padEnd(9))}  "${oneLine(name)}" (${id})${countsIn(added)}`,
+    ...notes.map(note => `             ${oneLine(note)}`),
   ])
   return [
     ...lines,
-    ...(notes.length > 0 ? ['', 'Of the installation:', ...notes.map(note => `  ${note}`)] : []),
+    ...(notes.length > 0 ? ['', 'Of the installation:', ...notes.map(note => `  ${oneLine(note)}`)] : []),
     '',
     `${dry_run ? 'Dry run, nothing was stored: ' : ''}${of('added')} services added, ${of('completed')} completed, ${of('unchanged')} unchanged, ${of('refused')} refused.`,
   ]

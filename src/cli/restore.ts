@@ -70,6 +70,9 @@ async function refuseOtherVersion(manifest: Manifest, place: string) {
     )
 }
 
+/** The configuration in a backup may name commands. Nothing of a copy goes to the archive of its original before the copy is used. */
+const NO_ARCHIVE = { archive_mode: 'off', restore_command: '' }
+
 /**
  * Restores into a folder beside the destination, holds sending there and moves the folder only after that succeeded. However this
  * ends, there is never a database at the destination that could start to send.
@@ -90,7 +93,7 @@ async function restoreTo(
       io.progress.show('Restoring', bytes, total, inWords),
     )
     io.progress.show('Opening the database for the first time')
-    const server = await startEmbedded(draft, { say: io.say })
+    const server = await startEmbedded(draft, { say: io.say, settings: NO_ARCHIVE })
     const db = connect(server, { size: 1, name: 'herald-restore', statementSeconds: 0, onIdleError: () => {} })
     let problem: string | null = null
     try {

@@ -3,7 +3,7 @@ import { followDatabase } from '../db/clock.ts'
 import { createFilePlace } from '../delivery.ts'
 import { createAccept } from '../notifications/accept.ts'
 import type { CheckApp } from '../notifications/check.ts'
-import type { SendAsApp } from '../notifications/send-as.ts'
+import type { CopyApp } from '../notifications/copy.ts'
 import type { Store } from '../parts.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { createRenderThread } from '../rendering/thread.ts'
@@ -12,7 +12,7 @@ import { createSimulated } from '../services/simulated.ts'
 import { createLog } from '../telemetry/log.ts'
 import { createTemplates } from '../templates/cache.ts'
 
-export type SendingApp = SendAsApp & CheckApp
+export type SendingApp = CopyApp & CheckApp
 
 /** This process sends nothing: it stores the message, and an engine looks for it every second. */
 export async function withApp<T>(store: Store, work: (app: SendingApp) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
 import type { Config } from '../config/index.ts'
-import { change } from '../services/change.ts'
+import { changeOrArchive } from '../people/archive.ts'
 import { create } from '../services/create.ts'
 import { find } from '../services/find.ts'
 import { dailyLimit, rateLimit, retentionDays } from '../services/service.ts'
@@ -140,7 +140,7 @@ export const commands: readonly Command[] = [
     run: withStore(async (store, input, operator) => {
       const changes = changesFrom(input)
       const { id } = await find(store, input.text('SERVICE'))
-      return outputOf(await change(store, operator, id, changes), store.config)
+      return outputOf(await changeOrArchive(store, operator, id, changes), store.config)
     }),
   },
 ]

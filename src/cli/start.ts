@@ -7,7 +7,6 @@ import { type Started, start } from '../main.ts'
 import { currentOperator } from '../operator.ts'
 import { PRINTED_LINK_MINUTES, printLink } from '../people/links.ts'
 import { firstOperator } from '../people/operators.ts'
-import type { Person } from '../people/person.ts'
 import { countOf } from '../processes/count.ts'
 import { firstSignal, limitGarbageCollector, unlessAborted } from '../runtime/process.ts'
 import { openDatabase } from '../store.ts'
@@ -27,7 +26,7 @@ export const commands: readonly Command[] = [
       },
     ],
     sentence: 'Run the service until Ctrl-C or SIGTERM.',
-    more: 'Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel and, on the embedded database, a link that signs the first operator in to the console. With --json stdout has one line, {"address": …, "providers": …, "console": …, "sign_in_link": …}, and before it {"sample": …} if a sample was created; the log goes to stderr.',
+    more: 'Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel and the address of the console. On the embedded database and on a terminal they have a link that signs the first operator in; elsewhere, as in a journal, they name the command that prints one. With --json stdout has one line, {"address": …, "providers": …, "console": …}, and before it {"sample": …} if a sample was created; the log goes to stderr.',
     examples: ['herald start', 'HERALD_PORT=8080 herald start --only http'],
     run: async (io, input) => {
       const signal = firstSignal(() => io.say(STOPPING))
@@ -51,7 +50,7 @@ export const commands: readonly Command[] = [
             text: sampleText(sample, address),
             data: { sample: { ...sample, curl: curlLine(sample, address) } },
           })
-        io.print(banner(running, io.isTerminal, await signInLink(running)))
+        io.print(banner(running, io.isTerminal, await firstSignIn(running, io.isTerminal)))
         if (!signal.aborted) await once(signal, 'abort')
         await running.stop()
       }
@@ -81,25 +80,28 @@ export const commands: readonly Command[] = [
 
 const STOPPING = 'Herald is stopping: running requests are finished first (press Ctrl-C again to stop at once).'
 
-type SignInLink = { link: string; person: Person }
+/** `link` is null where the output may be stored, as in a journal: its readers could sign in. */
+type FirstSignIn = { email_address: string; link: string | null }
 
-/** For the first operator, as long as nobody else can let people in: on the embedded database. */
-async function signInLink({ console, parts }: Started): Promise<SignInLink | null> {
+/** For the first operator, as long as no one else can let people in: on the embedded database. */
+async function firstSignIn({ console, parts }: Started, isTerminal: boolean): Promise<FirstSignIn | null> {
   if (parts.config.databaseUrl || console === null) return null
   const operator = currentOperator()
   const { email_address } = await firstOperator(parts, operator)
-  const { path, person } = await printLink(parts, operator, email_address)
-  return { link: forBrowsers(console) + path, person }
+  if (!isTerminal || !parts.config.localSignIn) return { email_address, link: null }
+  const { path } = await printLink(parts, operator, email_address)
+  return { email_address, link: forBrowsers(console) + path }
 }
 
 /** Printed after the start: provider of each channel, link of the inbox, address, and last the link to the console. */
 function banner(
-  { address, port, console, parts: { config, seal } }: Started,
+  { address, port, console, parts }: Started,
   isTerminal: boolean,
-  signIn: SignInLink | null,
+  signIn: FirstSignIn | null,
 ): CommandOutput {
+  const { config } = parts
   const channels = providersInUse(config)
-  const link = isTerminal ? inboxLink(seal, { host: config.host, port }) : null
+  const link = isTerminal ? inboxLink(parts, { host: config.host, port }) : null
   const lines = [
     ...channels.map(({ sentence }) => sentence),
     ...(address === ''
@@ -107,24 +109,27 @@ function banner(
       : [
           `Messages that are not sent are in the inbox: ${link ?? '/inbox, by the link that herald inbox --link prints'}`,
           `Herald listens on ${address} (Ctrl-C stops it).`,
-          ...(console === null ? [] : consoleLines(console, signIn)),
+          ...(console === null ? [] : consoleLines(console, config.localSignIn, signIn)),
         ]),
   ]
   const providers = Object.fromEntries(channels.map(({ channel, providers }) => [channel, providers]))
   return {
     text: lines.join('\n'),
-    data: { address: address || null, providers, console, sign_in_link: signIn?.link ?? null },
+    data: { address: address || null, providers, console },
   }
 }
 
-const consoleLines = (console: string, signIn: SignInLink | null): string[] =>
-  signIn
-    ? [
-        '',
-        `  Open the console: ${signIn.link}`,
-        `  (the link works once, for ${PRINTED_LINK_MINUTES} minutes, as ${signIn.person.name}; another: herald user sign-in-link ${signIn.person.email_address})`,
-        '',
-      ]
-    : [
-        `The console is at ${console}. The first operator: herald operator add EMAIL, then herald user sign-in-link EMAIL.`,
-      ]
+function consoleLines(console: string, hasLocal: boolean, signIn: FirstSignIn | null): string[] {
+  const place = `The console is at ${console}.`
+  if (!hasLocal) return [`${place} People sign in with single sign-on.`]
+  if (!signIn) return [`${place} The first operator: herald operator add EMAIL, then herald user sign-in-link EMAIL.`]
+  const { link, email_address } = signIn
+  const another = `herald user sign-in-link ${email_address}`
+  if (link === null) return [`${place} A sign-in link: ${another}`]
+  return [
+    '',
+    `  Open the console: ${link}`,
+    `  (the link works once, for ${PRINTED_LINK_MINUTES} minutes, as ${email_address}; another: ${another})`,
+    '',
+  ]
+}

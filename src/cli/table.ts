@@ -17,7 +17,7 @@ export const table: readonly CommandEntry[] = [
       }
     ],
     "sentence": "Run the service until Ctrl-C or SIGTERM.",
-    "more": "Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel and, on the embedded database, a link that signs the first operator in to the console. With --json stdout has one line, {\"address\": …, \"providers\": …, \"console\": …, \"sign_in_link\": …}, and before it {\"sample\": …} if a sample was created; the log goes to stderr.",
+    "more": "Starts the embedded database, unless DATABASE_URL is set, and migrates it. On an empty embedded database it creates a sample service and shows how to call it; its team and live keys are created and shown only on a terminal. The last lines name the provider of each channel and the address of the console. On the embedded database and on a terminal they have a link that signs the first operator in; elsewhere, as in a journal, they name the command that prints one. With --json stdout has one line, {\"address\": …, \"providers\": …, \"console\": …}, and before it {\"sample\": …} if a sample was created; the log goes to stderr.",
     "examples": [
       "herald start",
       "HERALD_PORT=8080 herald start --only http"

@@ -1,5 +1,4 @@
 // herald service export and import: a service moves from one cell to another (docs/scaling.md).
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { find } from '../services/find.ts'
 import { exportTo } from '../transfers/export.ts'
@@ -9,7 +8,7 @@ import { countsOf, type Transfer } from '../transfers/transfer.ts'
 import { heraldVersion } from '../version.ts'
 import { asksSecretly, isAtTerminal } from './ask.ts'
 import { type Command, type CommandInput, type Io, type Option, SERVICE, UsageError, withStore } from './command.ts'
-import { readGiven } from './given-file.ts'
+import { readGiven, readGivenBytes } from './given-file.ts'
 import { writePrivate } from './private-file.ts'
 
 const PASSPHRASE_FILE: Option = {
@@ -59,7 +58,7 @@ export const commands: readonly Command[] = [
     more: 'Ids stay: of the service, its templates and its keys, so that callers go on with their keys and template ids. People are found by their e-mail addresses, or added. All of it is stored, or nothing. A service that exists here is never changed.',
     examples: ['herald service import permits.herald'],
     run: withStore(async (store, input, operator, io) => {
-      const file = bytesOf(input.text('FILE'))
+      const file = readGivenBytes(input.text('FILE'))
       const passphrase = await passphraseFrom(io, input, { isNew: false })
       io.progress.show('Storing the service')
       const { transfer, differences } = await importFrom(store, operator, file, passphrase)
@@ -87,16 +86,6 @@ async function passphraseFrom(io: Io, input: CommandInput, { isNew }: { isNew: b
     throw new UsageError('The two passphrases differ. Nothing was written.')
   return typed
 }
-
-function bytesOf(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new UsageError(`The file ${file} cannot be read (${codeOf(error)}).`)
-  }
-}
-
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
 
 function inWords(transfer: Transfer): string {
   const { templates, versions, keys, webhooks, members } = countsOf(transfer)

@@ -35,8 +35,15 @@ const EMPTIED = [
   'pg_stat_tmp',
   'pg_subtrans',
 ]
+/** In small and capital letters, which some file systems do not distinguish. */
 const LEFT_OUT =
-  /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map(\.old)?|backup_manifest|.*\.signal)$|(^|\/)(pgsql_tmp|pg_internal\.init|t\d+_\d+)/
+  /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map(\.old)?|backup_manifest|.*\.signal)$|(^|\/)(pgsql_tmp|pg_internal\.init|t\d+_\d+)/iu
+/** Written by the backup itself. */
+const LABEL = 'backup_label'
+/** Of a segment of the WAL. */
+const SEGMENT = /^[0-9A-F]{24}$/
+/** Links to other places. A database that has some is not copied. */
+const TABLESPACES = 'pg_tblspc'
 /** Copied last, so that it is never older than the files it refers to. */
 const LAST = path.join('global', 'pg_control')
 
@@ -85,8 +92,8 @@ async function copyOnline(
   for (const name of folders) fs.mkdirSync(path.join(draft, DATA, name), { recursive: true, mode: 0o700 })
   for (const name of files) await copy(path.join(data, name), path.join(DATA, name))
   const ended = await one('select lsn::text, labelfile from pg_backup_stop(false)')
-  write(path.join(draft, DATA, 'backup_label'), ended.labelfile)
-  kept[path.join(DATA, 'backup_label')] = summed(Buffer.from(ended.labelfile))
+  write(path.join(draft, DATA, LABEL), ended.labelfile)
+  kept[path.join(DATA, LABEL)] = summed(Buffer.from(ended.labelfile))
   // The end of a backup switches to a new WAL segment, so the last one we need is complete.
   const { segments } = await one(
     `select array(select pg_walfile_name($1::pg_lsn + n * size)
@@ -122,7 +129,7 @@ export async function verify(folder: string, onBytes: OnBytes): Promise<Manifest
   const checked = counted(total, onBytes)
   for (const name of names) {
     const wanted = manifest.files[name]
-    const found = await digest(path.join(folder, name), checked)
+    const found = await digest(placeOf(folder, name), checked)
     if (!wanted || found?.sha256 !== wanted.sha256)
       throw new Error(
         `This backup is damaged: ${name} is ${found ? 'not what was written' : 'missing'}. Use another one.`,
@@ -146,7 +153,7 @@ export async function unpack(
   for (const name of manifest.folders)
     fs.mkdirSync(path.join(data, path.relative(DATA, name)), { recursive: true, mode: 0o700 })
   for (const name of Object.keys(manifest.files))
-    await copyFile(path.join(folder, name), path.join(data, path.relative(DATA, name)), copied)
+    await copyFile(placeOf(folder, name), path.join(data, path.relative(DATA, name)), copied)
   if (owner)
     for (const name of ['', ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' })])
       fs.lchownSync(path.join(data, name), owner.uid, owner.gid)
@@ -154,14 +161,74 @@ export async function unpack(
 }
 
 function readManifest(folder: string): Manifest {
+  let read: unknown = null
   try {
-    const read: unknown = JSON.parse(fs.readFileSync(path.join(folder, MANIFEST), 'utf8'))
-    if (typeof read === 'object' && read !== null && 'kind' in read && read.kind === 'herald-backup')
-      return read as Manifest
+    read = JSON.parse(fs.readFileSync(path.join(folder, MANIFEST), 'utf8'))
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR' && !(error instanceof SyntaxError)) throw error
   }
-  throw new Error(`${folder} is not a backup made by herald backup: it has no ${MANIFEST} that can be read.`)
+  if (!isManifest(read))
+    throw new Error(`${folder} is not a backup made by herald backup: it has no ${MANIFEST} that can be read.`)
+  const names = [...read.folders, ...Object.keys(read.files)]
+  const refuse = (name: string | undefined, why: string) => {
+    if (name === undefined) return
+    throw new Error(
+      `${folder} is not a backup made by herald backup: its ${MANIFEST} names ${JSON.stringify(name)}, which ${why}.`,
+    )
+  }
+  refuse(
+    names.find(name => !isInData(name)),
+    `is not in its folder "${DATA}"`,
+  )
+  refuse(
+    names.find(name => !isCopied(path.relative(DATA, name))),
+    'a backup leaves out',
+  )
+  return read
+}
+
+function isManifest(value: unknown): value is Manifest {
+  if (typeof value !== 'object' || value === null) return false
+  const { kind, begun, postgres, folders, files } = value as Partial<Manifest>
+  return (
+    kind === 'herald-backup' &&
+    typeof begun === 'string' &&
+    typeof postgres === 'string' &&
+    Array.isArray(folders) &&
+    folders.every(name => typeof name === 'string') &&
+    typeof files === 'object' &&
+    files !== null &&
+    Object.values(files).every(
+      file => Number.isSafeInteger(file?.bytes) && file.bytes >= 0 && typeof file.sha256 === 'string',
+    )
+  )
+}
+
+/** Whether the name leads to a place below the folder `data`, in the form in which a backup writes it. */
+const isInData = (name: string) =>
+  (name === DATA || name.startsWith(DATA + path.sep)) && path.normalize(name) === name && !name.includes('\0')
+
+/**
+ * Whether a backup can contain this file or folder. Some of the others lead PostgreSQL out of its folder: it makes the links that
+ * `tablespace_map` lists, and runs commands of the configuration if there is a `recovery.signal`.
+ */
+function isCopied(name: string): boolean {
+  if (name === LABEL) return true
+  if (LEFT_OUT.test(name)) return false
+  const [top = '', ...inside] = name.split(path.sep)
+  if (inside.length === 0) return true
+  if (top === 'pg_wal') return SEGMENT.test(inside.join(path.sep))
+  return ![...EMPTIED, TABLESPACES].includes(top.toLowerCase())
+}
+
+/** The path of a file in a backup. A link would lead out of it, and reading a device or a pipe may never end. */
+function placeOf(folder: string, name: string): string {
+  const file = path.join(folder, name)
+  const found = fs.lstatSync(file, { throwIfNoEntry: false })
+  if (!found) return file // reported as missing
+  if (!found.isFile() || fs.realpathSync(file) !== path.join(fs.realpathSync(folder), name))
+    throw new Error(`This backup was changed: ${name} is not a file in its folder. Use another one.`)
+  return file
 }
 
 /** The files to copy, by relative names, the control file last. */
@@ -183,7 +250,7 @@ function list(data: string): { folders: string[]; files: string[] } {
 }
 
 function refuseTablespaces(data: string): void {
-  if (fs.readdirSync(path.join(data, 'pg_tblspc')).length > 0)
+  if (fs.readdirSync(path.join(data, TABLESPACES)).length > 0)
     throw new Error('This database has tablespaces, which herald backup does not copy. Use pg_basebackup.')
 }
 
@@ -288,7 +355,8 @@ function counted(total: number, onBytes: OnBytes): (bytes: number) => void {
   let bytes = 0
   return more => {
     bytes += more
-    onBytes(bytes, total)
+    // A running database grows while it is copied.
+    onBytes(bytes, Math.max(bytes, total))
   }
 }
 

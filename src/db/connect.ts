@@ -141,7 +141,7 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
     else if (isConnectionError(error) && !isQueueTimeout(error)) breaker.trip()
   }
 
-  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function withClient<T>(work: (checkout: Checkout) => Promise<T>): Promise<T> {
     let from = pool
     let client: pg.PoolClient
     try {
@@ -156,48 +156,64 @@ function connectTo(places: readonly Connection[], primary: Primary, options: Poo
     // A broken connection reports its error to the statement, and again as an event that would end the process if nobody listened.
     const heard = () => {}
     client.on('error', heard)
-    const release = (broken: boolean) => {
-      inUse.delete(client)
-      client.off('error', heard)
-      client.release(broken)
+    // A connection that lost its server or timed out may still be busy: it must not be handed to the next request. The errors of its
+    // statements decide that, not the one that `work` throws: a refusal inside a transaction leaves the connection as it was.
+    let isUsable = true
+    const run: Checkout['run'] = async statement => {
+      try {
+        return await client.query(statement)
+      } catch (error) {
+        notice(error)
+        if (isConnectionError(error)) isUsable = false
+        // The server ends a statement before our timeout does. When our timeout came first, the server hangs or the network is dead.
+        if (isUnanswered(error) || isReadOnly(error)) lookAgain(from)
+        throw error
+      }
+    }
+    const rollBack = async () => {
+      if (!isUsable) return
+      // The caller throws the error that it rolls back for. Without a rollback the connection would keep its transaction.
+      await run('rollback').catch(() => {
+        isUsable = false
+      })
     }
     try {
-      const result = await work(client)
-      release(false)
-      return result
-    } catch (error) {
-      // A connection that lost its server or timed out may still be busy: it must not be handed to the next request.
-      release(!isDatabaseError(error))
-      // The server ends a statement before our timeout does. When our timeout came first, the server hangs or the network is dead.
-      if (isUnanswered(error) || isReadOnly(error)) lookAgain(from)
-      throw error
+      return await work({ client, run, rollBack })
+    } finally {
+      inUse.delete(client)
+      client.off('error', heard)
+      client.release(!isUsable)
     }
   }
 
   return {
     // The victim of a deadlock has changed nothing, and the deadlock is over: a single statement can be repeated.
     sql: tagFor(async query => {
-      const run = () => withClient(client => committing(client, client.query(query)))
-      return run().catch(error => (isDeadlock(error) ? run() : Promise.reject(error)))
+      const once = () => withClient(({ client, run }) => committing(client, run(query)))
+      return once().catch(error => (isDeadlock(error) ? once() : Promise.reject(error)))
     }),
     transaction: work =>
-      withClient(async client => {
-        await noticing(client.query('begin'))
+      withClient(async ({ client, run, rollBack }) => {
+        await run('begin')
+        // `work` may fail while another of its branches still runs: its next statement must not reach the connection's next user.
+        let isOpen = true
         try {
-          const result = await work(tagFor(query => noticing(client.query(query))))
-          await committing(client, client.query('commit'))
+          const result = await work(tagFor(query => (isOpen ? run(query) : Promise.reject(new Error(ENDED)))))
+          isOpen = false
+          await committing(client, run('commit'))
           return result
         } catch (error) {
-          if (isDatabaseError(error) || !isConnectionError(error)) await client.query('rollback')
+          isOpen = false
+          await rollBack()
           throw error
         }
       }),
     script: text =>
-      withClient(async client => {
+      withClient(async ({ run, rollBack }) => {
         try {
-          await client.query(text)
+          await run(text)
         } catch (error) {
-          if (isDatabaseError(error)) await client.query('rollback')
+          await rollBack()
           throw error
         }
       }),
@@ -270,6 +286,16 @@ export function bytes(values: readonly (Buffer | null | undefined)[]): Buffer {
 }
 
 type Query = { text: string; name: string; values: unknown[] }
+
+/** A connection of the pool while one caller uses it. */
+type Checkout = {
+  client: pg.PoolClient
+  run(statement: string | Query): Promise<pg.QueryResult>
+  /** Ends a transaction. A connection that cannot be rolled back is closed. */
+  rollBack(): Promise<void>
+}
+
+const ENDED = 'the transaction has ended'
 
 export const tagFor =
   (run: (query: Query) => Promise<{ rows: unknown[] }>): Sql =>
@@ -408,15 +434,6 @@ const outages = new WeakSet<object>()
 export const canRepeat = (error: unknown) =>
   typeof error === 'object' && error !== null && outages.has(error) && !lostCommits.has(error)
 
-async function noticing<T>(statement: Promise<T>): Promise<T> {
-  try {
-    return await statement
-  } catch (error) {
-    notice(error)
-    throw error
-  }
-}
-
 function notice(error: unknown) {
   if (isConnectionError(error) || isReadOnly(error)) outages.add(error as object)
 }
@@ -434,4 +451,6 @@ const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && erro
 const isConnectionError = (error: unknown) => !(error instanceof pg.DatabaseError) || SHUTDOWN.has(error.code ?? '')
 
 const isDeadlock = (error: unknown) => error instanceof pg.DatabaseError && error.code === '40P01'
+/** A statement waited longer for a lock than its lock_timeout. */
+export const isLockTimeout = (error: unknown) => error instanceof pg.DatabaseError && error.code === '55P03'
 export const isUniqueViolation = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'

@@ -120,9 +120,18 @@ export const isStepwise = ({ text }: Pick<Migration, 'text'>) => text.startsWith
 
 export const piecesOf = ({ text }: Pick<Migration, 'text'>) => text.split(/^-- next$/m)
 
+/**
+ * While an index is built concurrently it waits for every older transaction, also for a long read, and no request queues behind it.
+ * Given up and begun again each time, it would never be done beside such reads.
+ */
+const CONCURRENTLY = /^(create (unique )?|drop )index concurrently/im
+const LONGEST_BUILD_MS = 540_000
+
 async function takePieces(holder: pg.Client, step: Migration, lockMs: number) {
-  await holder.query(`set lock_timeout = ${lockMs}`)
-  for (const piece of piecesOf(step)) await holder.query(piece)
+  for (const piece of piecesOf(step)) {
+    await holder.query(`set lock_timeout = ${CONCURRENTLY.test(piece) ? LONGEST_BUILD_MS : lockMs}`)
+    await holder.query(piece)
+  }
   await holder.query('insert into migrations (name, checksum) values ($1, $2)', [step.name, step.checksum])
 }
 

@@ -36,7 +36,7 @@ export async function collected(sql: Sql, seal: Seal, service: Id): Promise<Coll
       versions: all(FIELDS.version, versionsOf.get(template.id) ?? []),
     })),
     keys: keys.map(({ secret_sealed, key_type, ...key }) => {
-      const secret = seal.open(secret_sealed).toString('utf8')
+      const secret = seal.open('key secret', secret_sealed).toString('utf8')
       return {
         ...picked<Collected['keys'][number]>(FIELDS.key, { ...key, type: key_type }),
         secret: isUnknown(secret) ? null : secret,

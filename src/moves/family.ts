@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Role } from '../audit/role.ts'
 import type { Id } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
 import type { Row } from '../db/connect.ts'
 import { KEY_TYPES, type KeyType } from '../keys/key.ts'
 import type { Pace } from '../templates/categories.ts'
 import type { CategoryRow } from '../templates/sql/transfer.ts'
+import { checkVersion } from '../templates/template.ts'
 import { grouped } from './collect.ts'
 import {
   FORMAT,
@@ -19,11 +21,13 @@ import {
   NAME,
 } from './form.ts'
 import { hostOf } from './normalise.ts'
+import { refusedServices } from './read.ts'
 import { refuse } from './refusals.ts'
 import { type Signing, verified } from './signed.ts'
 import type { FamilyRows } from './sql.ts'
 
-export type Converted = { move: Move; notes: Map<Id | null, string[]> }
+/** `refused`: services that are not stored, and why. */
+export type Converted = { move: Move; notes: Map<Id | null, string[]>; refused: Map<Id, string[]> }
 
 /** `signing` null: the secrets of keys and the callbacks are not taken over. */
 export function convert(rows: FamilyRows, signing: Signing | null): Converted {
@@ -43,7 +47,7 @@ export function convert(rows: FamilyRows, signing: Signing | null): Converted {
     }),
   }
   notes.set(null, ofInstallation(rows, signing))
-  return { move, notes }
+  return { move, notes, refused: refusedServices(move.services) }
 }
 
 /** Rows by the id of their service, and people by their own. */
@@ -219,8 +223,9 @@ const missingGeneral = (rows: FamilyRows) => {
 function templateOf(tables: Tables, row: Row, notes: string[]): GivenTemplate[] {
   const id = row.id as Id
   const what = `The template "${row.name}" (${id})`
-  if (row.template_type !== 'email' && row.template_type !== 'sms') {
-    notes.push(`${what} is a ${row.template_type}, and was left out.`)
+  const type = row.template_type
+  if (type !== 'email' && type !== 'sms') {
+    notes.push(`${what} is a ${type}, and was left out.`)
     return []
   }
   const author = (one: Row) => String(tables.people.get(one.created_by_id)?.email_address ?? '')
@@ -241,7 +246,7 @@ function templateOf(tables: Tables, row: Row, notes: string[]): GivenTemplate[] 
     (one): GivenVersion => ({
       version: Number(one.version),
       name: String(one.name),
-      subject: row.template_type === 'email' ? String(one.subject ?? '') : null,
+      subject: type === 'email' ? String(one.subject ?? '') : null,
       content: String(one.content),
       category_id: (one.template_category_id ?? generalFor(one.process_type)) as Id,
       literal_values: false,
@@ -252,16 +257,30 @@ function templateOf(tables: Tables, row: Row, notes: string[]): GivenTemplate[] 
   return [
     {
       id,
-      type: row.template_type,
+      type,
       version: Number(row.version),
       folder_id: (tables.folderOf.get(id) ?? null) as Id | null,
       archived: Boolean(row.archived),
       created_by: author(row),
       created_at: moment(row.created_at) ?? '',
       updated_at: moment(row.updated_at),
-      versions: versions.toSorted((a, b) => a.version - b.version),
+      versions: versions
+        .filter(version => version.version === Number(row.version) || isUsable(type, id, version, notes))
+        .toSorted((a, b) => a.version - b.version),
     },
   ]
+}
+
+/** An earlier version cannot be corrected in the other database, so the service is not refused for it, as it is for the last one. */
+function isUsable(type: 'email' | 'sms', template: Id, version: GivenVersion, notes: string[]): boolean {
+  try {
+    checkVersion(type, version)
+    return true
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    notes.push(`Version ${version.version} of the template ${template} was left out: ${error.message}`)
+    return false
+  }
 }
 
 function keyOf(tables: Tables, row: Row, signing: Signing | null, notes: string[]): GivenKey {

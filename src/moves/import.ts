@@ -8,7 +8,6 @@ import { type Id, readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database, Row, Sql } from '../db/connect.ts'
-import { isDataError } from '../db/errors.ts'
 import { endOfLog } from '../feed/read.ts'
 import { type KeyPrefix, readKey } from '../keys/key.ts'
 import { importKeys, setRevoked, setSecret } from '../keys/sql/transfer.ts'
@@ -19,6 +18,7 @@ import { mailboxFrom } from '../services/service.ts'
 import { importLists, importService } from '../services/sql/transfer.ts'
 import { hold, isNameTaken } from '../services/sql.ts'
 import { advance, exportCategories, importCategories, importTemplates } from '../templates/sql/transfer.ts'
+import { conflictOf } from '../transfers/conflict.ts'
 import { eventTypesFrom } from '../webhooks/rules.ts'
 import type { WebhookSettings } from '../webhooks/settings.ts'
 import { lockWebhooksOf } from '../webhooks/sql/manage.ts'
@@ -69,6 +69,8 @@ type Options = {
   secrets?: ReadonlyMap<string, string>
   /** What the reader of another database could not take over; null: of the whole installation. */
   notes?: ReadonlyMap<Id | null, readonly string[]>
+  /** Services of another database that its reader has refused, and why. */
+  refused?: ReadonlyMap<Id, readonly string[]>
   onService?(done: number): void
 }
 
@@ -79,13 +81,20 @@ export async function importMove(app: App, actor: Actor, move: Move, options: Op
   const categories = await undoable(app, options.dryRun, sql => addCategories(sql, move))
   for (const service of move.services) {
     const known = options.notes?.get(service.id) ?? []
-    const result = await one(app, actor, move, service, options)
+    const why = options.refused?.get(service.id)
+    const result = why ? refusedFor(service, why) : await one(app, actor, move, service, options)
     services.push({ ...result, notes: [...result.notes, ...known] })
     options.onService?.(services.length)
   }
   const notes = [...categories.notes, ...(options.notes?.get(null) ?? [])]
   return { dry_run: options.dryRun, categories: categories.added, services, notes }
 }
+
+const noCounts = () => Object.fromEntries(COUNTED.map(what => [what, 0])) as Counts
+
+const refusedFor = ({ id, name }: GivenService, why: readonly string[]): Result => ({
+  ...{ id, name, outcome: 'refused', added: noCounts(), notes: [...why] },
+})
 
 class Undo extends Error {}
 
@@ -120,7 +129,7 @@ async function addCategories(sql: Sql, { categories }: Move): Promise<{ added: n
 async function one(app: App, actor: Actor, move: Move, service: GivenService, options: Options): Promise<Result> {
   const { id, name } = service
   const notes: string[] = []
-  const added = Object.fromEntries(COUNTED.map(what => [what, 0])) as Counts
+  const added = noCounts()
   try {
     const outcome = await undoable(app, options.dryRun, async sql => {
       await importCategories(sql, move.categories)
@@ -142,19 +151,10 @@ async function one(app: App, actor: Actor, move: Move, service: GivenService, op
     })
     return { id, name, outcome, added, notes }
   } catch (error) {
-    if (!(error instanceof Refusal) && !isDataError(error)) throw error
-    for (const what of COUNTED) added[what] = 0
-    return { id, name, outcome: 'refused', added, notes: [sentenceOf(error as Error)] }
+    const why = error instanceof Refusal ? error.message : conflictOf(error)
+    if (why === null) throw error
+    return refusedFor(service, [why])
   }
-}
-
-/** The id that is used twice, but no other value: it may be personal. */
-function sentenceOf(error: Error & { table?: string; constraint?: string; detail?: string }): string {
-  if (error instanceof Refusal) return error.message
-  const id = /\(id\)=\(([0-9a-f-]{36})\)/.exec(error.detail ?? '')?.[1]
-  return id
-    ? `The id ${id} (${error.table}) belongs to another service here.`
-    : `It does not fit into this database (${error.table ?? 'a value'}: ${error.constraint ?? error.message}).`
 }
 
 type Work = App & { sql: Sql; added: Counts; notes: string[] }
@@ -234,7 +234,7 @@ async function store(work: Work, wanted: GivenService, here: Collected | null): 
       ...version,
     })),
   })
-  await goOn(work, wanted.templates ?? [], here?.templates ?? [], versions)
+  await goOn(work, id, wanted.templates ?? [], here?.templates ?? [], versions)
   added.folders += folders.length
   added.templates += templates.length
   added.versions += versions.length
@@ -263,7 +263,8 @@ const completed = (settings: ReturnType<typeof settingsOf>, now: string) => ({
   ...settings,
 })
 
-const lastOf = ({ version, versions }: GivenTemplate) => version ?? Math.max(...versions.map(({ version }) => version))
+const lastOf = ({ version, versions }: GivenTemplate) =>
+  version ?? versions.reduce((last, one) => Math.max(last, one.version), 0)
 
 const completedTemplate = (template: GivenTemplate | undefined, now: string): Row => {
   if (!template) throw new Error('a template that is missing here is in the file')
@@ -293,6 +294,7 @@ async function newVersions(work: Work, wanted: readonly GivenTemplate[], here: r
 /** Templates that were here, and have a newer version in the file. */
 async function goOn(
   { sql }: Work,
+  service: Id,
   wanted: readonly GivenTemplate[],
   here: readonly GivenTemplate[],
   added: readonly { template_id: Id; version: number }[],
@@ -301,7 +303,7 @@ async function goOn(
     const found = here.find(({ id }) => id === template.id)
     const version = lastOf(template)
     const isNew = added.some(one => one.template_id === template.id && one.version === version)
-    if (found && isNew) await advance(sql, template.id, version, template.updated_at ?? null)
+    if (found && isNew) await advance(sql, service, template.id, version, template.updated_at ?? null)
   }
 }
 
@@ -322,7 +324,10 @@ async function storeKeys(
       rows.push({
         ...{ manage_templates: false, manage_webhooks: false, created_by: '', created_at: now },
         ...{ ...columns, key_type: type },
-        ...{ secret_digest: bytea(seal.digest(stored)), secret_sealed: bytea(seal.seal(stored)) },
+        ...{
+          secret_digest: bytea(seal.digest('key secret', stored)),
+          secret_sealed: bytea(seal.seal('key secret', stored)),
+        },
       })
       added.keys++
       if (secret) added.secrets++
@@ -331,11 +336,14 @@ async function storeKeys(
       const fields = differing(compared, found)
       if (fields.length > 0) notes.push(`The key ${key.id} differs here (${fields.join(', ')}), and stays as it is.`)
       if (revoked_at && !found.revoked_at) {
-        await setRevoked(sql, key.id, revoked_at)
+        await setRevoked(sql, service, key.id, revoked_at)
         added.revoked++
       }
       if (secret && !found.secret) {
-        await setSecret(sql, key.id, { digest: seal.digest(secret), sealed: seal.seal(secret) })
+        await setSecret(sql, service, key.id, {
+          digest: seal.digest('key secret', secret),
+          sealed: seal.seal('key secret', secret),
+        })
         added.secrets++
       } else if (secret && found.secret !== secret)
         notes.push(`The key ${key.id} has another secret here, and keeps it.`)

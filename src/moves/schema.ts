@@ -3,28 +3,22 @@ import { ROLES } from '../audit/role.ts'
 import { channelNames } from '../channels/plain.ts'
 import { EVENT_TYPES } from '../events/event.ts'
 import { KEY_TYPES } from '../keys/key.ts'
+import {
+  days,
+  flag,
+  id,
+  idOrNull,
+  limit,
+  list,
+  number,
+  object,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from '../transfers/shapes.ts'
 import { FORMATS, MOST_IN_BATCH } from '../webhooks/webhook.ts'
 import { FORMAT, NAME } from './form.ts'
-
-const text = { type: 'string' } as const
-const textOrNull = { type: ['string', 'null'] } as const
-const flag = { type: 'boolean' } as const
-const id = { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' } as const
-const idOrNull = { ...id, type: ['string', 'null'] } as const
-const TIME = '^\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?(Z|\\+00:00)?$'
-const time = { type: 'string', pattern: TIME, description: 'In UTC, up to microseconds.' } as const
-const timeOrNull = { ...time, type: ['string', 'null'] } as const
-const limit = { type: ['integer', 'null'], minimum: 0, maximum: 2_147_483_647 } as const
-const days = { type: 'integer', minimum: 1, maximum: 365 } as const
-const number = { type: 'integer', minimum: 1, maximum: 2_147_483_647 } as const
-
-const object = <P extends object>(properties: P, required: readonly (keyof P & string)[]) => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-})
-const list = (items: object) => ({ type: 'array', items })
 
 const version = object(
   {
@@ -40,7 +34,7 @@ const version = object(
   ['version', 'name', 'content', 'category_id'],
 )
 
-const service = object(
+export const serviceSchema = object(
   {
     id,
     name: text,
@@ -144,7 +138,7 @@ export const moveSchema = {
       categories: list(
         object({ id, name: text, lane: { enum: ['high', 'medium', 'low'] }, hidden: flag }, ['id', 'name', 'lane']),
       ),
-      services: list(service),
+      services: list(serviceSchema),
     },
     ['is', 'format', 'services'],
   ),

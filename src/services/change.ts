@@ -20,7 +20,7 @@ const OPERATORS = [
 export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wanted: Changes): Promise<ShownService> {
   requirePermission(actor, 'manage-service', id)
   if (OPERATORS.some(field => wanted[field] !== undefined)) requirePermission(actor, 'manage-installation', id)
-  const changes = checked(wanted)
+  const changes = settingsFrom(wanted)
   if (changes.name !== undefined && (await isNameTaken(app.db.sql, changes.name, id)))
     throw refuse.serviceNameTaken(changes.name).about('name')
   const changed = await write(app.db.sql, id, changes, actor)
@@ -28,7 +28,8 @@ export async function change(app: { db: { sql: Sql } }, actor: Actor, id: Id, wa
   return changed
 }
 
-function checked(wanted: Changes): Changes {
+/** The settings in the form in which they are stored, or a refusal. */
+export function settingsFrom<C extends Changes>(wanted: C): C {
   for (const { columns, words } of Object.values(PLAIN)) {
     const { [columns.dailyLimit]: limit, [columns.retentionDays]: days } = wanted
     if (limit !== undefined) checkLimit(limit, `daily limit of ${words.many}`, columns.dailyLimit)

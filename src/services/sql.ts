@@ -1,5 +1,5 @@
 import type { Actor } from '../audit/actor.ts'
-import type { Role } from '../audit/role.ts'
+import { MAY, ROLES, type Role } from '../audit/role.ts'
 import { recorded } from '../audit/sql.ts'
 import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
@@ -154,6 +154,12 @@ export async function homeCountryOf(sql: Sql, id: Id): Promise<string | null> {
 /** Serialises changes of what may exist only once in a service (a default). */
 export const hold = (sql: Sql, service: Id) => sql`select id from services where id = ${service} for update`
 
+/**
+ * Waits for transactions that hold the service, as they wait for this one; two that call this do not wait for each other. An insert
+ * that refers to the service takes the same lock, but later: after locks of other rows, which can be a deadlock.
+ */
+export const holdTeam = (sql: Sql, service: Id) => sql`select id from services where id = ${service} for key share`
+
 /** The ids of all services, for a statement per service. */
 export const serviceIds: Part = part`(select id from services)`
 
@@ -258,6 +264,14 @@ export async function memberNames(sql: Sql, ids: readonly Id[]): Promise<Map<Id,
   const rows = await sql<{ id: Id; name: string }>`select id, name from users where id = any (${bare(ids)}::uuid[])`
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
+
+/** Whether a person can invite others to a service, by their role in it. */
+export const managesPeople = (person: Part, service: Part): Part => part`
+  exists (select
+          from users u
+          where u.person_id = ${person}
+            and u.service_id = ${service}
+            and u.role = any (${ROLES.filter(role => MAY[role].includes('manage-people'))}::text[]))`
 
 /** Who can change the roles of others. */
 export const managersOf = (sql: Sql, service: Id) => sql<{ name: string; email_address: string }>`

@@ -1,5 +1,6 @@
 // Folders as a tree: pure rules.
 import type { Id } from '../core/id.ts'
+import { refuse } from './refusals.ts'
 import type { ListedFolder } from './sql/folders.ts'
 
 /** How many folders may be inside each other. */
@@ -47,3 +48,21 @@ export const depthOf = ({ path }: PlacedFolder) => path.length
 
 /** How many levels it and the folders inside it need. */
 export const heightOf = (folder: PlacedFolder): number => 1 + Math.max(0, ...folder.inside.map(heightOf))
+
+/** Checks all folders of a service that come in one file: the same rules as for those that are added one by one. */
+export function checkFolders(folders: readonly { id: Id; name: string; parent_id?: Id | null | undefined }[]): void {
+  if (folders.length > MOST_FOLDERS) throw refuse.tooManyFolders(MOST_FOLDERS)
+  const parents = new Map(folders.map(({ id, parent_id }) => [id, parent_id ?? null]))
+  const names = new Set<string>()
+  for (const { name, parent_id = null } of folders) {
+    const place = JSON.stringify([parent_id, name])
+    if (names.has(place)) throw refuse.folderTaken(name)
+    names.add(place)
+    // Folders that are inside each other in a circle are too deep as well.
+    let depth = 1
+    for (let above = parent_id; above !== null; above = parents.get(above) ?? null) {
+      if (!parents.has(above)) throw refuse.unknownFolder(above)
+      if (++depth > DEEPEST) throw refuse.folderTooDeep(DEEPEST)
+    }
+  }
+}

@@ -20,7 +20,7 @@ export async function keepPreview(
   requirePermission(actor, 'send-messages', service)
   if (!areKeepable(previewed.values)) return null
   const id = app.ids.next()
-  const sealed = app.seal.seal(JSON.stringify(previewed))
+  const sealed = app.seal.seal('template draft', JSON.stringify(previewed))
   await store.keepPreview(app.db.sql, { id, template_id: template, service_id: service, person_id: actor.id, sealed })
   return id
 }
@@ -35,7 +35,7 @@ export async function readPreview(
 ): Promise<PreviewedDraft | null> {
   requirePermission(actor, 'send-messages', service)
   const sealed = await store.findDraft(app.db.sql, service, template, actor.id, id)
-  return sealed && opened<PreviewedDraft>(app.seal, sealed)
+  return sealed && opened<PreviewedDraft>(app.seal, 'template draft', sealed)
 }
 
 /** After the message was sent, nothing of it is kept here. */

@@ -9,6 +9,8 @@ export const sentences = {
   smsNotAllowed: ['ForbiddenError', 'Creating text message templates is not allowed'],
   contentTooLong: ['BadRequestError', 'Content has a character count greater than the limit of <limit>'],
   nameTooLong: ['BadRequestError', 'Template name must be less than <limit> characters'],
+  subjectTooLong: ['BadRequestError', 'The subject must have at most <limit> characters.'],
+  subjectMissing: ['BadRequestError', 'An e-mail template must have a subject.'],
   alreadyArchived: ['BadRequestError', 'Template is already archived.'],
   changedMeanwhile: [
     'ChangedMeanwhile',

@@ -9,6 +9,7 @@ import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader, show } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
 import { actorOf } from '../keys/key.ts'
+import type { Reads } from '../limits/reads.ts'
 import type { RenderThread } from '../rendering/thread.ts'
 import { itemProblem, storable } from '../rendering/values.ts'
 import { archive } from './archive.ts'
@@ -26,6 +27,7 @@ type App = {
   clock: Clock
   ids: { next(): Id }
   renderThread: RenderThread
+  reads: Pick<Reads, 'pieces'>
   config: { sendingDomain: string }
 }
 
@@ -128,8 +130,11 @@ export function templateRoutes(app: App) {
     reply: shape.listReply,
     handler(request, reply) {
       const { type = null } = readList(queryOf(request))
+      const { service } = callerOf(request)
       reply.type('application/json')
-      return longList('templates', list(sql, callerOf(request).service.id, type), presentVersion)
+      return longList('templates', list(sql, service.id, type), presentVersion, rest =>
+        app.reads.pieces({ owner: service.id, person: null }, rest),
+      )
     },
   }
 

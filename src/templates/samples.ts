@@ -1,7 +1,8 @@
 // Example values of a template, for its preview and for a test to oneself, and the draft that a person is previewing.
 import { type PersonActor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
-import type { Seal } from '../core/seal.ts'
+import type { StoredPurpose } from '../core/purposes.ts'
+import { openable, type Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import type { Draft } from './draft.ts'
@@ -18,7 +19,7 @@ type App = { db: { sql: Sql }; seal: Seal }
 
 export async function readSamples(app: App, service: Id, template: Id): Promise<Values> {
   const sealed = await store.findSamples(app.db.sql, service, template)
-  return sealed ? (opened<Values>(app.seal, sealed) ?? {}) : {}
+  return sealed ? (opened<Values>(app.seal, 'template samples', sealed) ?? {}) : {}
 }
 
 export async function keepSamples(
@@ -29,7 +30,7 @@ export async function keepSamples(
   values: Values,
 ): Promise<void> {
   requirePermission(actor, 'manage-templates', service)
-  await store.keepSamples(app.db.sql, service, template, app.seal.seal(JSON.stringify(values)))
+  await store.keepSamples(app.db.sql, service, template, app.seal.seal('template samples', JSON.stringify(values)))
   await store.dropDrafts(app.db.sql, template, actor.id)
 }
 
@@ -51,8 +52,8 @@ export async function keepDraft(
     template_id: template,
     service_id: service,
     person_id: actor.id,
-    sealed: app.seal.seal(JSON.stringify(previewed)),
-    samples: app.seal.seal(JSON.stringify(previewed.values)),
+    sealed: app.seal.seal('template draft', JSON.stringify(previewed)),
+    samples: app.seal.seal('template samples', JSON.stringify(previewed.values)),
   })
   return id
 }
@@ -67,22 +68,11 @@ export async function readDraft(
 ): Promise<PreviewedDraft | null> {
   requirePermission(actor, 'manage-templates', service)
   const sealed = await store.findDraft(app.db.sql, service, template, actor.id, id)
-  return sealed && opened<PreviewedDraft>(app.seal, sealed)
+  return sealed && opened<PreviewedDraft>(app.seal, 'template draft', sealed)
 }
 
 /** Null: sealed with a secret that is not configured any more. */
-export function opened<T>(seal: Seal, sealed: Buffer): T | null {
-  try {
-    return JSON.parse(seal.open(sealed).toString('utf8')) as T
-  } catch {
-    return null
-  }
-}
-
-/** After a change of the sealing secret, the next start seals example values with the new one, as it does with keys. */
-export async function resealSamples(app: { sql: Sql; seal: Seal }): Promise<void> {
-  for (const { template_id, sealed } of await store.samplesSealedBefore(app.sql, app.seal.id)) {
-    const values = opened<Values>(app.seal, sealed) ?? {}
-    await store.resealSamples(app.sql, template_id, sealed, app.seal.seal(JSON.stringify(values)))
-  }
+export function opened<T>(seal: Seal, purpose: StoredPurpose, sealed: Buffer): T | null {
+  const text = openable(seal, purpose, sealed)
+  return text && (JSON.parse(text.toString('utf8')) as T)
 }

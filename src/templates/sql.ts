@@ -3,7 +3,7 @@ import { recorded } from '../audit/sql.ts'
 import type { Channel } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { part, type Sql } from '../db/connect.ts'
+import { type Part, part, type Sql } from '../db/connect.ts'
 import type { Category } from './categories.ts'
 
 export type TemplateRow = {
@@ -250,6 +250,10 @@ export async function namesOf(
     join template_versions v on v.template_id = wanted.id and v.version = wanted.version`
   return new Map(rows.map(({ template_id, version, name }) => [`${template_id}/${version}`, name]))
 }
+
+/** A condition for statements of others: the template belongs to the service. */
+export const isTemplateOf = (service: Id, template: Id): Part =>
+  part`exists (select from templates t where t.id = ${template} and t.service_id = ${service})`
 
 /** The service that the template belongs to. */
 export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {

@@ -13,3 +13,14 @@ export function checkLengths(type: Channel, { name, content }: { name: string; c
   if (lengthOf(content) > longest) throw refuse.contentTooLong(longest)
   if (codePoints(name) >= NAME_BELOW) throw refuse.nameTooLong(NAME_BELOW)
 }
+
+/** A version that does not come through the interface, whose schema checks the subject. */
+export function checkVersion(
+  type: Channel,
+  version: { name: string; content: string; subject?: string | null | undefined },
+): void {
+  checkLengths(type, version)
+  const subject = version.subject ?? null
+  if (subject === null && CHANNELS[type].template.hasSubject) throw refuse.subjectMissing()
+  if (subject !== null && codePoints(subject) > LONGEST_SUBJECT) throw refuse.subjectTooLong(LONGEST_SUBJECT)
+}

@@ -49,9 +49,12 @@ const collected = (app: App, actor: Actor, service: Id, version: string): Promis
       ...(await exportTemplates(sql, service)),
       keys: keys.map(({ secret_sealed, ...key }) => ({
         ...key,
-        secret: app.seal.open(secret_sealed).toString('utf8'),
+        secret: app.seal.open('key secret', secret_sealed).toString('utf8'),
       })),
-      samples: samples.map(({ sealed, ...sample }) => ({ ...sample, values: opened(app.seal, sealed) ?? {} })),
+      samples: samples.map(({ sealed, ...sample }) => ({
+        ...sample,
+        values: opened(app.seal, 'template samples', sealed) ?? {},
+      })),
       webhooks: webhooks.map(({ sealed, ...webhook }) => ({ ...webhook, target: openTarget(app.seal, sealed) })),
       live_requests: await exportRequests(sql, service),
     }

@@ -15,8 +15,8 @@ const SALT_BYTES = 16
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const LONGEST_HEADER = 4_096
-/** More than any service has; a bound for a file that was made to fill the memory. */
-const MOST_BYTES = 2 ** 30
+/** More than any service has, and as much as one string can have; a bound for a file that was made to fill the memory. */
+const MOST_BYTES = 2 ** 29 - 1024
 
 type Header = { format: number; salt: string; bytes: number; sha256: string }
 
@@ -45,7 +45,8 @@ export async function open(file: Buffer, passphrase: string): Promise<unknown> {
   if (sealed.length < NONCE_BYTES + TAG_BYTES || sha256(sealed) !== header.sha256) throw refuse.damaged()
   const salt = Buffer.from(header.salt, 'base64')
   const nonce = sealed.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', await keyFrom(passphrase, salt), nonce)
+  const key = await keyFrom(passphrase, salt)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(additional(header.format, salt))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
   const packed = decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES))
@@ -54,7 +55,12 @@ export async function open(file: Buffer, passphrase: string): Promise<unknown> {
   } catch {
     throw refuse.wrongPassphrase() // the tag does not fit
   }
-  return JSON.parse((await promisify(gunzip)(packed, { maxOutputLength: MOST_BYTES })).toString('utf8'))
+  try {
+    const unpacked = await promisify(gunzip)(packed, { maxOutputLength: MOST_BYTES })
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(unpacked))
+  } catch {
+    throw refuse.notAnExport() // sealed with this passphrase, but not by an export: too large, not UTF-8, or not JSON
+  }
 }
 
 function split(file: Buffer): { header: Header; sealed: Buffer } {

@@ -29,6 +29,12 @@ export const sentences = {
     'BadRequestError',
     'The service <id> is in this database already ("<name>", <state>). Nothing was imported. An import never changes a service that exists.',
   ],
+  problem: ['ValidationError', 'The content of this file cannot be imported. Nothing was imported. <problem>.'],
+  conflict: ['BadRequestError', 'Nothing was imported. <problem>'],
+  otherCategory: [
+    'BadRequestError',
+    'Nothing was imported. A template has the category <id>, which is not in this installation.',
+  ],
   otherPrefix: [
     'BadRequestError',
     'Keys of this service begin with "<theirs>-", and this Herald accepts keys that begin with "<ours>-". Set HERALD_KEY_PREFIX=<own>,<theirs> here, restart, and import again.',

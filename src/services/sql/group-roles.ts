@@ -8,7 +8,7 @@ import { part, type Sql } from '../../db/connect.ts'
 export type RoleOf = { service_id: Id; role: Role }
 
 /** The person leaves these services. */
-export const leave = (sql: Sql, person: Id, services: readonly Id[], actor: Actor) => sql`
+export const leave = (sql: Sql, person: Id, services: readonly Id[], actor: Actor) => sql<{ service_id: Id }>`
   with removed as (
     delete from users
     where person_id = ${person}
@@ -16,7 +16,7 @@ export const leave = (sql: Sql, person: Id, services: readonly Id[], actor: Acto
     returning id, service_id
   ),
   ${recorded('member removed', actor, part`removed`, { by: 'groups' })}
-  select id from removed`
+  select service_id from removed`
 
 /** The person has this role, and no other. */
 export const changeRole = (sql: Sql, person: Id, { service_id, role }: RoleOf, actor: Actor) => sql`

@@ -36,6 +36,7 @@ export const renameFolder = (sql: Sql, folder: Folder, name: string, actor: Acto
     update folders
     set name = ${name}
     where id = ${folder.id}
+      and service_id = ${folder.service_id}
     returning id, service_id),
   ${recorded('folder renamed', actor, part`renamed`, { from: folder.name, to: name })}
   select id from renamed`
@@ -45,6 +46,7 @@ export const moveFolder = (sql: Sql, folder: Folder, parent: Id | null, actor: A
     update folders
     set parent_id = ${parent}
     where id = ${folder.id}
+      and service_id = ${folder.service_id}
     returning id, service_id),
   ${recorded('folder moved', actor, part`moved`, { from: folder.parent_id, to: parent })}
   select id from moved`
@@ -66,7 +68,7 @@ export const listFolders = (sql: Sql, service: Id) => sql<ListedFolder>`
  */
 export async function lockFolderWithTemplates(sql: Sql, service: Id, id: Id): Promise<void> {
   await sql`select id from templates where folder_id = ${id} and service_id = ${service} order by id for update`
-  await sql`select id from folders where id = ${id} for update`
+  await sql`select id from folders where id = ${id} and service_id = ${service} for update`
 }
 
 /**
@@ -78,6 +80,7 @@ export const removeFolder = (sql: Sql, folder: Folder, { moveOut }: { moveOut: b
     select id, parent_id
     from folders
     where id = ${folder.id}
+      and service_id = ${folder.service_id}
       and (${moveOut}::boolean
            or not exists (select from templates where folder_id = ${folder.id} and not archived)
           and not exists (select from folders inside where inside.parent_id = ${folder.id}))),

@@ -44,7 +44,7 @@ export async function page(
     shown as (
       select id, sort
       from fitting
-      where ${at === null ? part`true` : isBackwards ? part`(sort, id) < (${placeOf(at)})` : part`(sort, id) > (${placeOf(at)})`}
+      where ${at === null ? part`true` : isBackwards ? part`(sort, id) < (${placeOf(service, at)})` : part`(sort, id) > (${placeOf(service, at)})`}
       order by ${isBackwards ? part`sort desc, id desc` : part`sort, id`}
       limit ${most})
     select t.id, t.type, v.name, t.version, v.category_id, c.name as category_name, t.folder_id, t.archived, t.created_at,
@@ -70,11 +70,13 @@ export async function totals(sql: Sql, service: Id): Promise<{ live: number; loo
 
 const sortName = part`lower(v.name) collate "C"`
 
-const placeOf = (id: Id): Part => part`
+/** A template of another service has no place: no page follows it. */
+const placeOf = (service: Id, id: Id): Part => part`
   select ${sortName}, t.id
   from templates t
   join template_versions v on v.template_id = t.id and v.version = t.version
-  where t.id = ${id}`
+  where t.id = ${id}
+    and t.service_id = ${service}`
 
 const wantedFrom = (service: Id, { folders, category = null, words, archived = false }: Wanted): Part => part`
     from templates t

@@ -78,10 +78,16 @@ export const purgeDrafts = (sql: Sql, before: Id, after: Id | null, most: number
   purgeById(sql, part`template_drafts`, before, after, most)
 
 /** Example values that are sealed with an earlier secret. */
-export const samplesSealedBefore = (sql: Sql, secretId: Buffer) => sql<{ template_id: Id; sealed: Buffer }>`
-  select template_id, sealed
+export const samplesSealedBefore = (sql: Sql, current: Buffer, after: Id | null, most: number) => sql<{
+  id: Id
+  sealed: Buffer
+}>`
+  select template_id as id, sealed
   from template_samples
-  where substring(sealed from 1 for 4) <> ${secretId}`
+  where substring(sealed from 1 for 4) <> ${current}
+    and (${after}::uuid is null or template_id > ${after})
+  order by template_id
+  limit ${most}`
 
 /** Unless somebody changed them meanwhile. */
 export const resealSamples = (sql: Sql, template: Id, before: Buffer, sealed: Buffer) => sql`

@@ -41,14 +41,15 @@ export async function importTemplates(sql: Sql, service: Id, rows: TemplateRows)
   await sql`
     insert into template_versions (${versionColumns})
     select ${versionColumns}
-    from json_populate_recordset(null::template_versions, ${JSON.stringify(rows.versions)}::json)`
+    from json_populate_recordset(null::template_versions, ${JSON.stringify(rows.versions)}::json)
+    where template_id in (select id from templates where service_id = ${service})`
 }
 
 /** The head of a template goes on to a version that was imported. */
-export const advance = (sql: Sql, template: Id, version: number, at: string | null) => sql`
+export const advance = (sql: Sql, service: Id, template: Id, version: number, at: string | null) => sql`
   update templates
   set version = ${version}, updated_at = ${at}
-  where id = ${template} and version < ${version}`
+  where id = ${template} and service_id = ${service} and version < ${version}`
 
 export type CategoryRow = Category & { hidden: boolean }
 
@@ -77,4 +78,5 @@ export const exportSamples = (sql: Sql, service: Id) => sql<{ template_id: Id; s
 export const importSamples = (sql: Sql, service: Id, samples: readonly Row[]) => sql`
   insert into template_samples (service_id, template_id, sealed, updated_at)
   select ${service}, template_id, sealed, updated_at
-  from json_populate_recordset(null::template_samples, ${JSON.stringify(samples)}::json)`
+  from json_populate_recordset(null::template_samples, ${JSON.stringify(samples)}::json)
+  where template_id in (select id from templates where service_id = ${service})`
