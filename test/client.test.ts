@@ -1,7 +1,7 @@
 // herald/client as others import it: from the built package, compiled against its declarations, sending to a running Herald.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,9 +21,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('our own code is at most 5 KB and imports nothing', () => {
+test('our own code is at most 6 KB and imports nothing', () => {
   const text = readFileSync('dist/client/index.js', 'utf8')
-  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(5 * 1024)
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6 * 1024)
   expect(text).not.toMatch(/^import|require\(/m)
 })
 
@@ -88,15 +88,9 @@ describe('against a running Herald', () => {
     // A proxy that passes each send on and then closes the connection, twice.
     let lost = 0
     const proxy = await served(async (request, response) => {
-      const pieces: Buffer[] = []
-      for await (const piece of request) pieces.push(piece)
-      const answer = await fetch(here.address + String(request.url), {
-        method: 'POST',
-        headers: request.headers as Record<string, string>,
-        body: Buffer.concat(pieces),
-      })
+      const { status, headers, text } = await passedOn(here.address, request)
       if (lost++ < 2) request.socket.destroy()
-      else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+      else response.writeHead(status, headers).end(text)
     })
     const { id } = await createClient({ url: proxy, key: key.key }).post(
       '/v2/notifications/email',
@@ -107,6 +101,51 @@ describe('against a running Herald', () => {
       id,
     ])
   })
+})
+
+describe('bulk sends that are cut while they are stored', () => {
+  test('3 of 3 are reported as stored, and stored once, although repetitions get 409 more often than there are retries', async () => {
+    const here = await world()
+    const key = await (await here.service({ rate_limit: 10_000 })).key()
+    const template_id = await emailTemplate(key, 'Hello ((name))', 'News')
+    const { sql, transaction } = here.parts.db
+    const waiting = () => sql`
+      select pid from pg_locks where relation = 'chunks'::regclass and not granted`
+    for (const name of ['one', 'two', 'three']) {
+      const statuses: number[] = []
+      // A proxy that passes the first request on, cuts its connection while Herald stores the rows, and passes all others on.
+      let isFirst = true
+      const proxy = await served(async (request, response) => {
+        const answer = passedOn(here.address, request)
+        if (isFirst) {
+          isFirst = false
+          answer.catch(() => {})
+          await expect.poll(waiting, { interval: 5, timeout: 60_000 }).not.toEqual([])
+          return void request.socket.destroy()
+        }
+        const { status, headers, text } = await answer
+        statuses.push(status)
+        response.writeHead(status, headers).end(text)
+      })
+      const client = createClient({ url: proxy, key: key.key, retries: 1 })
+      const { sent } = await transaction(async within => {
+        await within`set local idle_in_transaction_session_timeout = 0`
+        await within`lock table chunks in access exclusive mode`
+        const rows = [['email address', 'name'], ...Array.from({ length: 600 }, (_, n) => [`a${n}@example.org`, 'Ada'])]
+        const sent = client.post('/v2/notifications/bulk', { body: { name, template_id, rows } })
+        const isRepeated = expect
+          .poll(() => statuses.length, { interval: 5, timeout: 60_000 })
+          .toBeGreaterThanOrEqual(2)
+        await Promise.race([sent, isRepeated])
+        return { sent }
+      })
+      const { data } = await sent
+      expect(statuses.slice(0, 2)).toEqual([409, 409])
+      expect(statuses.at(-1)).toBe(201)
+      const stored = await sql<{ id: string }>`select id from jobs where name = ${name}`
+      expect(stored.map(job => job.id)).toEqual([data.id])
+    }
+  }, 240_000)
 })
 
 describe('retries', () => {
@@ -143,6 +182,61 @@ describe('retries', () => {
     const down = await answering([500, 500, 500, 500, 500])
     await expect(down.client.get('/v2/notifications')).rejects.toThrow('no')
     expect(down.keys).toHaveLength(4)
+  })
+
+  test('409 of a send is repeated until the stored answer comes, however often; of nothing else', async () => {
+    const running = await answering([409, 409, 409, 409, 409], { 'retry-after': '0' })
+    await running.client.post('/v2/notifications/sms', { body })
+    expect(running.keys).toHaveLength(6)
+    expect(new Set(running.keys).size).toBe(1)
+    const change = await answering([409], { 'retry-after': '0' })
+    await expect(change.client.delete('/herald/v1/inbox')).rejects.toMatchObject({ status: 409, idempotencyKey: null })
+  })
+
+  test('the Idempotency-Key of a send is on its error, also when no answer came', async () => {
+    const down = await answering([500, 500, 500, 500])
+    const failed = await down.client.post('/v2/notifications/sms', { body }).catch(error => error)
+    expect(failed.idempotencyKey).toBe(down.keys[0])
+    const refused = await answering([400])
+    const sent = refused.client.post('/v2/notifications/sms', { body, idempotencyKey: 'mine' })
+    await expect(sent).rejects.toMatchObject({ status: 400, idempotencyKey: 'mine' })
+    const cut: unknown[] = []
+    const url = await served(request => {
+      cut.push(request.headers['idempotency-key'])
+      request.socket.destroy()
+    })
+    const client = createClient({ url, key: 'k', retries: 1 })
+    const lost = await client.post('/v2/notifications/sms', { body }).catch(error => error)
+    expect(lost).toBeInstanceOf(TypeError)
+    expect(cut).toEqual([lost.idempotencyKey, lost.idempotencyKey])
+    expect(lost.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('a signal ends a send and its wait for the next try; the errors have the key of their send', async () => {
+    const [never, later] = [new AbortController(), new AbortController()]
+    const keys: unknown[] = []
+    const silent = await served(request => {
+      keys.push(request.headers['idempotency-key'])
+      never.abort()
+    })
+    const lost = createClient({ url: silent, key: 'k' }).post('/v2/notifications/sms', { body, signal: never.signal })
+    const again = createClient({ url: silent, key: 'k' }).post('/v2/notifications/sms', { body, signal: never.signal })
+    const [one, other] = await Promise.all([lost, again].map(sent => sent.catch(error => error)))
+    expect(one).toMatchObject({ name: 'AbortError', cause: never.signal.reason })
+    expect(keys).toContain(one.idempotencyKey)
+    expect(other.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/)
+    expect(other.idempotencyKey).not.toBe(one.idempotencyKey)
+
+    const busy: unknown[] = []
+    const running = await served((request, response) => {
+      busy.push(request.headers['idempotency-key'])
+      response.writeHead(409, { 'retry-after': '59' }).end('{}', () => setImmediate(() => later.abort()))
+    })
+    const waited = await createClient({ url: running, key: 'k' })
+      .post('/v2/notifications/sms', { body, signal: later.signal })
+      .catch(error => error)
+    expect(waited).toMatchObject({ name: 'AbortError', idempotencyKey: busy[0] })
+    expect(busy).toHaveLength(1)
   })
 })
 
@@ -223,6 +317,22 @@ for await (const message of herald.messages({ status: ['failed'] })) console.log
     expect(said).toContain("'template_id' is missing")
   })
 })
+
+/** Sends a request to Herald as it came, and returns the whole answer. */
+async function passedOn(address: string, request: IncomingMessage) {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece)
+  const answer = await fetch(address + String(request.url), {
+    method: 'POST',
+    headers: request.headers as Record<string, string>,
+    body: Buffer.concat(pieces),
+  })
+  const named = ['content-type', 'retry-after'].flatMap(name => {
+    const value = answer.headers.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  return { status: answer.status, headers: Object.fromEntries(named), text: await answer.text() }
+}
 
 async function served(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')

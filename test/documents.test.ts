@@ -48,6 +48,30 @@ const linksIn = (text: string) =>
     .map(([, href]) => String(href))
     .filter(href => !/^(https?|mailto):/.test(href))
 
+describe('one truth about what a refusal means', () => {
+  const said = [
+    ...pages.filter(({ page }) => page !== 'CHANGELOG.md'),
+    ...['openapi.json', 'src/reference/page.tsx', 'src/client/index.ts'].map(page => ({ page, text: textOf(page) })),
+  ]
+  const paragraphsWith = (words: RegExp) =>
+    said.flatMap(({ page, text }) =>
+      text
+        .split(/\n(?=\s*(?:\n|[-|] |<p>))/)
+        .filter(paragraph => words.test(paragraph))
+        .map(paragraph => ({ page, paragraph })),
+    )
+
+  test('where 4xx means that nothing was stored, 409 of a running request is excluded (contract 23.1)', () => {
+    const claims = paragraphsWith(/4xx\b[^|\n]* (?:means|was not stored)|Refused\. Nothing was stored/i)
+    expect(claims.length).toBeGreaterThanOrEqual(5)
+    expect(claims.filter(({ paragraph }) => !/\b409\b/.test(paragraph))).toEqual([])
+  })
+
+  test('nowhere does a failure mean that nothing happened', () => {
+    expect(paragraphsWith(/nothing (?:has )?happened/i)).toEqual([])
+  })
+})
+
 describe('what is named is there', () => {
   test('files and anchors of links', () => {
     const wrong = pages.flatMap(({ page, text }) =>

@@ -7,6 +7,7 @@ import { JOB_STATUSES } from '../src/bulk/job.ts'
 import { type Operation, resolved } from '../src/http/openapi.ts'
 import type { JsonSchema } from '../src/http/validation.ts'
 import { STATUSES } from '../src/notifications/status.ts'
+import { FIELDS } from '../src/reference/fields.ts'
 import { openApi } from '../src/routes.ts'
 import { EMAIL, inMinutes, LIST, SMS } from './support/sends.ts'
 import { CATEGORY, type Reply, type World, world } from './support/world.ts'
@@ -96,6 +97,60 @@ describe('the document', () => {
       ...(schema.items ? optionalIn(schema.items as JsonSchema, `${place}[]`) : []),
     ]
   }
+
+  test('every field and parameter has a description, and no row of the table of fields is unused', () => {
+    const used = new Set<string>()
+    const without: string[] = []
+    const look = (place: string, name: string, { description }: { description?: unknown }) => {
+      if (typeof description !== 'string' || description.length < 5) without.push(`${place}.${name}`)
+      for (const row of [`${place}.${name}`, name]) if (FIELDS[row] === description) used.add(row)
+    }
+    function lookInto(schema: JsonSchema, place: string): void {
+      for (const [name, field] of Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)) {
+        look(place, name, field)
+        lookInto(field, `${place}.${name}`)
+      }
+      for (const inner of [schema.items, schema.additionalProperties, ...((schema.oneOf ?? []) as JsonSchema[])])
+        if (typeof inner === 'object' && inner !== null) lookInto(inner as JsonSchema, place)
+    }
+    for (const [title, schema] of Object.entries(api.components.schemas)) lookInto(schema, title)
+    for (const { operation } of operations)
+      for (const one of operation.parameters) {
+        const parameter = resolved(api, one)
+        look(operation.operationId, parameter.name, parameter)
+      }
+    expect(without).toEqual([])
+    expect(Object.keys(FIELDS).filter(row => !used.has(row))).toEqual([])
+  })
+
+  test('times that are refused in the future are described so', () => {
+    for (const [schema, names] of Object.entries({ ReplayWebhook: ['from', 'to'], ChangeWebhook: ['from'] }))
+      for (const name of names)
+        expect(api.components.schemas[schema]).toHaveProperty(
+          `properties.${name}.description`,
+          expect.stringContaining('not in the future'),
+        )
+  })
+
+  test('operation ids are a verb and what it is about, each once', () => {
+    const verbs = 'send|list|get|create|change|cancel|archive|remove|delete|preview|check|rotate|test|replay'
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(ids.filter(id => !new RegExp(`^(?:${verbs})(?:[A-Z][a-z]+)+$`).test(id))).toEqual([])
+    expect(new Set(ids).size).toBe(ids.length)
+    // Herald and the version are in the path.
+    expect(ids.filter(id => /Herald|V\d|ById/.test(id))).toEqual([])
+  })
+
+  test('answers in other formats are declared: statistics as CSV, the errors of a bulk file as lines of JSON or CSV', () => {
+    const typesOf = (id: string) => {
+      const found = operations.find(({ operation }) => operation.operationId === id)?.operation
+      return Object.keys(found ? resolved(api, found.responses['200'] as { content: object }).content : {})
+    }
+    expect(typesOf('getStatistics')).toEqual([JSON_TYPE, 'text/csv'])
+    expect(typesOf('checkBulk')).toEqual([JSON_TYPE, LINES_TYPE, 'text/csv'])
+    for (const id of ['getMessageReport', 'getJobReport', 'getBulkJobReport'])
+      expect(typesOf(id)).toEqual(['text/csv', LINES_TYPE])
+  })
 
   test('statuses are enumerated, personalisation is open, sends take an Idempotency-Key, and there is a server', () => {
     const { schemas } = api.components

@@ -62,7 +62,10 @@ export async function accept(
   await confirm?.(job)
   const { service } = caller
   const body = JSON.stringify({ data: presentJob({ ...job, counts: [] }, service, app.clock.now()) })
-  await withRate(rate, store(app, job, chunks, body, replay, within))
+  await withRate(
+    rate,
+    app.bulkThread.store(service.id, () => store(app, job, chunks, body, replay, within)),
+  )
   app.trace?.accepted(job.id, from, job.key_id !== null, {
     ...{ 'herald.id': job.id, 'herald.service_id': job.service_id, 'herald.messages': job.notification_count },
   })
@@ -137,7 +140,11 @@ async function store(
   replay: Replay | null,
   within?: (sql: Sql, job: NewJob) => Promise<void>,
 ) {
-  const answer = replay && { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
+  const answer = replay && {
+    key: replay.keyDigest,
+    request: replay.requestDigest,
+    answer: app.seal.seal('idempotency answer', body),
+  }
   const tryOnce = () =>
     app.db.transaction(async sql => {
       if (app.config.replication === 'required') await requireReplication(sql)
@@ -145,7 +152,9 @@ async function store(
       await within?.(sql, job)
       for (let at = 0; at < chunks.length; at += TOGETHER) {
         const group = chunks.slice(at, at + TOGETHER)
-        const sealed = group.map(chunk => app.seal.seal(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)))
+        const sealed = group.map(chunk =>
+          app.seal.seal('bulk rows', Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
+        )
         await addChunks(
           sql,
           job,

@@ -68,7 +68,7 @@ export async function* jobPieces(app: JobRowsApp, service: Service, job: Job): A
   const scope = scopeOf(app, service, job)
   for (let lastChunk = FIRST; ; ) {
     const chunk = await nextChunk(app.db.sql, job.id, lastChunk)
-    const waiting = chunk ? (JSON.parse(app.seal.open(chunk.sealed).toString('utf8')) as BulkRow[]) : []
+    const waiting = chunk ? (JSON.parse(app.seal.open('bulk rows', chunk.sealed).toString('utf8')) as BulkRow[]) : []
     const below = waiting[0]?.id ?? scope.below
     yield { kind: 'messages', scope: { ...scope, below } }
     const last = waiting.at(-1)

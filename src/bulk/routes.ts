@@ -1,14 +1,15 @@
-import { Readable } from 'node:stream'
 import { readId } from '../core/id.ts'
 import { BODY } from '../http/bodies.ts'
-import { sendJson } from '../http/large.ts'
+import { sendJson, streamed } from '../http/large.ts'
 import { address, type Links } from '../http/links.ts'
 import { refuse as refuseAtEdge } from '../http/refusals.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
+import { text } from '../http/shapes.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
 import { actorOf } from '../keys/key.ts'
 import { rateHeaders } from '../limits/rate.ts'
+import type { Reads } from '../limits/reads.ts'
 import { answerOnce } from '../replays/hook.ts'
 import type { Replays } from '../replays/replay.ts'
 import { accept, type BulkApp } from './accept.ts'
@@ -19,7 +20,7 @@ import { presentCancelled, presentReport } from './present.ts'
 import { list, read } from './read.ts'
 import * as shape from './schemas.ts'
 
-type App = BulkApp & { links: Links; replays: Replays }
+type App = BulkApp & { links: Links; replays: Replays; reads: Pick<Reads, 'stream'> }
 
 export function bulkRoutes(app: App) {
   const sql = app.db.sql
@@ -34,6 +35,7 @@ export function bulkRoutes(app: App) {
     reply: shape.jobReply,
     bodyLimit: BODY.bulk,
     config: { rawBody: true },
+    admission: 'bulk',
     handler(request, reply) {
       const { service, key } = callerOf(request)
       const caller = { service, actor: actorOf(key), key_type: key.key_type }
@@ -51,10 +53,13 @@ export function bulkRoutes(app: App) {
     example: shape.examples.checkBulk,
     body: shape.bulkBody,
     reply: shape.checkReply,
+    others: {
+      'application/x-ndjson': { schema: shape.errorLine, example: firstError },
+      'text/csv': { schema: text, example: `${FORMATS['text/csv'].head}${FORMATS['text/csv'].line(firstError)}\n` },
+    },
     bodyLimit: BODY.bulk,
     config: { rawBody: true },
-    // As a bulk send: the bulk thread shares its time between services.
-    admitsItself: true,
+    admission: 'bulk',
     async handler(request, reply) {
       const { service, key } = callerOf(request)
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
@@ -64,7 +69,7 @@ export function bulkRoutes(app: App) {
       // Up to 64 MiB, not needed any more: a caller may take long to read the list of errors.
       request.body = undefined
       const format = formatOf(request.headers.accept)
-      if (format) return reply.type(format).send(Readable.from(errorLines(checked, format), { objectMode: false }))
+      if (format) return reply.type(format).send(streamed(app.reads.stream(service.id, errorLines(checked, format))))
       return sendJson(reply, JSON.stringify(presentReport(checked.report)))
     },
   }
@@ -112,6 +117,8 @@ export function bulkRoutes(app: App) {
 
   return { sendBulk, checkFile, listJobs, getJob, cancelJob }
 }
+
+const [firstError] = shape.examples.checkBulk.reply.errors
 
 const formatOf = (accept = ''): ErrorFormat | undefined =>
   (Object.keys(FORMATS) as ErrorFormat[]).find(format => accept.includes(format))

@@ -115,6 +115,17 @@ const rowError = complete(
   'RowError',
 )
 
+/** One line of all errors of a file. */
+export const errorLine = complete(
+  {
+    row: { type: ['integer', 'null'], description: 'From 1: the first row after the header; null: the whole file.' },
+    column: rowError.properties.column,
+    problem: { enum: [...ROW_PROBLEMS, 'file'] },
+    message: text,
+  },
+  'ErrorLine',
+)
+
 export const checkReply = complete(
   {
     ok: { type: 'boolean', description: 'A send with this body would be accepted now.' },

@@ -59,7 +59,7 @@ export function spread(app: SpreadApp): Work<Chunk, PreparedChunk> {
 }
 
 function prepared({ seal }: SpreadApp, chunk: Chunk): SpreadRow[] {
-  const rows = JSON.parse(seal.open(chunk.sealed).toString('utf8')) as BulkRow[]
+  const rows = JSON.parse(seal.open('bulk rows', chunk.sealed).toString('utf8')) as BulkRow[]
   return rows.map(({ id, row, to, key, values, reference, isSimulated, isInternational }) => ({
     id,
     row,

@@ -5,6 +5,7 @@ import type { Channel } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Kind } from '../core/refusal.ts'
 import { type Periodic, startPeriodic } from '../runtime/periodic.ts'
+import { createTurns } from '../runtime/turns.ts'
 import { createThread, type Loss } from '../runtime/worker-thread.ts'
 import type { RowValues } from './check.ts'
 import type { ErrorTable } from './error-table.ts'
@@ -112,10 +113,14 @@ export type Examiner = {
 export type BulkThread = {
   /** Runs `work` with a body of this service, as soon as the thread admits it. */
   examine<T>(service: Id, body: Buffer, work: (thread: Examiner) => Promise<T>): Promise<T>
+  /** Runs the transaction that stores a job. Jobs that wait for the locked limits of their service leave connections to others. */
+  store<T>(service: Id, work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
 const MIB = 1024 * 1024
+/** Jobs that are stored at the same time: each occupies a connection. */
+const STORES = { atOnce: 3, ofOne: 2 }
 /**
  * The total size of bodies in the thread. A parsed body takes up to ten times its size in memory; a larger one has the thread
  * alone.
@@ -124,6 +129,8 @@ const MOST_BYTES = 96 * MIB
 const LIMITS = { maxOldGenerationSizeMb: 1_500 }
 /** Timeout of one slice: parsing 64 MiB takes a second or two and cannot be interrupted. */
 const SLICE_PATIENCE_MS = 20_000
+/** After a larger body the thread ends when it has nothing to do: its heap would stay ten times as large as the body. */
+const LARGE_BYTES = 16 * 1024 * 1024
 /** How often a body is read again because another body ended the thread. */
 const MOST_THREADS = 5
 
@@ -143,12 +150,15 @@ type BodyInThread = {
 export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits = LIMITS } = {}): BulkThread {
   let lastId = 0
   let bytes = 0
+  /** The largest body that this thread has read. */
+  let largest = 0
   const inside = new Map<number, BodyInThread>()
   const line: BodyInThread[] = []
   /** After memory ran out: these bodies have the thread alone, one after the other. */
   const alone: BodyInThread[] = []
   const running = new Int32Array(new SharedArrayBuffer(8))
   const idle: (() => void)[] = []
+  const stores = createTurns(STORES)
   let watch: Periodic | null = null
 
   const thread = createThread<ThreadRequest, ThreadReply>({
@@ -156,6 +166,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     limits,
     workerData: running,
     onStart() {
+      largest = 0
       running.fill(0)
       watch = startPeriodic(createCheck(), slicePatienceMs / 10, () => {})
     },
@@ -217,7 +228,10 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     const { id, service, head, rules, body } = job
     // Sent when the bodies before it have left.
     if (!head || (alone[0] && alone[0] !== job)) return
-    if (!head.isRead) thread.post({ kind: 'read', job: id, service, body, now: head.now })
+    if (!head.isRead) {
+      thread.post({ kind: 'read', job: id, service, body, now: head.now })
+      largest = Math.max(largest, body.length)
+    }
     if (rules) thread.post({ kind: 'check', job: id, service, rules })
   }
 
@@ -279,7 +293,9 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
     if (at >= 0) alone.splice(at, 1)
     if (at === 0) for (const other of inside.values()) if (other.settle) ask(other)
     admit()
-    if (inside.size === 0) for (const tell of idle.splice(0)) tell()
+    if (inside.size > 0) return
+    if (largest > LARGE_BYTES) thread.kill()
+    for (const tell of idle.splice(0)) tell()
   }
 
   return {
@@ -307,6 +323,7 @@ export function createBulkThread({ slicePatienceMs = SLICE_PATIENCE_MS, limits =
         leave(job)
       }
     },
+    store: stores.run,
     async stop() {
       if (inside.size > 0) await new Promise<void>(resolve => idle.push(resolve))
       await thread.stop()

@@ -17,7 +17,7 @@ export interface paths {
          * Send an e-mail
          * @description For any key.
          */
-        post: operations["postNotificationsEmail"];
+        post: operations["sendEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -37,7 +37,7 @@ export interface paths {
          * Send a text message
          * @description For any key.
          */
-        post: operations["postNotificationsSms"];
+        post: operations["sendTextMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -55,13 +55,13 @@ export interface paths {
          * List bulk jobs, newest first
          * @description For any key.
          */
-        get: operations["getNotificationsBulk"];
+        get: operations["listBulkJobs"];
         put?: never;
         /**
          * Send up to 50,000 messages of one template
          * @description For any key.
          */
-        post: operations["postNotificationsBulk"];
+        post: operations["sendBulk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -79,14 +79,14 @@ export interface paths {
          * Get a bulk job
          * @description For any key.
          */
-        get: operations["getNotificationsBulkJobId"];
+        get: operations["getBulkJob"];
         put?: never;
         post?: never;
         /**
          * Cancel a scheduled bulk job
          * @description For any key.
          */
-        delete: operations["deleteNotificationsBulkJobId"];
+        delete: operations["cancelBulkJob"];
         options?: never;
         head?: never;
         patch?: never;
@@ -103,7 +103,7 @@ export interface paths {
          * List messages, newest first
          * @description For any key.
          */
-        get: operations["getNotifications"];
+        get: operations["listMessages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -123,14 +123,14 @@ export interface paths {
          * Get a message
          * @description For any key.
          */
-        get: operations["getNotificationsNotificationId"];
+        get: operations["getMessage"];
         put?: never;
         post?: never;
         /**
          * Cancel a scheduled message
          * @description For any key.
          */
-        delete: operations["deleteNotificationsNotificationId"];
+        delete: operations["cancelMessage"];
         options?: never;
         head?: never;
         patch?: never;
@@ -147,7 +147,7 @@ export interface paths {
          * List template categories
          * @description For a key with manage_templates.
          */
-        get: operations["getManageTemplateTemplateCategories"];
+        get: operations["listTemplateCategories"];
         put?: never;
         post?: never;
         delete?: never;
@@ -169,7 +169,7 @@ export interface paths {
          * Create a template
          * @description For a key with manage_templates.
          */
-        post: operations["postManageTemplate"];
+        post: operations["createTemplate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -187,21 +187,21 @@ export interface paths {
          * Get a template
          * @description For a key with manage_templates.
          */
-        get: operations["getManageTemplateTemplateId"];
+        get: operations["getTemplate"];
         put?: never;
         post?: never;
         /**
          * Archive a template
          * @description For a key with manage_templates.
          */
-        delete: operations["deleteManageTemplateTemplateId"];
+        delete: operations["archiveTemplate"];
         options?: never;
         head?: never;
         /**
          * Change a template: a new version
          * @description For a key with manage_templates.
          */
-        patch: operations["patchManageTemplateTemplateId"];
+        patch: operations["changeTemplate"];
         trace?: never;
     };
     "/v2/template/{id}": {
@@ -215,7 +215,7 @@ export interface paths {
          * Get one version of a template, or the latest
          * @description For any key.
          */
-        get: operations["getTemplateId"];
+        get: operations["getLatestTemplateVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -235,7 +235,7 @@ export interface paths {
          * Get one version of a template, or the latest
          * @description For any key.
          */
-        get: operations["getTemplateIdVersion"];
+        get: operations["getTemplateVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -255,7 +255,7 @@ export interface paths {
          * Get one version of a template, or the latest
          * @description For any key.
          */
-        get: operations["getTemplateIdVersionVersion"];
+        get: operations["getNumberedTemplateVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -277,7 +277,7 @@ export interface paths {
          * Preview a template with values
          * @description For any key.
          */
-        post: operations["postTemplateIdPreview"];
+        post: operations["previewTemplate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -295,7 +295,7 @@ export interface paths {
          * List templates that are not archived
          * @description For any key.
          */
-        get: operations["getTemplates"];
+        get: operations["listTemplates"];
         put?: never;
         post?: never;
         delete?: never;
@@ -317,7 +317,7 @@ export interface paths {
          * Check an e-mail: everything that is wrong with it, and what would be sent. Nothing is sent
          * @description For any key.
          */
-        post: operations["postHeraldVCheckEmail"];
+        post: operations["checkEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -337,7 +337,7 @@ export interface paths {
          * Check a text message: everything that is wrong with it, and what would be sent. Nothing is sent
          * @description For any key.
          */
-        post: operations["postHeraldVCheckSms"];
+        post: operations["checkTextMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -357,7 +357,7 @@ export interface paths {
          * Check a bulk file: everything that is wrong with it, and what would be sent. Nothing is sent
          * @description For any key.
          */
-        post: operations["postHeraldVCheckBulk"];
+        post: operations["checkBulk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -375,7 +375,7 @@ export interface paths {
          * Follow what happens to messages and jobs, in order and without gaps
          * @description For any key.
          */
-        get: operations["getHeraldVEvents"];
+        get: operations["listEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -395,7 +395,7 @@ export interface paths {
          * Get everything that happened to a message
          * @description For any key.
          */
-        get: operations["getHeraldVNotificationsNotificationIdTimeline"];
+        get: operations["getTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -415,7 +415,7 @@ export interface paths {
          * Get what happened to each row of a bulk job, in the order of its file
          * @description For any key.
          */
-        get: operations["getHeraldVJobsJobIdReport"];
+        get: operations["getBulkJobReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -435,14 +435,14 @@ export interface paths {
          * Read what would have been sent, or wait for the next message
          * @description For any key.
          */
-        get: operations["getHeraldVInbox"];
+        get: operations["listCapturedMessages"];
         put?: never;
         post?: never;
         /**
          * Delete all messages of the inbox, or those to one recipient
          * @description For any key.
          */
-        delete: operations["deleteHeraldVInbox"];
+        delete: operations["deleteCapturedMessages"];
         options?: never;
         head?: never;
         patch?: never;
@@ -459,14 +459,14 @@ export interface paths {
          * Get one message with its headers and source
          * @description For any key.
          */
-        get: operations["getHeraldVInboxMessageId"];
+        get: operations["getCapturedMessage"];
         put?: never;
         post?: never;
         /**
          * Delete one message of the inbox
          * @description For any key.
          */
-        delete: operations["deleteHeraldVInboxMessageId"];
+        delete: operations["deleteCapturedMessage"];
         options?: never;
         head?: never;
         patch?: never;
@@ -483,7 +483,7 @@ export interface paths {
          * Get all messages of a period, as CSV or as lines of JSON
          * @description For any key.
          */
-        get: operations["getHeraldVReportsMessages"];
+        get: operations["getMessageReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -503,7 +503,7 @@ export interface paths {
          * Get all bulk jobs of a period, as CSV or as lines of JSON
          * @description For any key.
          */
-        get: operations["getHeraldVReportsJobs"];
+        get: operations["getJobReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -523,7 +523,7 @@ export interface paths {
          * Count messages by day, month, template, status, channel, key type or key
          * @description For any key.
          */
-        get: operations["getHeraldVStatistics"];
+        get: operations["getStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -543,7 +543,7 @@ export interface paths {
          * List the requests of the last 24 hours, newest first
          * @description For any key.
          */
-        get: operations["getHeraldVRequests"];
+        get: operations["listRequests"];
         put?: never;
         post?: never;
         delete?: never;
@@ -563,13 +563,13 @@ export interface paths {
          * List webhooks
          * @description For a key with manage_webhooks.
          */
-        get: operations["getHeraldVWebhooks"];
+        get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
          * @description For a key with manage_webhooks.
          */
-        post: operations["postHeraldVWebhooks"];
+        post: operations["createWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -587,21 +587,21 @@ export interface paths {
          * Get a webhook
          * @description For a key with manage_webhooks.
          */
-        get: operations["getHeraldVWebhooksWebhookId"];
+        get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Remove a webhook
          * @description For a key with manage_webhooks.
          */
-        delete: operations["deleteHeraldVWebhooksWebhookId"];
+        delete: operations["removeWebhook"];
         options?: never;
         head?: never;
         /**
          * Change, pause or resume a webhook
          * @description For a key with manage_webhooks.
          */
-        patch: operations["patchHeraldVWebhooksWebhookId"];
+        patch: operations["changeWebhook"];
         trace?: never;
     };
     "/herald/v1/webhooks/{webhook_id}/rotate-secret": {
@@ -617,7 +617,7 @@ export interface paths {
          * Replace the secret of a webhook
          * @description For a key with manage_webhooks.
          */
-        post: operations["postHeraldVWebhooksWebhookIdRotateSecret"];
+        post: operations["rotateWebhookSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -637,7 +637,7 @@ export interface paths {
          * Send a test event now
          * @description For a key with manage_webhooks.
          */
-        post: operations["postHeraldVWebhooksWebhookIdTest"];
+        post: operations["testWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -657,7 +657,7 @@ export interface paths {
          * Send events again
          * @description For a key with manage_webhooks.
          */
-        post: operations["postHeraldVWebhooksWebhookIdReplay"];
+        post: operations["replayEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -675,7 +675,7 @@ export interface paths {
          * List attempts of the last 7 days, newest first
          * @description For a key with manage_webhooks.
          */
-        get: operations["getHeraldVWebhooksWebhookIdAttempts"];
+        get: operations["listWebhookAttempts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -695,7 +695,7 @@ export interface paths {
          * List single events that the endpoint refused, newest first
          * @description For a key with manage_webhooks.
          */
-        get: operations["getHeraldVWebhooksWebhookIdFailed"];
+        get: operations["listRefusedEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -709,37 +709,69 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AttachmentOfMessage: {
+            /** @description Name of the file. */
             filename: string;
+            /** @description Media type, such as application/pdf. */
             media_type: string;
+            /** @description Size in bytes. */
             bytes: number;
         };
         CancelledJob: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Name of the job. */
             original_file_name: string;
+            /** @description How many messages the job has. */
             notification_count: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template: string;
+            /** @description Version of the template. */
             template_version: number;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             template_type: "email" | "sms";
+            /** @description The status of the job; see JobStatus. */
             job_status: components["schemas"]["JobStatus"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed, or null if never.
+             */
             updated_at: string | null;
+            /** @description How many messages have which status. */
             statistics: {
+                /** @description The status; see MessageStatus. */
                 status: components["schemas"]["MessageStatus"];
+                /** @description How many messages have this status. */
                 count: number;
             }[];
         };
         CancelledJobReply: {
+            /** @description The job. */
             data: components["schemas"]["CancelledJob"];
         };
         CancelledMessage: {
-            /** @enum {string} */
+            /**
+             * @description Always success: anything else is an error.
+             * @enum {string}
+             */
             result: "success";
         };
         CapturedMessage: {
@@ -748,40 +780,61 @@ export interface components {
              * @description The id of the notification.
              */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
             /** @description Whether it was sent with a test key. If not, its channel has no provider. */
             simulated: boolean;
             /** @description null: the sender of the provider. */
             from: string | null;
+            /** @description The recipient. */
             to: string;
+            /** @description The reply-to address, or null. */
             reply_to: string | null;
             /** @description null for text messages. */
             subject: string | null;
+            /** @description The text, as the recipient gets it. */
             text: string;
             /** @description null for text messages. */
             html: string | null;
             /** @description Parts of a text message; null for e-mails. */
             parts: number | null;
+            /** @description The links in its text. */
             links: components["schemas"]["LinkOfMessage"][];
+            /** @description The files of an e-mail. */
             attachments: components["schemas"]["AttachmentOfMessage"][];
         };
         CapturedMessageDeleted: {
-            /** @enum {string} */
+            /**
+             * @description Always success: anything else is an error.
+             * @enum {string}
+             */
             result: "success";
         };
         CapturedMessageList: {
+            /** @description Newest first. */
             messages: components["schemas"]["CapturedMessage"][];
             /** @description Whether there may be older ones: ask with `before` and the last id. */
             has_more: boolean;
         };
         ChangeTemplate: {
+            /** @description Shorter than 255 characters. */
             name?: string;
+            /** @description At most 612 characters for a text message, 50,000 for an e-mail. */
             content?: string;
+            /** @description The subject of an e-mail. */
             subject?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template category.
+             */
             template_category_id?: string;
             /**
              * Format: uuid
@@ -805,7 +858,7 @@ export interface components {
              * @enum {string}
              */
             state?: "active" | "paused";
-            /** @description ISO 8601. Sends everything from this time on, also what was sent before. */
+            /** @description ISO 8601, not in the future. Sends everything from this time on, also what was sent before. */
             from?: string;
         };
         CheckedBulk: {
@@ -815,14 +868,24 @@ export interface components {
             problems: components["schemas"]["Problem"][];
             /** @description What could not be checked because of a problem. */
             skipped: ("template" | "sender" | "daily limit" | "rows" | "recipients")[];
+            /** @description The template and its version, or null if it was not found. */
             template: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description ID of this object. It never changes.
+                 */
                 id: string;
+                /** @description Version of the template. */
                 version: number;
-                /** @enum {string} */
+                /**
+                 * @description Type of message.
+                 * @enum {string}
+                 */
                 type: "email" | "sms";
             } | null;
+            /** @description Rows of the file by what would happen to them; null if the file could not be read. */
             rows: {
+                /** @description All rows. */
                 total: number;
                 /** @description Rows without an error. */
                 ok: number;
@@ -833,6 +896,7 @@ export interface components {
                 /** @description To recipients of smoke tests. */
                 simulated: number;
             } | null;
+            /** @description How many errors the rows have. */
             error_count: number;
             /** @description The first 1,000. With `Accept: application/x-ndjson` or `text/csv` the answer is the list of all of them. */
             errors: components["schemas"]["RowError"][];
@@ -840,27 +904,39 @@ export interface components {
             duplicates: {
                 /** @description Rows with the recipient of an earlier row. */
                 rows: number;
+                /** @description How many recipients have more than one row. */
                 recipients: number;
                 /** @description The first 20 recipients, each with up to 10 of its rows. */
                 first: {
+                    /** @description How many rows have this recipient. */
                     count: number;
+                    /** @description Numbers of these rows. */
                     rows: number[];
                 }[];
             } | null;
+            /** @description Columns of the file; null if it could not be read. */
             columns: {
+                /** @description Header of the column with the recipients, or null if there is none. */
                 recipient: string | null;
+                /** @description Columns that the template uses. */
                 used: string[];
                 /** @description Columns that the template does not use. */
                 unused: string[];
+                /** @description Placeholders without a column. */
                 missing: string[];
+                /** @description Headers that occur more than once. */
                 duplicate: string[];
             } | null;
             /** @description Of text messages: how many the job counts as. */
             parts: number | null;
+            /** @description How many text messages need which alphabet; null for e-mails. */
             alphabets: {
+                /** @description Messages in the GSM alphabet. */
                 "GSM-7": number;
+                /** @description Messages with characters outside the GSM alphabet, which have shorter parts. */
                 "UCS-2": number;
             } | null;
+            /** @description The queue in which it would wait, or null if nothing would be queued. */
             lane: string | null;
             /** @description null for a test key, which has no daily limit. */
             daily: {
@@ -869,8 +945,11 @@ export interface components {
                  * @description The UTC day on which it is due.
                  */
                 day: string;
+                /** @description Messages per day. */
                 limit: number;
+                /** @description How much of the limit is used. */
                 used: number;
+                /** @description How much of the limit is left. */
                 remaining: number;
                 /** @description How much of it the job would use. */
                 needed: number;
@@ -881,10 +960,16 @@ export interface components {
             estimated_seconds: number | null;
         };
         CheckedFile: {
+            /** @description Its name. */
             name: string;
+            /** @description Size in bytes. */
             bytes: number;
-            /** @enum {string} */
+            /**
+             * @description Whether the file is attached or sent as a link.
+             * @enum {string}
+             */
             method: "attach" | "link";
+            /** @description Media type, such as application/pdf. */
             media_type: string;
             /** @description false: the virus scanner did not answer; the message would wait for it. */
             is_scanned: boolean;
@@ -896,16 +981,25 @@ export interface components {
             problems: components["schemas"]["Problem"][];
             /** @description What could not be checked because of a problem. */
             skipped: ("template" | "content" | "daily limit" | "sender" | "recipient" | "files")[];
+            /** @description The template and its version, or null if it was not found. */
             template: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description ID of this object. It never changes.
+                 */
                 id: string;
+                /** @description Version of the template. */
                 version: number;
             } | null;
             /** @description `body`: as the answer to a send shows it. `text` and `html`: as the recipient gets it. Missing values show as marks. null: it cannot be rendered. */
             content: {
+                /** @description The subject of an e-mail. */
                 subject: string | null;
+                /** @description As the response to a send shows it. */
                 body: string;
+                /** @description The text, as the recipient gets it. */
                 text: string;
+                /** @description The HTML of an e-mail, as the recipient gets it; null for a text message. */
                 html: string | null;
             } | null;
             /** @description Of a text message: how many it counts as. */
@@ -930,17 +1024,27 @@ export interface components {
                  * @description The UTC day on which it is due.
                  */
                 day: string;
+                /** @description Messages per day. */
                 limit: number;
+                /** @description How much of the limit is used. */
                 used: number;
+                /** @description How much of the limit is left. */
                 remaining: number;
             } | null;
+            /** @description The recipient, or null if it is not valid. */
             recipient: {
                 /** @description In its normal form. */
                 address: string;
+                /** @description Whether the key may send to this recipient. */
                 is_allowed: boolean;
-                /** @enum {string|null} */
+                /**
+                 * @description Why it is not allowed; null if it is.
+                 * @enum {string|null}
+                 */
                 reason: "team-only" | "trial" | "international" | null;
+                /** @description Whether the number is outside the home country of the service. */
                 is_international: boolean;
+                /** @description Whether it is a simulated recipient: accepted, but neither stored nor sent. */
                 is_smoke_test: boolean;
             } | null;
         };
@@ -949,12 +1053,15 @@ export interface components {
             group: string | null;
             /** @description The name of the key; null otherwise. */
             name: string | null;
+            /** @description Accepted messages, without those that were cancelled; by status, the group cancelled has the cancelled ones. */
             messages: number;
             /** @description delivered, and sent where the provider reports no more. */
             delivered: number;
+            /** @description Messages whose status is a failure. */
             failed: number;
             /** @description Not final yet, scheduled ones among them. */
             in_transit: number;
+            /** @description Messages that were cancelled. */
             cancelled: number;
             /** @description Parts of the text messages that were handed over to a provider, as they are charged. */
             text_parts: number;
@@ -964,15 +1071,24 @@ export interface components {
         CreateTemplate: {
             /** @description Shorter than 255 characters. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             template_type: "sms" | "email";
             /** @description At most 612 characters for a text message, 50,000 for an e-mail. */
             content: string;
             /** @description Required for e-mails. */
             subject?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template category.
+             */
             template_category_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the folder that holds the template.
+             */
             parent_folder_id?: string;
         };
         CreateWebhook: {
@@ -993,38 +1109,80 @@ export interface components {
             token?: string;
         };
         CreatedWebhook: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description The URL that events are sent to. */
             url: string;
-            /** @enum {string} */
+            /**
+             * @description standard (signed) or callback (with a bearer token).
+             * @enum {string}
+             */
             format: "standard" | "callback";
             /** @description null: all types. */
             types: string[] | null;
+            /** @description Whether events of messages have the recipient. */
             include_recipient: boolean;
+            /** @description The most events of one request. */
             batch: number;
-            /** @enum {string} */
+            /**
+             * @description active, paused by you, or disabled by Herald.
+             * @enum {string}
+             */
             state: "active" | "paused" | "disabled";
             /** @description Why it is disabled: failing (for 72 hours), or gone (it answered 410). */
             reason: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when no attempt has succeeded, or null.
+             */
             failing_since: string | null;
             /** @description Failed attempts since the last success. */
             failures: number;
+            /** @description Events that wait to be sent to it. */
             behind: components["schemas"]["WebhookBacklog"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed, or null if never.
+             */
             updated_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When an attempt last succeeded, or null.
+             */
             last_success_at: string | null;
             /** @description Shown once. null for the format callback. */
             secret: string | null;
         };
+        ErrorLine: {
+            /** @description From 1: the first row after the header; null: the whole file. */
+            row: number | null;
+            /** @description Its header as written; null: the whole row. */
+            column: string | null;
+            /**
+             * @description What is wrong with the row.
+             * @enum {string}
+             */
+            problem: "missing" | "recipient" | "too-large" | "not-allowed" | "too-long" | "reference" | "file";
+            /** @description What is wrong, in a sentence. */
+            message: string;
+        };
         Errors: {
+            /** @description What is wrong. */
             errors: {
+                /** @description Name of the error. */
                 error: string;
+                /** @description What is wrong, in a sentence. */
                 message: string;
             }[];
+            /** @description The HTTP status. */
             status_code: number;
         };
         Event: {
@@ -1033,12 +1191,18 @@ export interface components {
              * @description It never changes, and is the same in webhooks and timelines.
              */
             id: string;
+            /** @description Type of the event; see EventType. */
             type: components["schemas"]["EventType"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             timestamp: string;
+            /** @description What is known about the message or the job. */
             data: components["schemas"]["MessageEventData"] | components["schemas"]["JobEventData"];
         };
         EventList: {
+            /** @description The events, oldest first. */
             events: components["schemas"]["Event"][];
             /** @description `after` of the next request, also when there are no events. */
             next: string;
@@ -1048,100 +1212,181 @@ export interface components {
         /** @enum {string} */
         EventType: "notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed";
         HeaderOfMessage: {
+            /** @description Its name. */
             name: string;
+            /** @description Its value. */
             value: string;
         };
         InboxEmptied: {
+            /** @description How many messages were deleted. */
             deleted: number;
             /** @description There were more than one request deletes: call again. */
             has_more: boolean;
         };
         Job: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Name of the job. */
             original_file_name: string;
+            /** @description How many messages the job has. */
             notification_count: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template: string;
+            /** @description Version of the template. */
             template_version: number;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             template_type: "email" | "sms";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the service.
+             */
             service: string;
+            /** @description Name of the service. */
             service_name: {
+                /** @description Its name. */
                 name: string;
             };
+            /** @description Who created it. */
             created_by: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description ID of this object. It never changes.
+                 */
                 id: string;
+                /** @description Its name. */
                 name: string;
             };
             /** @description null when the operator sent it. */
             api_key: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description ID of this object. It never changes.
+                 */
                 id: string;
+                /** @description Its name. */
                 name: string;
+                /** @description normal (a live key), team or test. */
                 key_type: string;
             } | null;
+            /** @description The status of the job; see JobStatus. */
             job_status: components["schemas"]["JobStatus"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first rows became messages, or null.
+             */
             processing_started: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When all rows had become messages, or null.
+             */
             processing_finished: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed, or null if never.
+             */
             updated_at: string | null;
+            /** @description Whether the retention period of its messages is over. */
             archived: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the sender or reply-to address that was chosen, or null for the default.
+             */
             sender_id: string | null;
+            /** @description How many messages have which status. */
             statistics: {
+                /** @description The status; see MessageStatus. */
                 status: components["schemas"]["MessageStatus"];
+                /** @description How many messages have this status. */
                 count: number;
             }[];
         };
         JobEventData: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the bulk job; of a message, null if it was not sent by one.
+             */
             job_id: string;
+            /** @description The status of the job; see JobStatus. */
             status: components["schemas"]["JobStatus"];
+            /** @description Name of the job. */
             original_file_name: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description Type of message.
+             * @enum {string|null}
+             */
             notification_type: "email" | "sms" | null;
+            /** @description How many messages the job has. */
             notification_count: number | null;
+            /** @description null when the message or job was purged. */
             template: components["schemas"]["TemplateOfEvent"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
         };
         JobList: {
+            /** @description Newest first. */
             bulk_jobs: components["schemas"]["Job"][];
+            /** @description The addresses of this page and of the next one. */
             links: {
+                /** @description The address of this page. */
                 current: string;
                 /** @description The next page, when there is one. */
                 next?: string;
             };
         };
         JobReply: {
+            /** @description The job. */
             data: components["schemas"]["Job"];
         };
         JobReportRow: {
             /** @description From 1, in the order of the file. */
             row: number;
+            /** @description The recipient. */
             recipient: string;
+            /** @description Your own reference, or null. */
             reference: string | null;
+            /** @description The status; see MessageStatus. */
             status: components["schemas"]["MessageStatus"];
+            /** @description The status in words for people. */
             status_description: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when the row has this status.
+             */
             status_at: string;
             /** @description Why it failed, where that is known. */
             reason: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the message.
+             */
             notification_id: string;
         };
         /** @enum {string} */
         JobStatus: "pending" | "in progress" | "finished" | "cancelled" | "sending limits exceeded" | "error";
         LinkOfMessage: {
+            /** @description The address that the link leads to. */
             url: string;
             /** @description The words of the link. */
             text: string;
@@ -1149,88 +1394,140 @@ export interface components {
             problems: ("scheme" | "unreadable" | "spaces" | "placeholder" | "local" | "not-encrypted" | "other-address")[];
         };
         LoggedRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
             /**
              * Format: date-time
              * @description When it was answered.
              */
             at: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the API key, or null if it is not known.
+             */
             key_id: string | null;
+            /** @description Name of the API key, or null if it is not known. */
             key_name: string | null;
+            /** @description HTTP method. */
             method: string | null;
             /** @description With ids, without the query. */
             path: string | null;
+            /** @description The HTTP status. */
             status_code: number;
             /** @description The name of the error. */
             error: string | null;
             /** @description Its sentence, with <names> in place of values. */
             message: string | null;
+            /** @description How long it took, in milliseconds. */
             took_ms: number | null;
             /** @description null: this is one request. Otherwise so many requests of this class of statuses were counted at this time and are not listed, because there were too many. */
             unlisted: number | null;
         };
         Message: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Your own reference, or null. */
             reference: string | null;
             /** @description null for a text message. */
             email_address: string | null;
             /** @description null for an e-mail. */
             phone_number: string | null;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
+            /** @description The status; see MessageStatus. */
             status: components["schemas"]["MessageStatus"];
+            /** @description The status in words for people. */
             status_description: string;
             /** @description Only of a technical failure. */
             provider_response: string | null;
+            /** @description The template and its version. */
             template: components["schemas"]["TemplateOfMessage"];
+            /** @description The text of the message, with its values. */
             body: string;
             /** @description null for a text message. */
             subject: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
+            /** @description The person who sent it, or null if a key did. */
             created_by_name: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was handed to a provider, or null.
+             */
             sent_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it reached a final status, or null.
+             */
             completed_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
         };
         MessageEventData: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the message.
+             */
             notification_id: string;
             /** @description null also when the message was purged, like template and job_id. */
             reference: string | null;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             notification_type: "email" | "sms";
             /**
              * @description null when the event does not tell it.
              * @enum {string|null}
              */
             status: "created" | "sending" | "sent" | "pending" | "delivered" | "permanent-failure" | "temporary-failure" | "technical-failure" | "pending-virus-check" | "virus-scan-failed" | "cancelled" | null;
+            /** @description The status in words for people. */
             status_description: string | null;
+            /** @description null when the message or job was purged. */
             template: components["schemas"]["TemplateOfEvent"];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the bulk job; of a message, null if it was not sent by one.
+             */
             job_id: string | null;
             /**
              * @description What caused the event.
              * @enum {string}
              */
             cause: "attempt" | "receipt" | "scan" | "cancel" | "expiry" | "crash" | "job";
+            /** @description Name of the provider, or null if none was involved. */
             provider: string | null;
             /** @description The class of a failure, or of a reply that deferred the message. */
             reason: string | null;
             /** @description Whether the message may have been sent without a record of it. */
             uncertain: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the next attempt is made, or null if none is planned.
+             */
             next_attempt_at: string | null;
         };
         MessageList: {
+            /** @description Newest first, up to 250. */
             notifications: components["schemas"]["Message"][];
+            /** @description The addresses of this page and of the next one. */
             links: {
+                /** @description The address of this page. */
                 current: string;
                 /** @description Not there when this page is empty. */
                 next?: string;
@@ -1245,11 +1542,16 @@ export interface components {
             };
         };
         Problem: {
+            /** @description Name of the error. */
             error: string;
+            /** @description What is wrong, in a sentence. */
             message: string;
         };
         RefusedEvent: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the event.
+             */
             event: string;
             /**
              * Format: uuid
@@ -1261,25 +1563,37 @@ export interface components {
              * @enum {string}
              */
             state: "waiting" | "failed";
+            /** @description Failed attempts. */
             failures: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was first refused.
+             */
             since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the next attempt is made, or null if none is planned.
+             */
             next_attempt_at: string | null;
+            /** @description The HTTP status of the last response, or null if there was none. */
             status_code: number | null;
         };
         RefusedEventList: {
+            /** @description Newest first. */
             events: components["schemas"]["RefusedEvent"][];
+            /** @description The addresses of this page and of the next one. */
             links: components["schemas"]["WebhookPageLinks"];
         };
         RemovedWebhook: {
+            /** @description Always success: anything else is an error. */
             result: string;
         };
         ReplayWebhook: {
-            /** @description ISO 8601. */
+            /** @description ISO 8601, not in the future. */
             from?: string;
-            /** @description ISO 8601; by default now. */
+            /** @description ISO 8601, later than `from` and not in the future; by default now. Events from now on are sent anyway. */
             to?: string;
+            /** @description Only events of these types; without it, all types of the webhook. */
             types?: ("notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed")[];
             /**
              * Format: uuid
@@ -1290,63 +1604,126 @@ export interface components {
             failed?: boolean;
         };
         ReportedJob: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Its name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
+            /** @description The status of the job; see JobStatus. */
             status: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template_id: string;
+            /** @description Version of the template. */
             template_version: number;
+            /** @description normal (a live key), team or test. */
             key_type: string;
+            /** @description All messages of the job. */
             messages: number;
+            /** @description Messages with the status delivered or sent. */
             delivered: number;
+            /** @description Messages whose status is a failure. */
             failed: number;
+            /** @description Messages that have no final status yet. */
             in_transit: number;
+            /** @description Messages that were cancelled. */
             cancelled: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first rows became messages, or null.
+             */
             processing_started: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When all rows had become messages, or null.
+             */
             processing_finished: string | null;
         };
         ReportedMessage: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description The recipient. */
             recipient: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
+            /** @description The status; see MessageStatus. */
             status: components["schemas"]["MessageStatus"];
+            /** @description The status in words for people. */
             status_description: string;
+            /** @description Your own reference, or null. */
             reference: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template_id: string;
+            /** @description Version of the template. */
             template_version: number;
+            /** @description Name of the template. */
             template_name: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the bulk job; of a message, null if it was not sent by one.
+             */
             job_id: string | null;
+            /** @description Name of the bulk job, or null. */
             job_name: string | null;
             /** @description How many parts a text message had when it was handed over to a provider; null before that, and for e-mails. */
             text_parts: number | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was handed to a provider, or null.
+             */
             sent_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it reached a final status, or null.
+             */
             completed_at: string | null;
         };
         RequestLog: {
             /** @description Newest first, 100 at most. */
             requests: components["schemas"]["LoggedRequest"][];
+            /** @description The addresses of this page and of the next one. */
             links: components["schemas"]["RequestPageLinks"];
         };
         RequestPageLinks: {
+            /** @description The address of this page. */
             current: string;
             /** @description null on the last page. */
             next: string | null;
@@ -1369,38 +1746,60 @@ export interface components {
             row: number;
             /** @description Its header as written; null: the whole row. */
             column: string | null;
-            /** @enum {string} */
+            /**
+             * @description What is wrong with the row.
+             * @enum {string}
+             */
             problem: "missing" | "recipient" | "too-large" | "not-allowed" | "too-long" | "reference";
+            /** @description What is wrong, in a sentence. */
             message: string;
         };
         RowExample: {
+            /** @description Number of the row, from 1: the first one after the header. */
             row: number;
+            /** @description The recipient. */
             to: string | null;
+            /** @description The subject of an e-mail. */
             subject: string | null;
+            /** @description The text of the message, with its values. */
             body: string;
+            /** @description How many parts a text message has; null for an e-mail. */
             parts: number | null;
         };
         SendBulk: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template_id: string;
             /** @description Accepted and ignored; a column named reference counts. */
             reference?: string;
             /** @description ISO 8601, UTC unless a zone is given, at most 96 hours ahead. */
             scheduled_for?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of a reply-to address of the service; without it, the service's default.
+             */
             reply_to_id?: string | null;
             /** @description The whole file, instead of rows. */
             csv?: string;
             /** @description Header first, then 1 to 50,000 recipients in header order. */
             rows?: unknown[];
+            /** @description Name of the job, up to 255 characters. */
             name: string;
         };
         SendEmail: {
             /** @description Your own name for one message or a batch; no personal information. */
             reference?: string;
-            /** Format: email */
+            /**
+             * Format: email
+             * @description The recipient.
+             */
             email_address: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template_id: string;
             /** @description Placeholder name to value: a string, a number, a boolean, or a list of strings and numbers; for e-mails also a file: {file, filename, sending_method}. At most 1,000 names, 3 levels and 51,200 characters, files not counted. */
             personalisation?: {
@@ -1408,15 +1807,24 @@ export interface components {
             };
             /** @description ISO 8601, UTC unless a zone is given, at most 96 hours ahead. */
             scheduled_for?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of a reply-to address of the service; without it, the service's default.
+             */
             email_reply_to_id?: string;
         };
         SendTextMessage: {
             /** @description Your own name for one message or a batch; no personal information. */
             reference?: string;
-            /** Format: phone */
+            /**
+             * Format: phone
+             * @description The recipient, in any usual spelling; national numbers are read in the home country of the service.
+             */
             phone_number: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template.
+             */
             template_id: string;
             /** @description Placeholder name to value: a string, a number, a boolean, or a list of strings and numbers; for e-mails also a file: {file, filename, sending_method}. At most 1,000 names, 3 levels and 51,200 characters, files not counted. */
             personalisation?: {
@@ -1424,130 +1832,229 @@ export interface components {
             };
             /** @description ISO 8601, UTC unless a zone is given, at most 96 hours ahead. */
             scheduled_for?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of a text sender of the service; without it, the service's default.
+             */
             sms_sender_id?: string;
         };
         SentEmail: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Your own reference, or null. */
             reference: string | null;
+            /** @description What the recipient gets. */
             content: {
+                /** @description The subject of an e-mail. */
                 subject: string;
+                /** @description The text of the message, with its values. */
                 body: string;
+                /** @description The sender address. */
                 from_email: string;
             };
+            /** @description Where to read this object. */
             uri: string;
+            /** @description The template and its version. */
             template: components["schemas"]["TemplateOfMessage"];
             /** @description As it was given. */
             scheduled_for: string | null;
         };
         SentTextMessage: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Your own reference, or null. */
             reference: string | null;
+            /** @description What the recipient gets. */
             content: {
+                /** @description The text of the message, with its values. */
                 body: string;
+                /** @description The text sender, or null if there is none. */
                 from_number: string | null;
             };
+            /** @description Where to read this object. */
             uri: string;
+            /** @description The template and its version. */
             template: components["schemas"]["TemplateOfMessage"];
             /** @description As it was given. */
             scheduled_for: string | null;
         };
         Statistics: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Beginning of the period.
+             */
             from: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description End of the period, which is not part of it.
+             */
             to: string;
-            /** @enum {string} */
+            /**
+             * @description What the groups are.
+             * @enum {string}
+             */
             by: "day" | "month" | "template" | "status" | "channel" | "key_type" | "key";
+            /** @description One group for each value, sorted by it. */
             groups: components["schemas"]["CountGroup"][];
         };
         Template: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the service.
+             */
             service_id: string;
+            /** @description Name of the service. */
             service_name: string;
+            /** @description Its name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
             /** @description YYYY-MM-DD HH:MM:SS.ffffff, UTC */
             created_at: string;
+            /** @description When it was last changed, or null if never. */
             updated_at: string | null;
+            /** @description Who created it. */
             created_by: string;
+            /** @description Version of the template. */
             version: number;
+            /** @description The content, with its placeholders. */
             body: string;
             /** @description null for a text message. */
             subject: string | null;
+            /** @description For letters, which Herald does not send: always second. */
             postage: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template category.
+             */
             template_category_id: string;
+            /** @description Name of the template category. */
             template_category_name: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the folder that holds the template, or null.
+             */
             folder_id: string | null;
+            /** @description Whether it is no longer in use. */
             archived: boolean;
         };
         TemplateCategory: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the template category.
+             */
             template_category_id: string;
+            /** @description Its name. */
             name: string;
         };
         TemplateCategoryList: {
+            /** @description All categories. */
             template_categories: components["schemas"]["TemplateCategory"][];
         };
         TemplateList: {
+            /** @description All templates that are not archived, by name. */
             templates: components["schemas"]["TemplateVersion"][];
         };
         /** @description null when the message or job was purged. */
         TemplateOfEvent: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Version of the template. */
             version: number;
         } | null;
         TemplateOfMessage: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description Version of the template. */
             version: number;
+            /** @description Where to read this object. */
             uri: string;
         };
         TemplatePreview: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
+            /** @description Version of the template. */
             version: number;
+            /** @description The text of the message, with its values. */
             body: string;
             /** @description null for a text message. */
             html: string | null;
             /** @description null for a text message. */
             subject: string | null;
+            /** @description For letters, which Herald does not send: always second. */
             postage: string;
         };
         TemplateVersion: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed, or null if never.
+             */
             updated_at: string | null;
+            /** @description Who created it. */
             created_by: string;
+            /** @description Version of the template. */
             version: number;
+            /** @description The content, with its placeholders. */
             body: string;
             /** @description null for a text message. */
             subject: string | null;
+            /** @description Its name. */
             name: string;
             /** @description Each placeholder with {"required": true}. */
             personalisation: {
                 [key: string]: {
+                    /** @description Always true: every placeholder needs a value. */
                     required: boolean;
                 };
             };
+            /** @description For letters, which Herald does not send: always second. */
             postage: string;
         };
         Timeline: {
+            /** @description The message, as it is now. */
             message: components["schemas"]["TimelineMessage"];
             /** @description What happened and what to do, in one sentence for people. */
             sentence: string;
@@ -1557,16 +2064,25 @@ export interface components {
             omitted: number;
         };
         TimelineEntry: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
-            /** @enum {string} */
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
             kind: "accepted" | "omitted" | "scan" | "attempt" | "uncertain" | "receipt" | "status" | "cancelled" | "expired" | "webhook";
             /**
              * Format: uuid
              * @description The same id as in the feed and in webhooks; null for what is not an event.
              */
             event_id: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description Type of the event, or null for what is not an event.
+             * @enum {string|null}
+             */
             event_type: "notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed" | null;
             /** @description What happened, in plain words. */
             text: string;
@@ -1575,6 +2091,7 @@ export interface components {
              * @enum {string|null}
              */
             status: "created" | "sending" | "sent" | "pending" | "delivered" | "permanent-failure" | "temporary-failure" | "technical-failure" | "pending-virus-check" | "virus-scan-failed" | "cancelled" | null;
+            /** @description Name of the provider, or null if none was involved. */
             provider: string | null;
             /** @description How long the provider or the webhook took to answer. */
             latency_ms: number | null;
@@ -1582,77 +2099,146 @@ export interface components {
             reply_class: string | null;
             /** @description The reply in full. It may quote the recipient. */
             reply: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the next attempt is made, or null if none is planned.
+             */
             next_try_at: string | null;
             /**
              * Format: date-time
              * @description Of a receipt: the time that the provider gives.
              */
             provider_time: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the webhook endpoint.
+             */
             webhook_id: string | null;
             /** @description The answer of a webhook; null when there was none. */
             status_code: number | null;
         };
         TimelineMessage: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
+            /** @description The status; see MessageStatus. */
             status: components["schemas"]["MessageStatus"];
+            /** @description The status in words for people. */
             status_description: string;
+            /** @description Your own reference, or null. */
             reference: string | null;
+            /** @description The template and its version. */
             template: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description ID of this object. It never changes.
+                 */
                 id: string;
+                /** @description Version of the template. */
                 version: number;
             };
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of the bulk job; of a message, null if it was not sent by one.
+             */
             job_id: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is due, or null if it was not scheduled.
+             */
             scheduled_for: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was handed to a provider, or null.
+             */
             sent_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it reached a final status, or null.
+             */
             completed_at: string | null;
+            /** @description How often it was handed to a provider, or tried to be. */
             attempts: number;
         };
         Webhook: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
+            /** @description The URL that events are sent to. */
             url: string;
-            /** @enum {string} */
+            /**
+             * @description standard (signed) or callback (with a bearer token).
+             * @enum {string}
+             */
             format: "standard" | "callback";
             /** @description null: all types. */
             types: string[] | null;
+            /** @description Whether events of messages have the recipient. */
             include_recipient: boolean;
+            /** @description The most events of one request. */
             batch: number;
-            /** @enum {string} */
+            /**
+             * @description active, paused by you, or disabled by Herald.
+             * @enum {string}
+             */
             state: "active" | "paused" | "disabled";
             /** @description Why it is disabled: failing (for 72 hours), or gone (it answered 410). */
             reason: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when no attempt has succeeded, or null.
+             */
             failing_since: string | null;
             /** @description Failed attempts since the last success. */
             failures: number;
+            /** @description Events that wait to be sent to it. */
             behind: components["schemas"]["WebhookBacklog"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed, or null if never.
+             */
             updated_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When an attempt last succeeded, or null.
+             */
             last_success_at: string | null;
         };
         WebhookAttempt: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description ID of this object. It never changes.
+             */
             id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
+            /** @description IDs of the events that were sent. */
             events: string[];
             /** @description One entry for a request with all these events, or one for the request of each event. */
             took_ms: number[];
+            /** @description The HTTP status of the response, or null if there was none. */
             status_code: number | null;
             /** @description Why there is no answer. */
             error: string | null;
@@ -1660,7 +2246,9 @@ export interface components {
             answer: string | null;
         };
         WebhookAttemptList: {
+            /** @description Newest first. */
             attempts: components["schemas"]["WebhookAttempt"][];
+            /** @description The addresses of this page and of the next one. */
             links: components["schemas"]["WebhookPageLinks"];
         };
         WebhookBacklog: {
@@ -1675,17 +2263,25 @@ export interface components {
             since: string | null;
         };
         WebhookList: {
+            /** @description All webhooks of the service. */
             webhooks: components["schemas"]["Webhook"][];
         };
         WebhookPageLinks: {
+            /** @description The address of this page. */
             current: string;
             /** @description null on the last page. */
             next: string | null;
         };
         WebhookReplay: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Beginning of the period, or null.
+             */
             from: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description End of the period, or null.
+             */
             to: string | null;
             /** @description null: all types of the webhook. */
             types: string[] | null;
@@ -1695,9 +2291,11 @@ export interface components {
         WebhookTest: {
             /** @description A status from 200 to 299. */
             success: boolean;
+            /** @description The HTTP status of the response, or null if there was none. */
             status_code: number | null;
             /** @description Why there is no answer. */
             error: string | null;
+            /** @description How long it took, in milliseconds. */
             took_ms: number;
             /** @description The first kilobyte. */
             answer: string | null;
@@ -1708,24 +2306,35 @@ export interface components {
              * @description The id of the notification.
              */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Type of message.
+             * @enum {string}
+             */
             type: "email" | "sms";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was accepted or created.
+             */
             created_at: string;
             /** @description Whether it was sent with a test key. If not, its channel has no provider. */
             simulated: boolean;
             /** @description null: the sender of the provider. */
             from: string | null;
+            /** @description The recipient. */
             to: string;
+            /** @description The reply-to address, or null. */
             reply_to: string | null;
             /** @description null for text messages. */
             subject: string | null;
+            /** @description The text, as the recipient gets it. */
             text: string;
             /** @description null for text messages. */
             html: string | null;
             /** @description Parts of a text message; null for e-mails. */
             parts: number | null;
+            /** @description The links in its text. */
             links: components["schemas"]["LinkOfMessage"][];
+            /** @description The files of an e-mail. */
             attachments: components["schemas"]["AttachmentOfMessage"][];
             /** @description Of an e-mail, in order; empty for text messages. */
             headers: components["schemas"]["HeaderOfMessage"][];
@@ -1734,7 +2343,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Refused; nothing happened. */
+        /** @description Refused. Nothing was stored or changed, except with 409 IdempotencyConflictError: the first request with this Idempotency-Key is still running. Repeat after Retry-After until its stored response comes. */
         Refused: {
             headers: {
                 [name: string]: unknown;
@@ -1743,7 +2352,7 @@ export interface components {
                 "application/json": components["schemas"]["Errors"];
             };
         };
-        /** @description A fault of the service. Send again with the same Idempotency-Key. */
+        /** @description A fault of the service. Whether something was stored is unknown. Repeat a send with the same Idempotency-Key. */
         Failed: {
             headers: {
                 [name: string]: unknown;
@@ -1763,7 +2372,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    postNotificationsEmail: {
+    sendEmail: {
         parameters: {
             query?: never;
             header?: {
@@ -1792,7 +2401,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postNotificationsSms: {
+    sendTextMessage: {
         parameters: {
             query?: never;
             header?: {
@@ -1821,9 +2430,10 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getNotificationsBulk: {
+    listBulkJobs: {
         parameters: {
             query?: {
+                /** @description The last ID of the previous page: the list continues after it. */
                 older_than?: string;
             };
             header?: never;
@@ -1845,7 +2455,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postNotificationsBulk: {
+    sendBulk: {
         parameters: {
             query?: never;
             header?: {
@@ -1874,11 +2484,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getNotificationsBulkJobId: {
+    getBulkJob: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the bulk job; of a message, null if it was not sent by one. */
                 job_id: string;
             };
             cookie?: never;
@@ -1898,11 +2509,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    deleteNotificationsBulkJobId: {
+    cancelBulkJob: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the bulk job; of a message, null if it was not sent by one. */
                 job_id: string;
             };
             cookie?: never;
@@ -1922,13 +2534,18 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getNotifications: {
+    listMessages: {
         parameters: {
             query?: {
+                /** @description Only messages with this reference. */
                 reference?: string;
+                /** @description Only messages with one of these statuses: repeat the parameter. `failed` stands for all failures. */
                 status?: ("created" | "sending" | "sent" | "delivered" | "pending" | "failed" | "technical-failure" | "temporary-failure" | "permanent-failure" | "pending-virus-check" | "virus-scan-failed")[];
+                /** @description Only messages of this type: repeat the parameter for both. */
                 template_type?: ("sms" | "email")[];
+                /** @description Whether messages of bulk jobs are listed, too; false if absent. */
                 include_jobs?: "true" | "True" | "false" | "False";
+                /** @description The last ID of the previous page: the list continues after it. */
                 older_than?: string;
             };
             header?: never;
@@ -1950,11 +2567,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getNotificationsNotificationId: {
+    getMessage: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the message. */
                 notification_id: string;
             };
             cookie?: never;
@@ -1974,11 +2592,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    deleteNotificationsNotificationId: {
+    cancelMessage: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the message. */
                 notification_id: string;
             };
             cookie?: never;
@@ -1998,7 +2617,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getManageTemplateTemplateCategories: {
+    listTemplateCategories: {
         parameters: {
             query?: never;
             header?: never;
@@ -2020,7 +2639,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postManageTemplate: {
+    createTemplate: {
         parameters: {
             query?: never;
             header?: never;
@@ -2046,11 +2665,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getManageTemplateTemplateId: {
+    getTemplate: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 template_id: string;
             };
             cookie?: never;
@@ -2070,11 +2690,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    deleteManageTemplateTemplateId: {
+    archiveTemplate: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 template_id: string;
             };
             cookie?: never;
@@ -2094,11 +2715,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    patchManageTemplateTemplateId: {
+    changeTemplate: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 template_id: string;
             };
             cookie?: never;
@@ -2122,11 +2744,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getTemplateId: {
+    getLatestTemplateVersion: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -2146,12 +2769,14 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getTemplateIdVersion: {
+    getTemplateVersion: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 id: string;
+                /** @description Version of the template. */
                 version: number;
             };
             cookie?: never;
@@ -2171,12 +2796,14 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getTemplateIdVersionVersion: {
+    getNumberedTemplateVersion: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 id: string;
+                /** @description Version of the template. */
                 version: number;
             };
             cookie?: never;
@@ -2196,11 +2823,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postTemplateIdPreview: {
+    previewTemplate: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -2224,9 +2852,10 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getTemplates: {
+    listTemplates: {
         parameters: {
             query?: {
+                /** @description Only templates of this type. */
                 type?: "sms" | "email";
             };
             header?: never;
@@ -2248,7 +2877,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVCheckEmail: {
+    checkEmail: {
         parameters: {
             query?: never;
             header?: never;
@@ -2274,7 +2903,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVCheckSms: {
+    checkTextMessage: {
         parameters: {
             query?: never;
             header?: never;
@@ -2300,7 +2929,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVCheckBulk: {
+    checkBulk: {
         parameters: {
             query?: never;
             header?: never;
@@ -2320,18 +2949,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckedBulk"];
+                    "application/x-ndjson": components["schemas"]["ErrorLine"];
+                    "text/csv": string;
                 };
             };
             "4XX": components["responses"]["Refused"];
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVEvents: {
+    listEvents: {
         parameters: {
             query?: {
+                /** @description `next` of an earlier answer; or a time (ISO 8601), to begin with the first event of that time or later; or `now`, for events from now on. Without it: all that are stored. */
                 after?: string;
+                /** @description Only events of these types: repeated, or separated by commas. */
                 types?: ("notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed")[];
+                /** @description The most events of an answer. */
                 limit?: number;
+                /** @description Seconds to wait for an event, if there is none yet. */
                 wait?: number;
             };
             header?: never;
@@ -2353,11 +2988,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVNotificationsNotificationIdTimeline: {
+    getTimeline: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the message. */
                 notification_id: string;
             };
             cookie?: never;
@@ -2377,13 +3013,15 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVJobsJobIdReport: {
+    getBulkJobReport: {
         parameters: {
             query?: {
+                /** @description csv, which is the default, or ndjson: an object of JSON in each line. */
                 format?: "csv" | "ndjson";
             };
             header?: never;
             path: {
+                /** @description ID of the bulk job; of a message, null if it was not sent by one. */
                 job_id: string;
             };
             cookie?: never;
@@ -2404,14 +3042,20 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVInbox: {
+    listCapturedMessages: {
         parameters: {
             query?: {
+                /** @description Only messages to this e-mail address or phone number, in any spelling that a send would accept. */
                 to?: string;
+                /** @description Only e-mails or only text messages. */
                 type?: "email" | "sms";
+                /** @description Only messages that were accepted later: the id of a message, or a time (ISO 8601). Give the time when a test began. */
                 after?: string;
+                /** @description Only messages that were accepted earlier: the last id of a page, or a time. */
                 before?: string;
+                /** @description The most messages of an answer. */
                 limit?: number;
+                /** @description Seconds to wait for a message, if there is none yet. */
                 wait?: number;
             };
             header?: never;
@@ -2433,10 +3077,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    deleteHeraldVInbox: {
+    deleteCapturedMessages: {
         parameters: {
             query?: {
+                /** @description Only messages to this e-mail address or phone number, in any spelling that a send would accept. */
                 to?: string;
+                /** @description Only e-mails or only text messages. */
                 type?: "email" | "sms";
             };
             header?: never;
@@ -2458,11 +3104,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVInboxMessageId: {
+    getCapturedMessage: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the captured message, which is that of the notification. */
                 message_id: string;
             };
             cookie?: never;
@@ -2482,11 +3129,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    deleteHeraldVInboxMessageId: {
+    deleteCapturedMessage: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the captured message, which is that of the notification. */
                 message_id: string;
             };
             cookie?: never;
@@ -2506,13 +3154,18 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVReportsMessages: {
+    getMessageReport: {
         parameters: {
             query?: {
+                /** @description A date or a time in ISO 8601, UTC unless a zone is given; seven days before `to` if absent. */
                 from?: string;
+                /** @description A date, which is included, or a time, which is not; now if absent. */
                 to?: string;
+                /** @description A status, or the group in-transit, failed or scheduled. */
                 status?: "in-transit" | "delivered" | "failed" | "scheduled" | "cancelled" | "created" | "pending-virus-check" | "sending" | "pending" | "sent" | "permanent-failure" | "temporary-failure" | "technical-failure" | "virus-scan-failed";
+                /** @description Only messages of this template. */
                 template_id?: string;
+                /** @description csv, which is the default, or ndjson: an object of JSON in each line. */
                 format?: "csv" | "ndjson";
             };
             header?: never;
@@ -2535,11 +3188,14 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVReportsJobs: {
+    getJobReport: {
         parameters: {
             query?: {
+                /** @description A date or a time in ISO 8601, UTC unless a zone is given; seven days before `to` if absent. */
                 from?: string;
+                /** @description A date, which is included, or a time, which is not; now if absent. */
                 to?: string;
+                /** @description csv, which is the default, or ndjson: an object of JSON in each line. */
                 format?: "csv" | "ndjson";
             };
             header?: never;
@@ -2562,12 +3218,16 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVStatistics: {
+    getStatistics: {
         parameters: {
             query?: {
+                /** @description A date or a time in ISO 8601, UTC unless a zone is given; seven days before `to` if absent. */
                 from?: string;
+                /** @description A date, which is included, or a time, which is not; now if absent. */
                 to?: string;
+                /** @description day if absent. */
                 by?: "day" | "month" | "template" | "status" | "channel" | "key_type" | "key";
+                /** @description json if absent. */
                 format?: "json" | "csv";
             };
             header?: never;
@@ -2583,17 +3243,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Statistics"];
+                    "text/csv": string;
                 };
             };
             "4XX": components["responses"]["Refused"];
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVRequests: {
+    listRequests: {
         parameters: {
             query?: {
+                /** @description Only requests that were answered so. */
                 status?: "2xx" | "4xx" | "5xx";
+                /** @description Only requests with this key. */
                 key_id?: string;
+                /** @description The id of a request: those before it. */
                 older_than?: string;
             };
             header?: never;
@@ -2615,7 +3279,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVWebhooks: {
+    listWebhooks: {
         parameters: {
             query?: never;
             header?: never;
@@ -2637,7 +3301,7 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVWebhooks: {
+    createWebhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -2663,11 +3327,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVWebhooksWebhookId: {
+    getWebhook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2687,11 +3352,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    deleteHeraldVWebhooksWebhookId: {
+    removeWebhook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2711,11 +3377,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    patchHeraldVWebhooksWebhookId: {
+    changeWebhook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2739,11 +3406,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVWebhooksWebhookIdRotateSecret: {
+    rotateWebhookSecret: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2767,11 +3435,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVWebhooksWebhookIdTest: {
+    testWebhook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2791,11 +3460,12 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    postHeraldVWebhooksWebhookIdReplay: {
+    replayEvents: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2819,14 +3489,17 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVWebhooksWebhookIdAttempts: {
+    listWebhookAttempts: {
         parameters: {
             query?: {
+                /** @description true: only failed attempts; otherwise all. */
                 failed?: "true" | "false";
+                /** @description The last ID of the previous page: the list continues after it. */
                 older_than?: string;
             };
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;
@@ -2846,13 +3519,15 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    getHeraldVWebhooksWebhookIdFailed: {
+    listRefusedEvents: {
         parameters: {
             query?: {
+                /** @description The last ID of the previous page: the list continues after it. */
                 older_than?: string;
             };
             header?: never;
             path: {
+                /** @description ID of the webhook endpoint. */
                 webhook_id: string;
             };
             cookie?: never;

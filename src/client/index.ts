@@ -54,7 +54,10 @@ export type Options = {
   /** Where Herald answers, such as `https://herald.example.org`. */
   url: string
   key: string
-  /** How often a call is repeated: after 429, and if a read or a send got no answer or 5xx. Default: 3. */
+  /**
+   * How often a call is repeated: after 429, and if a read or a send got no answer or 5xx. Default: 3. A send whose first
+   * request is still running (409) is repeated until the stored answer comes; these repetitions are not counted.
+   */
   retries?: number
   /** A longer Retry-After is not waited for. Default: 60. */
   maxWaitSeconds?: number
@@ -66,8 +69,10 @@ export class HeraldError extends Error {
   readonly errors: Schemas['Errors']['errors']
   readonly requestId: string | null
   readonly retryAfterSeconds: number | null
+  /** The key of a send. Repeat with it where you do not know whether the message was stored (5xx). */
+  readonly idempotencyKey: string | null
 
-  constructor({ status, headers }: Response, text: string) {
+  constructor({ status, headers }: Response, text: string, idempotencyKey: string | null = null) {
     const errors = errorsIn(text)
     super(errors.map(({ message }) => message).join('; ') || `status ${status}`)
     this.name = 'HeraldError'
@@ -75,6 +80,7 @@ export class HeraldError extends Error {
     this.errors = errors
     this.requestId = headers.get('x-request-id')
     this.retryAfterSeconds = headers.has('retry-after') ? Number(headers.get('retry-after')) : null
+    this.idempotencyKey = idempotencyKey
   }
 }
 
@@ -86,6 +92,21 @@ function errorsIn(text: string): Schemas['Errors']['errors'] {
   }
 }
 
+/** Sends may share a signal and its reason. */
+const lost = (cause: Error, signal: AbortSignal | undefined, idempotencyKey: string | null) =>
+  Object.assign(signal?.aborted ? new Error(cause.message, { cause }) : cause, { name: cause.name, idempotencyKey })
+
+const pause = (ms: number, signal?: AbortSignal) =>
+  new Promise<void>(resume => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resume()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+  })
+
 type Given = { path?: Record<string, unknown>; query?: object; body?: unknown } & Extra
 
 const SENDS = /^\/v2\/notifications\/(email|sms|bulk)$/
@@ -94,40 +115,46 @@ export function createClient({ url, key, retries = 3, maxWaitSeconds = 60 }: Opt
   const base = url.replace(/\/+$/, '')
 
   async function call(method: string, template: string, given: Given = {}): Promise<unknown> {
-    const { path = {}, query = {}, body, idempotencyKey, signal } = given
+    const { path = {}, query = {}, body, signal } = given
     const address = template.replace(/\{(\w+)\}/g, (_all, name) => encodeURIComponent(String(path[name])))
     const search = new URLSearchParams()
     for (const [name, value] of Object.entries(query))
       for (const one of [value ?? []].flat()) search.append(name, String(one))
     const isSend = method === 'POST' && SENDS.test(template)
     const isSafe = isSend || method === 'GET'
+    const idempotencyKey = isSend ? (given.idempotencyKey ?? crypto.randomUUID()) : null
     const request: RequestInit = {
       method,
       headers: {
         authorization: `ApiKey-v1 ${key}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(isSend && { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() }),
+        ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
       },
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     }
     const target = `${base}${address}${search.size > 0 ? `?${search}` : ''}`
-    for (let tried = 0; ; tried++) {
+    for (let tried = 0; ; ) {
       const isLast = tried >= retries
       let wait = Math.min(0.2 * 2 ** tried, 5) * (0.5 + Math.random() / 2)
       try {
         const response = await fetch(target, request)
         if (response.ok)
           return response.headers.get('content-type')?.startsWith('application/json') ? await response.json() : response
-        const error = new HeraldError(response, await response.text())
-        const isRepeated = error.status === 429 || (error.status >= 500 && isSafe)
-        wait = error.retryAfterSeconds ?? wait
-        if (isLast || !isRepeated || wait > maxWaitSeconds) throw error
+        const error = new HeraldError(response, await response.text(), idempotencyKey)
+        // The first one is still running.
+        const isRunning = error.status === 409 && isSend
+        const isRepeated = isRunning || (!isLast && (error.status === 429 || (error.status >= 500 && isSafe)))
+        wait = error.retryAfterSeconds ?? (isRunning ? 1 : wait)
+        if (!isRepeated || wait > maxWaitSeconds) throw error
+        if (!isRunning) tried++
       } catch (error) {
-        // fetch throws if there is no answer. A send has its Idempotency-Key, so nothing is sent twice.
-        if (error instanceof HeraldError || isLast || signal?.aborted || !isSafe) throw error
+        if (error instanceof HeraldError || !isSafe) throw error
+        // No answer. A send has its Idempotency-Key: nothing is sent twice.
+        if (isLast || signal?.aborted) throw isSend ? lost(error as Error, signal, idempotencyKey) : error
+        tried++
       }
-      await new Promise(resume => setTimeout(resume, wait * 1000))
+      await pause(wait * 1000, signal)
     }
   }
 

@@ -1,6 +1,7 @@
 // Requests that wait for events. They hold no connection and no admission: one watcher per process asks the log for all of them in
 // one statement, soon after a hint, and now and then without one.
 import type { Id } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { EventType, Position, Scope } from '../events/event.ts'
 import type { EventHints } from '../events/hints.ts'
@@ -24,7 +25,7 @@ export type Waits = {
   stop(): void
 }
 
-/** Of one service. */
+/** Of one service, in this process. */
 export const MOST_OF_SERVICE = 20
 
 /** After a hint: how soon the log is asked, how often, and for how long; the event may be behind the horizon at first. */
@@ -46,7 +47,7 @@ export function createWaits({
   sql: Sql
   hints: Pick<EventHints, 'subscribe'>
   onFault(error: unknown): void
-  /** Of all services together. */
+  /** Of all services together, in this process. */
   most: number
 }): Waits {
   const watched = new Map<string, Watched>()
@@ -116,8 +117,8 @@ export function createWaits({
     async wait(scope, after, types, ms, signal) {
       if (isStopped || signal.aborted || ms <= 0) return false
       const count = ofService.get(scope.service_id) ?? 0
-      if (count >= MOST_OF_SERVICE) throw refuse.tooManyWaiting(MOST_OF_SERVICE)
-      if (waiting >= most) throw refuse.tooManyWaiting(most)
+      if (count >= MOST_OF_SERVICE) throw tooManyWaiting(MOST_OF_SERVICE)
+      if (waiting >= most) throw tooManyWaiting(most)
       const key = `${scope.service_id} ${scope.key_type}`
       const one = watched.get(key) ?? { scope, waiters: new Set(), hintedUntil: 0 }
       watched.set(key, one)
@@ -167,4 +168,10 @@ function meet(waiter: Waiter, stamp: bigint, seq: bigint, type: EventType) {
   waiter.stamp = stamp
   waiter.seq = seq
   if (!waiter.types || waiter.types.includes(type)) waiter.end(true)
+}
+
+/** A waiting request may end at any time. */
+function tooManyWaiting(most: number): Refusal {
+  const { kind, messages } = refuse.tooManyWaiting(most)
+  return new Refusal(kind, messages, { 'retry-after': '1' })
 }

@@ -2,14 +2,16 @@
 // the commit of its own batch.
 import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
-import { canRepeat, type Database, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
+import { canRepeat, type Database, isLockTimeout, isUniqueViolation, mayHaveCommitted } from '../db/connect.ts'
 import { isDataError } from '../db/errors.ts'
 import { answersBefore, createPatient } from '../db/patience.ts'
 import type { Keeping } from '../files/keep.ts'
+import { lockedServices } from '../limits/sql/locked.ts'
 import type { Ticket } from '../queue/port.ts'
 import type { InitialLease } from '../queue/tickets.ts'
 import { createGroupCommit, type GroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { pollUntil } from '../runtime/poll.ts'
+import { createTurns } from '../runtime/turns.ts'
 import { crashPoint } from '../telemetry/crash.ts'
 import type { Tracer } from '../telemetry/trace.ts'
 import { keepInMemory } from './in-memory.ts'
@@ -30,6 +32,15 @@ const MAX_IN_FLIGHT = 1
  * wait (p50 at a quarter of the load 5.4 ms instead of 2.6 ms, for 2 % more at full load).
  */
 const SEND_AT_ITEMS = 32
+/**
+ * A batch that services share waits this long for the limits of one of them, which another session has locked. It is many times
+ * what a batch of another process takes.
+ */
+const LOCK_MS = 250
+/** A request whose batch was given up so often waits for the limits of its service apart from others. */
+const MOST_LOCK_TIMEOUTS = 2
+/** So many services wait apart at the same time: each occupies a connection. */
+const MOST_APART = 4
 /** Large contents occupy a connection for a while; most connections must stay free for other requests. */
 const MAX_WITH_FILES = 3
 
@@ -55,21 +66,60 @@ export function createAccept(app: {
   const timeoutMs = app.timeoutSeconds * 1000
   const patient = createPatient(db, app.timeoutSeconds)
 
-  async function run(entries: readonly Entry[]): Promise<AcceptResult[]> {
+  async function run(entries: readonly Entry[], lockMs: number | null): Promise<AcceptResult[]> {
     const asked = entries.map(entry => entry.asked)
-    const context = startBatch(entries)
+    const context = startBatch(entries, lockMs)
     const results = await runSplitting(asked, some => attempt(some, context), isDataError)
     if (results.every(isFulfilled)) return results.map(result => result.value)
     const lost = asked.filter((_one, at) => isLost(results[at]))
     const found = recover(lost, context, some => attempt(some, context, 0))
+    const separating = separated(entries.filter((_entry, at) => isLockedOut(results[at])))
     return entries.map((entry, at) => {
       const result = results[at] as PromiseSettledResult<Decision>
       if (isFulfilled(result)) return result.value
+      if (isLockedOut(result)) return withoutUnhandledRejection(afterLock(separating, entry))
       return withoutUnhandledRejection(
         isLost(result) ? decisionIn(found, entry.asked, result.reason) : again(entry, grouped, result.reason),
       )
     })
   }
+
+  /**
+   * The limits of a service were locked for too long, and nothing was stored. Requests of this service go on in a group apart, and
+   * so do those that follow until all of them are answered; the others are submitted again with what has arrived since.
+   */
+  async function separated(entries: readonly Entry[]): Promise<Submit> {
+    if (entries.length === 0) return submit
+    const services = [...new Set(entries.map(({ asked }) => asked.service_id))]
+    const locked = new Set((await lockedServices(sql, services)).map(({ service_id }) => service_id))
+    return entry => {
+      entry.lockTimeouts++
+      const isApart = locked.has(entry.asked.service_id) || entry.lockTimeouts >= MOST_LOCK_TIMEOUTS
+      return isApart ? submitApart(entry) : submit(entry)
+    }
+  }
+
+  /** Services whose limits were locked. Each has statements of its own: one that waits for a lock contains no other service. */
+  const apart = new Map<Id, Apart>()
+  const turnsApart = createTurns({ atOnce: MOST_APART, ofOne: 1 })
+
+  const submit: Submit = entry => (apart.has(entry.asked.service_id) ? submitApart(entry) : grouped.add(entry))
+
+  const submitApart = (entry: Entry) => countedApart(entry.asked.service_id, group => group.add(entry))
+
+  async function countedApart<T>(service: Id, work: (group: Apart['group']) => Promise<T>): Promise<T> {
+    const own = apart.get(service) ?? { requests: 0, group: groupApart(service) }
+    own.requests++
+    apart.set(service, own)
+    try {
+      return await work(own.group)
+    } finally {
+      if (--own.requests === 0) apart.delete(service)
+    }
+  }
+
+  const groupApart = (service: Id): Apart['group'] =>
+    createGroupCommit(entries => turnsApart.run(service, () => run(entries, null)), size)
 
   // When it is certain that nothing was committed, and a primary answers in time, the request is submitted again with what has
   // arrived since. Other batches do not wait for it.
@@ -84,15 +134,27 @@ export function createAccept(app: {
 
   async function runWithFiles([one]: readonly WithFiles[]): Promise<AcceptResult[]> {
     if (!one) return []
-    const { asked, files } = one
+    const { service_id } = one.asked
     // Uploads to S3 are slow: they happen before the transaction and the lease begin.
-    await files.stage(patient.sql)
-    const context = startBatch([one])
+    await one.files.stage(patient.sql)
+    try {
+      if (!apart.has(service_id)) return await storeOne(one, LOCK_MS)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+    }
+    const results = countedApart(service_id, () => turnsApart.run(service_id, () => storeOne(one, null)))
+    return [withoutUnhandledRejection(results.then(([result]) => result as AcceptResult))]
+  }
+
+  async function storeOne(one: WithFiles, lockMs: number | null): Promise<AcceptResult[]> {
+    const { asked, files } = one
+    const context = startBatch([one], lockMs)
     try {
       const decisions = await handed([asked], context, () => storeWithFiles(one, context))
       if (!isAccepted(decisions[0])) await files.discard(sql).catch(() => {}) // maintenance does it later (purge-orphaned-uploads)
       return decisions
     } catch (error) {
+      if (isLockTimeout(error)) throw error
       if (!mayHaveCommitted(error)) return [withoutUnhandledRejection(again(one, oneByOne, error))]
       const repeat = () => handed([asked], context, () => storeWithFiles(one, context))
       return [withoutUnhandledRejection(decisionIn(recover([asked], context, repeat), asked, error))]
@@ -108,7 +170,7 @@ export function createAccept(app: {
       return decisions
     })
 
-  function startBatch(entries: readonly Entry[]): BatchContext {
+  function startBatch(entries: readonly Entry[], lockMs: number | null): BatchContext {
     crashPoint('before-accept', () => entries.map(one => one.asked.id))
     const fresh = performance.now() + timeoutMs
     let until = 0
@@ -118,6 +180,7 @@ export function createAccept(app: {
     }
     return {
       until,
+      lockMs,
       deadline: deadlineAt(until),
       initialLease: app.dispatcher.initialLease([...new Set(entries.flatMap(one => one.asked.message?.lane ?? []))]),
     }
@@ -217,19 +280,21 @@ export function createAccept(app: {
     return known
   }
 
-  const entryOf = (asked: AcceptRequest): Entry => ({ asked, waitsUntil: performance.now() + timeoutMs, until: null })
-
-  const grouped: GroupCommit<Entry, AcceptResult> = createGroupCommit(run, {
-    maxItems: MAX_ITEMS,
-    maxInFlight: MAX_IN_FLIGHT,
-    sendAtItems: SEND_AT_ITEMS,
+  const entryOf = (asked: AcceptRequest): Entry => ({
+    asked,
+    waitsUntil: performance.now() + timeoutMs,
+    until: null,
+    lockTimeouts: 0,
   })
+
+  const size = { maxItems: MAX_ITEMS, maxInFlight: MAX_IN_FLIGHT, sendAtItems: SEND_AT_ITEMS }
+  const grouped: GroupCommit<Entry, AcceptResult> = createGroupCommit(entries => run(entries, LOCK_MS), size)
   const oneByOne: GroupCommit<WithFiles, AcceptResult> = createGroupCommit(runWithFiles, {
     maxItems: 1,
     maxInFlight: MAX_WITH_FILES,
   })
   const accept: Accept = {
-    add: async asked => grouped.add(entryOf(asked)),
+    add: async asked => submit(entryOf(asked)),
     addWithFiles: async (asked, files) => oneByOne.add({ ...entryOf(asked), files }),
   }
   return app.trace ? traced(accept, app.trace) : accept
@@ -254,11 +319,17 @@ function traced({ add, addWithFiles }: Accept, trace: Tracer): Accept {
   }
 }
 
-/** `waitsUntil`: how long it waits for a primary, from its arrival. `until`: the deadline of its first batch. */
-type Entry = { asked: AcceptRequest; waitsUntil: number; until: number | null }
+/**
+ * `waitsUntil`: how long it waits for a primary, from its arrival. `until`: the deadline of its first batch. `lockTimeouts`: how many
+ * of its batches were given up because the limits of a service were locked.
+ */
+type Entry = { asked: AcceptRequest; waitsUntil: number; until: number | null; lockTimeouts: number }
+
+/** A service whose limits another session has locked: its requests that are not answered yet, and the group for them. */
+type Apart = { requests: number; group: GroupCommit<Entry, AcceptResult> }
 
 /** Shared by all attempts for a batch; `until` is on the clock of performance.now(). */
-type BatchContext = { until: number; deadline: Timestamp; initialLease: InitialLease }
+type BatchContext = { until: number; deadline: Timestamp; initialLease: InitialLease; lockMs: number | null }
 
 /** A promise while the outcome is looked up; the next batch does not wait for it. */
 type AcceptResult = Decision | Promise<Decision>
@@ -268,6 +339,13 @@ const STORED: Decision = { verdict: 'accepted', remaining: 0, free_in: 60 }
 
 const isFulfilled = <T>(result: PromiseSettledResult<T>): result is PromiseFulfilledResult<T> =>
   result.status === 'fulfilled'
+
+type Submit = (entry: Entry) => Promise<AcceptResult>
+
+const afterLock = async (separating: Promise<Submit>, entry: Entry): Promise<Decision> => (await separating)(entry)
+
+const isLockedOut = (result: PromiseSettledResult<Decision> | undefined) =>
+  result?.status === 'rejected' && isLockTimeout(result.reason)
 
 const isLost = (result: PromiseSettledResult<Decision> | undefined) =>
   result?.status === 'rejected' && mayHaveCommitted(result.reason)

@@ -5,9 +5,10 @@ import { PLAIN } from '../channels/plain.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { isFile } from '../files/file.ts'
-import { ContentGone, keyBy, nameOf, wholeOf } from '../files/keep.ts'
+import { ContentGone, keyOf, nameOf, wholeOf } from '../files/keep.ts'
 import { type FileRow, filesOfMessages } from '../files/sql.ts'
 import type { Values } from '../rendering/placeholders.ts'
+import type { Turns } from '../runtime/turns.ts'
 import type { Service } from '../services/service.ts'
 import { openPersonal } from './notification.ts'
 import { isExpired } from './read.ts'
@@ -15,13 +16,16 @@ import { refuse } from './refusals.ts'
 import { type SendAsApp, sendAs } from './send-as.ts'
 import { type StoredMessage, storedMessage } from './sql/read.ts'
 
-export type CopyApp = SendAsApp & { db: { sql: Sql } }
+export type CopyApp = SendAsApp & { db: { sql: Sql }; files: { reading: Turns } }
 
 /** Whether the files that a copy needs are still there. */
 export const isCopyable = (files: readonly Pick<FileRow, 'emptied' | 'verdict'>[]): boolean =>
   files.every(file => !file.emptied && file.verdict === 'clean')
 
-/** Returns the id of the copy; null: the recipient is one for smoke tests. A copy of a test message is a test message too. */
+/**
+ * Returns the id of the copy; null: the recipient is one for smoke tests. A copy of a test message is a test message too. It is not called in a
+ * turn of the database, because attachments are read from the file store.
+ */
 export async function sendCopy(
   app: CopyApp,
   actor: PersonActor | Operator,
@@ -35,29 +39,28 @@ export async function sendCopy(
   const { to, values, e164 } = openPersonal(app.seal, message.sealed)
   const files = await filesOfMessages(app.db.sql, [id])
   if (!isCopyable(files)) throw refuse.filesGone()
-  const attached = await withFiles(
-    app,
-    values,
-    files.filter(file => file.method === 'attach'),
-  )
-  return sendAs(
-    app,
-    actor,
-    service.id,
-    {
-      channel: message.channel,
-      to: e164 ?? to,
-      template_id: message.template_id,
-      reference: message.reference,
-      sender_id: await senderOf(app, message),
-      ...attached,
-    },
-    {
-      base,
-      act: { action: 'message sent again', detail: { copy_of: id } },
-      keyType: message.key_type === 'test' ? 'test' : 'normal',
-    },
-  )
+  const attached = files.filter(file => file.method === 'attach')
+  const copy = async () =>
+    sendAs(
+      app,
+      actor,
+      service.id,
+      {
+        channel: message.channel,
+        to: e164 ?? to,
+        template_id: message.template_id,
+        reference: message.reference,
+        sender_id: await senderOf(app, message),
+        ...(await withFiles(app, values, attached)),
+      },
+      {
+        base,
+        act: { action: 'message sent again', detail: { copy_of: id } },
+        keyType: message.key_type === 'test' ? 'test' : 'normal',
+      },
+    )
+  // Until the copy is stored its files are in memory.
+  return attached.length > 0 ? app.files.reading.run(service.id, copy) : copy()
 }
 
 /** The same sender or reply-to address, unless it was removed: then the one that is the default now. */
@@ -75,7 +78,7 @@ async function withFiles(app: CopyApp, values: Values, files: readonly FileRow[]
     for (const [at, name] of keys.entries()) {
       const file = files[at]
       if (!file) throw refuse.filesGone()
-      const key = keyBy(app.seal, file.content_key)
+      const key = keyOf(app.seal, file)
       contents.set(name, await wholeOf(app.files.store, file, key))
       objects[name] = { file: '', filename: nameOf(key, file), sending_method: 'attach' }
     }

@@ -225,7 +225,7 @@ export const writeResults =
   (app: Pick<DeliverApp, 'sql' | 'owner' | 'ids' | 'seal' | 'hints' | 'note'>) =>
   async (entries: readonly Entry<DeliveryResult>[]): Promise<void> => {
     const leased = new Map(entries.map(({ ticket }) => [ticket.id, { id: ticket.id, takes: ticket.takes }]))
-    const sealed = sealsEqualOnce(app.seal)
+    const sealed = sealsEqualOnce(app.seal, 'provider reply')
     const results = entries.flatMap(({ id, ticket, result }) =>
       id && result ? [resultOf(result, id, ticket, sealed)] : [],
     )

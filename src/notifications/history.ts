@@ -12,7 +12,7 @@ export async function historyOf({ db, seal }: { db: Pick<Database, 'sql'>; seal:
   return {
     ...{ id, channel, status, description: describe(status, channel, detail), detail },
     /** The reply of the mail server. */
-    diagnosis: diagnosis && seal.open(diagnosis).toString('utf8'),
+    diagnosis: diagnosis && seal.open('provider reply', diagnosis).toString('utf8'),
     ...rest,
   }
 }

@@ -34,7 +34,8 @@ export type Personal = {
 }
 
 export const sealPersonal = (seal: Seal, { to, values, e164, by }: Personal) =>
-  seal.sealShort(
+  seal.seal(
+    'message',
     JSON.stringify(
       by !== undefined ? [to, values, e164 ?? null, by] : e164 === undefined ? [to, values] : [to, values, e164],
     ),
@@ -45,7 +46,7 @@ export const personalTo = (channel: Channel, key: string, to: string, values: Va
   !CHANNELS[channel].recipient.storesKey || key === to ? { to, values } : { to, values, e164: key }
 
 export function openPersonal(seal: Seal, sealed: Buffer): Personal {
-  const [to, values, e164, by] = JSON.parse(seal.open(sealed).toString('utf8')) as [
+  const [to, values, e164, by] = JSON.parse(seal.open('message', sealed).toString('utf8')) as [
     string,
     Values,
     (string | null)?,
@@ -60,10 +61,10 @@ const DIGEST_BYTES = 7
 
 /** How the messages of a recipient are found without opening any. `key` is the recipient in its normal form. */
 export const recipientDigest = (seal: Pick<Seal, 'mark'>, service: Id, channel: Channel, key: string): Buffer =>
-  seal.mark(digested(service, channel, key)).subarray(0, DIGEST_BYTES)
+  seal.mark('recipient', digested(service, channel, key)).subarray(0, DIGEST_BYTES)
 
-/** All digests under which the recipient may be stored: one for each sealing secret and cipher. */
+/** All digests under which the recipient may be stored: one for each sealing secret, cipher and format. */
 export const recipientDigests = (seal: Pick<Seal, 'marks'>, service: Id, channel: Channel, key: string): Buffer[] =>
-  seal.marks(digested(service, channel, key)).map(digest => digest.subarray(0, DIGEST_BYTES))
+  seal.marks('recipient', digested(service, channel, key)).map(digest => digest.subarray(0, DIGEST_BYTES))
 
 const digested = (service: Id, channel: Channel, key: string) => `recipient ${service} ${channel} ${key}`

@@ -120,6 +120,7 @@ export function notificationRoutes(app: App) {
     reply: shape.emailReply,
     bodyLimit: BODY.single,
     config: { rawBody: true },
+    admission: 'send',
     handler: sendOne('email'),
   }
 
@@ -133,6 +134,7 @@ export function notificationRoutes(app: App) {
     reply: shape.smsReply,
     bodyLimit: BODY.single,
     config: { rawBody: true },
+    admission: 'send',
     handler: sendOne('sms'),
   }
 

@@ -7,7 +7,7 @@ import type { Sql } from '../db/connect.ts'
 import type { Entry, Handled, Work } from '../engine/work.ts'
 import type { EventHints } from '../events/hints.ts'
 import type { Room } from '../files/fetch.ts'
-import { keyBy, wholeOf } from '../files/keep.ts'
+import { keyForScan, wholeOf } from '../files/keep.ts'
 import type { Scanner, Verdict } from '../files/scanner.ts'
 import { type FileRow, filesOfMessages } from '../files/sql.ts'
 import type { FileStore } from '../files/store.ts'
@@ -90,7 +90,7 @@ const COPIES_SCANNED = 2
 async function verdictOn({ seal, files: { store, scanner, room } }: ScanApp, file: FileRow): Promise<Verdict> {
   const release = await room(COPIES_SCANNED * file.bytes)
   try {
-    const content = await wholeOf(store, file, keyBy(seal, file.scan_key ?? file.content_key))
+    const content = await wholeOf(store, file, keyForScan(seal, file))
     return await scanner.scan(content, FILE_TIMEOUT_MS)
   } catch {
     return { kind: 'none', detail: 'the file could not be read' } // the file store does not answer

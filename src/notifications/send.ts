@@ -92,7 +92,7 @@ export async function send(
     message: draft.refusal ? null : draft.message,
     replay:
       replay && !draft.refusal
-        ? { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal(body) }
+        ? { key: replay.keyDigest, request: replay.requestDigest, answer: app.seal.seal('idempotency answer', body) }
         : null,
   }
   const decision = await (!draft.refusal && draft.files

@@ -72,7 +72,7 @@ const LABELS: Record<Status, string> = {
   'temporary-failure': 'Content or inbox issue',
   'technical-failure': 'Tech issue',
   'virus-scan-failed': 'Attachment has virus',
-  cancelled: 'In transit',
+  cancelled: 'Cancelled',
 }
 
 /** `blocked`: rejected by a block list, not because the address does not exist. */

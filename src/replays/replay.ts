@@ -1,7 +1,8 @@
 // Idempotency (contract 18, 21.17): a repeated Idempotency-Key gets the stored answer and sends nothing. The answer is stored by
 // the statement that stores the message; here it is read before anything else is done.
-import { createHash } from 'node:crypto'
+import { createHash, type Hash, type Hmac } from 'node:crypto'
 import type { Id } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { KeyType } from '../keys/key.ts'
@@ -12,6 +13,9 @@ export type SendAnswer = { status: number; body: string }
 
 /** What is stored with the answer to a request that has a key. */
 export type Replay = { keyDigest: Buffer; requestDigest: Buffer }
+
+/** `body` as it was received. */
+type AskedRequest = { route: string; body: Buffer }
 
 /** Together with the value of the header, this identifies a key (contract 22.12). */
 export type Scope = { service: Id; keyType: KeyType }
@@ -24,7 +28,7 @@ export type Replays = {
   once(
     scope: Scope,
     header: string,
-    request: { route: string; body: Buffer; waits?: boolean },
+    request: AskedRequest & { waits?: boolean },
     first: (replay: Replay) => Promise<SendAnswer>,
   ): Promise<SendAnswer & { replayed: boolean }>
   /** The stored answer of a key; null: there is none. Waits while the first request with this key is processed here. */
@@ -37,25 +41,29 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   const { sql, seal } = app
   const underWay = new Map<string, Promise<unknown>>()
 
-  async function stored(service: Id, keys: readonly Buffer[], requestDigest: Buffer): Promise<SendAnswer | null> {
+  async function stored(
+    service: Id,
+    keys: readonly Buffer[],
+    isOf: (digest: Buffer) => Promise<boolean>,
+  ): Promise<SendAnswer | null> {
     const found = await find(sql, service, keys)
     if (!found) return null
-    if (!found.request_digest.equals(requestDigest)) throw refuse.otherRequest()
+    if (!(await isOf(found.request_digest))) throw refuse.otherRequest()
     return opened(found)
   }
 
   const opened = ({ status, answer }: StoredReplay): SendAnswer => ({
     status,
-    body: seal.open(answer).toString('utf8'),
+    body: seal.open('idempotency answer', answer).toString('utf8'),
   })
 
   function keysOf({ service, keyType }: Scope, header: string) {
     const scoped = `${keyType}\n${header}`
-    const keyDigest = seal.digest(scoped)
+    const keyDigest = seal.digest('idempotency key', scoped)
     return {
       keyDigest,
       // Earlier versions stored answers under the header alone; such answers expire after a day.
-      keys: [...seal.digests(scoped), ...seal.digests(header)],
+      keys: [...seal.digests('idempotency key', scoped), ...seal.digests('idempotency key', header)],
       name: service + keyDigest.toString('hex'),
     }
   }
@@ -63,20 +71,21 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   async function answered(
     scope: Scope,
     header: string,
-    { route, body }: { route: string; body: Buffer },
+    request: AskedRequest,
     first: (replay: Replay) => Promise<SendAnswer>,
   ): Promise<SendAnswer & { replayed: boolean }> {
     const { service } = scope
     const { keys, keyDigest } = keysOf(scope, header)
-    const requestDigest = await digestOf(route, body)
-    const before = await stored(service, keys, requestDigest)
+    const { requestDigest, isOf } = await recognised(seal, request)
+    const before = await stored(service, keys, isOf)
     if (before) return { ...before, replayed: true }
     await forget(sql, service, keys)
     try {
       return { ...(await first({ keyDigest, requestDigest })), replayed: false }
     } catch (error) {
-      // Another process has stored an answer for this key meanwhile.
-      const other = isTaken(error) ? await stored(service, keys, requestDigest) : null
+      // Another process may have stored the answer while this request was checked. A refusal, such as of the daily limit that the
+      // first request has used up, would then say that nothing was stored.
+      const other = mayBeAnswered(error) ? await stored(service, keys, isOf) : null
       if (!other) throw error
       return { ...other, replayed: true }
     }
@@ -87,7 +96,7 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
       if (!VALID.test(header)) throw refuse.notValid()
       const { name } = keysOf(scope, header)
       for (let other = underWay.get(name); other; other = underWay.get(name)) {
-        if (!request.waits) throw refuse.inProgress()
+        if (!request.waits) throw stillRunning()
         await settled(other)
       }
       const work = answered(scope, header, request, first)
@@ -108,6 +117,12 @@ export function createReplays(app: { sql: Sql; seal: Seal }): Replays {
   }
 }
 
+/** Says nothing about what is stored: the caller repeats the request until it gets the stored answer (contract 23.1). */
+function stillRunning(): Refusal {
+  const { kind, messages } = refuse.inProgress()
+  return new Refusal(kind, messages, { 'retry-after': '1' })
+}
+
 /** The first request gets the error. */
 const settled = async (work: Promise<unknown> | undefined) => {
   await work?.catch(() => {})
@@ -116,8 +131,30 @@ const settled = async (work: Promise<unknown> | undefined) => {
 /** Hashed between two turns of the event loop: takes about 5 ms. */
 const PIECE_BYTES = 4 * 1024 * 1024
 
-async function digestOf(route: string, body: Buffer): Promise<Buffer> {
-  const hash = createHash('sha256').update(`${route}\n`)
+type Digester = Hash | Hmac
+
+/** `isOf`: whether a stored digest is that of this request. */
+async function recognised(seal: Seal, request: AskedRequest) {
+  const requestDigest = await digestBy(hashesOf(seal)[0], request)
+  return {
+    requestDigest,
+    async isOf(digest: Buffer): Promise<boolean> {
+      if (digest.equals(requestDigest)) return true
+      for (const hash of hashesOf(seal).slice(1)) if (digest.equals(await digestBy(hash, request))) return true
+      return false
+    },
+  }
+}
+
+/** The first one is stored. Versions 0.1 and 0.2 stored, and recognise, a digest without a key. */
+const hashesOf = (seal: Seal): [Digester, ...Digester[]] => {
+  const keyed = seal.digesters('idempotency request')
+  const plain = createHash('sha256')
+  return seal.format === '1' ? [plain, ...keyed] : [...keyed, plain]
+}
+
+async function digestBy(hash: Digester, { route, body }: AskedRequest): Promise<Buffer> {
+  hash.update(`${route}\n`)
   for (let at = 0; at < body.length; at += PIECE_BYTES) {
     if (at > 0) await new Promise(resume => setImmediate(resume))
     hash.update(body.subarray(at, at + PIECE_BYTES))
@@ -127,4 +164,4 @@ async function digestOf(route: string, body: Buffer): Promise<Buffer> {
 
 /** Thrown when an answer for the key already exists. */
 export class KeyTaken extends Error {}
-const isTaken = (error: unknown) => error instanceof KeyTaken
+const mayBeAnswered = (error: unknown) => error instanceof KeyTaken || error instanceof Refusal

@@ -1,18 +1,20 @@
-import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import { fromMicros, zulu } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
+import { asTable, streamed } from '../http/large.ts'
 import { queryOf, type Route } from '../http/route.ts'
+import { text } from '../http/shapes.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
-import type { ReportFormat } from '../timeline/lines.ts'
+import type { Reads } from '../limits/reads.ts'
 import { reportJobs } from './jobs.ts'
 import { type MessagesApp, reportMessages } from './messages.ts'
 import { readPeriod } from './period.ts'
 import * as shape from './schemas.ts'
 import { MOST_DAYS, statistics, statisticsCsv } from './statistics.ts'
 
-export function reportRoutes(app: MessagesApp) {
+type App = MessagesApp & { reads: Pick<Reads, 'stream'> }
+
+export function reportRoutes(app: App) {
   const getMessages: Route = {
     summary: 'Get all messages of a period, as CSV or as lines of JSON',
     tag: 'Reports',
@@ -24,8 +26,10 @@ export function reportRoutes(app: MessagesApp) {
       const { from, to, status = null, template_id, format = 'csv' } = readMessages(queryOf(request))
       const period = readPeriod(app, givenIn(from, to), MOST_DAYS)
       const template = template_id === undefined ? null : readId(template_id)
-      const rows = reportMessages(app, callerOf(request), { period, status, template, format })
-      return streamed(reply, 'messages', format, rows)
+      const caller = callerOf(request)
+      const rows = reportMessages(app, caller, { period, status, template, format })
+      asTable(reply, 'messages', format)
+      return streamed(app.reads.stream(caller.service.id, rows))
     },
   }
 
@@ -39,7 +43,10 @@ export function reportRoutes(app: MessagesApp) {
     async handler(request, reply) {
       const { from, to, format = 'csv' } = readJobs(queryOf(request))
       const period = readPeriod(app, givenIn(from, to), MOST_DAYS)
-      return streamed(reply, 'jobs', format, reportJobs(app, callerOf(request).service, period, format))
+      const { service } = callerOf(request)
+      const rows = reportJobs(app, service, period, format)
+      asTable(reply, 'jobs', format)
+      return streamed(app.reads.stream(service.id, rows))
     },
   }
 
@@ -49,13 +56,14 @@ export function reportRoutes(app: MessagesApp) {
     example: shape.examples.statistics,
     query: shape.statisticsQuery,
     reply: shape.statisticsReply,
+    others: { 'text/csv': { schema: text, example: statisticsCsv(shape.examples.statistics.reply.groups, 'month') } },
     async handler(request, reply) {
       const { from, to, by = 'day', format = 'json' } = readStatistics(queryOf(request))
       const period = readPeriod(app, givenIn(from, to), MOST_DAYS)
       const groups = await statistics(app, callerOf(request), period, by)
       if (format === 'json')
         return { from: zulu(fromMicros(period.since)), to: zulu(fromMicros(period.until)), by, groups }
-      return asFile(reply, 'statistics', 'csv').send(statisticsCsv(groups, by))
+      return asTable(reply, 'statistics', 'csv').send(statisticsCsv(groups, by))
     },
   }
 
@@ -66,14 +74,6 @@ const givenIn = (from: string | undefined, to: string | undefined) => ({
   ...(from !== undefined && { from }),
   ...(to !== undefined && { to }),
 })
-
-const asFile = (reply: FastifyReply, name: string, format: ReportFormat) =>
-  reply
-    .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
-    .header('content-disposition', `attachment; filename="${name}.${format}"`)
-
-const streamed = (reply: FastifyReply, name: string, format: ReportFormat, rows: AsyncGenerator<string | Uint8Array>) =>
-  asFile(reply, name, format).send(Readable.from(rows, { objectMode: false }))
 
 const readMessages = reader<shape.MessagesQuery>(shape.messagesQuery)
 const readJobs = reader<shape.JobsQuery>(shape.jobsQuery)

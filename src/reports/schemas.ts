@@ -108,7 +108,11 @@ const group = complete(
         'The day, the month, the id of the template, the status, the channel, the key type or the id of the key. Null by key: messages that people have sent, or that were accepted before keys were counted.',
     },
     name: { ...textOrNull, description: 'The name of the key; null otherwise.' },
-    messages: count,
+    messages: {
+      ...count,
+      description:
+        'Accepted messages, without those that were cancelled; by status, the group cancelled has the cancelled ones.',
+    },
     delivered: { ...count, description: 'delivered, and sent where the provider reports no more.' },
     failed: count,
     in_transit: { ...count, description: 'Not final yet, scheduled ones among them.' },
@@ -178,7 +182,7 @@ export const examples = {
         {
           group: '2026-11',
           name: null,
-          messages: 5210,
+          messages: 5205,
           delivered: 5100,
           failed: 90,
           in_transit: 15,

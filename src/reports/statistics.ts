@@ -8,6 +8,7 @@ import type { Sql } from '../db/connect.ts'
 import type { Caller, KeyType } from '../keys/key.ts'
 import { namesOf } from '../keys/sql.ts'
 import { FAILURES } from '../notifications/status.ts'
+import { isAccepted } from '../statistics/accepted.ts'
 import { type Counted, countsBetween, keyCountsBetween, templateCountsBetween } from '../statistics/sql/report.ts'
 import type { Period } from './period.ts'
 
@@ -19,6 +20,7 @@ export type CountGroup = {
   group: string | null
   /** Of the key. */
   name: string | null
+  /** Accepted messages. Cancelled ones are counted only in the group `cancelled` of the grouping by status. */
   messages: number
   /** delivered, and sent where the provider reports no more. */
   delivered: number
@@ -68,9 +70,9 @@ export async function countGroups(
   const hours = [Math.floor(since / HOUR_MICROS), Math.ceil(until / HOUR_MICROS)] as const
   const days = [Math.floor(hours[0] / 24), Math.ceil(hours[1] / 24)] as const
   if (by === 'template')
-    return grouped(await templateCountsBetween(sql, service, keyTypes, ...days, MOST_ROWS), row => row.template_id)
-  if (by !== 'key') return grouped(await countsBetween(sql, service, keyTypes, ...hours), row => groupOf(row, by))
-  const groups = grouped(await keyCountsBetween(sql, service, keyTypes, ...days, MOST_ROWS), row => row.key_id)
+    return grouped(await templateCountsBetween(sql, service, keyTypes, ...days, MOST_ROWS), by, row => row.template_id)
+  if (by !== 'key') return grouped(await countsBetween(sql, service, keyTypes, ...hours), by, row => groupOf(row, by))
+  const groups = grouped(await keyCountsBetween(sql, service, keyTypes, ...days, MOST_ROWS), by, row => row.key_id)
   const keys = groups.flatMap(({ group }) => (group === null ? [] : [group as Id]))
   const names = keys.length === 0 ? new Map<Id, string>() : await namesOf(sql, keys)
   return groups.map(group => ({ ...group, name: names.get(group.group as Id) ?? null }))
@@ -88,7 +90,11 @@ export function statisticsCsv(groups: readonly CountGroup[], by: Grouping): stri
 const NUMBERS = ['messages', 'delivered', 'failed', 'in_transit', 'cancelled', 'text_parts', 'text_parts_of'] as const
 
 /** Those without a name come last. */
-function grouped<R extends Counted>(rows: readonly R[], groupOf: (row: R) => string | null): CountGroup[] {
+function grouped<R extends Counted>(
+  rows: readonly R[],
+  by: Grouping,
+  groupOf: (row: R) => string | null,
+): CountGroup[] {
   const groups = new Map<string | null, CountGroup>()
   for (const row of rows) {
     const group = groupOf(row)
@@ -96,7 +102,7 @@ function grouped<R extends Counted>(rows: readonly R[], groupOf: (row: R) => str
     const kind = kindOf(row.status)
     groups.set(group, {
       ...found,
-      messages: found.messages + row.messages,
+      messages: found.messages + (by === 'status' || isAccepted(row.status) ? row.messages : 0),
       [kind]: found[kind] + row.messages,
       text_parts: found.text_parts + row.parts,
       text_parts_of: found.text_parts_of + row.parted,
@@ -131,7 +137,8 @@ function groupOf(
     case 'month':
       return dayText(row.day).slice(0, 7)
     case 'status':
-      return row.status
+      // As `GET /v2/notifications/{id}` names it.
+      return row.status === 'scheduled' ? 'created' : row.status
     case 'channel':
       return row.channel
     case 'key_type':

@@ -6,6 +6,7 @@ import { fromMicros, type Timestamp, zulu } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { appliedAt } from '../db/migrate.ts'
+import { isAccepted } from './accepted.ts'
 import { startsOfDays } from './days.ts'
 import { type CountRow, countsSince, failingTemplates, hasAny, type TemplateCountRow } from './sql/read.ts'
 import { NOT_DELIVERED, percentile } from './took.ts'
@@ -102,7 +103,7 @@ function failingOf(rows: readonly TemplateCountRow[], failed: readonly string[])
   return [...new Set(rows.map(row => row.template_id))].map(template_id => {
     const counts = rows.filter(row => row.template_id === template_id)
     const reasons = counts.filter(one => failed.includes(one.status))
-    return { template_id, failed: sum(reasons), accepted: sum(counts), reasons }
+    return { template_id, failed: sum(reasons), accepted: sum(counts.filter(one => isAccepted(one.status))), reasons }
   })
 }
 

@@ -2,6 +2,7 @@
 import { type Actor, requirePermission } from '../audit/actor.ts'
 import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
+import { isAccepted } from './accepted.ts'
 import { countsOfTemplates } from './sql/read.ts'
 
 const DAYS = 7
@@ -22,7 +23,7 @@ export async function sentByTemplate(
   for (const { template_id, status, messages } of rows) {
     const count = counts.get(template_id) ?? { accepted: 0, failed: 0 }
     counts.set(template_id, {
-      accepted: count.accepted + messages,
+      accepted: count.accepted + (isAccepted(status) ? messages : 0),
       failed: count.failed + (failed.includes(status) ? messages : 0),
     })
   }

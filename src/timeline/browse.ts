@@ -275,18 +275,24 @@ export async function* everyMessage(
     if (!browsing) return
     const { rows, older } = await pageOf(app, browsing)
     const names = await namesFor(app, rows)
-    yield rows.map(row => {
+    const exported: ExportedMessage[] = []
+    let turn = performance.now()
+    for (const row of rows) {
       const { sealed, key_id: _, ...shown } = row
       const personal = openPersonal(app.seal, sealed)
-      return {
+      exported.push({
         ...shown,
         ...namesOf(row, personal, names),
         created_at: fromMicros(microsOf(row.id)),
         isScheduled: isScheduledAt(row, app.clock.now()),
         to: withRecipients ? personal.to : null,
         description: describe(row.status, row.channel, row.failure_detail),
-      }
-    })
+      })
+      if (performance.now() - turn < TURN_MS) continue
+      await app.reads.giveWay()
+      turn = performance.now()
+    }
+    yield exported
     if (older === null) return
     from = { older }
     await app.reads.giveWay()

@@ -60,7 +60,7 @@ export function reportJobLines(seal: Pick<Seal, 'open'>, { messages, states, ...
           status: state.status,
           statusAt: statusTime(state, shown.acceptedAt),
           state,
-          personal: shown.withRecipients ? { to: recipientIn(seal.open(Buffer.from(sealed, 'hex'))) } : null,
+          personal: shown.withRecipients ? { to: recipientIn(seal.open('message', Buffer.from(sealed, 'hex'))) } : null,
         }),
       ),
     )
@@ -96,6 +96,6 @@ export function reportedRow(
 /** Why it failed; null: it did not, or nobody said. */
 function reasonOf(seal: Pick<Seal, 'open'>, channel: Channel, status: Status, state: ShownRow['state']): string | null {
   if (!state || !FAILURES.some(one => one === status)) return null
-  const reply = state.diagnosis && seal.open(state.diagnosis).toString('utf8')
+  const reply = state.diagnosis && seal.open('provider reply', state.diagnosis).toString('utf8')
   return meaningOf(channel, reply, state.failure_detail, state.provider_response)?.is ?? null
 }

@@ -167,7 +167,7 @@ async function failuresBy(
   const found = new Map<string, Failures>()
   for (const { status, failure_detail, provider_response, example, messages } of groups) {
     const sealed = example && replies.get(example)
-    const reply = sealed ? seal.open(sealed).toString('utf8') : null
+    const reply = sealed ? seal.open('provider reply', sealed).toString('utf8') : null
     const meaning = meaningOf(channel, failure_detail, reply, provider_response)
     const key = `${status} ${meaning?.is ?? ''}`
     const before = found.get(key)

@@ -74,7 +74,7 @@ export function reportMessageLines(seal: Pick<Seal, 'open'>, page: MessageLines)
         job,
         reference,
         parts,
-        recipient: recipientIn(seal.open(Buffer.from(sealed, 'hex'))),
+        recipient: recipientIn(seal.open('message', Buffer.from(sealed, 'hex'))),
         description: describe(status as Status, channel as Channel, detail || null),
         created: createdAt(id as Id),
         scheduled: scheduled && zulu(scheduled),

@@ -51,14 +51,14 @@ const MOST_ATTEMPTS = 100
 
 /** As in /v2, any key of the service may read any of its messages within the retention period; here also cancelled ones. */
 export async function timeline(app: TimelineApp, service: Service, id: Id, write?: Facts['write']): Promise<Timeline> {
-  const found = await story(app.sql, id, MOST_MOMENTS)
-  if (!found || found.service_id !== service.id || isExpired(app.clock, service, found)) throw refuse.notFound()
+  const found = await story(app.sql, service.id, id, MOST_MOMENTS)
+  if (!found || isExpired(app.clock, service, found)) throw refuse.notFound()
   return timelineOf(app, found, write)
 }
 
 /** For the operator: of any service. */
 export async function anyTimeline(app: TimelineApp, id: Id): Promise<Timeline | null> {
-  const found = await story(app.sql, id, MOST_MOMENTS)
+  const found = await story(app.sql, 'every-service', id, MOST_MOMENTS)
   return found && timelineOf(app, found)
 }
 
@@ -87,7 +87,7 @@ async function timelineOf(app: TimelineApp, message: Story, write?: Facts['write
       ? await who('key', message.key_id)
       : await who(sender?.actor_kind ?? 'operator', sender?.actor_id ?? null)
   const created_at = fromMicros(microsOf(message.id))
-  const replies = events.map(event => event.sealed && seal.open(event.sealed).toString('utf8'))
+  const replies = events.map(event => event.sealed && seal.open('provider reply', event.sealed).toString('utf8'))
   const omitted = message.logged_count - message.logged.length
   const shown = [
     acceptedEntry(created_at, firstStatus(events, message), {
@@ -181,7 +181,9 @@ function factsOf(
     cause: moved?.cause ?? (message.has_receipt ? 'receipt' : 'attempt'),
     provider: message.provider,
     detail: isOpen ? (last?.detail ?? null) : message.failure_detail,
-    reply: isOpen ? (replies.at(-1) ?? null) : message.diagnosis && seal.open(message.diagnosis).toString('utf8'),
+    reply: isOpen
+      ? (replies.at(-1) ?? null)
+      : message.diagnosis && seal.open('provider reply', message.diagnosis).toString('utf8'),
     response: message.provider_response,
     attempts: message.attempts,
     uncertain: message.uncertain,

@@ -1,15 +1,16 @@
-import { Readable } from 'node:stream'
 import type { Database } from '../db/connect.ts'
+import { asTable, streamed } from '../http/large.ts'
 import { idParam, queryOf, type Route } from '../http/route.ts'
 import { reader } from '../http/validation.ts'
 import { callerOf } from '../keys/hook.ts'
+import type { Reads } from '../limits/reads.ts'
 import { type JobReportApp, jobReport } from './job-report.ts'
 import type { ReportFormat } from './lines.ts'
 import { presentTimeline } from './present.ts'
 import { timeline } from './read.ts'
 import * as shape from './schemas.ts'
 
-type App = JobReportApp & { db: Pick<Database, 'sql'> }
+type App = JobReportApp & { db: Pick<Database, 'sql'>; reads: Pick<Reads, 'stream'> }
 
 export function timelineRoutes(app: App) {
   const getTimeline: Route = {
@@ -33,12 +34,10 @@ export function timelineRoutes(app: App) {
     csv: shape.reportExample.csv,
     async handler(request, reply) {
       const { format = 'csv' } = readReport(queryOf(request))
-      const pages = await jobReport(app, callerOf(request).service, idParam(request, 'job_id'), format)
-      const isCsv = format === 'csv'
-      return reply
-        .type(isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
-        .header('content-disposition', `attachment; filename="report.${format}"`)
-        .send(Readable.from(pages, { objectMode: false }))
+      const { service } = callerOf(request)
+      const rows = await jobReport(app, service, idParam(request, 'job_id'), format)
+      asTable(reply, 'report', format)
+      return streamed(app.reads.stream(service.id, rows))
     },
   }
   return { getTimeline, getJobReport }

@@ -43,8 +43,8 @@ async function some(app: SearchApp, service: Service, filters: Partial<Filters>)
 }
 
 async function isKept({ db, clock }: SearchApp, service: Service, id: Id): Promise<boolean> {
-  const found = await story(db.sql, id, 1)
-  return found !== null && found.service_id === service.id && !isExpired(clock, service, found)
+  const found = await story(db.sql, service.id, id, 1)
+  return found !== null && !isExpired(clock, service, found)
 }
 
 const writeDigests = (digests: readonly Buffer[]) => digests.map(one => one.toString('hex')).join('.')

@@ -5,7 +5,7 @@ import { channelNames } from '../channels/plain.ts'
 import type { Timestamp } from '../core/clock.ts'
 import { type Id, isTimed, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
-import { keyBy, nameOf } from '../files/keep.ts'
+import { keyOf, nameOf } from '../files/keep.ts'
 import { type FileRow, filesOfMessages } from '../files/sql.ts'
 import { type ContentApp, contentOf, type MessageContent } from '../notifications/content.ts'
 import { isCopyable } from '../notifications/copy.ts'
@@ -89,6 +89,6 @@ export const isGone = ({ clock }: Pick<WholeApp, 'clock'>, service: Service, id:
 
 function shownFile(seal: Seal, file: FileRow): ShownFile {
   const { id, method, verdict, media_type, bytes, emptied } = file
-  const name = method === 'attach' ? nameOf(keyBy(seal, file.content_key), file) : null
+  const name = method === 'attach' ? nameOf(keyOf(seal, file), file) : null
   return { id, method, verdict, media_type, bytes, emptied, name }
 }

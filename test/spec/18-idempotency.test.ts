@@ -1,9 +1,12 @@
 // Contract 18 and 21.17: the Idempotency-Key header on single sends.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
+import { createSeal } from '../../src/core/seal.ts'
+import { start } from '../../src/main.ts'
+import { createReplays } from '../../src/replays/replay.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, LIST, SMS, smsTemplate } from '../support/sends.ts'
-import { type World, world } from '../support/world.ts'
+import { callerWith, type Reply, type World, world } from '../support/world.ts'
 
 const OTHER = [422, 'IdempotencyKeyReusedError', 'This Idempotency-Key was used with another request'] as const
 const BUSY = [409, 'IdempotencyConflictError', 'A request with this Idempotency-Key is still being processed'] as const
@@ -98,10 +101,64 @@ describe('the same key with the same body', () => {
     const { db, seal } = here.parts
     await db.sql`
       update replays
-      set key_digest = ${seal.digest(name)}
-      where service_id = ${service.id} and key_digest = ${seal.digest(`normal\n${name}`)}`
+      set key_digest = ${seal.digest('idempotency key', name)}
+      where service_id = ${service.id} and key_digest = ${seal.digest('idempotency key', `normal\n${name}`)}`
     const again = await send(name, body)
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+  })
+
+  describe('the stored digest of a request', () => {
+    const plain = (body: object) =>
+      createHash('sha256')
+        .update(`POST ${EMAIL}\n${JSON.stringify(body)}`)
+        .digest()
+    const storedBy = async (name: string) => {
+      const [row] = await here.parts.db.sql<{ request_digest: Buffer }>`
+        select request_digest
+        from replays
+        where key_digest = ${here.parts.seal.digest('idempotency key', `normal\n${name}`)}`
+      return row?.request_digest
+    }
+
+    test('the digest of a request cannot be guessed without the secret', async () => {
+      const [name, body] = [randomUUID(), mail()]
+      await send(name, body)
+      expect(await storedBy(name)).toHaveLength(32)
+      expect(await storedBy(name)).not.toEqual(plain(body))
+    })
+
+    test('an answer that was stored with a digest without a key, or with an earlier secret, is still replayed', async () => {
+      const [name, body] = [randomUUID(), mail()]
+      const first = await send(name, body)
+      await here.parts.db.sql`
+        update replays
+        set request_digest = ${plain(body)}
+        where key_digest = ${here.parts.seal.digest('idempotency key', `normal\n${name}`)}`
+      const again = await send(name, body)
+      expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+      expect(await send(name, mail({ reference: 'another' }))).toBeRefused(...OTHER)
+
+      const [scope, request] = [
+        { service: service.id, keyType: 'normal' as const },
+        { route: 'r', body: Buffer.from('b') },
+      ]
+      const { sql } = here.parts.db
+      const before = createReplays({ sql, seal: createSeal(['the earlier secret of this installation']) })
+      const after = createReplays({
+        sql,
+        seal: createSeal(['the new secret of this installation', 'the earlier secret of this installation']),
+      })
+      const answer = { status: 201, body: '{}' }
+      await before.once(scope, name, request, async ({ keyDigest, requestDigest }) => {
+        const sealed = createSeal(['the earlier secret of this installation']).seal('idempotency answer', answer.body)
+        await sql`
+          insert into replays (service_id, key_digest, request_digest, status, answer)
+          values (${service.id}, ${keyDigest}, ${requestDigest}, 201, ${sealed})`
+        return answer
+      })
+      const never = async () => expect.unreachable()
+      expect(await after.once(scope, name, request, never)).toEqual({ ...answer, replayed: true })
+    })
   })
 
   test('another service may use the same key', async () => {
@@ -229,13 +286,46 @@ describe('at the same time', () => {
           interval: 5,
         })
         .not.toEqual([])
-      expect(await send(name, body)).toBeRefused(...BUSY)
-      expect(await send(name, mail({ reference: 'other' }))).toBeRefused(...BUSY)
+      for (const asked of [body, mail({ reference: 'other' })]) {
+        const refused = await send(name, asked)
+        expect(refused).toBeRefused(...BUSY)
+        // §23.1 It says nothing about what is stored: callers repeat until they get the stored answer.
+        expect(refused.headers.get('retry-after')).toBe('1')
+      }
       return { underWay }
     })
     const answer = await first.underWay
     expect(answer.status).toBe(201)
     expect((await send(name, body)).text).toBe(answer.text)
+  })
+
+  test('§23.1 a request that another process finds refused by what the first one has used up gets its stored answer', async () => {
+    const own = await here.service({ email_daily_limit: 2 })
+    const itsKey = await own.key()
+    const body = mail({ template_id: await emailTemplate(itsKey, 'Hello', 'News') })
+    await itsKey.post(EMAIL, body)
+    const other = await start(here.config, { say: () => {}, only: 'http' })
+    const { sql, transaction } = here.parts.db
+    const waiting = () => sql`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    try {
+      // Neither finds an answer for the key, and both wait for the last message of the day.
+      const name = randomUUID()
+      const { sends } = await transaction(async within => {
+        await within`select used from usage where service_id = ${own.id} for update`
+        const sends: Promise<Reply>[] = []
+        for (const at of [here.address, other.address]) {
+          sends.push(callerWith(at, itsKey.key).post(EMAIL, body, { 'idempotency-key': name }))
+          await expect.poll(waiting, { interval: 5, timeout: 10_000 }).toHaveLength(sends.length)
+        }
+        return { sends }
+      })
+      const [first, second] = await Promise.all(sends)
+      expect([first?.status, second?.status]).toEqual([201, 201])
+      expect(second?.text).toBe(first?.text)
+    } finally {
+      await other.stop()
+    }
   })
 
   test('50 parallel posts with one key make one message', async () => {

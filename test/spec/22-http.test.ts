@@ -46,6 +46,63 @@ describe('§22.14 the content type of JSON answers is exactly application/json',
   })
 })
 
+describe('§23.2 a path segment over 1,024 characters, or one that is not valid percent-encoding', () => {
+  const unknown = () => here.call('GET', '/v2/nothing')
+  test.each([
+    ['GET', `${LIST}/%`],
+    ['GET', `${LIST}/%ff%fe`],
+    ['GET', `${LIST}/%e0%a4%a`],
+    ['DELETE', `${LIST}/%zz`],
+    ['POST', '/v2/template/%/preview'],
+    ['GET', `/herald/v1/notifications/%/timeline`],
+    ['GET', '/%'],
+    ['GET', `${LIST}/${'a'.repeat(1_025)}`],
+    ['DELETE', `${LIST}/${'1'.repeat(1_025)}`],
+    ['GET', `/v2/template/${'a'.repeat(5_000)}/1`],
+    ['POST', `/v2/template/${'a'.repeat(1_025)}/preview`],
+    ['GET', `/${'a'.repeat(1_025)}`],
+  ])('is 404 as an unknown path: %s, case %#', async (method, path) => {
+    // As it is: fetch would refuse or change some of these paths.
+    const reply = await exchange(
+      here.address,
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ApiKey-v1 ${key.key}\r\nConnection: close\r\n\r\n`,
+    )
+    const [head = '', body] = reply.split('\r\n\r\n')
+    expect(statusOf(reply)).toBe(404)
+    expect(body).toBe((await unknown()).text)
+    expect(head).toMatch(/^content-type: application\/json$/im)
+    expect(head).toMatch(/^x-request-id: [\w-]{36}$/im)
+  })
+
+  test('up to 1,024 characters it is an id that is not valid', async () => {
+    expect(await key.get(`${LIST}/${'a'.repeat(1_024)}`)).toBeRefused(400, 'ValidationError', 'id is not a valid UUID')
+  })
+})
+
+describe('§22.8 names of unexpected query parameters, in the order in which the caller wrote them', () => {
+  test.each([
+    ['?zeta=1&10=1&2=1&alpha=1', 'zeta, 10, 2, alpha'],
+    ['?2=1&1=1', '2, 1'],
+    ['?b=1&%31%30=1&a=1&10=2&2', 'b, 10, a, 2'],
+    ['?x+y=1&7=1&__proto__=1&3', 'x y, 7, __proto__, 3'],
+    ['?%zz=1&9=1&8=1', '%zz, 9, 8'],
+  ])('%s', async (query, names) => {
+    for (const path of [
+      LIST,
+      '/v2/notifications/bulk',
+      '/v2/templates',
+      '/herald/v1/events',
+      '/herald/v1/inbox',
+      '/herald/v1/statistics',
+    ]) {
+      const { body } = await key.get(path + query)
+      expect(body.errors, path).toEqual([
+        { error: 'ValidationError', message: `Additional properties are not allowed (${names} were unexpected)` },
+      ])
+    }
+  })
+})
+
 const head = (method: string, path: string, length: number, authorization: string | null) =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${
     authorization ? `Authorization: ${authorization}\r\n` : ''

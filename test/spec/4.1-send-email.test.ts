@@ -1,8 +1,8 @@
 // Interface 4.1, 2.2, 2.6 and 7.2; contract 2, 4, 5.1, 7, 16.1 and 16.2 for e-mails; check vectors 1, 2, 4 to 8, 18 to 20.
 import { createHmac, randomUUID } from 'node:crypto'
-import net from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
+import { freePort } from '../support/port.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, LIST, SMS, smsTemplate, UUID7 } from '../support/sends.ts'
 import { call, callerWith, type World, world } from '../support/world.ts'
 
@@ -179,9 +179,7 @@ describe('7 reply-to address', () => {
   test('one of the service, spelled as the caller likes; without one the default', async () => {
     const replyTo = await service.addReplyTo('office@example.org')
     const second = await service.addReplyTo('second@example.org')
-    await expect
-      .poll(async () => (await send({ email_reply_to_id: second.id })).status, { interval: 5, timeout: 5_000 })
-      .toBe(201)
+    await expect.poll(async () => (await send({ email_reply_to_id: second.id })).status, { interval: 5 }).toBe(201)
     for (const id of [replyTo.id, replyTo.id.toUpperCase(), `{${replyTo.id}}`])
       expect((await send({ email_reply_to_id: id })).status).toBe(201)
     expect((await send()).status).toBe(201)
@@ -920,11 +918,3 @@ test('cross-tenant: the key of another service gets nothing of ours', async () =
       .body.errors[0].message,
   ).toBe('Template not found')
 })
-
-const freePort = () =>
-  new Promise<number>(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
-  })

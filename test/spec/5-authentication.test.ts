@@ -1,6 +1,7 @@
 // Interface 5, contract 3: authentication.
 import { createHmac, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createSeal } from '../../src/core/seal.ts'
 import { type World, world } from '../support/world.ts'
 
 const CLOCK = 'Error: Your system clock must be accurate to within 30 seconds'
@@ -78,7 +79,7 @@ describe('3.3 ApiKey-v1', () => {
     expect((await doomed.get(PATH)).status).toBe(200)
     await here.parts.db.sql`update keys set revoked_at = now() where id = ${doomed.id}`
     const refused = () => withHeader(`ApiKey-v1 ${doomed.key}`)
-    await expect.poll(async () => (await refused()).status, { interval: 5, timeout: 1_000 }).toBe(403)
+    await expect.poll(async () => (await refused()).status, { interval: 5 }).toBe(403)
     expect(await refused()).toBeRefused(403, 'AuthError', 'Invalid token: API key revoked')
   })
 
@@ -181,6 +182,7 @@ describe('3.4 Bearer', () => {
 
   test('no key fits, another algorithm, iat missing or not a number', async () => {
     const foreign = await (await here.service()).key()
+    const own = token(key.key)
     const forged = [
       token(key.key, {}, { alg: 'none' }),
       `${token(key.key, {}, { alg: 'none' }).split('.').slice(0, 2).join('.')}.`,
@@ -191,7 +193,7 @@ describe('3.4 Bearer', () => {
       token(key.key, { iat: undefined }),
       token(key.key, { iat: String(Math.floor(Date.now() / 1000)) }),
       token(foreign.key, { iss: service.id }),
-      `${token(key.key).slice(0, -2)}AA`,
+      `${own.slice(0, -2)}${own.endsWith('AA') ? 'BB' : 'AA'}`,
       `${part({ alg: 'HS256' })}.${part({ iss: service.id, iat: Math.floor(Date.now() / 1000) })}.`,
     ]
     for (const text of forged)
@@ -200,6 +202,16 @@ describe('3.4 Bearer', () => {
         'AuthError',
         'Invalid token: signature, api token not found',
       )
+  })
+
+  test('a key that no configured secret opens does not keep the others of its service from working', async () => {
+    const service = await here.service()
+    const [lost, good] = [await service.key(), await service.key()]
+    const sealed = createSeal(['a secret that was lost']).seal('key secret', 'x')
+    await here.parts.db.sql`update keys set secret_sealed = ${sealed} where id = ${lost.id}`
+    const get = async (text: string) => withHeader(`Bearer ${token(text, { iss: service.id })}`)
+    expect((await get(good.key)).status).toBe(200)
+    expect(await get(lost.key)).toBeRefused(403, 'AuthError', 'Invalid token: signature, api token not found')
   })
 
   test('a revoked key takes part in matching', async () => {

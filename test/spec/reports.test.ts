@@ -205,7 +205,7 @@ describe('GET /herald/v1/statistics', () => {
     ])
     expect(await pairs('key_type')).toEqual([['normal', 6]])
     const statuses = new Map<string, number>((await pairs('status')) as [string, number][])
-    expect(statuses.get('scheduled')).toBe(1)
+    expect(statuses.get('created')).toBe(1)
     expect([...statuses.values()].reduce((sum, one) => sum + one, 0)).toBe(6)
   })
 

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import { createSeal } from '../../src/core/seal.ts'
 import { EVENT_TYPES } from '../../src/events/event.ts'
-import { resealWebhooks } from '../../src/webhooks/reseal.ts'
+import { sealAgain } from '../../src/maintenance/seal.ts'
+import { runSteps } from '../../src/runtime/steps.ts'
 import { sealTarget } from '../../src/webhooks/webhook.ts'
 import { logGroup, readable } from '../support/events.ts'
 import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
@@ -489,10 +490,10 @@ describe('secret and test event', () => {
       await sql()`update webhooks set sealed = ${sealTarget(old, target)} where id = ${id}`
       const seal = createSeal(['a new secret for this installation 123', 'an earlier secret of this installation'])
       await sql()`delete from webhooks where id <> ${id}`
-      await resealWebhooks({ sql: sql(), seal })
+      await runSteps(sealAgain({ db: { sql: sql() }, seal }))
       const [row] = await sql()<{ sealed: Buffer }>`select sealed from webhooks where id = ${id}`
-      expect(seal.isCurrent(row?.sealed as Buffer)).toBe(true)
-      expect(JSON.parse(String(seal.open(row?.sealed as Buffer)))).toEqual(target)
+      expect(seal.isCurrent('webhook target', row?.sealed as Buffer)).toBe(true)
+      expect(JSON.parse(String(seal.open('webhook target', row?.sealed as Buffer)))).toEqual(target)
     }))
 })
 
@@ -608,6 +609,7 @@ describe('replay', () => {
       { from: '2026-01-02', to: '2026-01-01' },
       ['ValidationError: to must be later than from'],
     ],
+    // Documented in openapi.json and docs/events.md.
     ['an end to come', { from: '2026-01-02', to: '2999-11-01' }, ['ValidationError: to must not be in the future']],
     ['an event that is no id', { event: 'x' }, ['ValidationError: event is not a valid UUID']],
     [
@@ -645,7 +647,7 @@ describe('attempts', () => {
   const attempt = (status: number | null, more: { error?: string; answer?: string } = {}) => sql()`
     insert into webhook_attempts (id, webhook_id, at, events, stamp, took, status, error, answer)
     values (${here.parts.ids.next()}, ${id}, now(), ${fresh(2)}, 1, ${[12, 34]}, ${status}, ${more.error ?? null},
-            ${more.answer === undefined ? null : here.parts.seal.seal(more.answer)})`
+            ${more.answer === undefined ? null : here.parts.seal.seal('webhook answer', more.answer)})`
 
   beforeAll(async () => {
     ;({ key } = await manager())

@@ -54,13 +54,14 @@ export type Decision = { verdict: 'accepted' | 'too fast' | 'seen' | 'too many';
  * Accepts a batch of requests in one statement: counts them against the limits and stores the messages with their states, tickets
  * and idempotency keys. Returns one decision per request, in order; none at all when the statement started after the deadline, so
  * that no message is stored after its caller was answered with a timeout, or when the commit must wait for a standby and would not.
+ * It fails when it waits longer than `lockMs` for the limits of a service, and counts and stores nothing then.
  * For speed the rows between the CTEs are narrow: rate limits and daily limits are referred to by number, and the columns of a
  * message stay in their arrays until the insert.
  */
 export async function accept(
   sql: Sql,
   asked: readonly AcceptRequest[],
-  { deadline, initialLease }: { deadline: Timestamp; initialLease: InitialLease },
+  { deadline, initialLease, lockMs }: { deadline: Timestamp; initialLease: InitialLease; lockMs: number | null },
   mustReplicate: boolean,
 ): Promise<Decision[]> {
   const all = (read: (one: AcceptRequest) => Parameters<typeof bare>[0][number]) => bare(asked.map(read))
@@ -76,7 +77,8 @@ export async function accept(
         ${all(a => a.message?.lane)}::text[], ${all(a => a.message?.scheduled_for)}::timestamptz[],
         ${all(a => a.message?.template_id)}::uuid[], ${all(a => a.key_id)}::uuid[], ${allBytes(a => a.replay?.key)}::bytea[]
       ) with ordinality as a (id, rate, rank, allowance, daily, status, lane, scheduled_for, template_id, key_id, replay_key, ord)
-      where (select clock_timestamp() < ${deadline}::timestamptz and (not ${mustReplicate}::boolean or ${commitsWait})) -- evaluated once: all or none
+      where (select clock_timestamp() < ${deadline}::timestamptz and (not ${mustReplicate}::boolean or ${commitsWait})
+                    ${lockMs === null ? part`` : part`and set_config('lock_timeout', ${String(lockMs)}, true) is not null`}) -- evaluated once: all or none
     ),
     -- Rate and daily limits are sorted in every statement, so that two statements cannot deadlock.
     ${rated(

@@ -4,6 +4,7 @@ import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type Part, part, type Sql } from '../../db/connect.ts'
 import type { KeyType } from '../../keys/key.ts'
+import { isTemplateOf } from '../../templates/sql.ts'
 import { FAILURES, isFinal, type Status } from '../status.ts'
 import { LAST } from './bounds.ts'
 
@@ -150,6 +151,10 @@ const together = (b: Browsing): Part => {
   return part`(select ${startOf(b, floor)}::uuid as start, ${floor}::uuid as floor) c`
 }
 
+/** The same, unless the template is another service's: without this a walk would pass all its messages to find none. */
+const ownedBy = (b: Browsing, template: Id): Part =>
+  part`(select * from ${together(b)} where ${isTemplateOf(b.service, template)}) c`
+
 const beyond = (b: Browsing, id: Part): Part => (isNewer(b) ? part`${id} > c.start` : part`${id} < c.start`)
 const inOrder = (b: Browsing, id: Part): Part =>
   isNewer(b) ? part`${id} asc nulls first` : part`${id} desc nulls last`
@@ -200,11 +205,12 @@ const withStatus = (b: Browsing, statuses: readonly Status[]): Scan => ({
 })
 
 const ofTemplate = (b: Browsing, template: Id): Scan => ({
-  each: together(b),
+  each: ownedBy(b, template),
   walk: most => part`
         select ${columns}
         from notifications n
-        where n.template_id = ${template}
+        where n.service_id = ${b.service}
+          and n.template_id = ${template}
           and ${beyond(b, part`n.id`)}
         order by ${inOrder(b, part`n.id`)}
         limit ${most}`,
@@ -215,11 +221,12 @@ const ofTemplate = (b: Browsing, template: Id): Scan => ({
 const failed = part`s.status in ('permanent-failure', 'temporary-failure', 'technical-failure', 'virus-scan-failed')`
 
 const failedOf = (b: Browsing, template: Id): Scan => ({
-  each: part`${together(b)} cross join unnest(${b.statuses}::text[]) as t (status)`,
+  each: part`${ownedBy(b, template)} cross join unnest(${b.statuses}::text[]) as t (status)`,
   walk: most => part`
         select s.id, s.service_id, s.channel, s.key_type
         from states s
-        where s.template_id = ${template}
+        where s.service_id = ${b.service}
+          and s.template_id = ${template}
           and s.status = t.status
           and ${failed}
           and ${beyond(b, part`s.id`)}
@@ -230,11 +237,12 @@ const failedOf = (b: Browsing, template: Id): Scan => ({
 
 /** States that the version before has written have no template. */
 const failedBefore = (b: Browsing, template: Id): Scan => ({
-  each: part`${together(b)} cross join unnest(${b.statuses}::text[]) as t (status)`,
+  each: part`${ownedBy(b, template)} cross join unnest(${b.statuses}::text[]) as t (status)`,
   walk: most => part`
         select s.id, s.service_id, s.channel, s.key_type
         from states s
-        where s.template_id is null
+        where s.service_id = ${b.service}
+          and s.template_id is null
           and s.status = t.status
           and ${failed}
           and ${beyond(b, part`s.id`)}
@@ -266,11 +274,12 @@ const ofRecipient = (b: Browsing, digests: readonly Buffer[]): Scan => ({
   walk: most => part`
         select ${columns}, n.recipient_digest
         from notifications n
-        where ${
-          isNewer(b)
-            ? part`n.recipient_digest <= d.digest and (n.recipient_digest, n.id) > (d.digest, c.start)`
-            : part`n.recipient_digest >= d.digest and (n.recipient_digest, n.id) < (d.digest, c.start)`
-        }
+        where n.service_id = ${b.service}
+          and ${
+            isNewer(b)
+              ? part`n.recipient_digest <= d.digest and (n.recipient_digest, n.id) > (d.digest, c.start)`
+              : part`n.recipient_digest >= d.digest and (n.recipient_digest, n.id) < (d.digest, c.start)`
+          }
         order by ${digestOrder(b, part`n`)}
         limit ${most}`,
   filter: allOf([...common(b), ...others(b)]),

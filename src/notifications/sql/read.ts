@@ -63,7 +63,7 @@ export type Story = Omit<Notification, 'sealed'> & {
 }
 
 /** `most`: the most moments of the log. */
-export async function story(sql: Sql, id: Id, most: number): Promise<Story | null> {
+export async function story(sql: Sql, scope: Id | 'every-service', id: Id, most: number): Promise<Story | null> {
   const [found] = await sql<Story>`
     select n.id, n.channel, n.key_type, s.status, n.reference, n.template_id, n.template_version, n.scheduled_for, s.sent_at,
            s.completed_at, s.provider_response, s.failure_detail, n.service_id, n.key_id, n.job_id, n.job_row, s.provider,
@@ -72,7 +72,8 @@ export async function story(sql: Sql, id: Id, most: number): Promise<Story | nul
     from notifications n
     join states s on s.id = n.id
     where n.id = ${id}
-      and s.id = ${id}`
+      and s.id = ${id}
+      and ${scope === 'every-service' ? part`true` : part`n.service_id = ${scope}`}`
   return found ?? null
 }
 
