@@ -108,7 +108,11 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     templates,
     groups,
     files,
-    fetchAttachments: message => fetchAttachments({ ...store, ...files, sql: db.sql }, message),
+    fetchAttachments: message => {
+      const onUnreadable = (error: unknown) =>
+        log.warn({ message, error: faultOf(error) }, "a message's files could not be read; retrying")
+      return fetchAttachments({ ...store, ...files, sql: db.sql, onUnreadable }, message)
+    },
     noteInInbox: inbox.note,
     renderLarge: async (template, values) => {
       const release = await largeRoom.take(1)

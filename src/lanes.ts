@@ -27,6 +27,7 @@ import {
 } from './maintenance/purge.ts'
 import { recountDailyUsage } from './maintenance/recount.ts'
 import type { Task } from './maintenance/run.ts'
+import { sealAgain } from './maintenance/seal.ts'
 import { foldHourlyCounts, purgeHourlyCounts, recountDays } from './maintenance/statistics.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
@@ -113,5 +114,6 @@ export function maintenanceOf(parts: EngineParts): Task[] {
     task('purge-template-drafts', HOUR, 2 * MINUTE, purgeTemplateDrafts),
     task('purge-requests', HOUR / 12, 2 * MINUTE, purgeRequests),
     task('purge-sign-in-challenges', HOUR / 4, 2 * MINUTE, purgeSignInChallenges),
+    task('seal-again', HOUR, 2 * MINUTE, sealAgain),
   ]
 }

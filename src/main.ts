@@ -59,7 +59,7 @@ import { boundConnections, mostWaiting } from './telemetry/descriptors.ts'
 import { faultOf } from './telemetry/fault.ts'
 import { createLog, createNote } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { type About, createReadiness, DATABASE_MISSING, NotReady } from './telemetry/routes.ts'
+import { type About, createMetricsPage, createReadiness, DATABASE_MISSING, NotReady } from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 import { createReportThread } from './timeline/thread.ts'
@@ -268,6 +268,7 @@ export async function start(
       db: patient,
       log,
       metrics,
+      figures: createMetricsPage(metrics, config.metricsToken),
       trace,
       note,
       hints,
@@ -323,8 +324,7 @@ export async function start(
     addRoutes(server.app, parts)
     addPlain(server.app, parts, pages && !consoleServer ? pages.path : '/docs')
     if (consoleServer && pages) addPlain(consoleServer.app, parts, pages.path)
-    for (const { app } of [server, ...(consoleServer ? [consoleServer] : [])])
-      boundConnections(app.server, parts, supervised !== undefined)
+    boundConnections(consoleServer ? [server.app.server, consoleServer.app.server] : [server.app.server], parts)
     lifetime.add(async () => {
       draining = true
       waits.stop()

@@ -27,7 +27,7 @@ import type { Simulated } from './services/simulated.ts'
 import type { SheetReading } from './sheets/reading.ts'
 import type { Log, Note } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
-import type { About, Readiness } from './telemetry/routes.ts'
+import type { About, MetricsPage, Readiness } from './telemetry/routes.ts'
 import type { Tracer } from './telemetry/trace.ts'
 import type { Templates } from './templates/cache.ts'
 import type { ReportThread } from './timeline/thread.ts'
@@ -53,6 +53,8 @@ export type Store = {
 export type Parts = Omit<Store, 'stop' | 'revive'> & {
   log: Log
   metrics: Metrics
+  /** The page /metrics. */
+  figures: MetricsPage
   /** Null: no OpenTelemetry collector is set. */
   trace: Tracer | null
   /** Logs a step in the life of a message or a job. */

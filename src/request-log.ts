@@ -9,8 +9,11 @@ import { pathOf } from './requests/request.ts'
 import { loggable } from './sentences.ts'
 import { createRequestLog } from './telemetry/log.ts'
 
-export function answeredBy({ log, metrics, requests, trace }: Pick<Parts, 'log' | 'metrics' | 'requests' | 'trace'>) {
+type App = Pick<Parts, 'log' | 'metrics' | 'requests' | 'trace' | 'config'>
+
+export function answeredBy({ log, metrics, requests, trace, config }: App) {
   const requestLog = createRequestLog(log)
+  const labelsOf = createLabels(config.consolePath)
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { id, method, routeOptions } = request
     const { statusCode: status, elapsedTime } = reply
@@ -19,7 +22,9 @@ export function answeredBy({ log, metrics, requests, trace }: Pick<Parts, 'log' 
     const limit = LIMITS[refusal?.kind ?? '']
     if (limit) metrics.limited.inc({ limit })
     // The time that a request waits for events is the caller's wish, not ours to improve.
-    metrics.requests.observe({ method, route, status }, (elapsedTime - request.waitedMs) / 1000)
+    const labels = labelsOf(method, route)
+    metrics.requests.observe(labels, (elapsedTime - request.waitedMs) / 1000)
+    metrics.answers.inc({ ...labels, status })
     const error = refusal && answerOf(refusal.kind)[1]
     const reason = refusal ? loggable(refusal.messages) : null
     const key = request.caller?.key ?? request.refusedKey
@@ -51,6 +56,20 @@ export function answeredBy({ log, metrics, requests, trace }: Pick<Parts, 'log' 
       error,
       reason,
     })
+  }
+}
+
+const LABELLED_METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
+
+/**
+ * Labels from a short list, whatever is asked for: a scrape stays small. The console has over a hundred pages, which share one; a
+ * method that no route has is `other`.
+ */
+const createLabels = (consolePath: string) => (given: string, route: string) => {
+  const method = given === 'HEAD' ? 'GET' : given
+  return {
+    method: LABELLED_METHODS.includes(method) ? method : 'other',
+    route: route === consolePath || route.startsWith(`${consolePath}/`) ? consolePath : route,
   }
 }
 

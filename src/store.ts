@@ -15,18 +15,17 @@ import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
 import { leap } from './events/sql/clock.ts'
 import { checkInstallation, forgetFileStore } from './installation/installation.ts'
-import { resealKeys } from './keys/reseal.ts'
+import { sealAgain } from './maintenance/seal.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Store } from './parts.ts'
 import { connectionsNeeded, countOf } from './processes/count.ts'
 import { recogniseCopy } from './queue/hold.ts'
 import { createLifetime, type Lifetime, stopAll } from './runtime/lifetime.ts'
+import { runSteps } from './runtime/steps.ts'
 import { within } from './runtime/within.ts'
 import { IDENTITY_TABLES } from './sending.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log } from './telemetry/log.ts'
-import { resealSamples } from './templates/samples.ts'
-import { resealWebhooks } from './webhooks/reseal.ts'
 import { highestStamp } from './webhooks/sql/positions.ts'
 
 export type Say = (line: string) => void
@@ -122,7 +121,7 @@ export async function openStore(
     if (wanted) sayMigrated(say, await migrate(db))
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
     const { createSeal } = await sealing
-    const seal = createSeal(secrets, config.cipher)
+    const seal = createSeal(secrets, { cipher: config.cipher, format: config.sealFormat })
     const ids = createIds(clock)
     if (wanted) {
       await db.transaction(async sql => {
@@ -137,9 +136,7 @@ export async function openStore(
       })
       await makePartitions(db, clock)
       await makeEventPartitions(db, clock)
-      await resealKeys({ sql: db.sql, seal })
-      await resealWebhooks({ sql: db.sql, seal })
-      await resealSamples({ sql: db.sql, seal })
+      await runSteps(sealAgain({ db, seal }))
     }
     signal?.throwIfAborted()
     return { config, db, clock, ids, seal, secrets, revive, stop }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Id } from '../core/id.ts'
 import { actorOf } from '../keys/key.ts'
-import { type Actor, may, PERMISSIONS, type Permission, requirePermission, serviceOf } from './actor.ts'
+import { type Actor, may, PERMISSIONS, type Permission, requirePermission, serviceScopeOf } from './actor.ts'
 
 const HOME = '11111111-1111-4111-8111-111111111111' as Id
 const OTHER = '22222222-2222-4222-8222-222222222222' as Id
@@ -44,8 +44,12 @@ describe.each(cases)('%s', (_, actor, permissions) => {
       expect(PERMISSIONS.filter(permission => may(actor, permission, service))).toEqual(
         actor.kind === 'operator' ? PERMISSIONS : [],
       )
-    expect(serviceOf(actor)).toBe(actor.kind === 'operator' ? null : HOME)
+    expect(serviceScopeOf(actor)).toBe(actor.kind === 'operator' ? 'every-service' : HOME)
   })
+})
+
+test('a person on a page of the installation is limited to no service, not to any', () => {
+  expect(serviceScopeOf({ ...person, service_id: null })).toBe(null)
 })
 
 test('a missing permission is a refusal that names it', () => {

@@ -50,5 +50,7 @@ export function requirePermission(actor: Actor, permission: Permission, service:
   if (!may(actor, permission, service)) throw refuse.notPermitted(permission)
 }
 
-/** The only service that the actor can act on; null: any. */
-export const serviceOf = (actor: Actor): Id | null => (actor.kind === 'operator' ? null : actor.service_id)
+/** The service that statements of the actor are limited to. Null matches no row: a person on a page of the installation. */
+export type ServiceScope = Id | 'every-service' | null
+export const serviceScopeOf = (actor: Actor): ServiceScope =>
+  actor.kind === 'operator' ? 'every-service' : actor.service_id

@@ -1,9 +1,9 @@
 // Which providers each channel uses, and whether this installation may capture messages instead of sending them.
 import { type Channel, channelNames, PLAIN } from '../channels/plain.ts'
+import { isLoopback } from '../core/network.ts'
 import type { ChosenProvider, ProviderKind } from '../providers/kind.ts'
 import { KINDS } from '../providers/kinds.ts'
 import type { Chosen } from '../providers/registry.ts'
-import { isLoopback } from '../providers/smtp/relay.ts'
 
 export type Part = 'http' | 'engine' | 'all'
 

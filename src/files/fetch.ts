@@ -4,7 +4,7 @@ import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { Attachment } from '../providers/port.ts'
 import { mapped, unmap } from '../runtime/mapped.ts'
-import { ContentGone, keyBy, nameOf, wholeOf } from './keep.ts'
+import { ContentGone, keyOf, nameOf, wholeOf } from './keep.ts'
 import { filesOfMessages } from './sql.ts'
 import type { FileStore } from './store.ts'
 
@@ -16,9 +16,19 @@ export type Fetched =
   /** `release`: the attachments are empty afterwards. */
   { kind: 'here'; attachments: Attachment[]; release(): void } | { kind: 'later' | 'gone'; detail: string }
 
-export type FetchApp = { sql: Sql; seal: Seal; store: FileStore; room: Room }
+export type FetchApp = {
+  sql: Sql
+  seal: Seal
+  store: FileStore
+  room: Room
+  /** Called with the reason when the files cannot be read now. */
+  onUnreadable(error: unknown): void
+}
 
-export async function fetchAttachments({ sql, seal, store, room }: FetchApp, message: Id): Promise<Fetched> {
+export async function fetchAttachments(
+  { sql, seal, store, room, onUnreadable }: FetchApp,
+  message: Id,
+): Promise<Fetched> {
   const attachments: Attachment[] = []
   let leave = () => {}
   const release = () => {
@@ -35,7 +45,7 @@ export async function fetchAttachments({ sql, seal, store, room }: FetchApp, mes
     // Once: it is encoded and sent a piece at a time.
     leave = await room(attached.reduce((sum, file) => sum + file.bytes, 0))
     for (const file of attached) {
-      const key = keyBy(seal, file.content_key)
+      const key = keyOf(seal, file)
       const content = await wholeOf(store, file, key, mapped)
       attachments.push({ filename: nameOf(key, file), mediaType: file.media_type, content })
     }
@@ -43,6 +53,7 @@ export async function fetchAttachments({ sql, seal, store, room }: FetchApp, mes
   } catch (error) {
     release()
     if (error instanceof ContentGone) return { kind: 'gone', detail: 'a file is not there any more' }
-    return { kind: 'later', detail: 'the files cannot be read' } // the store or the database is not available
+    onUnreadable(error) // the store or the database is not available, or the store has returned something else
+    return { kind: 'later', detail: 'the files cannot be read' }
   }
 }

@@ -35,7 +35,7 @@ export function keeping(app: App, message: { id: Id; service_id: Id }, files: re
 
   async function putPieces(sql: Sql) {
     for (const share of shares) {
-      const seal = createSeal([share.key])
+      const seal = app.seal.keyedBy(share.key)
       for (let n = 0; n < piecesIn(share.bytes); n++) await store.put(sql, share.id, n, sealedPiece(seal, share, n))
     }
   }
@@ -115,11 +115,12 @@ const rowOf = (
   verdict: file.verdict,
   media_type: file.mediaType,
   bytes,
-  sealed_name: createSeal([key]).seal(file.name),
+  sealed_name: seal.keyedBy(key).seal('file name', file.name),
   content: id,
   pieces: piecesIn(bytes),
-  content_key: (file.token === null ? seal : createSeal([file.token])).seal(key),
-  scan_key: file.token !== null && file.verdict === 'pending' ? seal.seal(key) : null,
+  content_key:
+    file.token === null ? seal.seal('file key', key) : seal.keyedBy(file.token).seal('file key for its link', key),
+  scan_key: file.token !== null && file.verdict === 'pending' ? seal.seal('file key for its scan', key) : null,
   token_digest: file.token === null ? null : tokenDigest(file.token),
 })
 
@@ -131,16 +132,23 @@ const piecesIn = (bytes: number) => Math.ceil(bytes / PIECE_BYTES)
 // The number of a piece is sealed with it, so that pieces cannot be put in another order.
 function sealedPiece(seal: Seal, { content, bytes }: Share, n: number): Buffer {
   if (content.length !== bytes) throw new Error('the request of a file ended before it was stored')
-  return seal.sealParts([Buffer.from([n]), content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)])
+  return seal.sealParts('file content', [Buffer.from([n]), content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)])
 }
 
-/** The key of a content, unsealed with the key of the installation or with the token of the link. */
-export const keyBy = (seal: Seal, sealed: Buffer) => seal.open(sealed).toString('utf8')
+/** The key of an attachment's content. */
+export const keyOf = (seal: Seal, file: Pick<FileRow, 'content_key'>) =>
+  seal.open('file key', file.content_key).toString('utf8')
+
+/** The key of a linked file's content, for a caller with the token of its link. */
 export const keyByToken = (token: string, file: Pick<FileRow, 'content_key'>) =>
-  keyBy(createSeal([token]), file.content_key)
+  createSeal([token]).open('file key for its link', file.content_key).toString('utf8')
+
+/** The key of a content that is to be scanned. */
+export const keyForScan = (seal: Seal, file: Pick<FileRow, 'content_key' | 'scan_key'>) =>
+  file.scan_key ? seal.open('file key for its scan', file.scan_key).toString('utf8') : keyOf(seal, file)
 
 export const nameOf = (key: string, file: Pick<FileRow, 'sealed_name'>) =>
-  createSeal([key]).open(file.sealed_name).toString('utf8')
+  createSeal([key]).open('file name', file.sealed_name).toString('utf8')
 
 /** The content is no longer in the store; a retry is useless. */
 export class ContentGone extends Error {}
@@ -154,7 +162,7 @@ export async function* piecesOf(store: FileStore, file: Content, key: string): A
   for (let n = 0; n < file.pieces; n++) {
     const sealed = await store.get(file.content, n)
     if (sealed === null) throw new ContentGone('the content of a file is not there any more')
-    const piece = seal.open(sealed)
+    const piece = seal.open('file content', sealed)
     left -= piece.length - 1
     if (piece[0] !== n || left < 0) throw new Error('the pieces of a file do not fit')
     yield piece.subarray(1)

@@ -1,5 +1,6 @@
 // Creates the scanner, the store and the thread of files from the settings.
 import type { Sql } from '../db/connect.ts'
+import { createTurns, type Turns } from '../runtime/turns.ts'
 import { createClamd } from './clamd.ts'
 import type { Room } from './fetch.ts'
 import { createS3, type S3Settings } from './s3.ts'
@@ -12,6 +13,11 @@ export type Files = {
   scanning: Scanning
   store: FileStore
   thread: FileThread
+  /**
+   * Turns of requests that read contents. A store may be slow: no request waits for it in a turn of the database. Work in a turn of the
+   * store may wait for one of the database, never the other way round.
+   */
+  reading: Turns
   /** Memory for contents that are being sent or scanned. */
   room: Room
   stop(): Promise<void>
@@ -24,6 +30,9 @@ export type FileSettings = {
   s3: S3Settings | null
 }
 
+/** In total, and of one service; for links of one network, because who follows them is not known. */
+const READING = { atOnce: 8, ofOne: 4 }
+
 export function createFiles(settings: FileSettings, sql: Sql, room: Room): Files {
   const thread = createFileThread({ scans: settings.scanner === 'embedded' })
   const scanner = scannerOf(settings, thread)
@@ -32,6 +41,7 @@ export function createFiles(settings: FileSettings, sql: Sql, room: Room): Files
     scanning: createScanning(scanner),
     store: storeOf(settings, sql),
     thread,
+    reading: createTurns(READING),
     room,
     stop: () => thread.stop(),
   }

@@ -16,6 +16,8 @@ export type S3Settings = {
 }
 
 const TIMEOUT_MS = 10_000
+/** A piece of 1 MiB is a little longer when it is sealed; every other answer is short. */
+const MOST_BYTES = 2 * 1024 * 1024
 const DELETES_AT_ONCE = 8
 
 export function createS3(settings: S3Settings): FileStore {
@@ -29,9 +31,12 @@ export function createS3(settings: S3Settings): FileStore {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body && { body: new Uint8Array(body) }),
     })
-    const answer = Buffer.from(await response.arrayBuffer())
-    if (response.status === 404 && method !== 'PUT') return null
-    if (!response.ok) throw new Error(`the file store answered ${response.status} to ${method}`)
+    const answer = await bodyOf(response)
+    const code = method === 'GET' && response.ok ? null : codeIn(answer)
+    if (response.status === 404 && isMissing(method, code)) return null
+    // An error may come with the status 200.
+    if (!response.ok || code !== null)
+      throw new Error(`the file store answered ${response.status}${code === null ? '' : ` ${code}`} to ${method}`)
     return answer
   }
 
@@ -53,6 +58,30 @@ export function createS3(settings: S3Settings): FileStore {
     },
   }
 }
+
+/** Without the limit, a body without end would fill the memory until the time is up. */
+async function bodyOf(response: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw new Error('the file store answered with more than an object has')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The code of an error document of S3; null if it is none. */
+function codeIn(answer: Buffer): string | null {
+  const text = answer.toString('latin1', 0, MOST_ERROR)
+  return text.includes('<Error>') ? (/<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(text)?.[1] ?? 'Error') : null
+}
+
+const MOST_ERROR = 4_096
+
+// A 404 of a proxy, or for a bucket that a wrong setting names, says nothing about the object: the message that needs it must wait.
+const isMissing = (method: string, code: string | null) =>
+  code === 'NoSuchKey' || (method === 'DELETE' && code === 'NoSuchBucket')
 
 /** The headers of a request, with its signature. Our paths need no escaping: a bucket's name, ids, digits and slashes. */
 export function sign(

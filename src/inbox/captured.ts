@@ -64,7 +64,9 @@ const lengthOf = (content: MessageContent) =>
   content.channel === 'email' ? content.email.text.length + content.email.html.length : content.text.text.length
 
 function opened(app: CapturedApp, { id, channel }: InboxRow, sealed: Buffer): MessageContent {
-  const { from, to, subject, text, html } = JSON.parse(app.seal.open(sealed).toString('utf8')) as SealedContent
+  const { from, to, subject, text, html } = JSON.parse(
+    app.seal.open('captured message', sealed).toString('utf8'),
+  ) as SealedContent
   return OPENED[channel]({ id, domain: app.sendingDomain, from, to, subject: subject ?? '', text, html: html ?? '' })
 }
 

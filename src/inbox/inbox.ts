@@ -62,7 +62,7 @@ export function createInbox(app: CapturedApp): Inbox {
         await keep(
           sql,
           others.map(({ id, channel, sealedContent }) => ({
-            ...{ id, channel, sealed: seal.seal(JSON.stringify(sealedContent())) },
+            ...{ id, channel, sealed: seal.seal('captured message', JSON.stringify(sealedContent())) },
           })),
         )
       return []
@@ -84,7 +84,7 @@ export function createInbox(app: CapturedApp): Inbox {
       return { messages: messages.map(shown), hasMore: isCut || rows.length === size || isFull(rows) }
     },
     async get(id) {
-      const row = await find(sql, id)
+      const row = await find(sql, id, 'every-service')
       const [message] = row ? (await capturedOf(app, [row])).messages : []
       return message ? shown(message) : null
     },

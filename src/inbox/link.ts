@@ -1,21 +1,23 @@
-// The link opens the inbox. Its token is derived from the sealing secret: every process and the command line compute the same one,
-// nothing is stored, and a new HERALD_SECRET gives a new token.
+// The link opens the inbox for a day. Its token is signed by the sealing secret: every process and the command line can make one and
+// check it, nothing is stored, and a new HERALD_SECRET ends all of them.
+import type { Clock } from '../core/clock.ts'
+import { isLoopback } from '../core/network.ts'
 import type { Seal } from '../core/seal.ts'
+import { isSignature, writeSignature } from '../core/token.ts'
 
-const digestOf = (seal: Pick<Seal, 'digest'>) => seal.digest('token of the inbox')
+type Signing = { seal: Pick<Seal, 'sign' | 'isSigned'>; clock: Pick<Clock, 'now'> }
 
-export const inboxToken = (seal: Pick<Seal, 'digest'>): string => digestOf(seal).toString('base64url')
+const PROVEN = 'may read the inbox'
 
-/** Compares in constant time. */
-export const isInboxToken = (seal: Pick<Seal, 'digest' | 'same'>, given: unknown): boolean =>
-  typeof given === 'string' && seal.same(Buffer.from(given, 'base64url'), digestOf(seal))
+export const inboxToken = ({ seal, clock }: Signing): string => writeSignature(seal, 'inbox link', PROVEN, clock.now())
+
+export const isInboxToken = ({ seal, clock }: Signing, token: unknown): boolean =>
+  isSignature(seal, 'inbox link', PROVEN, token, clock.now())
 
 /** The page answers only to callers on this machine. Null: the service does not listen on a loopback address. */
-export function inboxLink(seal: Pick<Seal, 'digest'>, { host, port }: { host: string; port: number }): string | null {
+export function inboxLink(app: Signing, { host, port }: { host: string; port: number }): string | null {
   const isEverywhere = host === '0.0.0.0' || host === '::'
-  if (!isEverywhere && !LOCAL_HOST.test(host)) return null
+  if (!isEverywhere && !isLoopback(host)) return null
   const name = isEverywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `http://${name}:${port}/inbox?token=${inboxToken(seal)}`
+  return `http://${name}:${port}/inbox?token=${inboxToken(app)}`
 }
-
-const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|::1)$/i

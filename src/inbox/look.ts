@@ -5,13 +5,14 @@ import { type Actor, requirePermission } from '../audit/actor.ts'
 import { type Channel, channelNames } from '../channels/plain.ts'
 import { fromMicros, type Timestamp } from '../core/clock.ts'
 import { type Id, microsOf } from '../core/id.ts'
-import type { FileStore } from '../files/store.ts'
 import type { KeyType } from '../keys/key.ts'
+import type { Reader } from '../limits/reads.ts'
 import { openPersonal } from '../notifications/notification.ts'
 import { capturedContents } from '../notifications/sql/captured.ts'
 import type { Service } from '../services/service.ts'
 import type { CapturedApp, SealedContent } from './captured.ts'
-import { attachmentOf, boundsOf, getCaptured, isKept, markAsSeen, type ReadApp, sourceOf } from './read.ts'
+import { attachmentOf, boundsOf, getCaptured, isKept, markAsSeen, type ReadApp } from './read.ts'
+import { type SourceApp, withSource } from './source.ts'
 import { type InboxRow, pageOf, type Scope } from './sql.ts'
 
 export type Summary = {
@@ -111,7 +112,7 @@ async function summaries(app: CapturedApp, rows: readonly InboxRow[], wanted: re
 type Brief = Pick<SealedContent, 'to' | 'subject' | 'text'>
 
 const openedBrief = (app: CapturedApp, sealed: Buffer): Brief =>
-  JSON.parse(app.seal.open(sealed).toString('utf8')) as SealedContent
+  JSON.parse(app.seal.open('captured message', sealed).toString('utf8')) as SealedContent
 
 async function briefOf(
   app: CapturedApp,
@@ -149,12 +150,19 @@ export async function openCaptured(app: ReadApp, actor: Actor, scope: Scope, ser
   return message
 }
 
-type FilesApp = ReadApp & { store: FileStore }
+type FilesApp = ReadApp & SourceApp
 
-/** The e-mail as a file. Null: it is not an e-mail. */
-export async function openSource(app: FilesApp, actor: Actor, scope: Scope, service: Service | null, id: Id) {
+/** The e-mail as a file, which the returned function reads (source.ts). The message stays unread. */
+export async function openSource(
+  app: FilesApp,
+  reader: Reader,
+  actor: Actor,
+  scope: Scope,
+  service: Service | null,
+  id: Id,
+) {
   mayLook(actor, scope)
-  return sourceOf(app, await getCaptured(app, scope, id, service))
+  return withSource(app, reader, id, () => getCaptured(app, scope, id, service))
 }
 
 export async function openAttachment(app: FilesApp, actor: Actor, scope: Scope, id: Id, place: number) {

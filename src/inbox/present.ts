@@ -1,6 +1,7 @@
 import { zulu } from '../core/clock.ts'
 import { readable } from './inbox.ts'
-import type { Source, WholeCaptured } from './read.ts'
+import type { WholeCaptured } from './read.ts'
+import type { Source } from './source.ts'
 
 export function presentCaptured({ id, at, key_type, content, links, attachments }: WholeCaptured) {
   return {

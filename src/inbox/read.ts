@@ -2,15 +2,14 @@
 import { type Channel, channelNames, recipientKey } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
-import { keyBy, nameOf, piecesOf, wholeOf } from '../files/keep.ts'
+import type { Sql } from '../db/connect.ts'
+import { keyOf, nameOf, piecesOf } from '../files/keep.ts'
 import { type FileRow, filesOfMessages } from '../files/sql.ts'
 import type { FileStore } from '../files/store.ts'
 import { KEY_TYPES, type KeyType } from '../keys/key.ts'
 import { recipientDigests } from '../notifications/notification.ts'
-import type { Attachment } from '../providers/port.ts'
-import { compose, encodedLong, isLong } from '../providers/smtp/compose.ts'
-import { wholeText } from '../providers/smtp/content.ts'
 import { homePlan } from '../recipients/plans.ts'
+import { inTurns, type Turns } from '../runtime/turns.ts'
 import { retentionDays, type Service } from '../services/service.ts'
 import { type Captured, type CapturedApp, capturedOf } from './captured.ts'
 import { PAGE_BYTES, readable } from './inbox.ts'
@@ -57,7 +56,8 @@ export function boundsOf(clock: Clock, filter: Filter): Filter {
 export const isKept = (clock: Clock, service: Service | null, { id, channel }: { id: Id; channel: Channel }) =>
   service === null || id >= floorOf(clock.micros() - retentionDays(service, channel) * DAY_MICROS)
 
-export type Attached = { filename: string; mediaType: string; bytes: number; isGone: boolean }
+/** `file`: how its content is read; never shown. */
+export type Attached = { filename: string; mediaType: string; bytes: number; isGone: boolean; file: FileRow }
 
 export type WholeCaptured = Captured & { links: Link[]; attachments: Attached[] }
 
@@ -88,68 +88,34 @@ export async function withDetails(app: CapturedApp, messages: readonly Captured[
   })
 }
 
+export const attachedTo = async (sql: Sql, id: Id): Promise<FileRow[]> =>
+  (await filesOfMessages(sql, [id])).filter(isAttached)
+
 const isAttached = ({ method, verdict }: FileRow) => method === 'attach' && verdict === 'clean'
 
 const attachedOf = (app: CapturedApp) => (file: FileRow) => ({
-  filename: nameOf(keyBy(app.seal, file.content_key), file),
+  filename: nameOf(keyOf(app.seal, file), file),
   mediaType: file.media_type,
   bytes: file.bytes,
   isGone: file.emptied,
+  file,
 })
 
-/** The content of an attachment, by its place in the list of the message. Null: there is none. */
+/** An attachment, by its place in the list of the message; each of its pieces is read in a turn of the file store. Null: there is none. */
 export async function attachmentOf(
-  app: ReadApp & { store: FileStore },
+  app: ReadApp & { files: { store: FileStore; reading: Turns } },
   scope: Scope,
   id: Id,
   place: number,
 ): Promise<(Attached & { pieces: AsyncIterable<Buffer> }) | null> {
   const row = await find(app.sql, id, scope)
   if (!row || row.service_id === null) return null
-  const file = (await filesOfMessages(app.sql, [id])).filter(isAttached)[place]
+  const file = (await attachedTo(app.sql, id))[place]
   if (!file || file.emptied) return null
-  return { ...attachedOf(app)(file), pieces: piecesOf(app.store, file, keyBy(app.seal, file.content_key)) }
-}
-
-/** Attachments of up to this many bytes are part of the source; of a larger message only their names. */
-const MOST_SOURCE_BYTES = 4_000_000
-
-export type Source = { headers: { name: string; value: string }[]; source: string; isWhole: boolean }
-
-/** The e-mail as the SMTP provider would send it, without a signature. Null: it is not an e-mail, or could not be sent. */
-export async function sourceOf(
-  app: CapturedApp & { store: FileStore },
-  { id, at, service_id, content }: Captured,
-): Promise<Source | null> {
-  if (content.channel !== 'email') return null
-  const rows = service_id === null ? [] : (await filesOfMessages(app.sql, [id])).filter(isAttached)
-  const isWhole = rows.reduce((sum, { bytes }) => sum + bytes, 0) <= MOST_SOURCE_BYTES && !rows.some(one => one.emptied)
-  const attachments: Attachment[] = []
-  for (const file of rows) {
-    const key = keyBy(app.seal, file.content_key)
-    const bytes = isWhole ? await wholeOf(app.store, file, key) : Buffer.from('(left out)')
-    attachments.push({ filename: nameOf(key, file), mediaType: file.media_type, content: bytes })
-  }
-  const email = { ...content.email, attachments }
-  const composed = compose(email, Date.parse(at), [], isLong(email) ? await encodedLong(email) : null)
-  if ('refused' in composed) return null
-  return {
-    headers: composed.headers.map(headerOf),
-    source: `${composed.headers.join('\r\n')}\r\n\r\n${wholeText(composed.body)}`,
-    isWhole,
-  }
-}
-
-/** Unfolded. */
-function headerOf(line: string): { name: string; value: string } {
-  const at = line.indexOf(':')
-  return {
-    name: line.slice(0, at),
-    value: line
-      .slice(at + 1)
-      .replace(/\r\n/g, '')
-      .trim(),
-  }
+  const { store, reading } = app.files
+  const { service_id } = row
+  const pieces = inTurns<Buffer>(read => reading.run(service_id, read), piecesOf(store, file, keyOf(app.seal, file)))
+  return { ...attachedOf(app)(file), pieces }
 }
 
 /** A person has opened it. */

@@ -135,12 +135,12 @@ const owned = ({ service_id, key_types }: Scope): Part =>
     ? part`i.service_id is null and i.key_type is null`
     : part`i.service_id = ${service_id} and i.key_type = any (${key_types}::text[])`
 
-export async function find(sql: Sql, id: Id, scope: Scope | null = null): Promise<InboxRow | null> {
+export async function find(sql: Sql, id: Id, scope: Scope | 'every-service'): Promise<InboxRow | null> {
   const [found] = await sql<InboxRow>`
     select ${columns}
     from inbox i
     where i.id = ${id}
-      and ${scope ? owned(scope) : part`true`}`
+      and ${scope === 'every-service' ? part`true` : owned(scope)}`
   return found ?? null
 }
 

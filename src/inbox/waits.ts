@@ -1,6 +1,7 @@
 // Requests that wait for a message to arrive in the inbox. They hold no connection and no admission: one watcher per process asks for
 // all of them in one statement, soon after a hint that their service has new events, and now and then without one.
 import type { Id } from '../core/id.ts'
+import { Refusal } from '../core/refusal.ts'
 import type { Sql } from '../db/connect.ts'
 import type { EventHints } from '../events/hints.ts'
 import { refuse } from './refusals.ts'
@@ -17,7 +18,7 @@ export type InboxWaits = {
   stop(): void
 }
 
-/** Of one service. */
+/** Of one service, in this process. */
 export const MOST_OF_SERVICE = 20
 
 /** After a hint. The message is added before its event is logged, so that it is there. */
@@ -37,7 +38,7 @@ export function createInboxWaits({
   sql: Sql
   hints: Pick<EventHints, 'subscribe'>
   onFault(error: unknown): void
-  /** Of all services together. */
+  /** Of all services together, in this process. */
   most: number
 }): InboxWaits {
   const waiters = new Set<Waiter>()
@@ -90,8 +91,8 @@ export function createInboxWaits({
       if (isStopped || signal.aborted || ms <= 0) return false
       const service = awaited.scope.service_id
       const ofService = [...waiters].filter(waiter => waiter.service === service).length
-      if (ofService >= MOST_OF_SERVICE) throw refuse.tooManyWaiting(MOST_OF_SERVICE)
-      if (waiters.size >= most) throw refuse.tooManyWaiting(most)
+      if (ofService >= MOST_OF_SERVICE) throw tooManyWaiting(MOST_OF_SERVICE)
+      if (waiters.size >= most) throw tooManyWaiting(most)
       return new Promise<boolean>(resolve => {
         const end = (isFound: boolean) => {
           if (!waiters.delete(waiter)) return
@@ -116,4 +117,10 @@ export function createInboxWaits({
       for (const waiter of [...waiters]) waiter.end(false)
     },
   }
+}
+
+/** A waiting request may end at any time. */
+function tooManyWaiting(most: number): Refusal {
+  const { kind, messages } = refuse.tooManyWaiting(most)
+  return new Refusal(kind, messages, { 'retry-after': '1' })
 }

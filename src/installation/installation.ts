@@ -21,14 +21,14 @@ export class OtherInstallation extends Error {
 /** Throws unless the id of the installation was sealed with a secret of ours. The first start creates it. */
 export async function checkInstallation(sql: Sql, ids: { next(): Id }, seal: Seal): Promise<void> {
   const created = ids.next()
-  const { id, sealed } = await register(sql, created, seal.seal(created))
+  const { id, sealed } = await register(sql, created, seal.seal('installation id', created))
   if (!isSealed(seal, id, sealed)) throw new OtherInstallation(OTHER_SECRET)
-  if (!seal.isCurrent(sealed)) await reseal(sql, seal.seal(id))
+  if (!seal.isCurrent('installation id', sealed)) await reseal(sql, seal.seal('installation id', id))
 }
 
 function isSealed(seal: Seal, id: Id, sealed: Buffer): boolean {
   try {
-    return seal.open(sealed).toString('utf8') === id
+    return seal.open('installation id', sealed).toString('utf8') === id
   } catch {
     return false // sealed with another secret: the caller reports it
   }

@@ -45,7 +45,7 @@ export function createTestTaker(app: App): TestTaker {
       if (!taken) return
       const { id, channel, provider, recipient } = taken
       // Not awaited: one that waits for its provider does not delay the next.
-      track(run(id, channel, provider, app.seal.open(recipient).toString('utf8')))
+      track(run(id, channel, provider, app.seal.open('provider test recipient', recipient).toString('utf8')))
     }
   }
 
@@ -55,7 +55,7 @@ export function createTestTaker(app: App): TestTaker {
       return { kind: 'fault' } as const
     })
     const ref = said.kind === 'accepted' ? cleanRef(said.ref) || null : null
-    await answer(app.sql, id, app.seal.seal(JSON.stringify(said)), ref)
+    await answer(app.sql, id, app.seal.seal('provider test answer', JSON.stringify(said)), ref)
   }
 
   function track(work: Promise<void>) {

@@ -57,7 +57,7 @@ export async function testProvider(app: App, actor: Actor, { channel, provider, 
   const isThere = running.some(one => one.providers.some(it => it.channel === channel && it.name === provider))
   if (!isThere) throw refuse.testNoEngine(provider)
   const id = app.ids.next()
-  const asked = { id, channel, provider, recipient: app.seal.seal(reading.key) }
+  const asked = { id, channel, provider, recipient: app.seal.seal('provider test recipient', reading.key) }
   const isAsked = (await ask(app.db.sql, asked, MOST_A_MINUTE, actor)).length > 0
   if (!isAsked) throw refuse.testsTooMany(MOST_A_MINUTE)
   return id
@@ -76,7 +76,11 @@ export async function readTest(app: Pick<App, 'db' | 'seal'>, actor: Actor, id: 
   const { channel, provider, taken_by: process, asked_seconds: age } = row
   const about = { id, channel, provider, process }
   if (row.answer)
-    return { ...about, state: 'answered', answer: JSON.parse(app.seal.open(row.answer).toString('utf8')) as TestAnswer }
+    return {
+      ...about,
+      state: 'answered',
+      answer: JSON.parse(app.seal.open('provider test answer', row.answer).toString('utf8')) as TestAnswer,
+    }
   const state =
     process === null ? (age > TAKE_SECONDS ? 'not taken' : 'waiting') : age > ANSWER_SECONDS ? 'no answer' : 'waiting'
   return { ...about, state, answer: null }

@@ -78,7 +78,7 @@ export async function askToGoLive(
   return 'asked'
 }
 
-function checkVolume(number: number | null, what: string, field: 'email_a_day' | 'sms_a_day'): void {
+export function checkVolume(number: number | null, what: string, field: 'email_a_day' | 'sms_a_day'): void {
   if (number !== null && (!Number.isInteger(number) || number < 0 || number > MOST_A_DAY))
     throw refuse.notVolume(what).about(field)
 }

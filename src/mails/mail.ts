@@ -11,11 +11,11 @@ export const MAIL_LANE = 'mails'
 export const KEPT_SECONDS = 72 * 3600
 
 export const sealMail = (seal: Seal, { to, subject, text }: Mail): Buffer =>
-  seal.seal(JSON.stringify({ to, subject, text } satisfies Mail))
+  seal.seal('mail', JSON.stringify({ to, subject, text } satisfies Mail))
 
 /** A plain text message from the installation's own address, without HTML. */
 export function emailFrom(app: { seal: Seal; sendingDomain: string }, id: Id, sealed: Buffer): EmailMessage {
-  const { to, subject, text } = JSON.parse(app.seal.open(sealed).toString('utf8')) as Mail
+  const { to, subject, text } = JSON.parse(app.seal.open('mail', sealed).toString('utf8')) as Mail
   return {
     id,
     messageId: `<${id}@${app.sendingDomain}>`,

@@ -9,9 +9,9 @@ export type QueuedMail = { id: Id; service_id: Id; sealed: Buffer }
 
 /**
  * CTEs that queue mails in the commit of another statement, so that neither happens without the other. `condition` may name CTEs
- * of that statement: `exists (select from disabled)`. Afterwards the caller wakes MAIL_LANE.
+ * of that statement: `exists (select from disabled)`. Afterwards the caller wakes MAIL_LANE, unless they are sent later.
  */
-export const mailsQueued = (mails: readonly QueuedMail[], condition: Part = part`true`): Part => part`
+export const mailsQueued = (mails: readonly QueuedMail[], condition: Part = part`true`, delaySeconds = 0): Part => part`
   mails_queued as (
     insert into mails (id, sealed)
     select m.id, m.sealed
@@ -25,6 +25,7 @@ export const mailsQueued = (mails: readonly QueuedMail[], condition: Part = part
     from mails_queued q
     join unnest(${bare(mails.map(m => m.id))}::uuid[], ${bare(mails.map(m => m.service_id))}::uuid[]) as m (id, service_id)
       on m.id = q.id`,
+    delaySeconds,
   )})`
 
 export const queue = (sql: Sql, mails: readonly QueuedMail[]) => sql`

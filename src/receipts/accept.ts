@@ -54,7 +54,7 @@ export function createAcceptReceipts(app: {
   }
 
   return async (provider, receipts) => {
-    const sealed = sealsEqualOnce(app.seal)
+    const sealed = sealsEqualOnce(app.seal, 'provider reply')
     const cleanedReceipts = receipts.flatMap(receipt => {
       const kept = cleaned(receipt)
       if (!kept) return []

@@ -290,6 +290,11 @@ describe('the prepared message equals full rendering', () => {
     ['x ((a)), y', '*x*"'],
     ['x ((a))', "*x*'"],
     ['((a))\n\nx', 'a[a](-)\u00a0'],
+    ['Hello ((a)), x', 'a{"'],
+    ['Hello ((a)), x', 'a ("'],
+    ['Hello ((a)), x', 'a "'],
+    ['Hello ((a)), x', 'a-"'],
+    ['Hello ((a))s', "a{'"],
   ])('for %j with %j, where a part could combine with the text around it', (content, a) => {
     expectExact({ subject: 's', content }, { a, b: 'y*' })
   })

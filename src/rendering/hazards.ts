@@ -57,11 +57,12 @@ function isPhrase(value: string, demand: Demand): boolean {
     return false
   if (value.includes('<') && !demand.mayHoldAngle) return false
   if (value.includes('\n') && (brokenLine.test(value) || openLine.test(value))) return false
-  // In an address, single quotes stay straight. Of two quotes, the outer one may depend on what is beside it.
-  return !/['"‘’]/.test(value) || (demand.mayQuote && !value.includes('@') && !pairedQuote.test(value))
+  // In an address, single quotes stay straight. Of two quotes, the outer one may depend on what is beside it, and so may a last one
+  // that is after no word.
+  return !/['"‘’]/.test(value) || (demand.mayQuote && !value.includes('@') && !openQuote.test(value))
 }
 
-const pairedQuote = /^['"]{2}|['"]s?['"]$/
+const openQuote = /^['"]{2}|['"]s?['"]$|[\s({-]['"]$/
 
 // Markdown, references and URLs, and characters that are deleted or replaced on the way. A `<` before a space opens no tag.
 const meaningful = /[\\[\]_*`~|^•\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ue000\uee00-\uee80\p{Cs}]|<(?! )|:\/\/|&#?\w+;/u

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMilliseconds } from '../../test/support/cpu.ts'
 import { placeholderProblems, spellingProblems } from './problems.ts'
 
 const sentences = (template: string) => placeholderProblems(template).map(({ text, line }) => `${line}: ${text}`)
@@ -39,11 +40,11 @@ describe('problems of placeholders', () => {
   })
 
   test('a hostile text gives few problems, at once', () => {
-    const started = performance.now()
+    const started = cpuMilliseconds()
     for (const text of ['(('.repeat(50_000), '))'.repeat(50_000), '(()) '.repeat(20_000), '((a?))\n'.repeat(14_000)]) {
       expect(placeholderProblems(text).length).toBeLessThanOrEqual(20)
       expect(spellingProblems(text, text)).toEqual([])
     }
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(cpuMilliseconds() - started).toBeLessThan(2_000)
   })
 })

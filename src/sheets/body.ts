@@ -59,7 +59,7 @@ const END = Buffer.from(']}')
 /** The rows of a chunk, without the brackets around them. */
 function rowsIn(seal: Seal, chunk: StoredRows, leftOut: ReadonlySet<number>): { json: Buffer; lines: number[] } {
   if (!chunk.lines.some(line => leftOut.has(line)))
-    return { json: seal.open(chunk.sealed).subarray(1, -1), lines: chunk.lines }
+    return { json: seal.open('sheet rows', chunk.sealed).subarray(1, -1), lines: chunk.lines }
   const rows = opened(seal, chunk).filter(row => !leftOut.has(row.line))
   const json = Buffer.from(JSON.stringify(rows.map(row => row.cells)).slice(1, -1))
   return { json, lines: rows.map(row => row.line) }

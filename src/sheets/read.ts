@@ -79,7 +79,7 @@ async function loaded(app: SheetApp, record: SheetRecord): Promise<LoadedSheet> 
       template_id: record.template_id,
       channel: head.type,
       state: record.state,
-      name: app.seal.open(record.name).toString('utf8'),
+      name: app.seal.open('sheet name', record.name).toString('utf8'),
       origin: record.origin,
       bytes: record.bytes,
       format: record.format,
@@ -101,4 +101,4 @@ async function loaded(app: SheetApp, record: SheetRecord): Promise<LoadedSheet> 
   }
 }
 
-const headOf = (seal: Seal, sealed: Buffer) => JSON.parse(seal.open(sealed).toString('utf8')) as SheetHead
+const headOf = (seal: Seal, sealed: Buffer) => JSON.parse(seal.open('sheet head', sealed).toString('utf8')) as SheetHead

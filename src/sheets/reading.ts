@@ -116,7 +116,7 @@ async function contentOf({ db, seal }: App, id: Id, bytes: number): Promise<Uint
   for (let [at, position] = [0, 0]; at < bytes; position++) {
     const sealed = await pieceAt(db.sql, id, position)
     if (!sealed) throw new Error('a piece of an uploaded file is missing')
-    const piece = seal.open(sealed)
+    const piece = seal.open('sheet piece', sealed)
     content.set(piece, at)
     at += piece.length
   }
@@ -134,13 +134,13 @@ async function store({ db, seal }: App, id: Id, table: ReadTable) {
         id,
         position,
         [...lines],
-        seal.seal(Buffer.from(json.buffer, json.byteOffset, json.byteLength)),
+        seal.seal('sheet rows', Buffer.from(json.buffer, json.byteOffset, json.byteLength)),
       )
       position += lines.length
     }
     const isDone = await readDone(sql, id, {
       state: 'ready',
-      head: seal.seal(JSON.stringify(head)),
+      head: seal.seal('sheet head', JSON.stringify(head)),
       format: table.format,
       encoding: table.encoding,
       delimiter: table.delimiter,

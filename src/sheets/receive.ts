@@ -44,7 +44,7 @@ export async function receive(
   const { sql } = app.db
   const owner = { service_id: service, person_id: actor.id }
   const id = app.ids.next()
-  await add(sql, { id, ...owner, template_id, origin, name: app.seal.seal(cleanName(name)) })
+  await add(sql, { id, ...owner, template_id, origin, name: app.seal.seal('sheet name', cleanName(name)) })
   try {
     const bytes = await storePieces(app, id, chunks)
     if (bytes === 0) throw refuse.empty()
@@ -65,7 +65,7 @@ async function storePieces({ db: { sql }, seal }: ReceiveApp, id: Id, chunks: As
     const piece = Buffer.concat(open, waiting)
     open = []
     waiting = 0
-    await addPiece(sql, id, position++, seal.seal(piece))
+    await addPiece(sql, id, position++, seal.seal('sheet piece', piece))
   }
   for await (const chunk of chunks) {
     bytes += chunk.length

@@ -61,6 +61,6 @@ export async function* chunksOf(sql: Sql, id: Id, from: number): AsyncGenerator<
 }
 
 export function opened(seal: Seal, { lines, sealed }: StoredRows): SheetRow[] {
-  const cells = JSON.parse(seal.open(sealed).toString('utf8')) as string[][]
+  const cells = JSON.parse(seal.open('sheet rows', sealed).toString('utf8')) as string[][]
   return cells.map((row, at) => ({ line: lines[at] ?? 0, cells: row }))
 }

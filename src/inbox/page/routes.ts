@@ -1,29 +1,31 @@
 // GET /inbox: captured messages and those of test keys, as HTML and as JSON. For the operator: it answers only to callers on this
 // machine who have the link.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
 import { type Id, readId } from '../../core/id.ts'
+import { isFromThisMachine } from '../../core/network.ts'
 import type { Seal } from '../../core/seal.ts'
 import { escaped, sendPage } from '../../http/html.ts'
 import { refuse as refuseRequest } from '../../http/refusals.ts'
 import type { Inbox, InboxMessage } from '../inbox.ts'
-import { inboxToken, isInboxToken } from '../link.ts'
+import { isInboxToken } from '../link.ts'
 import { refuse } from '../refusals.ts'
 
 const PAGE = 50
 
-type App = { inbox: Inbox; seal: Seal; about: { details: readonly string[] } }
+type App = { inbox: Inbox; seal: Seal; clock: Clock; about: { details: readonly string[] } }
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-export const inboxPage = ({ inbox, seal, about: { details } }: App): Handler =>
-  withToken(seal, async (request, reply) => {
+export const inboxPage = ({ inbox, about: { details }, ...app }: App): Handler =>
+  withToken(app, async (request, reply) => {
     const { older_than } = request.query as { older_than?: unknown }
     const { messages, hasMore } = await inbox.list(typeof older_than === 'string' ? readId(older_than) : null, PAGE)
     if (!wantsHtml(request)) return json(reply, { messages, details })
     return page(reply, 'Inbox', list(messages, hasMore, details))
   })
 
-export const inboxMessage = ({ inbox, seal }: App): Handler =>
-  withToken(seal, async (request, reply) => {
+export const inboxMessage = ({ inbox, ...app }: App): Handler =>
+  withToken(app, async (request, reply) => {
     const id = readId((request.params as { id: string }).id)
     const message = id && (await inbox.get(id as Id))
     if (!message) throw refuseRequest.unknownPath()
@@ -31,19 +33,19 @@ export const inboxMessage = ({ inbox, seal }: App): Handler =>
     return page(reply, message.subject ?? 'Text message', one(message))
   })
 
-/** A browser gets the token from the address into a cookie and is redirected, so that the token stays out of its history. */
-function withToken(seal: Seal, handler: Handler): Handler {
+/** A browser gets the token from the address into a cookie and is redirected, so that the token stays out of its history. Both expire together. */
+function withToken(app: Pick<App, 'seal' | 'clock'>, handler: Handler): Handler {
   return async (request, reply) => {
-    requireLocal(request)
+    if (!isFromThisMachine(request.raw)) throw refuseRequest.unknownPath()
     const { token } = request.query as { token?: unknown }
-    const isNew = isInboxToken(seal, token)
-    if (!isNew && !isInboxToken(seal, cookieOf(seal, request))) {
+    const isNew = isInboxToken(app, token)
+    if (!isNew && !isInboxToken(app, cookieOf(app.seal, request))) {
       if (!wantsHtml(request)) throw refuse.linkNeeded()
       return page(reply.code(403), 'Inbox', LINK_NEEDED)
     }
     if (!isNew || !wantsHtml(request)) return handler(request, reply)
     return reply
-      .header('set-cookie', `${cookieName(seal)}=${inboxToken(seal)}; Path=/inbox; HttpOnly; SameSite=Lax`)
+      .header('set-cookie', `${cookieName(app.seal)}=${token}; Path=/inbox; HttpOnly; SameSite=Lax`)
       .header('referrer-policy', 'no-referrer')
       .header('cache-control', 'no-store')
       .redirect(request.url.split('?', 1)[0] ?? '/inbox', 303)
@@ -51,28 +53,17 @@ function withToken(seal: Seal, handler: Handler): Handler {
 }
 
 const LINK_NEEDED = `<p>This page shows messages, so it opens by its link only. On this machine, with the settings of the service:</p>
-<pre>npx herald inbox --link</pre><p>A start on a terminal prints the link too.</p>`
+<pre>npx herald inbox --link</pre><p>A start on a terminal prints the link too. It is valid for 24 hours.</p>`
 
 // Cookies are shared between ports: two installations on one machine need different names.
-const cookieName = (seal: Seal) => `herald_inbox_${seal.digest('cookie of the inbox').toString('hex').slice(0, 8)}`
+const cookieName = (seal: Seal) =>
+  `herald_inbox_${seal.digest('inbox cookie name', 'cookie of the inbox').toString('hex').slice(0, 8)}`
 
 const cookieOf = (seal: Seal, { headers }: FastifyRequest) =>
   (headers.cookie ?? '')
     .split(';')
     .map(pair => pair.trim().split('='))
     .find(([name]) => name === cookieName(seal))?.[1]
-
-// The connection must come from this machine and the Host header must name it. The second check stops requests that a local proxy
-// forwards under the public name, and DNS rebinding by a web page in the operator's browser. Most proxies add one of these headers;
-// requests of one that adds none still need the token.
-function requireLocal({ socket, headers }: FastifyRequest) {
-  const isLocal = LOCAL.test(socket.remoteAddress ?? '') && LOCAL_NAME.test(headers.host ?? '')
-  if (!isLocal || PROXY_HEADERS.some(name => headers[name] !== undefined)) throw refuseRequest.unknownPath()
-}
-
-const LOCAL = /^(127\.|::1$|::ffff:127\.)/
-const LOCAL_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
-const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 const wantsHtml = (request: FastifyRequest) => (request.headers.accept ?? '').includes('text/html')
 

@@ -15,8 +15,12 @@ const FAILED_MS = 60_000
 const MOST_KEPT = 20
 const LARGEST = 65_536
 
-// One label for the region: sns.evil.s3.amazonaws.com must not pass.
-const HOST = /^sns\.[a-z0-9-]{3,40}\.amazonaws\.com(?:\.cn)?$/
+// Only regions: anyone can have a bucket called `sns`, at sns.s3.amazonaws.com, sns.s3-us-west-2.amazonaws.com and the like.
+const DIRECTION = '(?:central|north|south|east|west|(?:north|south)(?:east|west))-\\d{1,2}'
+const HOST = new RegExp(
+  `^sns\\.(?:(?!cn-)[a-z]{2}(?:-gov)?-${DIRECTION}\\.amazonaws\\.com|cn-${DIRECTION}\\.amazonaws\\.com\\.cn)$`,
+)
+const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9A-Za-z]{1,64}\.pem$/
 
 /** An https address on a host of SNS, without user, port or fragment; null otherwise. */
 export function snsAddress(text: string | undefined): URL | null {
@@ -84,7 +88,8 @@ const DIGEST: Readonly<Record<string, string>> = { '1': 'sha1', '2': 'sha256' }
 export async function isSigned(message: SnsMessage, certificates: Certificates, now: number): Promise<boolean> {
   const digest = DIGEST[message.SignatureVersion ?? '']
   const address = snsAddress(message.SigningCertURL)
-  if (!digest || !address?.pathname.endsWith('.pem') || address.search || !message.Signature) return false
+  if (!digest || !address || !CERTIFICATE_PATH.test(address.pathname) || address.search || !message.Signature)
+    return false
   const certificate = await certificates(address.href)
   if (!certificate) return false
   if (now < Date.parse(certificate.validFrom) || now > Date.parse(certificate.validTo)) return false

@@ -37,6 +37,11 @@ type Events = {
   onClosed(why: string): void
 }
 
+/** How long PDUs are handled before other work gets its turn. */
+const TURN_MS = 5
+/** Octets that the peer has not read yet. What we send is bounded by the window, so only responses can be as many. */
+const MOST_UNREAD = 1_048_576
+
 export function createConnection(options: ConnectionOptions, events: Events): Connection {
   const pending = new Map<number, { settle(reply: Reply): void; timer: NodeJS.Timeout }>()
   let sequence = 0
@@ -54,10 +59,31 @@ export function createConnection(options: ConnectionOptions, events: Events): Co
   // Without a listener an error of the socket would end the process.
   socket.on('error', error => close('code' in error ? `connection failed: ${String(error.code)}` : 'connection failed'))
   socket.on('close', () => close('connection closed'))
-  const read = createFrames(receive)
+  const frames = createFrames()
   socket.on('data', chunk => {
-    if (state === 'open' && !read(chunk)) close('garbage instead of a PDU')
+    frames.add(chunk)
+    readFrames()
   })
+
+  // A peer can send PDUs faster than they are handled, and can leave the responses unread: reading pauses.
+  function readFrames() {
+    socket.pause()
+    const until = performance.now() + TURN_MS
+    socket.cork()
+    while (state === 'open') {
+      const frame = frames.next()
+      if (frame === 'garbage') return close('garbage instead of a PDU')
+      if (frame === null) break
+      receive(frame)
+      if (performance.now() < until) continue
+      setImmediate(readFrames)
+      return socket.uncork()
+    }
+    socket.uncork()
+    if (state !== 'open') return
+    if (socket.writableLength > MOST_UNREAD) socket.once('drain', () => socket.resume())
+    else socket.resume()
+  }
 
   function receive(frame: Buffer) {
     if (state !== 'open') return

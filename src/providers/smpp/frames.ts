@@ -6,20 +6,27 @@ const headerOctets = 16
 /** The largest PDU the package decodes; receipts have a few hundred octets. */
 const mostOctets = 16_384
 
-/** Calls `onFrame` with each whole PDU. Returns false when the octets cannot be SMPP. */
-export function createFrames(onFrame: (frame: Buffer) => void): (chunk: Buffer) => boolean {
+export type Frames = {
+  add(chunk: Buffer): void
+  /** The next whole PDU; null until more has arrived; `garbage` when the octets cannot be SMPP. */
+  next(): Buffer | null | 'garbage'
+}
+
+export function createFrames(): Frames {
   let rest: Buffer = Buffer.alloc(0)
-  return chunk => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    while (rest.length >= 4) {
+  return {
+    add(chunk) {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    },
+    next() {
+      if (rest.length < 4) return null
       const length = rest.readUInt32BE(0)
-      if (length < headerOctets || length > mostOctets) return false
-      if (rest.length < length) break
+      if (length < headerOctets || length > mostOctets) return 'garbage'
+      if (rest.length < length) return null
       const frame = rest.subarray(0, length)
       rest = rest.subarray(length)
-      onFrame(frame)
-    }
-    return true
+      return frame
+    },
   }
 }
 

@@ -34,8 +34,8 @@ export function encodePieces(whole: string, pieces: Pieces | null | undefined): 
   for (let i = 0; i < pieces.values.length; i++) {
     const value = pieces.values[i] ?? ''
     if (isLiteral(value)) body += `${value}=\r\n`
-    // Together with the next piece it could be one line end.
-    else if (value.includes('\r')) return encodeText(whole)
+    // Together with the next piece its last character could be one line end or one pair of surrogates.
+    else if (value.includes('\r') || !value.isWellFormed()) return encodeText(whole)
     else {
       const octets = octetsOf(value)
       beyondAscii += octets.length - value.length

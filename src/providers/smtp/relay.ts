@@ -15,5 +15,3 @@ export type Relay = {
   connectSeconds: number
   replySeconds: number
 }
-
-export const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)

@@ -1,9 +1,10 @@
 // Settings of SMTP: its variables, and what is made of them.
+import { isLoopback } from '../../core/network.ts'
 import { domain, label, oneOf, pem, reader, text, whole } from '../../core/readers.ts'
 import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { BounceSettings } from './bounces/receiver.ts'
 import type { DkimSettings } from './dkim.ts'
-import { isLoopback, type Relay } from './relay.ts'
+import type { Relay } from './relay.ts'
 
 const smtpUrl = reader<string>(given => {
   const wrong = { problem: 'must be an address like smtp://user:password@host:587 or smtps://user:password@host:465' }

@@ -1,7 +1,7 @@
 // A return path for each message (VERP): the address of a bounce alone identifies the message. The signature in it keeps
 // others from inventing bounces for ids they know.
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { type Id, readId } from '../../core/id.ts'
+import { createSeal } from '../../core/seal.ts'
 
 export type ReturnPaths = {
   of(id: Id): string
@@ -14,20 +14,16 @@ export type ReturnPaths = {
 const ADDRESS = /^bounce\+([0-9a-f]{32})-([0-9a-f]{16})@(.+)$/
 
 export function createReturnPaths(domain: string, secrets: readonly string[]): ReturnPaths {
-  const keys = secrets.map(secret => Buffer.from(hkdfSync('sha256', secret, 'herald', 'bounce', 32)))
-  const [current] = keys
-  if (!current) throw new Error('no secret for bounce addresses')
-  const tag = (key: Buffer, hex: string) => createHmac('sha256', key).update(hex).digest().subarray(0, 8)
+  const seal = createSeal(secrets)
   return {
     of(id) {
       const hex = id.replaceAll('-', '')
-      return `bounce+${hex}-${tag(current, hex).toString('hex')}@${domain}`
+      return `bounce+${hex}-${seal.sign('return path', hex).toString('hex')}@${domain}`
     },
     read(address) {
       const [, hex, given, host] = ADDRESS.exec(address.toLowerCase()) ?? []
       if (hex === undefined || given === undefined || host !== domain) return null
-      const octets = Buffer.from(given, 'hex')
-      return keys.some(key => timingSafeEqual(tag(key, hex), octets)) ? readId(hex) : null
+      return seal.isSigned('return path', hex, Buffer.from(given, 'hex')) ? readId(hex) : null
     },
   }
 }

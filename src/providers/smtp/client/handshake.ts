@@ -1,5 +1,6 @@
 // Everything before the first message: connect, greeting, EHLO, STARTTLS (RFC 3207), AUTH (RFC 4954).
-import { isLoopback, type Relay } from '../relay.ts'
+import { isLoopback } from '../../../core/network.ts'
+import type { Relay } from '../relay.ts'
 import type { Fault } from '../replies.ts'
 import { authenticate } from './auth.ts'
 import type { Connection } from './connection.ts'
