@@ -166,6 +166,7 @@ async function restored(
         killed: true,
         drained: false,
         isCounted: true,
+        isHeld: true,
       })
       const at = new Date(Date.parse(cutOff)).toISOString()
       const { kept } = JSON.parse(await herald(env, 'release', '--cut-off', at, '--json')) as { kept: number }

@@ -1,9 +1,9 @@
 // Dedicated connections hang, and processes are stopped while the database or a provider does not answer: another process becomes
 // leader, and the stop ends in time.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../test/support/port.ts'
 import type { Environment } from '../support/environment.ts'
 import type { App } from '../support/herald.ts'
-import { freePort } from '../support/herald.ts'
 import { type Block, type Verdict, verdict } from '../support/promise.ts'
 import { createRelay } from '../support/relay.ts'
 

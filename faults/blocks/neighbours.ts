@@ -1,5 +1,6 @@
 // One hostile tenant beside an ordinary one: whatever the hostile one sends, the other's messages are accepted and delivered as
-// without it. Each attack is compared with a baseline of the same minute. A miss is measured twice more and the median counts.
+// without it. Each attack is compared with a baseline of the same minute. A miss is measured twice more, and of each figure the
+// median counts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill } from '../../bench/support/fill.ts'
 import { load } from '../../src/services/sql.ts'
@@ -8,6 +9,7 @@ import type { Sender } from '../support/client.ts'
 import { CATEGORY, type Environment, OPERATOR, type Scenario } from '../support/environment.ts'
 import { type Attack, attackWith } from '../support/hostile.ts'
 import { type Block, factorOf, percentile, type Verdict, verdict } from '../support/promise.ts'
+import { DOORS } from './doors.ts'
 
 /** A pool of the default size, and a lease that does not expire on a busy machine. */
 const ENV = { HERALD_LEASE_SECONDS: '15', HERALD_DATABASE_CONNECTIONS: '10' }
@@ -19,7 +21,7 @@ const GIVE_UP_MS = 15_000
 /** Below this baseline, a factor of two is within the noise of a machine that also runs the attack (as in L6). */
 const NOISE_MS = 50
 
-type Case = {
+export type Case = {
   id: string
   promise: string
   what: Attack['what']
@@ -27,8 +29,11 @@ type Case = {
   share: 0.95 | 0.99
   /** The bound: twice what the ordinary tenant needs alone, or this many milliseconds more where the baseline is short. */
   bound: 'twice' | number
-  /** What the ordinary tenant sends: small messages, e-mails of 400 kB, or small messages and a bulk of ten rows each second. */
-  honest: 'small' | 'large' | 'bulk'
+  /**
+   * What the ordinary tenant sends: small messages, e-mails of 400 kB, or small messages and besides them a bulk of ten rows each
+   * second or ten lists each second.
+   */
+  honest: 'small' | 'large' | 'bulk' | 'lists'
   prepare?(environment: Environment, hostile: Sender): Promise<Partial<Attack>>
 }
 
@@ -106,6 +111,7 @@ export const CASES: readonly Case[] = [
       return { key: hostile.key }
     },
   },
+  ...DOORS,
 ]
 
 export const neighbours: Block = {
@@ -133,7 +139,10 @@ export async function tried(environment: Environment, one: Case): Promise<Verdic
     const rounds = [await round(scenario, honest, one, attack)]
     for (let again = 0; again < 2 && !holds(one, rounds[0] as Round); again++)
       rounds.push(await round(scenario, honest, one, attack))
-    const middle = rounds.sort((a, b) => a.beside - b.beside)[Math.floor(rounds.length / 2)] as Round
+    const middle = {
+      ...middleBy(rounds, one => one.beside),
+      lists: middleBy(rounds, one => one.lists?.beside ?? 0).lists,
+    }
     // The leftovers of the hostile tenant are deleted, because they would only slow the next round.
     await environment.store.db.sql`delete from tickets where service_id = ${hostile.service}`
     await scenario.drained()
@@ -146,13 +155,16 @@ export async function tried(environment: Environment, one: Case): Promise<Verdic
   const name = `p${one.share * 100}`
   const most = one.bound === 'twice' ? `2 × alone (or + ${NOISE_MS} ms)` : `${one.bound} ms`
   const bulks = middle.bulk === null ? '' : `, bulks of ten rows after ${middle.bulk.toFixed(0)} ms at most`
+  const { lists } = middle
+  const listed = lists && `, lists ${lists.beside.toFixed(0)} ms beside ${lists.alone.toFixed(0)} ms`
   return verdict(
     one.id,
     `a hostile tenant beside an honest one: ${one.promise}`,
-    `accepts ${name} ≤ ${most}, no error, lost 0${middle.bulk === null ? '' : `, bulks ≤ ${BULK_MS / 1000} s`}`,
-    `${name} ${middle.beside.toFixed(0)} ms beside ${middle.alone.toFixed(0)} ms alone, slowest ${middle.slowest.toFixed(0)} ms${bulks}; ${accepted} of ${answers.length} accepted, ${arrived} arrived; the hostile one was answered ${shown(middle.hostile)}`,
+    `accepts${lists ? ' and lists' : ''} ${name} ≤ ${most}, no error, lost 0${middle.bulk === null ? '' : `, bulks ≤ ${BULK_MS / 1000} s`}`,
+    `${name} ${middle.beside.toFixed(0)} ms beside ${middle.alone.toFixed(0)} ms alone, slowest ${middle.slowest.toFixed(0)} ms${bulks}${listed ?? ''}; ${accepted} of ${answers.length} accepted, ${arrived} arrived; the hostile one was answered ${shown(middle.hostile)}`,
     {
       'accepts in time': middle.beside <= boundOf(one, middle),
+      'lists in time': !lists || lists.beside <= boundOf(one, lists),
       'no error': accepted === answers.length,
       'all arrived': arrived === accepted,
       'bulks are accepted in time': (middle.bulk ?? 0) <= BULK_MS,
@@ -165,16 +177,24 @@ export async function tried(environment: Environment, one: Case): Promise<Verdic
 
 const BULK_MS = 5_000
 
-type Round = { alone: number; beside: number; slowest: number; bulk: number | null; hostile: Record<string, number> }
+type Pair = { alone: number; beside: number }
+type Round = Pair & { slowest: number; bulk: number | null; lists: Pair | null; hostile: Record<string, number> }
 
 /** What accepts take without an attack, p99, on a quiet machine with two cores. */
 const QUIET_P99_MS = 40
 
-function boundOf({ bound }: Case, { alone }: Round): number {
+function boundOf({ bound }: Case, { alone }: Pair): number {
   return bound === 'twice' ? Math.max(2 * alone, alone + NOISE_MS) : bound * factorOf(QUIET_P99_MS, alone)
 }
 
-const holds = (one: Case, round: Round) => round.beside <= boundOf(one, round) && (round.bulk ?? 0) <= BULK_MS
+/** The round whose figure is the median. */
+const middleBy = (rounds: readonly Round[], figure: (round: Round) => number): Round =>
+  [...rounds].sort((a, b) => figure(a) - figure(b))[Math.floor(rounds.length / 2)] as Round
+
+const holds = (one: Case, round: Round) =>
+  round.beside <= boundOf(one, round) &&
+  (round.bulk ?? 0) <= BULK_MS &&
+  (!round.lists || round.lists.beside <= boundOf(one, round.lists))
 
 const shown = (statuses: Record<string, number>) =>
   Object.entries(statuses)
@@ -193,6 +213,10 @@ async function round(scenario: Scenario, honest: Sender, one: Case, attack: Atta
       beside: percentile(beside.took, one.share),
       slowest: Math.max(...beside.took),
       bulk: one.honest === 'bulk' ? Math.max(...beside.bulks) : null,
+      lists:
+        one.honest === 'lists'
+          ? { alone: percentile(alone.lists, one.share), beside: percentile(beside.lists, one.share) }
+          : null,
       hostile: hostile.answered(),
     }
   } finally {
@@ -218,8 +242,21 @@ async function sends(scenario: Scenario, sender: Sender, one: Case, seconds: num
   const doc = { file: LARGE_FILE, filename: 'a.txt', sending_method: 'attach' }
   const values = isLarge ? { values: { doc } } : {}
   const bulks = one.honest === 'bulk' ? bulkEachSecond(scenario, sender, seconds) : Promise.resolve([])
+  const lists = one.honest === 'lists' ? listsFor(scenario, sender, seconds) : Promise.resolve([])
   const answers = await scenario.client.load(perSecond * seconds, perSecond, () => ({ sender, ...values }))
-  return { took: answers.map(answer => answer.answeredAt - answer.sentAt), bulks: await bulks }
+  return { took: answers.map(answer => answer.answeredAt - answer.sentAt), bulks: await bulks, lists: await lists }
+}
+
+const LISTS_PER_SECOND = 10
+
+async function listsFor(scenario: Scenario, sender: Sender, seconds: number): Promise<number[]> {
+  const took: Promise<number>[] = []
+  for (let n = 0; n < seconds * LISTS_PER_SECOND; n++) {
+    const list = scenario.client.ask('GET', '/v2/notifications', { key: sender.key })
+    took.push(list.then(({ status, answeredAt, sentAt }) => (status === 200 ? answeredAt - sentAt : Infinity)))
+    await sleep(1_000 / LISTS_PER_SECOND)
+  }
+  return Promise.all(took)
 }
 
 async function bulkEachSecond(scenario: Scenario, sender: Sender, seconds: number): Promise<number[]> {

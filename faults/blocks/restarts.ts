@@ -144,13 +144,15 @@ export const migration: Block = {
       const calm = mine.answers.length
       const since = performance.now()
       let isValid = true
-      for (let round = 0; round < rounds; round++) {
-        await migrate(environment.store.db, [...migrations(), ...STEPS])
-        const [index] = await environment.store.db.sql<{ valid: boolean }>`
-          select indisvalid as valid from pg_index where indexrelid = to_regclass('tickets_faults')`
-        isValid &&= index?.valid === true
-        await undo(environment)
-      }
+      for (let round = 0; round < rounds; round++)
+        try {
+          await migrate(environment.store.db, [...migrations(), ...STEPS])
+          const [index] = await environment.store.db.sql<{ valid: boolean }>`
+            select indisvalid as valid from pg_index where indexrelid = to_regclass('tickets_faults')`
+          isValid &&= index?.valid === true
+        } finally {
+          await undo(environment)
+        }
       const seconds = (performance.now() - since) / 1000
       const during = mine.answers.length
       await end()

@@ -24,6 +24,8 @@ export type Scope = {
   drained: boolean
   /** False: the block itself has changed ids or times of messages in the database, which no count follows. */
   isCounted: boolean
+  /** Sending is held, so no ticket is taken. */
+  isHeld?: boolean
 }
 
 export type Counts = {
@@ -175,10 +177,12 @@ export async function check(sql: Sql, scope: Scope): Promise<{ violations: strin
       '10 tickets left',
       tickets.filter(ticket => ticket.lane !== 'webhooks'),
     )
-  must(
-    '10 leases long over',
-    tickets.filter(ticket => ticket.overdue),
-  )
+  // A copy that is held takes no ticket: those that the original was sending keep their leases.
+  if (!scope.isHeld)
+    must(
+      '10 leases long over',
+      tickets.filter(ticket => ticket.overdue),
+    )
   must(
     '11 scheduled, sent too early',
     rows.filter(row => row.scheduled_ms !== null && (arrived.get(row.id)?.[0]?.at ?? Infinity) < row.scheduled_ms - 5),

@@ -2,11 +2,11 @@
 // because an exit without a cause is a violation.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs'
-import net from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../../test/support/port.ts'
 import { endsWithUs } from './children.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -42,6 +42,9 @@ export type App = {
   /** Resident megabytes and open handles of the process; null where the system does not report them. */
   size(): { megabytes: number; handles: number } | null
 }
+
+/** Several times what a start takes on a busy machine. A process that never gets up must not hold up the run. */
+const START_MS = 120_000
 
 export async function createApp(
   name: string,
@@ -105,8 +108,11 @@ export async function createApp(
   }
 
   async function whenUp() {
-    while (!up) {
-      await Promise.race([ready, gone])
+    const late = sleep(START_MS, null, { ref: false })
+    for (const until = performance.now() + START_MS; !up; ) {
+      await Promise.race([ready, gone, late])
+      if (!up && performance.now() > until)
+        throw new Error(`${name} is not up after ${START_MS / 1000} s: ${readFileSync(logFile, 'utf8').slice(-500)}`)
       if (!up) await sleep(50)
     }
   }
@@ -191,13 +197,4 @@ export async function tryStart(env: Env): Promise<{ code: number | null; words: 
   child.kill('SIGKILL')
   await gone
   return { code, words }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }

@@ -13,7 +13,10 @@ const count = (status: number) => {
   statuses[status] = (statuses[status] ?? 0) + 1
 }
 const agent = new http.Agent({ keepAlive: true, maxSockets: attack.connections })
-const headers = { authorization: `ApiKey-v1 ${key}`, 'content-type': 'application/json' }
+const headers =
+  attack.what === 'pages'
+    ? { ...(attack.cookie && { cookie: attack.cookie }) }
+    : { authorization: `ApiKey-v1 ${key}`, 'content-type': 'application/json' }
 
 /** Resolves with the status; 0: no answer. The body is discarded. */
 function ask(method: string, path: string, body?: Buffer): Promise<number> {
@@ -73,6 +76,7 @@ const BODIES: Record<Exclude<Attack['what'], 'drip'>, () => [method: string, pat
     ['GET', '/v2/templates'],
     ['GET', '/v2/notifications/bulk'],
   ],
+  pages: () => (attack.paths ?? []).map(path => ['GET', path]),
   keys: () => [
     ['POST', '/v2/notifications/email', single(names(200_000))],
     ['POST', '/v2/notifications/email', single(names(1_500_000))],

@@ -5,11 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { endsWithUs } from './children.ts'
 
 export type Attack = {
-  what: 'list' | 'drip' | 'keys' | 'rendered' | 'phones' | 'bulk'
+  what: 'list' | 'drip' | 'keys' | 'rendered' | 'phones' | 'bulk' | 'pages'
   address: string
   key: string
   template: string
   connections: number
+  /** What `pages` opens, in turn, and with which cookie. */
+  paths?: readonly string[]
+  cookie?: string
 }
 
 export type Hostile = {

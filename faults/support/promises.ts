@@ -16,6 +16,17 @@ const of = (id: string, sentence: string, bound: string, more: Partial<Promised>
 })
 const by = (file: string, title: string): Partial<Promised> => ({ test: [file, title] })
 
+const NEIGHBOURS = 'accepts and lists of others p95 ≤ 2 × (or + 50 ms), no error, lost 0'
+const EXPORTS = [
+  'test/console/exports.test.ts',
+  'the third export of a person waits on a page that asks again by itself, and then starts',
+] as const
+const METRICS = ['test/admission.test.ts', 'is rendered once for everyone who asks within a second'] as const
+const PAGES = [
+  'test/admission.test.ts',
+  'have an ETag, by which they are not sent again, and are compressed ahead of time',
+] as const
+
 export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }[] = [
   {
     title: 'Nothing accepted is lost',
@@ -189,6 +200,26 @@ export const CHAPTERS: readonly { title: string; promises: readonly Promised[] }
         by(
           'test/spec/22-reads.test.ts',
           '§22.21 reads that hang in the database delay neither sends nor the reads of another service',
+        ),
+      ),
+      of('N6', 'one viewer opens 20 exports of 50,000 messages', NEIGHBOURS, by(...EXPORTS)),
+      of('N6b', 'one viewer opens 60 exports of 50,000 messages', NEIGHBOURS, by(...EXPORTS)),
+      of('N7', 'someone on this machine opens /metrics on 10 connections', NEIGHBOURS, by(...METRICS)),
+      of('N7b', 'anyone opens /openapi.json on 10 connections', NEIGHBOURS, by(...PAGES)),
+      of('N7c', 'anyone opens /docs/api on 10 connections', NEIGHBOURS, by(...PAGES)),
+      of(
+        'N8',
+        'strangers in one network ask for sign-in links, also for the addresses of the people here',
+        'everyone elsewhere signs in; at most 6 mails per address in 15 minutes',
+        by('test/security/sign-in.test.ts', 'from one network lock out nobody in another one'),
+      ),
+      of(
+        'N8b',
+        'strangers in 40 networks do',
+        'everyone with a known browser signs in, and everyone who is signed in confirms',
+        by(
+          'test/security/sign-in.test.ts',
+          'from many networks lock out neither a known browser nor a person who is signed in',
         ),
       ),
     ],
