@@ -2,10 +2,10 @@
 // evaluated on the metrics of a running Herald, and an alert fires end to end.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from './support/port.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { world } from './support/world.ts'
 
@@ -47,8 +47,8 @@ const sends = (rejected: number, accepted: number): Values => ({
   'herald_sends_total{job="herald", channel="email", outcome="accepted"}': `0+${accepted}x60`,
 })
 const answers = (failed: number, others: number): Values => ({
-  'herald_http_request_seconds_count{job="herald", status="500"}': `0+${failed}x30`,
-  'herald_http_request_seconds_count{job="herald", status="201"}': `0+${others}x30`,
+  'herald_http_requests_total{job="herald", status="500"}': `0+${failed}x30`,
+  'herald_http_requests_total{job="herald", status="201"}': `0+${others}x30`,
 })
 const durations = (route: string, withinSecond: number): Values => ({
   [`herald_http_request_seconds_bucket{job="herald", route="${route}", le="1"}`]: `0+${withinSecond}x40`,
@@ -379,12 +379,3 @@ describe.skipIf(!isInstalled)('a Prometheus that scrapes a running Herald', asyn
       .toMatchObject([{ labels: { alertname: 'HeraldMailsLost', job: 'herald', severity: 'ticket' } }])
   })
 })
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-}

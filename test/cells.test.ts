@@ -9,19 +9,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
+import { freePort } from './support/port.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { call, callerWith, type World, world } from './support/world.ts'
 
 const HAPROXY = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy', '/usr/bin/haproxy'].find(existsSync)
 if (!HAPROXY) console.warn('test/cells.test.ts is skipped: HAProxy is not installed (Debian: apt install haproxy).')
-
-const freePort = () =>
-  new Promise<number>(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 
 /** A token as client libraries of this interface make it. */
 function token(key: string, service: string = key.slice(-73, -37)) {

@@ -181,7 +181,7 @@ test('replay and attempts', async () => {
     await sql`
       insert into webhook_attempts (id, webhook_id, at, events, stamp, took, status, error, answer)
       values (${here.parts.ids.next()}, ${id}, now(), ${[event?.id]}, 1, '{12}', ${status}, ${error},
-              ${status && here.parts.seal.seal('An answer')})`
+              ${status && here.parts.seal.seal('webhook answer', 'An answer')})`
   expect(await said('attempts', id)).toMatch(
     / connection refused +12 +1\n.* 503 +12 +1 +An answer\n.* 200 +12 +1 +An answer\n$/,
   )

@@ -282,9 +282,9 @@ describe('keys', () => {
     const secret = made.key.slice(-36)
     const seal = createSeal([readFileSync(join(env.HERALD_DATA, 'secret'), 'utf8').trim()])
     const [row] =
-      await db.sql<Json>`select id, key_type, secret_sealed from keys where secret_digest = ${seal.digest(secret)}`
+      await db.sql<Json>`select id, key_type, secret_sealed from keys where secret_digest = ${seal.digest('key secret', secret)}`
     expect(row).toMatchObject({ id: made.id, key_type: 'normal' })
-    expect(seal.open(row.secret_sealed).toString()).toBe(secret)
+    expect(seal.open('key secret', row.secret_sealed).toString()).toBe(secret)
     expect(Date.parse(made.expires_at) / 86_400_000).toBeCloseTo(Date.now() / 86_400_000 + 90, 1)
 
     await said('user', 'add', 'Key holder', '--name', 'Ada', '--email', 'ada@example.org')

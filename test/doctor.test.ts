@@ -12,6 +12,7 @@ import { run } from '../src/cli/run.ts'
 import { readConfig } from '../src/config/index.ts'
 import type { Id } from '../src/core/id.ts'
 import { LOCK } from '../src/engine/leader.ts'
+import { beat, remove } from '../src/installation/sql/processes.ts'
 import type { Store } from '../src/parts.ts'
 import { instanceOf, recogniseCopy } from '../src/queue/hold.ts'
 import { releaseAll } from '../src/queue/release.ts'
@@ -101,6 +102,24 @@ test('running processes are named, and described for programs', async () => {
   expect(check?.data).toMatchObject([{ runs: ['http'], leads_since: null, in_flight: {}, providers: [] }])
 })
 
+test('HERALD_SEAL_FORMAT=1 is a problem, except beside a process of an earlier version', async () => {
+  const forgotten = { HERALD_SEAL_FORMAT: '1' }
+  expect(await problems(forgotten)).toEqual([expect.stringMatching(/^Sealing secret: .*HERALD_SEAL_FORMAT is 1/)])
+  const id = here.parts.ids.next()
+  await beat(sql, {
+    id,
+    name: 'old',
+    version: '0.2.1',
+    runs: [],
+    in_flight: {},
+    providers: [],
+    up_seconds: 1,
+    leads_seconds: null,
+  })
+  expect(await found('Sealing secret', forgotten)).toEqual([{ ok: true, found: 'matches this database' }])
+  await remove(sql, id)
+})
+
 test('sending is held', async () => {
   const hold = (...argv: string[]) => run(argv, { out() {}, err() {} }, () => readConfig(env))
   await hold('hold')
@@ -147,7 +166,7 @@ test('a long transaction that readers of events wait for is named by process and
         `wait for a transaction that has run for \\d+ s \\(process ${rows[0].pid}, nightly report, database t_`,
       ),
     )
-  expect(JSON.stringify(await events())).not.toContain('ada')
+  expect(JSON.stringify(await events())).not.toContain('ada@')
   await client.end()
 })
 
@@ -256,10 +275,10 @@ describe('files', () => {
     ])
     expect(await adopt()).toBe(0)
     expect(await problems({ ...s3, HERALD_S3_BUCKET: 'elsewhere' })).toEqual([
-      'File store: s3 does not work: the file store answered 404 to PUT',
+      'File store: s3 does not work: the file store answered 404 NoSuchBucket to PUT',
     ])
     expect(await problems({ ...s3, HERALD_S3_SECRET: 'wrong' })).toEqual([
-      'File store: s3 does not work: the file store answered 403 to PUT',
+      'File store: s3 does not work: the file store answered 403 SignatureDoesNotMatch to PUT',
     ])
     await store.down()
     expect(await problems(s3)).toEqual([expect.stringMatching(/^File store: s3 does not work: /)])

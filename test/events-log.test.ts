@@ -13,6 +13,7 @@ import { cancel } from '../src/notifications/sql/cancel.ts'
 import { giveUp } from '../src/notifications/sql/expire.ts'
 import { markUncertain } from '../src/notifications/sql/record.ts'
 import { DELIVERED, logWriter, NOTHING } from './support/log-writer.ts'
+import { seeded } from './support/seeds.ts'
 import { emailTemplate, inMinutes } from './support/sends.ts'
 import { OPERATOR, type World, world } from './support/world.ts'
 
@@ -383,7 +384,8 @@ describe('jobs', () => {
 })
 
 test('the ids of events begin with the time of their transaction, as those of messages do', async () => {
-  const micros = Array.from({ length: 500 }, () => Math.floor(Math.random() * 4e15))
+  const random = seeded()
+  const micros = Array.from({ length: 500 }, () => random.between(0, 4e15))
   const rows = await sql<{ floor: Id }>`
     select event_floor(to_timestamp(0) + m * interval '1 microsecond') as floor
     from unnest(${micros.map(String)}::bigint[]) with ordinality as t (m, n)

@@ -37,6 +37,10 @@ beforeAll(async () => {
   here = await world()
   await here.parts.db.sql`
     insert into services (id, name, mailbox) values (${SERVICE}, 'Service', 'service'), (${OTHER}, 'Other', 'other')`
+  await here.parts.db.sql`
+    insert into templates (id, service_id, type, version, created_by, created_at)
+    select id, ${SERVICE}, 'email', 1, 'tests', now()
+    from unnest(${[SERVICE, OTHER, LAST]}::uuid[]) as t (id)`
   for (let day = DAYS; day >= 0; day--)
     await makePartitions(
       here.parts.db,
@@ -82,8 +86,9 @@ const SCENES: Record<string, Scene> = {
 async function fill(from: number, to: number, { columns, analysed }: Scene) {
   const client = here.parts.db.client() // outside the pool: no timeout
   await client.connect()
+  // A transaction for each, because events of other tests are not announced before it ends.
+  await client.query('drop table if exists filling')
   await client.query(`
-    drop table if exists filling;
     create table filling as
     select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid as id, ${columns},
            decode(substr(md5(case when n < 1000 and n % 100 = 41 then 'rare' when n % 3 = 0 then 'common' else n::text end), 1, 14), 'hex') as digest,
@@ -91,12 +96,14 @@ async function fill(from: number, to: number, { columns, analysed }: Scene) {
     from (select n, md5(n::text) as hash,
                  (extract(epoch from now()) * 1000)::bigint - 60000
                    - (n::bigint * 7919 * 1013) % ${Math.floor((DAYS - 0.1) * DAY_MS)} as ms
-          from generate_series(${from}, ${to - 1}) n) made;
+          from generate_series(${from}, ${to - 1}) n) made`)
+  await client.query(`
     insert into notifications (id, service_id, key_id, key_type, channel, in_job, job_id, template_id, template_version, lane,
                                reference, is_international, sealed, recipient_digest)
     select id, service_id, '${SERVICE}'::uuid, key_type, channel, in_job, case when in_job then '${SERVICE}'::uuid end, template_id, 1, 'email-medium', reference,
            false, decode(repeat('ab', 200), 'hex'), digest
-    from filling;
+    from filling`)
+  await client.query(`
     insert into states (id, service_id, key_type, channel, in_job, job_id, template_id, status, completed_at)
     select id, service_id, key_type, channel, in_job, case when in_job then '${SERVICE}'::uuid end, template_id, status,
            case when status not in ('created', 'sending', 'pending', 'pending-virus-check') then now() end
@@ -217,7 +224,7 @@ async function cases(): Promise<[string, Run][]> {
     ['the keys that used a common template', sql => uses(sql, SERVICE)],
     ['the keys that used a rare template', sql => uses(sql, OTHER)],
     ['the keys that used a template nobody sends', sql => uses(sql, LAST)],
-    ['the timeline of a message', sql => story(sql, one?.id as Id, 200)],
+    ['the timeline of a message', sql => story(sql, SERVICE, one?.id as Id, 200)],
     ['one message', sql => find(sql, SERVICE, one?.id as Id)],
   ]
 }

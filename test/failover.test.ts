@@ -17,6 +17,7 @@ import { makeEventPartitions } from '../src/events/partitions.ts'
 import { isAhead } from '../src/events/sql.ts'
 import { readEvents } from '../src/feed/read.ts'
 import { logGroup, readable } from './support/events.ts'
+import { seeded } from './support/seeds.ts'
 
 const WRITERS = 4
 const scratch = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'failover-test-'))
@@ -94,18 +95,19 @@ test('nothing is lost, doubled or out of order', async () => {
     expect(await db.sql`show synchronous_commit`).toEqual([{ synchronous_commit: 'remote_apply' }]),
   )
 
+  const random = seeded()
   const acknowledged: Id[] = []
   const seen: { id: Id; subject: Id }[] = []
   let position: Position = BEGINNING
   let isKilled = false
   async function write(to: Database, isOver: () => boolean) {
     while (!isOver()) {
-      const subjects = Array.from({ length: 1 + Math.floor(Math.random() * 5) }, ids.next)
+      const subjects = Array.from({ length: random.between(1, 5) }, ids.next)
       await to.transaction(async sql => {
         await sql`select pg_current_xact_id()`
-        await sleep(Math.random() * 10)
+        await sleep(random.next() * 10)
         await logGroup(sql, scope, subjects)
-        await sleep(Math.random() * 10)
+        await sleep(random.next() * 10)
       })
       acknowledged.push(...subjects)
     }

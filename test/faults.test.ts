@@ -5,10 +5,14 @@ import { membersOf, rolesOf } from '../faults/cluster/cluster.ts'
 import { longestGap } from '../faults/cluster/probe.ts'
 import { check, type Scope } from '../faults/support/checker.ts'
 import type { Answer, Sender } from '../faults/support/client.ts'
+import { wrongCounts } from '../faults/support/count-checker.ts'
 import { judgeEndpoint, judgeFeed, type Logged } from '../faults/support/event-checker.ts'
 import { factorOf, verdict } from '../faults/support/promise.ts'
 import type { Page } from '../faults/support/reader.ts'
 import type { Delivery } from '../faults/support/receiver.ts'
+import { recountDays } from '../src/maintenance/statistics.ts'
+import { runSteps } from '../src/runtime/steps.ts'
+import { EMAIL, emailTemplate } from './support/sends.ts'
 import { world } from './support/world.ts'
 
 const judged = (factor?: number) => verdict('L0', 'a promise', '≤ 1 s', '0.5 s', { 'in time': true }, [], factor)
@@ -132,4 +136,22 @@ test('the checker finds a message that was accepted and is not in the database',
   const { violations, counts } = await check(parts.db.sql, { ...scope, answers: [answered] })
   expect(violations).toEqual([`1 accepted but not in the database: 1, e.g. "${answered.id}"`])
   expect(counts.lost).toBe(1)
+})
+
+test('the checker of counts and the counts agree on times exactly at the edge of a class', async () => {
+  const { parts, service } = await world()
+  const { id, key: newKey } = await service()
+  const key = await newKey()
+  const template = await emailTemplate(key)
+  const edges = [0.1, 0.13, 0.169, 0.2197, 0.28561, 0.371293, 1.06, 86_400]
+  for (const seconds of edges) {
+    const body = { template_id: template, email_address: 'a@example.org', personalisation: { name: 'A' } }
+    const sent = await key.post(EMAIL, body)
+    await parts.db.sql`
+      update states set status = 'delivered', completed_at = uuid_time(id) + make_interval(secs => ${seconds})
+      where id = ${sent.body.id}`
+  }
+  expect(await wrongCounts(parts.db.sql, [id])).not.toEqual([])
+  await runSteps(recountDays(parts))
+  expect(await wrongCounts(parts.db.sql, [id])).toEqual([])
 })

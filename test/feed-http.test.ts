@@ -207,7 +207,7 @@ describe('waiting', () => {
     const hinted = await one.log(2)
     const { body } = await answer
     expect(subjectsOf(body)).toEqual(hinted)
-    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(performance.now() - began).toBeLessThan(15_000)
 
     const unhinted = one.get(`?after=${body.next}&wait=20`)
     await vi.waitFor(() => expect(waits()).toBe(1))
@@ -226,8 +226,8 @@ describe('waiting', () => {
     expect(performance.now() - began).toBeGreaterThan(900)
     await one.log(1)
     const later = performance.now()
-    expect((await one.get('?wait=10')).body.events).toHaveLength(1)
-    expect(performance.now() - later).toBeLessThan(5_000)
+    expect((await one.get('?wait=20')).body.events).toHaveLength(1)
+    expect(performance.now() - later).toBeLessThan(15_000)
   })
 
   test('goes on while events of other types, key types and services come', async () => {
@@ -267,7 +267,7 @@ describe('waiting', () => {
     const answer = one.get('?wait=20')
     await vi.waitFor(() => expect(waits()).toBe(1))
     await revoke(here.parts, OPERATOR, one.key.key)
-    await sleep(200)
+    await expect.poll(async () => (await one.get()).status).toBe(403)
     await one.log(1)
     expect((await answer).status).toBe(403)
   })
@@ -276,10 +276,11 @@ describe('waiting', () => {
     const [one, other] = [await aService(), await aService()]
     const answers = Array.from({ length: MOST_OF_SERVICE }, () => one.get('?wait=20'))
     await vi.waitFor(() => expect(waits()).toBe(MOST_OF_SERVICE))
-    const { status, body } = await one.get('?wait=20')
-    expect({ status, message: body.errors[0].message }).toEqual({
+    const { status, body, headers } = await one.get('?wait=20')
+    expect({ status, message: body.errors[0].message, again: headers.get('retry-after') }).toEqual({
       status: 429,
       message: `Exceeded ${MOST_OF_SERVICE} requests that wait for events at the same time`,
+      again: '1',
     })
     expect((await one.get()).status).toBe(200)
     const another = other.get('?wait=20')
@@ -301,7 +302,7 @@ describe('waiting', () => {
     const began = performance.now()
     const stopped = there.running.stop()
     expect((await answer).body).toMatchObject({ events: [], has_more: false })
-    expect(performance.now() - began).toBeLessThan(10_000)
+    expect(performance.now() - began).toBeLessThan(20_000)
     await stopped
     const { values } = await there.parts.metrics.requests.get()
     const fast = values.find(({ labels }) => labels.route === EVENTS && (labels as { le?: number }).le === 1)

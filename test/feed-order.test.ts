@@ -10,6 +10,7 @@ import { logged } from '../src/events/sql.ts'
 import { comparePositions, type LoggedEvent, readEvents } from '../src/feed/read.ts'
 import { poolOptions } from './support/database.ts'
 import { readable } from './support/events.ts'
+import { seeded } from './support/seeds.ts'
 import { type World, world } from './support/world.ts'
 
 const WRITERS = 8
@@ -197,15 +198,16 @@ test('many writers that commit in random order, readers with pages of 1, 7 and 1
   const { sql } = here.parts.db
   let isOver = false
   const over = () => isOver
-  const anyOf = (most: number) => Math.floor(Math.random() * most)
-  const some = () => ids.filter(() => Math.random() < 0.3)
+  const random = seeded()
+  const anyOf = (most: number) => random.between(0, most - 1)
+  const some = () => ids.filter(() => random.next() < 0.3)
 
   async function writer() {
     for (let n = 0; n < TRANSACTIONS; n++)
       await db
         .transaction(async one => {
           // A number of its own, and then a pause: numbers, statements and commits are in different orders.
-          if (Math.random() < 0.3) await one`select pg_current_xact_id()`
+          if (random.next() < 0.3) await one`select pg_current_xact_id()`
           await sleep(anyOf(10))
           // Half of the messages first, then the other half: locks are always taken in the same order.
           const chosen = some()
@@ -214,13 +216,13 @@ test('many writers that commit in random order, readers with pages of 1, 7 and 1
             one,
             chosen.filter(id => half.includes(id)),
           )
-          if (Math.random() < 0.5) await sleep(anyOf(10))
+          if (random.next() < 0.5) await sleep(anyOf(10))
           await change(
             one,
             chosen.filter(id => !half.includes(id)),
           )
           await sleep(anyOf(15))
-          if (Math.random() < 0.15) throw ROLLBACK
+          if (random.next() < 0.15) throw ROLLBACK
         })
         .catch(error => {
           if (error !== ROLLBACK) throw error

@@ -1,11 +1,11 @@
 // Two thousand malformed requests (reliability C4, 5.3, S-26, S-27): none is answered with 5xx, none without the error shape, and
-// the service is alive afterwards. The same seed makes the same requests: HERALD_TEST_SEED repeats a run, HERALD_TEST_FUZZ sets
+// the service is alive afterwards. The same seed makes the same requests: TEST_SEED repeats a run, HERALD_TEST_FUZZ sets
 // the number.
 import { beforeAll, expect, test } from 'vitest'
 import { askAll, createMalformed } from './support/malformed.ts'
 import { CATEGORY, type World, world } from './support/world.ts'
 
-const SEED = Number(process.env.HERALD_TEST_SEED ?? 20_260_615)
+const SEED = Number(process.env.TEST_SEED ?? 20_260_615)
 const COUNT = Number(process.env.HERALD_TEST_FUZZ ?? 2_000)
 let here: World
 let key: Awaited<ReturnType<Awaited<ReturnType<World['service']>>['key']>>

@@ -74,6 +74,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'sign_in_links',
     'sign_in_challenges',
+    'spent_challenges',
     'sign_in_tries',
     'passkeys',
     'identities',
@@ -215,10 +216,44 @@ describe('walls', () => {
     ])
   })
 
+  test('keys of the installation only in core/seal.ts, which asks for a purpose; others have secrets of their own', () => {
+    const OWN_SECRETS: Record<string, string> = {
+      'core/seal-before.ts': 'the format without purposes, which seal.ts reads',
+      'core/xaes.ts': 'the cipher of seal.ts',
+      'files/s3.ts': 'requests, by the secret key of the store',
+      'keys/token.ts': 'tokens that callers sign with the secret of their key',
+      'moves/signed.ts': 'secrets that another program has signed',
+      'people/token.ts': 'the field of a form, by the random token of its session',
+      'providers/http/signature.ts': 'receipts, by a secret shared with the provider',
+      'providers/smtp/client/auth.ts': 'CRAM-MD5, by the password at the mail server',
+      'providers/twilio/signature.ts': 'receipts, by the token of the account',
+      'transfers/file.ts': 'an export, by a passphrase',
+      'webhooks/sign.ts': 'events, by the secret of the webhook',
+    }
+    const primitives = /createHmac|create(Dec|C)ipheriv|hkdf|crypto_(aead|generichash)|createSign\(/
+    const users = breaking(primitives, ({ file }) => file === 'core/seal.ts')
+    expect(users.toSorted()).toEqual(Object.keys(OWN_SECRETS))
+    // Tokens expire, which token.ts checks. A return path has no room for a time.
+    const tokens = /\.(sealToken|openToken|sign|isSigned)\('/
+    expect(breaking(tokens, ({ file }) => file === 'providers/smtp/verp.ts')).toEqual([])
+    // A second seal would open by secrets of its choice.
+    expect(breaking(/createSeal\(/, ({ file }) => SEALS.includes(file)).toSorted()).toEqual([])
+  })
+
   test('only a check of a machine asks for a process or a database in providers', () => {
     expect(breaking(/from '\.\.\/\.\.\/db\//, ({ room }) => room !== 'providers')).toEqual([])
   })
 })
+
+/** The store makes the seal of the process. The others open files by their own keys, or run in a thread or before the store. */
+const SEALS = [
+  'core/seal.ts',
+  'store.ts',
+  'cli/restore.ts',
+  'files/keep.ts',
+  'providers/smtp/verp.ts',
+  'timeline/worker.ts',
+]
 
 function mayImport(from: string, to: string): boolean {
   if (from === to) return true

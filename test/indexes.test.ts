@@ -47,14 +47,15 @@ async function connected(): Promise<DedicatedClient> {
 }
 
 /**
- * Resolves when the build of an index is blocked by an older transaction. The phase alone does not show it: each build goes through
- * the phases of waiting, also when there is nobody to wait for.
+ * Resolves when the build of an index is blocked by this transaction. The phase alone does not show it: each build goes through the
+ * phases of waiting, also when there is nobody to wait for, and may wait for others for a moment.
  */
-async function building(): Promise<number> {
+async function building(blocker: DedicatedClient): Promise<number> {
+  const { rows } = await blocker.query('select pg_backend_pid() as pid')
   for (;;) {
     const [row] = await here.parts.db.sql<{ pid: number }>`
       select pid from pg_stat_progress_create_index
-      where phase like 'waiting for%' and datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`
+      where phase like 'waiting for%' and datname = current_database() and ${rows[0].pid} = any (pg_blocking_pids(pid))`
     if (row) return row.pid
     await sleep(10)
   }
@@ -75,7 +76,7 @@ test('writers are not blocked while an index is built, and the build takes no lo
   await old.query('begin')
   await insert(old)
   const built = runSteps(buildMissingIndexes({ db }))
-  const pid = await building()
+  const pid = await building(old)
   await writer.query("set lock_timeout = '100ms'")
   for (let n = 0; n < 20; n++) await insert(writer)
   const locks = await db.sql<{ mode: string }>`
@@ -97,7 +98,7 @@ test('what an interrupted build has left is dropped and built again', async () =
   await insert(old)
   const built = runSteps(buildMissingIndexes({ db: maintenance }))
   const failed = expect(built).rejects.toThrow()
-  const pid = await building()
+  const pid = await building(old)
   maintenance.interrupt()
   await failed
   // The server does not notice at once that its client is gone; meanwhile nobody builds a second one.

@@ -199,3 +199,7 @@ describe.skipIf(!hasKubectl)('kubectl kustomize', () => {
     expect(remarks(built)).toBe('')
   })
 })
+
+test('no network is trusted until an operator names the ingress controller', () => {
+  expect(settings.data).not.toHaveProperty('HERALD_TRUSTED_PROXIES')
+})

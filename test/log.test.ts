@@ -162,7 +162,7 @@ test.skipIf(!hasScript)(
     })
     await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
     const address = /Herald listens on (\S+)/.exec(out)?.[1] ?? ''
-    const link = /(http:\/\/127\.0\.0\.1:\d+\/inbox\?token=[\w-]{43})/.exec(out)?.[1] ?? ''
+    const link = /(http:\/\/127\.0\.0\.1:\d+\/inbox\?token=[a-z\d]+\.[\w-]{43})/.exec(out)?.[1] ?? ''
     expect((await fetch(link)).status).toBe(200)
     await fetch(`${address}/health/live`)
     await vi.waitFor(

@@ -2,7 +2,6 @@
 // every alert its paragraph.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import { readId } from '../src/core/id.ts'
 import { figuresOf } from '../src/figures.ts'
 import { LANES } from '../src/sending.ts'
 import { selfSigned } from './support/certificates.ts'
+import { freePort } from './support/port.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { world } from './support/world.ts'
 
@@ -43,7 +43,8 @@ const WANTED = {
   'held (B2)': 'herald_held',
   'kept back (B2)': 'herald_kept_back_tickets',
   'database away (D2, C3)': 'herald_database_up',
-  'requests, latency, 5xx (L7, C4)': 'herald_http_request_seconds',
+  'latency (L7)': 'herald_http_request_seconds',
+  'requests, 5xx (C4)': 'herald_http_requests_total',
   'scan pending (F9)': 'herald_scan_oldest_seconds',
   'partitions ahead (T1)': 'herald_partitions_ahead_days',
   'a process leads': 'herald_leader',
@@ -257,15 +258,6 @@ function boardSource(text: string): string {
     `void (${text.trim()} satisfies Json<Dashboard>)`,
     ...options.flat(),
   ].join('\n')
-}
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 const [HAPROXY, PATRONI] = ['/usr/sbin/haproxy', '/usr/bin/patroni']

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { databaseUrl, onServer } from './support/database.ts'
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const work = mkdtempSync(join(tmpdir(), 'herald-package-'))
 chmodSync(work, 0o711) // PostgreSQL runs as nobody when we are root

@@ -53,9 +53,7 @@ async function metricsOf(address: string): Promise<string> {
   })
 }
 const accepted = (metrics: string) =>
-  Number(
-    /^herald_http_request_seconds_count\{method="POST",route="[^"]*email",status="201"\} (\d+)$/m.exec(metrics)?.[1],
-  )
+  Number(/^herald_http_requests_total\{method="POST",route="[^"]*email",status="201"\} (\d+)$/m.exec(metrics)?.[1])
 const samplesOf = (metrics: string, name: string) => metrics.match(new RegExp(`^${name}(\\{.*\\})? \\S+$`, 'gm')) ?? []
 
 /** A key and a template of the sample service. */

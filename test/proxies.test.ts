@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
-import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { selfSigned } from './support/certificates.ts'
+import { freePort } from './support/port.ts'
 import { type Env, type Program, programs } from './support/program.ts'
 import { emailTemplate } from './support/sends.ts'
 import { callerWith } from './support/world.ts'
@@ -176,13 +176,4 @@ const withMachines = (text: string) =>
 function written(name: string, text: string): string {
   writeFileSync(join(folder, name), text)
   return join(folder, name)
-}
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }

@@ -230,7 +230,12 @@ describe('U5 other processes store answers for several keys of one batch, one af
         await client.query('begin')
         await client.query(
           `insert into replays (service_id, key_digest, request_digest, status, answer) values ($1, $2, $3, 201, $4)`,
-          [service.id, seal.digest(`normal\n${name}`), Buffer.alloc(32), seal.seal('{}')],
+          [
+            service.id,
+            seal.digest('idempotency key', `normal\n${name}`),
+            Buffer.alloc(32),
+            seal.seal('idempotency answer', '{}'),
+          ],
         )
         return client
       }),

@@ -36,10 +36,10 @@ if (missing.length > 0)
   console.warn(`Examples that are not run here, because the language is missing: ${missing.join(', ')}.`)
 
 /** A start of Java takes a second: it runs some. */
-const SOME = ['postNotificationsEmail', 'getTemplates', 'deleteHeraldVInbox', 'postManageTemplate']
+const SOME = ['sendEmail', 'listTemplates', 'deleteCapturedMessages', 'createTemplate']
 
 /** It takes away what others read, so it comes last. */
-const EMPTIES = 'deleteHeraldVInbox'
+const EMPTIES = 'deleteCapturedMessages'
 
 const operations = operationsOf(openApi())
 let here: World

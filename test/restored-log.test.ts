@@ -58,7 +58,7 @@ test('after a dump and restore into a younger server, readers and webhooks go on
   const end = await endOfLog(sql, scope)
   await sql`
     insert into webhooks (id, service_id, key_type, format, sealed, stamp, seq, n)
-    values (${webhook}, ${scope.service_id}, 'normal', 'standard', ${here.parts.seal.seal('{}')}, ${end.stamp}, ${end.seq}, ${end.n})`
+    values (${webhook}, ${scope.service_id}, 'normal', 'standard', ${here.parts.seal.seal('webhook target', '{}')}, ${end.stamp}, ${end.seq}, ${end.n})`
   await sql`update event_clock set shift = 0`
   const env = await copyOf(here)
   // Readers of the original went on after the dump.
@@ -96,7 +96,7 @@ test('a position of an endpoint or of a replay alone is enough: new events come 
   const far = String(2n ** 50n)
   await sql`
     insert into webhooks (id, service_id, key_type, format, sealed, stamp, seq, n)
-    values (${webhook}, ${scope.service_id}, 'normal', 'standard', ${here.parts.seal.seal('{}')}, 5, 0, 0)`
+    values (${webhook}, ${scope.service_id}, 'normal', 'standard', ${here.parts.seal.seal('webhook target', '{}')}, 5, 0, 0)`
   await sql`
     insert into webhook_replays (id, webhook_id, first, last, stamp, seq, n, end_stamp, end_seq)
     values (${replay}, ${webhook}, ${webhook}, ${webhook}, 0, 0, 0, ${far}, 0)`

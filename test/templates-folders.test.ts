@@ -279,8 +279,12 @@ describe('lists for people', () => {
     expect(back).toMatchObject({ hasEarlier: true, hasLater: true })
     const start = await browse(sql, service.id, {}, { before: second.templates[0]?.id as Id })
     expect(start).toMatchObject({ templates: first.templates, hasEarlier: false })
-    // A cursor that is no template: nothing, not an error.
-    expect((await browse(sql, service.id, {}, { after: service.id })).templates).toEqual([])
+    // A cursor that is no template: nothing, not an error. One of another service is none: it would tell where its name belongs.
+    const [foreign] = first.templates
+    service = await here.service()
+    await newTemplate('ZZZ')
+    for (const after of [service.id, foreign?.id as Id])
+      expect((await browse(sql, service.id, {}, { after })).templates).toEqual([])
   })
 
   test('10,000 templates are searched in a moment', async () => {

@@ -111,6 +111,23 @@ test('an Idempotency-Key of another service is a new one', async () => {
   expect(second.body.id).not.toBe(first.body.id)
 })
 
+test('fifty refused edits keep the connections that all services share', async () => {
+  const processes = async () =>
+    here.parts.db.sql<{ pid: number }>`
+      select pid
+      from pg_stat_activity
+      where datname = current_database() and application_name = 'herald' and backend_type = 'client backend'`
+  const before = new Set((await processes()).map(({ pid }) => pid))
+  const added = new Set<number>()
+  for (let times = 0; times < 50; times++) {
+    const reply = await stranger.patch(`/v2/manage-template/${randomUUID()}`, { name: 'x' })
+    expect(reply.status).toBe(404)
+    for (const { pid } of await processes()) if (!before.has(pid)) added.add(pid)
+  }
+  // The pool may grow by a connection for statements that run beside the requests.
+  expect(added.size).toBeLessThanOrEqual(2)
+})
+
 /** What the owner sees of its own objects: a stranger's attempts must not change it. */
 async function belongings() {
   const paths = [

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
+import { isUnknown } from '../src/keys/unknown-secret.ts'
 import { keepSamples, readSamples } from '../src/templates/samples.ts'
 import { FORMAT, open, seal } from '../src/transfers/file.ts'
 import { create as createWebhook } from '../src/webhooks/create.ts'
@@ -23,7 +24,9 @@ let service: Awaited<ReturnType<World['service']>>
 let key: Awaited<ReturnType<typeof service.key>>
 let template: string
 
-async function herald(at: World, ...argv: string[]) {
+const herald = (at: World, ...argv: string[]) => command(at, 'service', ...argv, '--passphrase-file', passphraseFile)
+
+async function command(at: World, ...argv: string[]) {
   let [out, err] = ['', '']
   const streams = {
     out: (text: string) => {
@@ -33,7 +36,7 @@ async function herald(at: World, ...argv: string[]) {
       err += text
     },
   }
-  const code = await run(['service', ...argv, '--passphrase-file', passphraseFile], streams, () => at.config)
+  const code = await run(argv, streams, () => at.config)
   return { code, out, err }
 }
 
@@ -198,6 +201,32 @@ describe('a service with everything', () => {
   })
 })
 
+test('a key that was imported without its secret moves on with its id, and gets its secret later', async () => {
+  const [id, keyId, secret] = [randomUUID(), randomUUID(), randomUUID()]
+  const moveOf = (key: object) => {
+    const keys = [{ id: keyId, name: 'Web site', type: 'normal', ...key }]
+    const services = [{ id, name: 'Moved twice', mode: 'live', keys }]
+    return fileOf(Buffer.from(JSON.stringify({ is: 'herald-installation', format: 1, services })))
+  }
+  expect(await command(old, 'import', moveOf({}))).toMatchObject({ code: 0, err: '' })
+  const file = join(folder, 'moved-twice')
+  expect(await herald(old, 'export', id, '--out', file)).toMatchObject({ code: 0, err: '' })
+  expect(await herald(next, 'import', file)).toMatchObject({ code: 0, err: '' })
+
+  // Nobody has seen the one that is stored.
+  const content = (await open(readFileSync(file), PASSPHRASE)) as { keys: { secret: string }[] }
+  const [row] = await next.parts.db.sql<{ sealed: Buffer }>`
+    select secret_sealed as sealed from keys where id = ${keyId}`
+  const stored = next.parts.seal.open('key secret', row?.sealed ?? Buffer.alloc(0)).toString('utf8')
+  expect([isUnknown(stored), content.keys.map(one => one.secret === stored)]).toEqual([true, [false]])
+  const get = (secret: string) =>
+    call(next.address, 'GET', '/v2/templates', { headers: { authorization: `Bearer ${token(secret, id)}` } })
+  expect((await get(content.keys[0]?.secret ?? '')).status).toBe(403)
+
+  expect(await command(next, 'import', moveOf({ secret }))).toMatchObject({ code: 0, err: '' })
+  expect((await get(secret)).status).toBe(200)
+})
+
 describe('a file', () => {
   let bytes: Buffer
   let other: World
@@ -273,16 +302,26 @@ describe('a file', () => {
 
   test('whose last part cannot be stored leaves nothing behind', async () => {
     const content = (await open(bytes, PASSPHRASE)) as { webhooks: object[] }
-    const broken = { ...content, webhooks: [{ ...content.webhooks[0], format: 'pigeon', target: { url: 'x' } }] }
+    const neighbour = await other.service()
+    const { webhook: taken } = await createWebhook(
+      other.parts,
+      OPERATOR,
+      { service_id: neighbour.id, key_type: 'normal' },
+      { url: 'https://neighbour.example.org/events' },
+    )
+    const broken = { ...content, webhooks: [{ ...content.webhooks[0], id: taken.id }] }
     const file = fileOf(await seal(broken, PASSPHRASE))
-    expect((await herald(other, 'import', file)).code).toBe(1)
+    expect(await herald(other, 'import', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`The id ${taken.id} (webhooks) belongs to another service here.`),
+    })
     for (const table of ['services', 'users', 'keys', 'templates', 'folders'])
       expect(await rowsOf(other, table, service.id), table).toEqual([])
     expect(await other.parts.db.sql`select from audit where action = 'service imported'`).toEqual([])
     // The same file without the fault is taken.
     expect((await herald(other, 'import', fileOf(bytes))).code).toBe(0)
     expect((await rowsOf(other, 'keys', service.id)).length).toBeGreaterThan(0)
-  })
+  }, 60_000)
 
   test('of a service whose name another one has here is refused', async () => {
     const crowded = await world()

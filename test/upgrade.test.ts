@@ -2,7 +2,7 @@
 // no request fails, and nothing that the release has stored is lost or changed. scripts/release-fixture.mjs makes the databases.
 import { execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -12,7 +12,7 @@ import { migrations } from '../src/db/migrate.ts'
 import { type Balancer, balancer } from './support/balancer.ts'
 import { databaseUrl, onServer } from './support/database.ts'
 import { createClient } from './support/processes.ts'
-import { type Env, type Program, programs } from './support/program.ts'
+import { type Env, type Program, programs, type Sample } from './support/program.ts'
 import { EMAIL } from './support/sends.ts'
 import { callerWith } from './support/world.ts'
 
@@ -29,6 +29,9 @@ type Held = {
   jobs: Record<'finished' | 'scheduled', string>
   messages: { id: string; status: string; reference: string }[]
 }
+
+/** The version before this one. */
+const BEFORE = { version: '0.2.1', commit: 'ed1bf50' }
 
 const { herald, start, newData } = programs()
 const folder = mkdtempSync(join(tmpdir(), 'herald-release-'))
@@ -81,14 +84,15 @@ for (const [version, commit] of Object.entries(RELEASES)) {
       HERALD_CAPTURE: '1',
       HERALD_NOTICE_SECONDS: '2',
       // The release must be able to read what the new version seals (docs/releases.md).
-      HERALD_CIPHER: 'aes-256-gcm',
+      HERALD_SEAL_FORMAT: '1',
     }
   })
 
   test(`${version}: migrated and replaced while it serves requests`, async () => {
     if (!hasHistory(commit))
       console.warn(`${commit} is not in this clone: ${version} itself is not run, only migrated.`)
-    const before = hasHistory(commit) ? await startTwice(buildRelease(commit), env) : []
+    const { HERALD_CAPTURE: _, HERALD_SEAL_FORMAT: __, ...known } = env
+    const before = hasHistory(commit) ? await startTwice(buildRelease(commit), known) : []
     const round = await balancer(
       before.map(({ address }) => address),
       { healthMs: 200 },
@@ -172,7 +176,8 @@ for (const [version, commit] of Object.entries(RELEASES)) {
         }).catch(error => ({ status: 0, body: { id: '', why: String(error) } }))
         if (answer.status === 201) ids.push(answer.body.id)
         else failed.push(JSON.stringify(answer))
-        await new Promise(resume => setTimeout(resume, 200))
+        // At most 900 per minute, however long the upgrade takes: the limit is 1,000.
+        await new Promise(resume => setTimeout(resume, 400))
       }
     })
     return {
@@ -188,6 +193,56 @@ for (const [version, commit] of Object.entries(RELEASES)) {
     }
   }
 }
+
+test.skipIf(!hasHistory(BEFORE.commit))(
+  `${BEFORE.version} reads what HERALD_SEAL_FORMAT=1 seals, and everything stays readable without it`,
+  async () => {
+    const name = `t_${randomUUID().replaceAll('-', '')}`
+    await onServer(inject('server'), `create database ${name}`)
+    databases.push(name)
+    const known = {
+      DATABASE_URL: databaseUrl(inject('server'), name),
+      HERALD_SECRET: 'the sealing secret of all machines 0123456789',
+      HERALD_DATA: newData(),
+      HERALD_CAPTURE: '1',
+    }
+    const bridge = { ...known, HERALD_SEAL_FORMAT: '1' }
+    const before = await startRelease(buildRelease(BEFORE.commit), { ...known, HERALD_PROCESSES: '1' })
+    expect((await herald(['migrate'], bridge)).code).toBe(0)
+    const beside = await start(bridge, '--only', 'http')
+    // A key that the new version makes is one for the version before.
+    const sample = await herald(['sample', '--show-keys', '--json'], bridge)
+    expect(sample.code, sample.err).toBe(0)
+    const { keys, templates } = JSON.parse(sample.out) as Sample
+    const sent: { name: string; body: object; text: string; id: string }[] = []
+    const sendBy = async (address: string) => {
+      const [name, to] = [randomUUID(), { email_address: 'ada@example.org', personalisation: { name: 'Ada' } }]
+      const body = { template_id: templates.email.id, ...to }
+      const reply = await callerWith(address, keys.live).post(EMAIL, body, { 'idempotency-key': name })
+      expect(reply.status, reply.text).toBe(201)
+      sent.push({ name, body, text: reply.text, id: reply.body.id })
+    }
+    const expectAllAt = async (address: string) => {
+      for (const { name, body, text, id } of sent) {
+        const caller = callerWith(address, keys.live)
+        const again = await caller.post(EMAIL, body, { 'idempotency-key': name })
+        expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([201, text, 'true'])
+        const other = await caller.post(EMAIL, { ...body, reference: 'another' }, { 'idempotency-key': name })
+        expect(other.status).toBe(422)
+        expect((await caller.get(`/v2/notifications/${id}`)).body).toMatchObject({ email_address: 'ada@example.org' })
+      }
+    }
+    for (const { address } of [before, beside]) await sendBy(address)
+    for (const { address } of [before, beside]) await expectAllAt(address)
+    await before.stop()
+
+    // The last round: the setting is removed, while one machine still has it.
+    const after = await start(known, '--only', 'http')
+    await sendBy(after.address)
+    for (const { address } of [beside, after]) await expectAllAt(address)
+    for (const one of [beside, after]) expect((await one.end('SIGTERM')).code).toBe(0)
+  },
+)
 
 const mail = (held: Held, reference: string) => ({
   ...{
@@ -217,6 +272,9 @@ function buildRelease(commit: string): string {
   writeFileSync(join(modules, 'nodemailer/index.js'), 'module.exports = class {}')
   // It reports types of nodemailer as missing, and writes all files.
   spawnSyncQuietly([join(process.cwd(), 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], place)
+  for (const assets of ['console/assets', 'reference/assets'])
+    if (existsSync(join(place, 'src', assets)))
+      cpSync(join(place, 'src', assets), join(place, 'dist', assets), { recursive: true })
   return place
 }
 
@@ -230,10 +288,9 @@ function spawnSyncQuietly(argv: string[], cwd: string) {
 
 async function startRelease(place: string, env: Env) {
   const { PATH = '', HOME = '' } = process.env
-  const { HERALD_CAPTURE: _, HERALD_CIPHER: __, ...settings } = env // unknown to it
   const child = spawn(process.execPath, ['bin/herald.js', 'start', '--only', 'http'], {
     cwd: place,
-    env: { PATH, HOME, HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', ...settings },
+    env: { PATH, HOME, HERALD_PORT: '0', HERALD_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   old.push({ kill: () => child.kill('SIGKILL') })
@@ -257,4 +314,5 @@ async function startRelease(place: string, env: Env) {
   }
 }
 
-const startTwice = (place: string, env: Env) => Promise.all([1, 2].map(() => startRelease(place, env)))
+/** One after the other: two first starts of 0.1.0 on one day may both create the partition of that day, and one then ends. */
+const startTwice = async (place: string, env: Env) => [await startRelease(place, env), await startRelease(place, env)]

@@ -11,6 +11,7 @@ import { historyOf } from '../../src/notifications/history.ts'
 import { markHandingOver } from '../../src/notifications/sql/record.ts'
 import { createReturnPaths } from '../../src/providers/smtp/verp.ts'
 import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
+import { freePort } from '../support/port.ts'
 import { EMAIL, emailTemplate, inMinutes, type Key, SMS, smsTemplate } from '../support/sends.ts'
 import { receiptText, startSmppServer } from '../support/smpp-server.ts'
 import { smtpServer } from '../support/smtp-server.ts'
@@ -468,14 +469,6 @@ async function apiPeer(answer: Parameters<typeof startHttpPeer>[0]): Promise<Htt
   const peer = await startHttpPeer(answer)
   ends.push(peer.stop)
   return peer
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise(done => server.close(done))
-  return port
 }
 
 /** A mail server that delivers a report; returns the reply to the last relevant command. */

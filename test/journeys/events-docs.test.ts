@@ -2,10 +2,10 @@
 // reader of the feed.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { freePort } from '../support/port.ts'
 import { type Env, type Program, programs, type Sample } from '../support/program.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -79,14 +79,6 @@ function run(command: string, file: string, text: string, more: Env) {
     out += String(piece)
   })
   return () => out
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => probe.once('listening', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise(resolve => probe.close(resolve))
-  return port
 }
 
 const idsIn = (out: string) => [...out.matchAll(/^([0-9a-f-]{36}) notification\.delivered/gm)].map(([, id]) => id)

@@ -14,7 +14,7 @@ let scheduled: string
 
 beforeAll(async () => {
   here = await world({}, { engine: true })
-  token = inboxToken(here.parts.seal)
+  token = inboxToken(here.parts)
   const service = await here.service({ name: 'Parking permits' })
   await service.addSender('Permits', true)
   const key = await service.key()
@@ -109,7 +109,7 @@ describe('GET /inbox', () => {
     const big = await world()
     const ids = [...Array(12)].map(() => big.parts.ids.next())
     const kept = { from: null, to: '+16135550123', subject: null, text: 'x'.repeat(1_500_000), html: null }
-    const sealed = big.parts.seal.seal(JSON.stringify(kept))
+    const sealed = big.parts.seal.seal('captured message', JSON.stringify(kept))
     await keep(
       big.parts.db.sql,
       ids.map(id => ({ id, channel: 'sms' as const, sealed })),
@@ -142,14 +142,14 @@ describe('access', () => {
     expect([reply.status, reply.headers.location]).toEqual([303, '/inbox'])
     expect(reply.headers['referrer-policy']).toBe('no-referrer')
     expect(reply.headers['set-cookie']?.[0]).toMatch(
-      /^herald_inbox_[0-9a-f]{8}=[\w-]{43}; Path=\/inbox; HttpOnly; SameSite=Lax$/,
+      /^herald_inbox_[0-9a-f]{8}=[0-9a-z]{8}\.[\w-]{43}; Path=\/inbox; HttpOnly; SameSite=Lax$/,
     )
     expect((await browser('/inbox', { cookie })).status).toBe(200)
     expect((await browser('/inbox', { cookie: `a=b; ${cookie}; c=d` })).status).toBe(200)
   })
 
   test('another installation has another token', async () => {
-    expect(inboxToken((await world()).parts.seal)).not.toBe(token)
+    expect(inboxToken((await world()).parts)).not.toBe(token)
   })
 
   test('it is an unknown path through a proxy or under another host name, token or not', async () => {

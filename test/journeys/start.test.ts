@@ -82,7 +82,13 @@ describe('a folder of its own', () => {
 
     const second = await start({ HERALD_DATA: data })
     expect(second.out()).not.toMatch(/sample service|test key|curl/)
-    expect(second.out()).toMatch(/^ {2}Open the console: http\S+\/console\/sign-in\/link\/[\w-]{43}$/m)
+    // Whoever reads a journal must not be able to sign in.
+    for (const { out } of [first, second]) {
+      expect(out()).not.toContain('/sign-in/link/')
+      expect(out()).toMatch(
+        /^The console is at http\S+\/console\. A sign-in link: herald user sign-in-link sam@example\.org$/m,
+      )
+    }
     expect(await templatesBy(second, String(keysIn(first)[0]))).toEqual(BOTH)
     const again = postgresOf(data) ?? 0
     expect(await second.end('SIGINT')).toMatchObject({ code: 0, err: '' })
@@ -159,43 +165,59 @@ describe('the sample', () => {
       address: expect.stringMatching(/^http:/),
       providers: { email: ['capture'], sms: ['capture'] },
       console: `${running.address}/console`,
-      sign_in_link: expect.stringMatching(/\/console\/sign-in\/link\/[\w-]{43}$/),
     })
     // The first operator is the person of the sample; opening the link does not spend it.
-    for (const _ of [1, 2]) expect(await (await fetch(running.sign_in_link)).text()).toContain('sam@example.org')
+    const port = { HERALD_PORT: new URL(running.address).port }
+    const printed = await herald(['user', 'sign-in-link', 'sam@example.org', '--json'], { HERALD_DATA: data, ...port })
+    const { link } = JSON.parse(printed.out)
+    for (const _ of [1, 2]) expect(await (await fetch(link)).text()).toContain('sam@example.org')
     const { err } = await program.end('SIGTERM')
     expect(err).not.toMatch(/curl|Sample service/)
-    expect(err).not.toContain(running.sign_in_link.slice(-43))
+    expect(err).not.toContain(link.slice(-43))
     expect(err).not.toContain(made.sample.keys.test)
   })
 
-  test.skipIf(!hasScript)('on a terminal shows every key', async () => {
-    const { PATH = '', HOME = '', TMPDIR } = process.env
-    const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
-    const env = {
-      PATH,
-      HOME,
-      ...(TMPDIR && { TMPDIR }),
-      HERALD_PORT: '0',
-      HERALD_PROCESSES: '1',
-      HERALD_DATA: newData(),
-    }
-    const child = spawn('script', argv, { env, stdio: ['pipe', 'pipe', 'inherit'] })
-    let out = ''
-    child.stdout.on('data', text => {
-      out += String(text)
-    })
-    const closed = new Promise(resolve => child.once('close', resolve))
-    try {
-      await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
-    } finally {
-      child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
-    }
-    expect(await closed).toBe(0)
-    const keys = [...stripVTControlCharacters(out).matchAll(/(test|team|live) key +(herald-\S+)/g)]
+  test.skipIf(!hasScript)('on a terminal shows every key, and a link that signs the first operator in', async () => {
+    const out = await onTerminal({ HERALD_DATA: newData() })
+    const keys = [...out.matchAll(/(test|team|live) key +(herald-\S+)/g)]
     expect(keys.map(([, kind]) => kind)).toEqual(['test', 'team', 'live'])
+    expect(out).toMatch(/Open the console: http\S+\/console\/sign-in\/link\/[\w-]{43}\s/)
+  })
+
+  test.skipIf(!hasScript)('on a terminal shows no link when people sign in with single sign-on only', async () => {
+    const out = await onTerminal({
+      HERALD_DATA: newData(),
+      HERALD_CAPTURE: '1',
+      HERALD_LOCAL_SIGN_IN: 'off',
+      HERALD_BASE_URL: 'https://notify.example.org',
+      HERALD_OIDC_ISSUER: 'https://id.example.org',
+      HERALD_OIDC_CLIENT_ID: 'herald',
+      HERALD_OIDC_CLIENT_SECRET: 'secret',
+    })
+    expect(out).not.toContain('sign-in')
+    expect(out).toContain('The console is at https://notify.example.org/console. People sign in with single sign-on.')
   })
 })
+
+/** Starts Herald on a terminal, presses Ctrl-C as soon as it listens, and returns what it has printed. */
+async function onTerminal(settings: Record<string, string>): Promise<string> {
+  const { PATH = '', HOME = '', TMPDIR } = process.env
+  const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
+  const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_PROCESSES: '1', ...settings }
+  const child = spawn('script', argv, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  let out = ''
+  child.stdout.on('data', text => {
+    out += String(text)
+  })
+  const closed = new Promise(resolve => child.once('close', resolve))
+  try {
+    await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
+  } finally {
+    child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
+  }
+  expect(await closed).toBe(0)
+  return stripVTControlCharacters(out)
+}
 
 test('a key created by the command line works at once in the running service, in both schemes', async () => {
   const env = await newDatabase()

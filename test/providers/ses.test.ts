@@ -157,19 +157,32 @@ signed('who is believed', () => {
   })
 
   test.each([
-    'http://sns.eu-west-1.amazonaws.com/a.pem',
-    'https://sns.eu-west-1.amazonaws.com.evil.example/a.pem',
-    'https://evil.example/sns.eu-west-1.amazonaws.com/a.pem',
-    'https://sns.evil.s3.amazonaws.com/a.pem',
-    'https://sns-evil.amazonaws.com/a.pem',
-    'https://sns.eu-west-1.amazonaws.com:8443/a.pem',
-    'https://sns.eu-west-1.amazonaws.com@evil.example/a.pem',
-    'https://u:p@sns.eu-west-1.amazonaws.com/a.pem',
-    'https://sns.eu-west-1.amazonaws.com/a.txt',
-    'https://sns.eu-west-1.amazonaws.com/a?x=.pem',
-    'https://127.0.0.1/a.pem',
+    'http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123.pem',
+    'https://sns.eu-west-1.amazonaws.com.evil.example/SimpleNotificationService-0123.pem',
+    'https://evil.example/sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123.pem',
+    'https://sns.evil.s3.amazonaws.com/SimpleNotificationService-0123.pem',
+    'https://sns-evil.amazonaws.com/SimpleNotificationService-0123.pem',
+    'https://sns.eu-west-1.amazonaws.com:8443/SimpleNotificationService-0123.pem',
+    'https://sns.eu-west-1.amazonaws.com@evil.example/SimpleNotificationService-0123.pem',
+    'https://u:p@sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123.pem',
+    'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123.txt',
+    'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123?x=.pem',
+    'https://127.0.0.1/SimpleNotificationService-0123.pem',
     'file:///etc/passwd.pem',
     'nonsense',
+    ...[
+      's3',
+      's3-us-west-2',
+      's3-website-us-west-2',
+      'us-west',
+      'usw-west-2',
+      'us-evil-2',
+      'us-west-2-s3',
+      'cn-north-1',
+    ].map(label => `https://sns.${label}.amazonaws.com/SimpleNotificationService-0123.pem`),
+    'https://sns.eu-west-1.amazonaws.com.cn/SimpleNotificationService-0123.pem',
+    'https://sns.eu-west-1.amazonaws.com/a.pem',
+    'https://sns.eu-west-1.amazonaws.com/x/SimpleNotificationService-0123.pem',
   ])('S-23 no certificate is fetched from %s', async address => {
     const { knock, fetched } = await provider()
     expect(await knock(sign(notification(delivery, { SigningCertURL: address })))).toMatchObject({
@@ -195,10 +208,10 @@ signed('who is believed', () => {
     expect(asked).toBe(1)
   })
 
-  test('hosts', () => {
-    expect(snsAddress('https://sns.cn-north-1.amazonaws.com.cn/a.pem')?.hostname).toBe(
-      'sns.cn-north-1.amazonaws.com.cn',
-    )
+  test('hosts of every partition', () => {
+    const regions = ['us-east-1', 'ap-southeast-4', 'ap-northeast-1', 'us-gov-west-1', 'il-central-1', 'mx-central-1']
+    const hosts = [...regions.map(region => `sns.${region}.amazonaws.com`), 'sns.cn-north-1.amazonaws.com.cn']
+    expect(hosts.map(host => snsAddress(`https://${host}/a.pem`)?.hostname)).toEqual(hosts)
     expect(snsAddress(undefined)).toBe(null)
   })
 })

@@ -148,7 +148,7 @@ describe('sending', () => {
 
   test('several binds share the work', async () => {
     const { server, provider } = await bound({ binds: 3, window: 2 })
-    server.delay(5)
+    server.delay(50)
 
     await Promise.all(Array.from({ length: 30 }, () => provider.send(textMessage())))
 
@@ -176,7 +176,7 @@ describe('sending', () => {
   })
 
   test('at a low rate ordinary messages wait and none is deferred; urgent ones and later parts go first', async () => {
-    const { server, provider } = await bound({ perSecond: 20, window: 10, binds: 2, patienceMillis: 500 })
+    const { server, provider } = await bound({ perSecond: 10, window: 10, binds: 2, patienceMillis: 1_000 })
     const group = createProviderGroup<TextMessage>([{ provider, send: provider.send }], () => {})
     ends.push(group.stop)
     const send = (text: string, urgent = false) => group.send(textMessage({ text }), { cost: 1, urgent })
@@ -189,7 +189,7 @@ describe('sending', () => {
     expect(new Set(results.map(result => (result.kind === 'answered' ? result.outcome.kind : 'wait')))).toEqual(
       new Set(['accepted']),
     )
-    expect(performance.now() - since).toBeGreaterThan(17 * 50 - 20) // 18 parts, 50 ms apart
+    expect(performance.now() - since).toBeGreaterThan(17 * 100 - 20) // 18 parts, 100 ms apart
     const order = server.messages.map(({ text }) => text)
     expect(order.indexOf('code')).toBeLessThanOrEqual(2)
     expect(order.indexOf('x'.repeat(200))).toBeLessThanOrEqual(3)
@@ -332,10 +332,11 @@ describe('broken connections', () => {
 
   test('reconnects with exponential backoff', async () => {
     const { lines, world } = recordedWorld()
+    const since = performance.now()
     made(smppFor(1, { retryMillis: [20, 10_000] }), world)
-    await new Promise(resolve => setTimeout(resolve, 700))
-    expect(lines.length).toBeGreaterThan(2)
-    expect(lines.length).toBeLessThan(9)
+    await vi.waitFor(() => expect(lines.length).toBe(6), { interval: 1 })
+    // Pauses of 20, 40, 80, 160 and 320 ms, of which up to half is left out by chance.
+    expect(performance.now() - since).toBeGreaterThan(300)
   })
 })
 
@@ -357,7 +358,7 @@ describe('stop', () => {
     const provider = made(smppFor(1), recordedWorld().world)
     const before = performance.now()
     await provider.stop()
-    expect(performance.now() - before).toBeLessThan(2_000)
+    expect(performance.now() - before).toBeLessThan(10_000)
   })
 })
 

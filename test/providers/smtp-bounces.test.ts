@@ -12,6 +12,8 @@ import { serve } from '../../src/providers/smtp/bounces/session.ts'
 import { createSmtp } from '../../src/providers/smtp/send.ts'
 import { createReturnPaths } from '../../src/providers/smtp/verp.ts'
 import { message } from '../conformance/email-provider.ts'
+import { cpuMilliseconds } from '../support/cpu.ts'
+import { freePort } from '../support/port.ts'
 import { smtpServer } from '../support/smtp-server.ts'
 import { providerWorld, smtpSettingsFor } from '../support/smtp-settings.ts'
 
@@ -100,7 +102,7 @@ describe('a report', () => {
   })
 
   test('hostile sizes take no time', () => {
-    const started = performance.now()
+    const started = cpuMilliseconds()
     for (const text of [
       '--a\r\n'.repeat(200_000),
       ' '.repeat(1_000_000),
@@ -116,7 +118,7 @@ describe('a report', () => {
     ])
       for (const type of ['multipart/report; boundary=a', 'text/plain', 'text/html'])
         readReport(`From: mailer-daemon\r\nContent-Type: ${type}\r\n\r\n${text}`, id, now)
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(cpuMilliseconds() - started).toBeLessThan(3_000)
   })
 })
 
@@ -316,10 +318,10 @@ describe('the receiver', () => {
       accept: async () => {},
       world: providerWorld().world,
     })
-    const commands = 2_000_000
+    const commands = 1_200_000
     client.write('NOOP\r\n'.repeat(commands))
 
-    await expect.poll(() => socket.isPaused() && socket.writableNeedDrain, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => socket.isPaused() && socket.writableNeedDrain, { timeout: 50_000 }).toBe(true)
 
     expect(socket.writableLength).toBeLessThan(1_000_000)
     let replies = 0
@@ -327,17 +329,16 @@ describe('the receiver', () => {
       replies += chunk.length
     })
     await expect
-      .poll(() => replies, { timeout: 20_000 })
+      .poll(() => replies, { timeout: 50_000 })
       .toBe(`220 ${domain} ESMTP\r\n`.length + commands * '250 2.0.0 ok\r\n'.length)
   })
 
   test('the provider sends with a return path of its own and forwards its bounces', async () => {
     const server = await smtpServer()
     const { world, receipts } = providerWorld()
-    // A free port is chosen first, because the provider does not report which one it uses.
-    const free = await smtpServer()
-    await free.stop()
-    const bounces = { host: '127.0.0.1', port: free.port, domain, secrets }
+    // The provider does not report which port it uses.
+    const port = await freePort()
+    const bounces = { host: '127.0.0.1', port, domain, secrets }
     const provider = createSmtp(smtpSettingsFor(server.port, { bounces }), world)
     ends.push(server.stop, provider.stop)
     const sent = message()
@@ -348,7 +349,7 @@ describe('the receiver', () => {
     expect(provider.reports).toBe(false)
     const from = server.letters[0]?.from ?? ''
     expect(from).toBe(createReturnPaths(domain, secrets).of(sent.id))
-    const { say } = await talk(free.port)
+    const { say } = await talk(port)
     await say('EHLO mx')
     await say('MAIL FROM:<>')
     expect(await say(`RCPT TO:<${from}>`)).toBe('250')

@@ -16,11 +16,13 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-async function against(play: Scene, changes: Parameters<typeof smtpSettingsFor>[1] = {}) {
+/** `seconds`: for a reply of the server. Only one that is silent at some point gets few. */
+async function against(play: Scene, changes: Parameters<typeof smtpSettingsFor>[1] & { seconds?: number } = {}) {
+  const { seconds = 15, ...others } = changes
   const server = await scriptedServer(play)
   const told = providerWorld()
-  const fast = relay(server.port, { connectSeconds: 0.3, replySeconds: 0.3 })
-  const provider = createSmtp(smtpSettingsFor(server.port, { relay: fast, connections: 1, ...changes }), told.world)
+  const within = relay(server.port, { connectSeconds: seconds, replySeconds: seconds })
+  const provider = createSmtp(smtpSettingsFor(server.port, { relay: within, connections: 1, ...others }), told.world)
   ends.push(server.stop, provider.stop)
   return { server, provider, ...told }
 }
@@ -130,7 +132,9 @@ describe.each([
   ['with PIPELINING and CHUNKING', chunked],
 ])('%s', (_, ehlo) => {
   test.each(cases)('%s', async (name, replies, expected) => {
-    const { provider } = await against(scene({ ...(ehlo && { ehlo }), ...replies }))
+    const { provider } = await against(scene({ ...(ehlo && { ehlo }), ...replies }), {
+      seconds: 'hangAt' in replies ? 1 : undefined,
+    })
     const isUncertain = ehlo === chunked && UNCERTAIN_CHUNKED.has(name)
     expect(await provider.send(message())).toEqual(isUncertain ? uncertain : expected)
   })
@@ -256,6 +260,7 @@ describe('where the server offers PIPELINING, the next envelope is sent with the
         end(peer)
         await new Promise(gone => peer.socket.once('close', gone))
       }),
+      { seconds: 2 },
     )
     const [a, b, c] = await Promise.all(['a', 'b', 'c'].map(name => provider.send(to(name))))
     expect(a).toEqual(expected)
@@ -285,6 +290,7 @@ describe('where the server offers PIPELINING, the next envelope is sent with the
       firstEnds(async ({ socket }) => {
         await new Promise(gone => socket.once('close', gone))
       }),
+      { seconds: 2 },
     )
     const [first, ...others] = await Promise.all(['a', 'b', 'c', 'd'].map(name => provider.send(to(name))))
     expect(first).toEqual(uncertain)
@@ -472,7 +478,7 @@ describe('where the server offers CHUNKING too, several messages are in flight w
   })
 
   test('a server that falls silent after BDAT gets DATA from then on', async () => {
-    const { server, provider } = await against(firstFour(gone))
+    const { server, provider } = await against(firstFour(gone), { seconds: 2 })
     expect((await all(provider)).slice(0, 4)).toEqual([uncertain, uncertain, uncertain, uncertain])
     expect(await provider.send(to('next'))).toEqual(accepted)
     expect(server.state.wire.match(/^BDAT/gm)).toHaveLength(4)
@@ -497,7 +503,8 @@ test("messages over the server's size limit are not sent", async () => {
 
 test('a large message is sent in pieces and arrives complete', async () => {
   const server = await smtpServer()
-  const provider = createSmtp(smtpSettingsFor(server.port), providerWorld().world)
+  const patient = relay(server.port, { connectSeconds: 15, replySeconds: 15 })
+  const provider = createSmtp(smtpSettingsFor(server.port, { relay: patient }), providerWorld().world)
   ends.push(server.stop, provider.stop)
   const content = Buffer.alloc(3_000_000, 'herald ')
   const attachments = [{ filename: 'a.bin', mediaType: 'application/octet-stream', content }]
@@ -541,7 +548,7 @@ describe.each([
     unmap(content)
     // The rest is not sent, and the next message does not go into the middle of it.
     expect(await rest).toBeNull()
-    await expect.poll(async () => (await provider.send(message())).kind, { timeout: 5_000 }).toBe('accepted')
+    await expect.poll(async () => (await provider.send(message())).kind).toBe('accepted')
     expect(server.state.connections).toBe(2)
   })
 })
@@ -711,7 +718,7 @@ test('stop while messages are in progress answers all of them', async () => {
 })
 
 test('F8 any bytes at any step: an outcome, no crash, and no unsent message counted as sent', async () => {
-  const { server, provider } = await against(scene({}), { messagesPerConnection: 1 })
+  const { server, provider } = await against(scene({}), { messagesPerConnection: 1, seconds: 0.3 })
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map(octets => Buffer.from(octets).toString('latin1')),
     fc.constantFrom(

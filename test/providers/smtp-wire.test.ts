@@ -153,6 +153,13 @@ describe('a message', () => {
     )
   })
 
+  test('two values with half an emoji each are one emoji, as in the text', () => {
+    const fixed = ['•', '', `${'x'.repeat(80)}\n`]
+    const values = ['\ud83d', '\ude00']
+    const whole = `•\ud83d\ude00${fixed[2]}`
+    decodes(whole, encodePieces(whole, { fixed, values }))
+  })
+
   test('whatever its pieces, a text decodes to the same, and most are encoded piece by piece', () => {
     const word = fc.constantFrom(
       'Ada Lovelace',

@@ -25,7 +25,7 @@ function isThere(file: string, title: string): boolean {
 
 describe('docs/security.md', () => {
   test('has every threat once, in order', () => {
-    const ids = Array.from({ length: 59 }, (_, at) => `S-${String(at + 1).padStart(2, '0')}`)
+    const ids = Array.from({ length: 72 }, (_, at) => `S-${String(at + 1).padStart(2, '0')}`)
     expect(rows.map(row => row.split('|')[1]?.trim())).toEqual(ids)
   })
 

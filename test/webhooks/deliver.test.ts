@@ -3,10 +3,12 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
 import type { EventType } from '../../src/events/event.ts'
+import { horizon } from '../../src/events/sql.ts'
 import { armCrashPoints } from '../../src/telemetry/crash.ts'
 import { newSecret } from '../../src/webhooks/webhook.ts'
 import { type Hooks, hooks, QUICK, type Sending, startSending } from '../support/hooks.ts'
 import { type Hook, ok, type Receiver, startReceiver, status } from '../support/receiver.ts'
+import { seeded } from '../support/seeds.ts'
 
 let place: Hooks
 beforeAll(async () => {
@@ -148,7 +150,9 @@ describe('the standard format', () => {
 
 describe('order', () => {
   test('events of one message arrive in order and never at the same time; others overtake', async () => {
+    const random = seeded()
     const inFlight = new Set<string>()
+    const held: (() => void)[] = []
     let overlaps = 0
     let most = 0
     const receiver = await receive((hook, response) => {
@@ -156,10 +160,12 @@ describe('order', () => {
       if (inFlight.has(subject)) overlaps++
       inFlight.add(subject)
       most = Math.max(most, inFlight.size)
-      setTimeout(() => {
+      held.push(() => {
         inFlight.delete(subject)
         response.writeHead(204).end()
-      }, Math.random() * 20)
+      })
+      // The first ones wait for the fifth: that others overtake must not depend on how fast this machine is.
+      if (most > 4) for (const answer of held.splice(0)) setTimeout(answer, random.between(0, 20))
     })
     await place.endpoint({ url: receiver.url })
     const subjects = place.messages(40)
@@ -253,7 +259,7 @@ describe('an endpoint that fails', () => {
     ])
     expect(disabled).toEqual([{ webhook: id, service: place.home.id, reason: 'gone' }])
     const mails = await place.sql<{ sealed: Buffer }>`select sealed from mails`
-    const mail = JSON.parse(place.parts.seal.open(mails.at(-1)?.sealed as Buffer).toString())
+    const mail = JSON.parse(place.parts.seal.open('mail', mails.at(-1)?.sealed as Buffer).toString())
     expect(mail.to).toBe('maria@example.org')
     expect(mail.text).toContain('410')
     expect(mail.text).toContain(id)
@@ -266,12 +272,13 @@ describe('an endpoint that fails', () => {
 
   test('after 72 hours it is disabled, and when it is resumed nothing is lost', async () => {
     const receiver = await receive(status(500))
-    const since = new Date(Date.now() - 72 * 3_600_000 + 1_500).toISOString()
+    const since = new Date(Date.now() - 71 * 3_600_000).toISOString()
     const { row, id } = await place.endpoint({ url: receiver.url, failures: 9, failingSince: since })
     const ids = await place.log('notification.delivered', place.messages(10))
     sending({ schedule: { delays: [0.3], giveUpSeconds: 72 * 3600 } })
     await until(async () => (await row()).failures).toBeGreaterThan(9)
     expect((await row()).state).toBe('active')
+    await place.sql`update webhooks set failing_since = failing_since - interval '1 hour' where id = ${id}`
     await until(row).toMatchObject({ state: 'disabled', reason: 'failing', ticket: null })
     receiver.answer(ok)
     const { length } = receiver.hooks
@@ -362,13 +369,15 @@ describe('a single event that an endpoint refuses', () => {
     await until(async () => (await place.sql`select failures from webhook_retries`)[0]?.failures).toBe(2)
     await place.log('notification.delivered', [bad])
     await until(row).toMatchObject({ retries: 2, ticket: null })
+    // Not those until here: they look for events that an open transaction, also of another test, keeps back.
+    const first = turns()
     await place.sql`update webhook_retries set next_at = clock_timestamp() where failures = 0`
     place.parts.hints.announce([place.home.id])
     await new Promise(resume => setTimeout(resume, 300))
     const before = turns()
     await new Promise(resume => setTimeout(resume, 500))
     expect(turns()).toBe(before)
-    expect(before).toBeLessThan(8)
+    expect(before - first).toBeLessThan(4)
   })
 
   test('is given up after 72 hours', async () => {
@@ -410,11 +419,13 @@ describe('a process that ends between a request and its record', () => {
   test.each(['after-webhook-post', 'before-webhook-record'] as const)('%s is a crash point', async name => {
     const receiver = await receive()
     const { row } = await place.endpoint({ url: receiver.url })
+    // Before the engine starts, and complete, whatever transactions of other tests are open: a turn without an event is recorded, too.
+    await place.log('notification.delivered', place.messages(1))
+    await until(async () => (await place.sql`select from events where stamp > ${horizon}`).length).toBe(0)
+    armCrashPoints([{ name, action: 'throw', when: { chance: 1 } }])
     const started = startSending(place, { schedule: QUICK })
     stops.push(started.stop)
-    armCrashPoints([{ name, action: 'throw', when: { chance: 1 } }])
     try {
-      await place.log('notification.delivered', place.messages(1))
       await until(() => started.faults.length).toBeGreaterThan(0)
       expect(String(started.faults[0])).toContain(name)
       expect((await row()).ticket).not.toBeNull()
@@ -441,7 +452,7 @@ describe('attempts', () => {
     expect(attempt?.took).toHaveLength(20)
     expect(attempt?.status).toBe(200)
     expect(attempt?.answer.toString('utf8')).not.toContain('thanks')
-    expect(place.parts.seal.open(attempt?.answer as Buffer).toString()).toBe('thanks')
+    expect(place.parts.seal.open('webhook answer', attempt?.answer as Buffer).toString()).toBe('thanks')
     expect(attempt?.stamp).toBe((await row()).stamp)
   })
 })
