@@ -14,38 +14,13 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { eventsOf, send, statusOf } from './support/over-http.ts'
 import { programs } from './support/program.ts'
 
 const { newData, herald, start, sample: sampleOn } = programs()
 
 /** What takes long says how far it is. */
 const onlyProgress = expect.stringMatching(/^(?:(?:Opening|Waiting|Copying|Checking|Restoring)\b.*\n)*$/)
-
-type Sample = { key: string; template: string }
-
-async function send(address: string, { key, template }: Sample): Promise<string> {
-  const reply = await fetch(`${address}/v2/notifications/email`, {
-    method: 'POST',
-    headers: { authorization: `ApiKey-v1 ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ template_id: template, email_address: 'ada@example.org', personalisation: { name: 'Ada' } }),
-  })
-  expect(reply.status).toBe(201)
-  return ((await reply.json()) as { id: string }).id
-}
-
-async function statusOf(address: string, { key }: Sample, id: string): Promise<string | undefined> {
-  const reply = await fetch(`${address}/v2/notifications/${id}`, { headers: { authorization: `ApiKey-v1 ${key}` } })
-  return ((await reply.json()) as { status?: string }).status
-}
-
-/** A page of the log, and where the next one begins. */
-async function eventsOf(address: string, { key }: Sample, after = '') {
-  const path = `/herald/v1/events?limit=1000${after && `&after=${after}`}`
-  const reply = await fetch(address + path, { headers: { authorization: `ApiKey-v1 ${key}` } })
-  expect(reply.status).toBe(200)
-  const { events, next } = (await reply.json()) as { events: { data: { notification_id: string } }[]; next: string }
-  return { ids: events.map(event => event.data.notification_id), next }
-}
 
 test('a backup of a running service is restored elsewhere, opens, and sends nothing until it is released', async () => {
   const [data, elsewhere] = [newData(), newData()]

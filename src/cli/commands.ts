@@ -9,6 +9,7 @@ export const files: Readonly<Record<string, CommandFile>> = {
   doctor: () => import('./doctor.ts'),
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
+  'upgrade-database': () => import('./upgrade-database.ts'),
   hold: () => import('./hold.ts'),
   provider: () => import('./provider.ts'),
   'file-store': () => import('./file-store.ts'),

@@ -65,6 +65,21 @@ export const table: readonly CommandEntry[] = [
     ]
   },
   {
+    "file": "upgrade-database",
+    "noun": "upgrade-database",
+    "args": [
+      {
+        "name": "PROGRAMS",
+        "sentence": "A folder with bin/postgres of the version that made the database."
+      }
+    ],
+    "sentence": "Move the embedded database to the PostgreSQL version that this Herald includes.",
+    "more": "Stop Herald first. Every table is copied into a new database and compared. The old one is kept beside it until you remove it, so the disk needs room for both. The version that made the database is in the file postgres/data/PG_VERSION of the data folder; docs/releases.md says where to get its programs.",
+    "examples": [
+      "herald upgrade-database /usr/lib/postgresql/18"
+    ]
+  },
+  {
     "file": "hold",
     "noun": "hold",
     "options": [

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { codeOf } from './embedded-lock.ts'
+import { codeOf, processStartOf } from './embedded-lock.ts'
 
 type User = { uid: number; gid: number }
 /** The user the server runs as; undefined: the user of this process. */
@@ -226,13 +226,54 @@ export async function makeCluster(bin: (name: string) => string, data: string, o
   fs.closeSync(folder)
 }
 
-export function refuseOtherVersion(data: string, major: string): void {
-  const made = fs.readFileSync(path.join(data, 'PG_VERSION'), 'utf8').trim()
+/** The major version of PostgreSQL that made the database in this folder. */
+export const madeBy = (place: string) => fs.readFileSync(path.join(place, 'data', 'PG_VERSION'), 'utf8').trim()
+
+export function refuseOtherVersion(place: string, major: string): void {
+  const made = madeBy(place)
   if (made === major) return
   throw new Error(
-    `The database in ${data} was made by PostgreSQL ${made}; this Herald brings PostgreSQL ${major}, which cannot` +
-      ` read it. Start the Herald that made it, or serve the folder with PostgreSQL ${made} and set DATABASE_URL.`,
+    `The database in ${place} was made by PostgreSQL ${made}; this Herald includes PostgreSQL ${major}, which cannot` +
+      ` read it. Move it with: herald upgrade-database (docs/releases.md). Or start the Herald that made it, or set DATABASE_URL.`,
   )
+}
+
+/** The version of a database that an upgrade has moved aside without putting the new one in its place; null: none. */
+export function unfinished(place: string): string | null {
+  if (hasCluster(place)) return null
+  const kept = fs.readdirSync(place).find(name => /^data-\d+$/.test(name))
+  return kept?.slice('data-'.length) ?? null
+}
+
+const MARK = 'upgrading'
+
+/** From now until the returned function is called no other process may use the database in this folder. */
+export function markUpgrade(place: string): () => void {
+  const mark = path.join(place, MARK)
+  fs.writeFileSync(mark, `${process.pid} ${processStartOf(process.pid)}`, { mode: 0o600 })
+  return () => fs.rmSync(mark, { force: true })
+}
+
+/** A mark that a killed upgrade has left means nothing: until its end the database is the old one. */
+export function refuseDuringUpgrade(place: string): void {
+  const mark = path.join(place, MARK)
+  if (!fs.existsSync(mark)) return
+  const [pid, since] = fs.readFileSync(mark, 'utf8').split(' ')
+  if (processStartOf(Number(pid)) === since)
+    throw new Error(`The database in ${place} is being upgraded by process ${pid}. Wait until it has ended.`)
+}
+
+export function refuseUnfinished(place: string): void {
+  if (unfinished(place) === null) return
+  throw new Error(`The upgrade of the database in ${place} was interrupted. Finish it with: herald upgrade-database`)
+}
+
+/** The programs of another version in this folder, of an npm package or as an operating system has them. */
+export async function programsIn(folder: string, owner: Owner): Promise<{ major: string; bin(name: string): string }> {
+  if (fs.existsSync(path.join(folder, 'pg-symlinks.json'))) hydrate(folder)
+  const { major, problem } = await versionOf(folder, owner)
+  if (!major) throw new Error(`There is no PostgreSQL that runs in ${path.join(folder, 'bin')}: ${problem}`)
+  return { major, bin: name => path.join(folder, 'bin', name) }
 }
 
 /** The first of a folder and its parents that this user may not enter, by their mode bits. */

@@ -14,8 +14,11 @@ import {
   ownerOf,
   preparePlace,
   prepareSocketFolder,
+  programsIn,
+  refuseDuringUpgrade,
   refuseForeignFolder,
   refuseOtherVersion,
+  refuseUnfinished,
   user,
   writeAccess,
 } from './embedded-place.ts'
@@ -34,7 +37,8 @@ export type Embedded = {
   stop(): Promise<void>
 }
 type Say = (line: string) => void
-type Options = { settings?: Record<string, string>; say?: Say; signal?: AbortSignal }
+/** `programs`: a folder with the PostgreSQL to start, instead of the one that this Herald includes. */
+type Options = { settings?: Record<string, string>; say?: Say; signal?: AbortSignal; programs?: string }
 
 const socketName = '.s.PGSQL.5432'
 const patienceMs = 300_000 // recovery replays up to max_wal_size
@@ -64,26 +68,17 @@ export async function startEmbedded(home: string, options: Options = {}): Promis
   try {
     place = choosePlace(home, say)
     preparePlace(place)
-    return await withLock(
-      path.join(place, 'lock'),
-      say,
-      () => enter(place, options.settings ?? {}, say, signal),
-      signal,
-    )
+    return await withLock(path.join(place, 'lock'), say, () => enter(place, options, say, signal), signal)
   } catch (error) {
     signal?.throwIfAborted()
     throw explained(place, error)
   }
 }
 
-async function enter(
-  place: string,
-  settings: Record<string, string>,
-  say: Say,
-  signal: AbortSignal | undefined,
-): Promise<Embedded> {
+async function enter(place: string, options: Options, say: Say, signal: AbortSignal | undefined): Promise<Embedded> {
   const users = path.join(place, 'users')
-  const server = await findOrStart(place, settings, say, signal).catch(async error => {
+  if (!options.programs) refuseDuringUpgrade(place)
+  const server = await findOrStart(place, options, say, signal).catch(async error => {
     if (signal?.aborted && !hasUsers(users)) await shutDown(place)
     throw error
   })
@@ -109,7 +104,7 @@ type Server = { pid: number; host: string; started: boolean }
 
 async function findOrStart(
   place: string,
-  settings: Record<string, string>,
+  options: Options,
   say: Say,
   signal: AbortSignal | undefined,
 ): Promise<Server> {
@@ -137,7 +132,7 @@ async function findOrStart(
       throw new Error(`PostgreSQL ended while starting.\n${tail(log, logFrom)}`)
     if (child) await sleep(200)
     logFrom = turnLog(log)
-    child = await launch(place, settings, log, seen?.pid)
+    child = await launch(place, options, log, seen?.pid)
   }
 }
 
@@ -193,15 +188,16 @@ async function stopUnreachable(place: string): Promise<void> {
 
 async function launch(
   place: string,
-  settings: Record<string, string>,
+  { settings = {}, programs }: Options,
   log: string,
   stalePid = 0,
 ): Promise<ChildProcess> {
   const owner = ownerOf(place)
   const data = path.join(place, 'data')
-  const { bin, major } = await binaries(place, owner)
+  const { bin, major } = programs ? await programsIn(programs, owner) : await binaries(place, owner)
+  refuseUnfinished(place)
   if (!fs.existsSync(data)) await makeCluster(bin, data, owner)
-  refuseOtherVersion(data, major)
+  refuseOtherVersion(place, major)
   const socket = { unix_socket_directories: prepareSocketFolder(place, owner) }
   const all = { ...socket, ...(await writeAccess(place)), ...defaults, ...settings }
   const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]

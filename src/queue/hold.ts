@@ -36,6 +36,11 @@ export async function recogniseCopy(sql: Sql, tables: readonly string[]): Promis
   return row?.copied ?? false
 }
 
+/** The tables were copied into another server, which takes the place of this one: the next start finds no copy. */
+export const keepIdentity = (sql: Sql, tables: readonly string[]) => sql`
+  update sending
+  set database = ${identityBy(tables)}`
+
 /** The id of this installation; null before its first start. */
 export async function instanceOf(sql: Sql): Promise<Id | null> {
   const [found] = await sql<{ instance: Id }>`select instance from sending`
