@@ -32,6 +32,7 @@ create table chunks (
 create table event_clock (
   one boolean not null default true,
   shift bigint not null,
+  timeline bigint,
   constraint event_clock_pkey PRIMARY KEY (one),
   constraint event_clock_one_check CHECK (one)
 );
@@ -999,9 +1000,23 @@ CREATE OR REPLACE FUNCTION public.event_stamp()
 AS $function$
 begin
   return (
-    select shift + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint + 1)
+    select shift + greatest(event_timeline() - timeline, 0) * 1099511627776
+           + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_current_xact_id()::text::bigint + 1)
     from event_clock
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.event_timeline()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return ('x' || left(pg_walfile_name('0/1'), 8))::bit(32)::bigint;
+exception when others then
+  -- Such services differ in the error they raise.
+  return null;
 end
 $function$;
 

@@ -72,6 +72,7 @@ const SLOW = [
   'test/leases.test.ts',
   'test/looks.test.ts',
   'test/lost-answers.test.ts',
+  'test/lost-timeline.test.ts',
   'test/machines-clock.test.ts',
   'test/maintenance.test.ts',
   'test/moves-killed.test.ts',

@@ -29,6 +29,7 @@ import { recountDailyUsage } from './maintenance/recount.ts'
 import type { Task } from './maintenance/run.ts'
 import { sealAgain } from './maintenance/seal.ts'
 import { foldHourlyCounts, purgeHourlyCounts, recountDays } from './maintenance/statistics.ts'
+import { keepTimeline } from './maintenance/timeline.ts'
 import { deliver, writeResults } from './notifications/deliver.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
 import { scan, writeVerdicts } from './notifications/scan.ts'
@@ -89,6 +90,7 @@ export function maintenanceOf(parts: EngineParts): Task[] {
   })
   return [
     task('make-partitions', HOUR, 5 * MINUTE, makeComingPartitions),
+    task('settle-timeline', 5 * MINUTE, MINUTE, keepTimeline),
     task('build-indexes', HOUR, 10 * MINUTE, buildMissingIndexes),
     task('end-overdue-messages', HOUR / 4, 3 * MINUTE, endOverdueMessages),
     task('purge-kept-tickets', HOUR, 2 * MINUTE, purgeKeptTickets),

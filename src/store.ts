@@ -13,7 +13,7 @@ import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate
 import { unmetReplication } from './db/replication.ts'
 import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
-import { leap } from './events/sql/clock.ts'
+import { leap, settleTimeline } from './events/sql/clock.ts'
 import { checkInstallation, forgetFileStore } from './installation/installation.ts'
 import { sealAgain } from './maintenance/seal.ts'
 import { makePartitions } from './notifications/partitions.ts'
@@ -134,6 +134,7 @@ export async function openStore(
         await leap(sql, await highestStamp(sql))
         await forgetFileStore(sql)
       })
+      await settleTimeline(db.sql)
       await makePartitions(db, clock)
       await makeEventPartitions(db, clock)
       await runSteps(sealAgain({ db, seal }))

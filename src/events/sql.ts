@@ -6,7 +6,8 @@
 // - Of the transactions that have not ended, each has a number of at least `pg_snapshot_xmin`, hence a higher stamp. What has a stamp
 //   up to that number (`horizon`) is complete, and nothing will be added before it.
 //
-// Numbers of transactions grow through crashes and failover; no clock is involved.
+// Numbers of transactions grow through crashes and failover; no clock is involved. An asynchronous standby that is promoted uses the
+// numbers of lost transactions again, so each timeline of the server begins 2^40 higher (`shift`, sql/clock.ts).
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { bare, type Part, part, type Sql } from '../db/connect.ts'
@@ -45,8 +46,11 @@ export const jobLogged = (rows: Part): Part => part`job_logged as (
 const columns = part`id, stamp::text, seq::text, service_id, key_type, channel, type, at, subjects, cause, provider, response, detail,
   uncertain, took, delays, times::text[] as times, sealed`
 
+/** Of a row of event_clock: what is added to numbers of transactions. As in `event_stamp()`. */
+export const shift: Part = part`shift + greatest(event_timeline() - timeline, 0) * 1099511627776`
+
 /** The stamp up to which the log is complete. Only valid in the statement that reads with it. */
-export const horizon: Part = part`(select shift + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock)`
+export const horizon: Part = part`(select ${shift} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock)`
 
 /** A part of a group: what a page needs of it. Lists are text with commas, which is parsed faster; `times` and others may be null. */
 export type ReadGroup = Omit<EventGroup, 'service_id' | 'key_type' | 'subjects' | 'took' | 'delays' | 'times'> & {
