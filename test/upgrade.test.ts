@@ -88,6 +88,30 @@ for (const [version, commit] of Object.entries(RELEASES)) {
     }
   })
 
+  test(`${version}: a command of the new version does not migrate it, and names the command that does`, async () => {
+    const taken = async () => {
+      const client = new pg.Client(url)
+      await client.connect()
+      const { rows } = await client.query('select name from migrations order by name')
+      await client.end()
+      return rows.map(({ name }) => name)
+    }
+    const before = await taken()
+    expect(before.length).toBeLessThan(migrations().length)
+    for (const argv of [['service', 'list'], ['held'], ['sample'], ['job', 'list', held.service]]) {
+      const { code, out, err } = await herald(argv, env)
+      expect([code, out], err).toEqual([2, ''])
+      expect(err).toContain('Run: herald migrate')
+    }
+    const { code, err } = await herald(['service', 'list', '--json'], env)
+    expect([code, JSON.parse(err)]).toEqual([
+      2,
+      expect.objectContaining({ exit_code: 2, errors: [expect.objectContaining({ error: 'NotMigrated' })] }),
+    ])
+    expect((await herald(['doctor'], env)).out).toContain('Run: herald migrate')
+    expect(await taken()).toEqual(before)
+  })
+
   test(`${version}: migrated and replaced while it serves requests`, async () => {
     if (!hasHistory(commit))
       console.warn(`${commit} is not in this clone: ${version} itself is not run, only migrated.`)

@@ -121,7 +121,7 @@ async function failureOf(error: unknown): Promise<Failure> {
     }
   const { explained, kindOf } = await import('./explain.ts')
   const kind = kindOf(error)
-  return { messages: explained(error), kind, code: kind === 'NothingHere' ? 2 : 1 }
+  return { messages: explained(error), kind, code: kind === 'NothingHere' || kind === 'NotMigrated' ? 2 : 1 }
 }
 
 const json = (data: unknown) => JSON.stringify(data, null, 2)

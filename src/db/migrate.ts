@@ -71,7 +71,7 @@ export async function migrate(
 }
 
 /** Whether exactly these migrations are applied. A row is written when its file is done, in the same transaction or after it. */
-async function isComplete(sql: Sql, wanted: readonly Migration[]): Promise<boolean> {
+export async function isComplete(sql: Sql, wanted: readonly Migration[] = migrations()): Promise<boolean> {
   if (!(await isMigrated(sql))) return false
   const done = new Map((await applied(sql)).map(row => [row.name, row.checksum]))
   return done.size === wanted.length && wanted.every(({ name, checksum }) => done.get(name) === checksum)
