@@ -35,16 +35,19 @@ export function answeredBy({ log, metrics, requests, trace, config }: App) {
       }))
     const service = serviceOf(request) ?? request.pageOf ?? undefined
     const about = aboutIn(request.params)
-    trace?.answered({
-      ...{ name: `${method} ${route}`, ms: elapsedTime, made: request.made },
-      traceparent: request.headers.traceparent as string | undefined,
-      attributes: {
-        ...{ 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
-        ...{ 'herald.request_id': id, 'herald.service_id': service, 'herald.id': request.made ?? about },
-      },
-      error: status >= 500 ? (error ?? 'Exception') : null,
-    })
+    const isProbe = PROBES.has(route) && !refusal
+    if (!isProbe)
+      trace?.answered({
+        ...{ name: `${method} ${route}`, ms: elapsedTime, made: request.made },
+        traceparent: request.headers.traceparent as string | undefined,
+        attributes: {
+          ...{ 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
+          ...{ 'herald.request_id': id, 'herald.service_id': service, 'herald.id': request.made ?? about },
+        },
+        error: status >= 500 ? (error ?? 'Exception') : null,
+      })
     requestLog({
+      level: isProbe ? 'debug' : 'info',
       request: id,
       method,
       route,
@@ -58,6 +61,9 @@ export function answeredBy({ log, metrics, requests, trace, config }: App) {
     })
   }
 }
+
+/** Asked every few seconds, for as long as the process runs. A scrape that is refused is logged as any request. */
+const PROBES = new Set(['/health/live', '/health/ready', '/metrics'])
 
 const LABELLED_METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
 

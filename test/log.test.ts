@@ -104,6 +104,31 @@ test('a 201 line has the id of the new object, a 4xx line the error and our sent
   expect(err).not.toContain(WORD)
 })
 
+test('probes and scrapes are debug lines; a refused scrape is an info line', async () => {
+  const env = await newDatabase()
+  const linesAt = async (level: string) => {
+    const program = await start({ ...env, HERALD_LOG_LEVEL: level })
+    const statuses = []
+    for (const path of ['/health/live', '/health/ready', '/metrics'])
+      statuses.push((await fetch(program.address + path)).status)
+    const elsewhere = await fetch(`${program.address}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
+    expect([...statuses, elsewhere.status]).toEqual([200, 200, 200, 404])
+    const { err } = await program.end('SIGTERM')
+    const lines = err
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Line & { level: number })
+    return lines.filter(({ msg }) => msg === 'answered').map(({ level, route, status }) => [level, route, status])
+  }
+  expect(await linesAt('info')).toEqual([[30, '/metrics', 404]])
+  expect(await linesAt('debug')).toEqual([
+    [20, '/health/live', 200],
+    [20, '/health/ready', 200],
+    [20, '/metrics', 200],
+    [30, '/metrics', 404],
+  ])
+})
+
 test('only our own sentences are logged, whatever a message quotes', () => {
   expect(loggable(['canary'])).toBe(null)
   expect(loggable([])).toBe(null)
@@ -164,9 +189,12 @@ test.skipIf(!hasScript)(
     const address = /Herald listens on (\S+)/.exec(out)?.[1] ?? ''
     const link = /(http:\/\/127\.0\.0\.1:\d+\/inbox\?token=[a-z\d]+\.[\w-]{43})/.exec(out)?.[1] ?? ''
     expect((await fetch(link)).status).toBe(200)
-    await fetch(`${address}/health/live`)
+    await fetch(`${address}/v2/unknown`)
     await vi.waitFor(
-      () => expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/health\/live 200 request=\S+ ms=[\d.]+\r?$/m),
+      () =>
+        expect(out).toMatch(
+          /^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET unknown 404 request=\S+ ms=[\d.]+ error=NotFound .*\r?$/m,
+        ),
       { timeout: 20_000, interval: 50 },
     )
     expect(out).not.toMatch(/^\{"level"/m)

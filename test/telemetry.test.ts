@@ -192,6 +192,15 @@ describe('a process with a collector', () => {
       expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), span.name).toBe(true)
   })
 
+  test('probes and scrapes have no span', async () => {
+    for (const path of ['/health/live', '/health/ready', '/metrics'])
+      expect((await fetch(program.address + path)).status).toBe(200)
+    // The span of a later request has arrived, so theirs would have, too.
+    await fetch(`${program.address}/v2/after-the-probes`)
+    await until(() => spans().some(({ name }) => name === 'GET unknown'), true)
+    expect(spans().filter(({ name }) => /health|metrics/.test(name))).toEqual([])
+  })
+
   test("a request with traceparent is in its caller's trace, and both traces refer to each other", () => {
     const [request] = spans().filter(span => span.traceId === caller.traceId)
     expect(request).toMatchObject({ name: `POST ${SMS}`, parentSpanId: caller.spanId })

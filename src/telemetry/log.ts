@@ -34,6 +34,7 @@ export function createLog(level: string, name = hostname(), destination?: pino.D
 }
 
 export type Answered = {
+  level: 'info' | 'debug'
   request: string
   method: string
   route: string
@@ -56,17 +57,19 @@ export type Answered = {
 export function createRequestLog(log: Log, destination = errors()): (answered: Answered) => void {
   // Without the process id, which pino leaves out.
   const by = JSON.stringify({ pid: process.pid, ...log.bindings() }).slice(1, -1)
-  return ({ request, method, route, status, ms, service, made, about, error, reason }) => {
-    if (!log.isLevelEnabled('info')) return
+  return ({ level, request, method, route, status, ms, service, made, about, error, reason }) => {
+    if (!log.isLevelEnabled(level)) return
     const of = service === undefined ? '' : `,"service":"${service}"`
     const id = (made === null ? '' : `,"id":"${made}"`) + (about === null ? '' : `,"about":"${about}"`)
     const why =
       error === undefined ? '' : `,"error":"${error}"${reason === null ? '' : `,"reason":${JSON.stringify(reason)}`}`
     destination.write(
-      `{"level":30${timeNow()},${by},"request":"${request}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${of}${id}${why},"msg":"answered"}\n`,
+      `{"level":${LEVELS[level]}${timeNow()},${by},"request":"${request}","method":"${method}","route":"${route}","status":${status},"ms":${ms}${of}${id}${why},"msg":"answered"}\n`,
     )
   }
 }
+
+const LEVELS = { info: 30, debug: 20 } as const
 
 /** A line of the life of a message or a job: ids and our own words only, which need no quoting. */
 export type Note = (fields: NoteFields, sentence: string) => void
