@@ -36,6 +36,7 @@ const remedies: Record<string, Remedy> = {
   '28000': message => `The database refuses the user of DATABASE_URL (${message}).`,
   '3D000': message => `The database named in DATABASE_URL does not exist (${message}). Create it with: createdb NAME`,
   '42501': message => `The database user lacks a privilege (${message}). Allow it to create tables in its schema.`,
+  '53100': message => `The disk of the database is full (${message}). Free some space and try again.`,
   '55P03': () => 'The database is busy: a lock timeout expired. Try again in a moment.',
   EADDRINUSE: message =>
     `The port is in use already (${message}). Stop the other program, or choose another with HERALD_PORT.`,

@@ -270,8 +270,11 @@ function tail(log: string, from: number): string {
   return fs.readFileSync(log).subarray(from).toString().trim().split('\n').slice(-12).join('\n')
 }
 
+export class DiskFull extends Error {}
+
+const FULL = /ENOSPC|No space left|Check free disk space|EDQUOT|Disk quota exceeded/
+
 const remedies: [RegExp, string][] = [
-  [/ENOSPC|No space left/, 'The disk is full: make room and start again.'],
   [/look up effective user ID/, 'This user id has no entry in /etc/passwd, which initdb needs: add one.'],
   [
     /wrong ownership|invalid permissions/,
@@ -288,8 +291,18 @@ const remedies: [RegExp, string][] = [
 function explained(place: string, error: unknown): Error {
   const problem = error instanceof Error ? error.message : String(error)
   if (problem.includes('DATABASE_URL')) return error instanceof Error ? error : new Error(problem)
+  // /dev/shm can be full, too.
+  if (FULL.test(problem) && !problem.includes('shared memory segment'))
+    return new DiskFull(fullDisk(place), { cause: error })
   const remedy = remedies.find(([sign]) => sign.test(problem))?.[1]
-  const wayOut = `See ${path.join(place, 'postgres.log')}, or set DATABASE_URL to a PostgreSQL server of your own.`
+  const log = path.join(place, 'postgres.log')
+  const wayOut = `${fs.existsSync(log) ? `See ${log}, or set` : 'Set'} DATABASE_URL to a PostgreSQL server of your own.`
   const lines = [`The database in ${place} could not be started.`, remedy, wayOut, problem]
   return new Error(lines.filter(Boolean).join('\n'), { cause: error })
+}
+
+/** One sentence: initdb says the same in forty lines. */
+function fullDisk(place: string): string {
+  const space = fs.existsSync(path.join(place, 'data')) ? 'some space' : 'at least 100 MB'
+  return `The disk of ${place} is full: free ${space} and start again, or choose another folder with HERALD_DATA.`
 }

@@ -1,12 +1,13 @@
 // A start that fails or is interrupted: the process ends, and nothing that it started is left.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, inject, test, vi } from 'vitest'
+import { mountSmall } from '../../faults/support/disk.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { processStartOf } from '../../src/db/embedded-lock.ts'
 import { start as startHere } from '../../src/main.ts'
@@ -113,6 +114,28 @@ test('a start that fails in its last step ends every session and thread it has s
   await taking
   await expect.poll(() => sessionsOn(name)).toBe(0)
   expect(threads()).toBe(before)
+})
+
+test('on a full disk: one sentence, and after room was made the same start works', async context => {
+  const folder = mkdtempSync(join(tmpdir(), 'herald-full-'))
+  chmodSync(folder, 0o711)
+  ends.push(() => rmSync(folder, { recursive: true, force: true }))
+  const disk = mountSmall(folder, 200)
+  if ('problem' in disk) return context.skip(disk.problem)
+  ends.push(disk.stop)
+  const env = { HERALD_DATA: join(folder, 'data') }
+  // Also when it becomes full in the middle: initdb alone writes 40 MB.
+  for (const free of [0, 20_000_000]) {
+    writeFileSync(join(folder, 'room'), Buffer.alloc(free))
+    disk.fill()
+    rmSync(join(folder, 'room'))
+    const { code, out, err } = await herald(['start'], env)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err.trim().split('\n')).toEqual([expect.stringMatching(/^The disk .*is full.*[Ff]ree .* again/)])
+    disk.free()
+  }
+  const program = await start(env)
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
 })
 
 const threads = () => process.getActiveResourcesInfo().filter(kind => kind === 'MessagePort').length
