@@ -9,7 +9,7 @@ import { followDatabase } from './db/clock.ts'
 import { type Connection, connect, type Database } from './db/connect.ts'
 import { EMBEDDED_CONNECTIONS, startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
-import { isMigrated, migrate, serverVersion, unsafeSettings } from './db/migrate.ts'
+import { isComplete, isMigrated, migrate, pending, serverVersion, unsafeSettings } from './db/migrate.ts'
 import { unmetReplication } from './db/replication.ts'
 import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
@@ -47,6 +47,20 @@ export class NothingHere extends Error {
       ].join('\n'),
     )
     this.name = 'NothingHere'
+  }
+}
+
+/** Only a start and `herald migrate` migrate: there is no way back, so reading with a newer version must not do it. */
+export class NotMigrated extends Error {
+  constructor(missing: readonly string[]) {
+    const count = missing.length === 1 ? '1 migration' : `${missing.length} migrations`
+    super(
+      [
+        `This database was made by an older version of Herald and lacks ${count} (${missing.join(', ')}). Run: herald migrate`,
+        'herald start migrates, too. Afterwards the older version does not start on it; docs/releases.md says what to do first.',
+      ].join('\n'),
+    )
+    this.name = 'NotMigrated'
   }
 }
 
@@ -103,7 +117,10 @@ function sayMigrated(say: (text: string) => void, steps: readonly string[]) {
   else for (const step of steps) say(`migrated: ${step}`)
 }
 
-/** Opens the database, checks its durability and its sealing secret, and migrates it. */
+/**
+ * Opens the database, checks its durability and its sealing secret. A start (`make`) migrates it; a command refuses one that is not
+ * migrated. `migrate: false`: leaves all of that to another process, or to doctor.
+ */
 export async function openStore(
   config: Config,
   { migrate: wanted = true, ...opening }: Opening & { migrate?: boolean } = {},
@@ -118,7 +135,8 @@ export async function openStore(
   try {
     signal?.throwIfAborted()
     if (!make) await checkMade(config, db)
-    if (wanted) sayMigrated(say, await migrate(db))
+    if (wanted && make) sayMigrated(say, await migrate(db))
+    else if (wanted) await checkMigrated(db)
     const secrets = [config.sealSecret ?? secretIn(config.dataFolder), ...config.oldSealSecrets]
     const { createSeal } = await sealing
     const seal = createSeal(secrets, { cipher: config.cipher, format: config.sealFormat })
@@ -157,6 +175,14 @@ async function checkMade(config: Config, db: Database) {
       `The database ${config.databaseUrl ? 'that DATABASE_URL names' : `in ${config.dataFolder}`} is empty: no Herald has started on it.`,
       config,
     )
+}
+
+async function checkMigrated(db: Database) {
+  if (await isComplete(db.sql)) return
+  const missing = await pending(db.sql)
+  if (missing.length > 0) throw new NotMigrated(missing)
+  // There is nothing to run: it says that a newer version has migrated this database.
+  await migrate(db)
 }
 
 const DATABASE_STOP_MS = 3_000
