@@ -82,6 +82,7 @@ const SLOW = [
   'test/processes.test.ts',
   'test/providers/smtp-servers.test.ts',
   'test/providers/smtp-tls.test.ts',
+  'test/providers/unreachable.test.ts',
   'test/proxies.test.ts',
   'test/races.test.ts',
   'test/reference-browser.test.ts',

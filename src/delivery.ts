@@ -86,8 +86,10 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     metrics.faults.inc()
     log.error({ error: faultOf(error), ...fields }, sentence)
   }
-  const onChange = (provider: string, isUp: boolean, detail: string) =>
-    isUp ? log.info({ provider }, 'provider is up') : log.warn({ provider, code: codeIn(detail) }, 'provider is down')
+  const onChange = (provider: string, isUp: boolean, detail: string, reason?: string) =>
+    isUp
+      ? log.info({ provider }, 'provider is up')
+      : log.warn({ provider, code: codeIn(detail), ...(reason !== undefined && { reason }) }, 'provider is down')
   const largeRoom = createBudget(LARGE_EMAILS)
   const poster = createPoster({ addresses: createAddresses(config) })
   const group = <M extends { id: Id }>(

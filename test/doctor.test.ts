@@ -457,7 +457,9 @@ describe('providers, by a real handshake', () => {
       { ok: true, found: 'smtp takes the connection, with encryption and login as they are set' },
     ])
     expect(await problems(set('wrong'))).toEqual([
-      expect.stringMatching(/^Provider of e-mails: smtp cannot be used: 535/),
+      expect.stringMatching(
+        /^Provider of e-mails: smtp cannot be used: localhost:\d+: the server refused the login \(535\)\. Check /,
+      ),
     ])
     expect(
       await problems(mail({ HERALD_SMTP_URL: `smtp://localhost:${relay.port}`, HERALD_SMTP_TLS: 'required' })),
@@ -473,7 +475,7 @@ describe('providers, by a real handshake', () => {
     expect([smsc.counts().binds, smsc.messages.length]).toEqual([1, 0])
     smsc.mode('bind-refused')
     expect(await problems(set)).toEqual([
-      'Provider of text messages: smpp cannot be used: bind refused: Invalid password (0x0000000e)',
+      `Provider of text messages: smpp cannot be used: 127.0.0.1:${smsc.port}: the server refused the login (0x0000000e). Check system_id and password in HERALD_SMPP_URL.`,
     ])
   }, 60_000)
 

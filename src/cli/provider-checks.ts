@@ -51,9 +51,11 @@ async function checkProvider(provider: Provider, kind: ProviderKind | undefined)
   const reply = await provider.probe()
   return reply.ok
     ? ok(name, `${provider.name} ${kind?.greeting ?? 'answers'}`)
-    : problem(
-        name,
-        `${provider.name} cannot be used: ${reply.detail}`,
-        'Messages wait until it can be used. Check its address and login in the settings.',
-      )
+    : reply.reason === undefined
+      ? problem(
+          name,
+          `${provider.name} cannot be used: ${reply.detail}`,
+          'Messages wait until it can be used. Check its address and login in the settings.',
+        )
+      : problem(name, `${provider.name} cannot be used: ${reply.reason}`, 'Messages wait until it can be used.')
 }

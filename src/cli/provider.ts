@@ -65,6 +65,7 @@ function wordsOf({ state, answer, process }: ProviderTest): string {
     case 'refused':
       return `Refused (${answer.class}): ${answer.detail}`
     case 'deferred':
+      if (answer.reason !== undefined && !answer.uncertain) return `Not sent. ${answer.reason}`
       return `${answer.uncertain ? 'Perhaps accepted' : 'Refused for now'} (${answer.class}): ${answer.detail}`
     case 'held':
       return 'Not sent: sending was held meanwhile.'

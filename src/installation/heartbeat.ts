@@ -75,7 +75,12 @@ function reportsOf({ groups }: EngineState, now: number): ProviderReport[] {
       state,
       since: openMs === null ? null : ago(openMs),
       accepted_last_minute: acceptedLastMinute,
-      last_error: lastError && { class: lastError.class, at: ago(lastError.agoMs) },
+      last_error: lastError && errorOf(lastError, ago),
     })),
   )
 }
+
+const errorOf = ({ agoMs, ...error }: NonNullable<ProviderHealth['lastError']>, ago: (ms: number) => string) => ({
+  ...error,
+  at: ago(agoMs),
+})

@@ -11,7 +11,8 @@ export type ProviderReport = {
   /** When the circuit breaker opened; null: it is closed. */
   since: string | null
   accepted_last_minute: number
-  last_error: { class: string; at: string } | null
+  /** `reason`: why it cannot be reached; older versions write none. */
+  last_error: { class: string; reason?: string; at: string } | null
 }
 
 export type RunningProcess = {

@@ -112,8 +112,9 @@ function answerOf(outcome: Outcome | null): TestAnswer {
     case 'rejected':
       return { kind: 'refused', class: replyClass(outcome.detail), detail: cleanLine(outcome.detail) }
     case 'deferred': {
-      const { detail, uncertain = false } = outcome
-      return { kind: 'deferred', class: replyClass(detail), detail: cleanLine(detail), uncertain }
+      const { detail, uncertain = false, reason } = outcome
+      const answer = { kind: 'deferred', class: replyClass(detail), detail: cleanLine(detail), uncertain } as const
+      return reason === undefined ? answer : { ...answer, reason }
     }
   }
 }

@@ -27,8 +27,8 @@ export type NewTest = { channel: Channel; provider: string; recipient: string }
 export type TestAnswer =
   | { kind: 'accepted'; ref: string }
   | { kind: 'refused'; class: string; detail: string }
-  /** Not now; `uncertain`: the provider may have accepted it. */
-  | { kind: 'deferred'; class: string; detail: string; uncertain: boolean }
+  /** Not now; `uncertain`: the provider may have accepted it; `reason`: why it cannot be reached. */
+  | { kind: 'deferred'; class: string; detail: string; uncertain: boolean; reason?: string }
   /** Sending was held after the test was asked for. */
   | { kind: 'held' }
   /** An error of ours; the log of the process has it. */

@@ -32,18 +32,18 @@ export type ProviderHealth = {
   /** Messages that the provider accepted. */
   acceptedLastMinute: number
   /** The last answer that was not about the recipient or the content: its class, without personal data, and its age. */
-  lastError: { class: string; agoMs: number } | null
+  lastError: { class: string; reason?: string; agoMs: number } | null
 }
+
+/** `reason`: why it cannot be reached, for operators. */
+type OnChange = (provider: string, isUp: boolean, detail: string, reason?: string) => void
 
 type ChannelMember<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
 
 const FIRST_PROBE_MS = 100
 const LAST_PROBE_MS = 15_000
 
-export function createProviderGroup<M>(
-  members: readonly ChannelMember<M>[],
-  onChange: (provider: string, isUp: boolean, detail: string) => void,
-): ProviderGroup<M> {
+export function createProviderGroup<M>(members: readonly ChannelMember<M>[], onChange: OnChange): ProviderGroup<M> {
   const group = members.map(member => ({
     ...member,
     circuit: createCircuit(member.provider, onChange),
@@ -58,7 +58,7 @@ export function createProviderGroup<M>(
         const { outcome, took } = await admitted(provider, cost, urgent, () => send(message, urgent))
         record.add(outcome)
         if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome, took }
-        circuit.trip(outcome.detail)
+        circuit.trip(outcome)
         // The provider may have taken the message: another one must not send it, too.
         if (outcome.uncertain) return { kind: 'answered', provider, outcome, took }
         detail = outcome.detail
@@ -70,7 +70,7 @@ export function createProviderGroup<M>(
       if (!member) return null
       const { outcome } = await admitted(member.provider, cost, urgent, () => member.send(message, urgent))
       member.record.add(outcome)
-      if (outcome.kind === 'deferred' && outcome.down) member.circuit.trip(outcome.detail)
+      if (outcome.kind === 'deferred' && outcome.down) member.circuit.trip(outcome)
       return outcome
     },
     health: () =>
@@ -102,22 +102,31 @@ async function admitted({ capacity }: Provider, cost: number, urgent: boolean, s
 /** What a provider answered lately. */
 function createOutcomeRecord() {
   const accepted = createRecentCount()
-  let error: { class: string; at: number } | null = null
+  let error: { class: string; reason?: string; at: number } | null = null
   return {
     add(outcome: Outcome) {
       if (outcome.kind === 'accepted') accepted.add()
       else if (outcome.kind === 'deferred' || outcome.permanent === undefined)
-        error = { class: replyClass(outcome.detail), at: performance.now() }
+        error = {
+          class: replyClass(outcome.detail),
+          ...('reason' in outcome && outcome.reason !== undefined && { reason: outcome.reason }),
+          at: performance.now(),
+        }
     },
     read: () => ({
       acceptedLastMinute: accepted.lastMinute(),
-      lastError: error && { class: error.class, agoMs: performance.now() - error.at },
+      lastError: error && aged(error),
     }),
   }
 }
 
+const aged = ({ at, ...error }: { class: string; reason?: string; at: number }) => ({
+  ...error,
+  agoMs: performance.now() - at,
+})
+
 /** A circuit breaker that reports its changes. */
-function createCircuit(provider: Provider, onChange: (provider: string, isUp: boolean, detail: string) => void) {
+function createCircuit(provider: Provider, onChange: OnChange) {
   const breaker = createCircuitBreaker({
     probe: async () => (await provider.probe()).ok,
     pauseMs: failed => Math.min(FIRST_PROBE_MS * 2 ** failed, LAST_PROBE_MS),
@@ -125,10 +134,10 @@ function createCircuit(provider: Provider, onChange: (provider: string, isUp: bo
   })
   return {
     ...breaker,
-    trip(detail: string) {
+    trip({ detail, reason }: { detail: string; reason?: string }) {
       if (breaker.isOpen()) return
       breaker.trip()
-      onChange(provider.name, false, detail)
+      onChange(provider.name, false, detail, reason)
     },
   }
 }

@@ -17,7 +17,12 @@ export type Installation = {
 /** Stores captured messages, by channel. */
 export type Keep = { readonly [C in keyof Messages]: (message: Messages[C]) => Promise<void> }
 
-export type ProviderContext = Installation & { world: ProviderWorld; keep: Keep }
+export type ProviderContext = Installation & {
+  world: ProviderWorld
+  keep: Keep
+  /** What operators call a setting of this provider: the variable, or the key in the providers file. */
+  called(variable: string): string
+}
 
 export type ProviderKind<P extends Provider = Provider> = {
   kind: string

@@ -23,6 +23,8 @@ export type Outcome =
       uncertain?: true
       /** The provider is down: other messages would fail too. Opens its circuit breaker. */
       down?: true
+      /** Why it cannot be reached (unreachable.ts). For operators and the log, never for the caller. */
+      reason?: string
     }
 
 export type Attachment = { filename: string; mediaType: string; content: Buffer }
@@ -101,7 +103,7 @@ type Common = {
   /** How much it takes at the same time and per second. The provider group admits every message by it. */
   readonly capacity: Capacity
   /** Checks, without sending, whether the provider answers; for doctor and for an open circuit breaker. */
-  probe(): Promise<{ ok: true } | { ok: false; detail: string }>
+  probe(): Promise<{ ok: true } | { ok: false; detail: string; reason?: string }>
   stop(): Promise<void>
 }
 

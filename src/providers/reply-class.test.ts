@@ -11,6 +11,7 @@ test('a reply is reduced to its code or to a class of ours', () => {
     ['The provider did not answer in time', 'no answer in time'],
     ['No answer in time', 'no answer in time'],
     ['No connection to the provider', 'connection refused'],
+    ['No TLS connection to the provider', 'TLS connection failed'],
     ['request failed: ECONNREFUSED', 'connection refused'],
     ['request failed: ECONNRESET', 'connection lost'],
     ['request failed: CERT_HAS_EXPIRED', 'CERT_HAS_EXPIRED'],

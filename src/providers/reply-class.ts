@@ -11,7 +11,8 @@ export const codeIn = (detail: string): string | null =>
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/\bno provider is up\b/i, 'no provider is up'],
   [/\bin time\b|\btoo long to greet\b|\bETIMEDOUT\b|\bUND_ERR_\w*TIMEOUT\b/i, 'no answer in time'],
-  [/\bECONNREFUSED\b|\bno (?:TLS )?connection\b|\bnot bound\b|\bnot connected\b/i, 'connection refused'],
+  [/\bno TLS connection\b/i, 'TLS connection failed'],
+  [/\bECONNREFUSED\b|\bno connection\b|\bnot bound\b|\bnot connected\b/i, 'connection refused'],
   [/\bENOTFOUND\b|\bEAI_AGAIN\b|\bwas not found\b/i, 'host not found'],
   [/\bconnection\b|\bline broken\b|\bECONNRESET\b|\bEPIPE\b|\bUND_ERR_SOCKET\b/i, 'connection lost'],
   [/\bthrottled\b|\brate used up\b/i, 'rate limit'],

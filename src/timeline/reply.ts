@@ -165,7 +165,7 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'connection refused',
-    words: /connection refused|ECONNREFUSED|not bound|no connection/i,
+    words: /connection refused|TLS connection|ECONNREFUSED|not bound|no connection/i,
     is: 'The provider refused the connection',
     advice: 'ask the operator (herald doctor checks the providers)',
   },

@@ -193,7 +193,7 @@ describe.skipIf(!certificate).each([
     expect(await sender(submission(), login).send(sent)).toMatchObject({ kind: 'accepted' })
     expect((await arrived(sent)).raw).toMatch(/with esmtpsa /i)
     const wrong = await sender(submission(), { ...login, password: 'wrong' }).send(message())
-    expect(wrong).toEqual({ kind: 'deferred', detail: '535 The provider refused the login', down: true })
+    expect(wrong).toMatchObject({ kind: 'deferred', detail: '535 The provider refused the login', down: true })
     const anonymous = await sender(submission(), { ...login, user: null, password: null }).send(message())
     expect(anonymous.kind).not.toBe('accepted')
   })

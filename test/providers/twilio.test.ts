@@ -115,13 +115,13 @@ describe('answers', () => {
   test('a refused connection is down, and certainly not sent', async () => {
     const { api, provider } = await peer()
     await api.stop()
-    expect(await provider.send(textMessage())).toEqual({
+    expect(await provider.send(textMessage())).toMatchObject({
       kind: 'deferred',
       detail: 'request failed: ECONNREFUSED',
       down: true,
     })
     const odd = createTwilio(twilioFor('http://127.0.0.1:1'), recordedWorld().world)
-    expect(await odd.send(textMessage())).toEqual({
+    expect(await odd.send(textMessage())).toMatchObject({
       kind: 'deferred',
       detail: 'request failed: ERR_INVALID_PORT',
       down: true,

@@ -156,7 +156,9 @@ function factsOf({ answer }: ProviderTest): (readonly [string, VNode])[] {
     case 'deferred':
       return [
         [t`Class`, <bdi>{answer.class}</bdi>],
-        [t`Answer of the provider`, <bdi>{answer.detail}</bdi>],
+        'reason' in answer && answer.reason !== undefined
+          ? [t`Reason`, <bdi>{answer.reason}</bdi>]
+          : [t`Answer of the provider`, <bdi>{answer.detail}</bdi>],
       ]
     default:
       return []

@@ -189,7 +189,7 @@ export function Providers({ providers }: { providers: readonly ShownProvider[] }
             cell: ({ view }) =>
               view?.last_error ? (
                 <>
-                  <bdi>{view.last_error.class}</bdi>
+                  <bdi>{view.last_error.reason ?? view.last_error.class}</bdi>
                   <span class="sub">
                     <Time at={view.last_error.at} />
                   </span>

@@ -1,11 +1,12 @@
 // One HTTP request to a provider: no redirects, a bounded response body, a timeout, and errors as return values (reliability S-23,
 // S-25).
+import { type Peer, type SettingNames, unreachable } from '../unreachable.ts'
 
 export type HttpAnswer =
   /** `body` may be incomplete: cut at the limit, or the connection broke while it was read. */
   | { kind: 'answer'; status: number; headers: Headers; body: string }
-  /** `sent`: the request may have reached the provider. */
-  | { kind: 'failed'; sent: boolean; isTimeOut: boolean; why: string }
+  /** `sent`: the request may have reached the provider. `reason`: why it cannot be reached, for operators. */
+  | { kind: 'failed'; sent: boolean; isTimeOut: boolean; why: string; reason?: string }
 
 export type Request = { method: string; url: string; headers: Record<string, string>; body?: string }
 
@@ -19,7 +20,8 @@ export type Asker = {
 
 const LAST_MOMENT_MS = 5_000
 
-export function createAsker(): Asker {
+/** `names`: what operators call the settings of this provider. */
+export function createAsker(names: SettingNames): Asker {
   const underWay = new Set<AbortController>()
   return {
     async ask(request, timeoutMillis) {
@@ -27,7 +29,7 @@ export function createAsker(): Asker {
       underWay.add(giveUp)
       const timer = setTimeout(() => giveUp.abort(new DOMException('no answer in time', 'TimeoutError')), timeoutMillis)
       try {
-        return await ask(request, giveUp.signal)
+        return await ask(request, giveUp.signal, names)
       } finally {
         clearTimeout(timer)
         underWay.delete(giveUp)
@@ -41,14 +43,14 @@ export function createAsker(): Asker {
   }
 }
 
-async function ask({ url, ...request }: Request, signal: AbortSignal): Promise<HttpAnswer> {
+async function ask({ url, ...request }: Request, signal: AbortSignal, names: SettingNames): Promise<HttpAnswer> {
   let response: Response
   try {
     // No compression: a small response could expand to a large one.
     const headers = { 'accept-encoding': 'identity', ...request.headers }
     response = await fetch(url, { ...request, headers, redirect: 'manual', signal })
   } catch (error) {
-    return failure(error)
+    return failure(error, peerOf(url, names))
   }
   return {
     kind: 'answer',
@@ -79,7 +81,7 @@ async function beginningOf(response: Response): Promise<string> {
 const beforeSending =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS.*|ERR_SSL.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|UND_ERR_INVALID_ARG|ERR_INVALID_.*)$/
 
-function failure(error: unknown): HttpAnswer {
+function failure(error: unknown, peer: Peer): HttpAnswer {
   const code = codeOf(error)
   const isTimeOut = error instanceof Error && error.name === 'TimeoutError'
   return {
@@ -87,6 +89,7 @@ function failure(error: unknown): HttpAnswer {
     sent: !beforeSending.test(code),
     isTimeOut,
     why: isTimeOut ? 'no answer in time' : `request failed: ${code || 'unknown'}`,
+    ...(code !== '' && { reason: unreachable(peer, { code }) }),
   }
 }
 
@@ -96,4 +99,9 @@ function codeOf(error: unknown): string {
   // The Fetch standard refuses some ports (4.8, "bad port") before it connects, and gives no code for it.
   if (cause instanceof Error && cause.message === 'bad port') return 'ERR_INVALID_PORT'
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+}
+
+export function peerOf(address: string, names: SettingNames): Peer {
+  const { hostname, port, protocol } = new URL(address)
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80), names }
 }

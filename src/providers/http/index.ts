@@ -14,8 +14,9 @@ export const http: ProviderKind<TextProvider> = {
   greeting: 'can be reached; only a message would show whether its login is right',
   shared: { rate: 'httpSmsPerSecond' },
   check: httpSmsSettings,
-  async create(name, values: HttpSmsConfig, { world }) {
+  async create(name, values: HttpSmsConfig, { world, called }) {
     const { createHttpSms } = await import('./send.ts')
-    return createHttpSms(needed(httpSmsSettings(values), name, http), world, name)
+    const names = { address: called('HERALD_HTTP_SMS_URL'), login: null, ca: null, tls: null }
+    return createHttpSms({ ...needed(httpSmsSettings(values), name, http), names }, world, name)
   },
 }

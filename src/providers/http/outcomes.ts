@@ -6,13 +6,14 @@ import type { HttpAnswer } from './ask.ts'
 type Deferred = Extract<Outcome, { kind: 'deferred' }>
 
 /** The connection failed or timed out. */
-export function unreached({ sent, isTimeOut, why }: Extract<HttpAnswer, { kind: 'failed' }>): Deferred {
+export function unreached({ sent, isTimeOut, why, reason }: Extract<HttpAnswer, { kind: 'failed' }>): Deferred {
   return {
     kind: 'deferred',
     detail: why,
     ...(sent && { uncertain: true }),
     // One slow response does not mean that the provider is down.
     ...(!(sent && isTimeOut) && { down: true }),
+    ...(reason !== undefined && { reason }),
   }
 }
 

@@ -1,11 +1,12 @@
 // Sends text messages to any provider that takes one HTTP request per message, configured by templates and paths.
 import { connect, isIP } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, TLSSocket } from 'node:tls'
 import { createCapacity } from '../../runtime/admission.ts'
 import { cleanRef } from '../clean.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
-import { createAsker } from './ask.ts'
+import { refusedCertificate, type SettingNames, type Trouble, troubleOf, unreachable } from '../unreachable.ts'
+import { createAsker, peerOf } from './ask.ts'
 import { type JsonPath, parseJson, textAt } from './json-path.ts'
 import { postponed, reason, unreached } from './outcomes.ts'
 import { createWebhookEndpoint, type WebhookSettings } from './receipts.ts'
@@ -32,12 +33,17 @@ export type HttpSmsSettings = {
   webhook: WebhookSettings | null
   perSecond: number | null
   timeoutMillis: number
+  /** Absent: the variables of this kind. */
+  names?: SettingNames
 }
+
+const NAMES = { address: 'HERALD_HTTP_SMS_URL', login: null, ca: null, tls: null }
 
 const probeMillis = 10_000
 
 export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld, name = 'http'): TextProvider {
-  const asker = createAsker()
+  const names = settings.names ?? NAMES
+  const asker = createAsker(names)
   const stopping = new AbortController()
   let isStopped = false
   return {
@@ -52,7 +58,7 @@ export function createHttpSms(settings: HttpSmsSettings, world: ProviderWorld, n
       if (answer.kind === 'failed') return unreached(answer)
       return read(answer, message, settings, { ...world, name })
     },
-    probe: () => reaches(new URL(settings.url), stopping.signal),
+    probe: () => reaches(settings.url, names, stopping.signal),
     stop() {
       isStopped = true
       stopping.abort()
@@ -103,24 +109,30 @@ function accepted(json: unknown, { id }: TextMessage, { refPath }: HttpSmsSettin
   return { kind: 'accepted', ref: id }
 }
 
+type Reached = Awaited<ReturnType<TextProvider['probe']>>
+
 /** Only connects: a generic provider has no request that sends nothing. */
-function reaches(
-  { hostname, port, protocol }: URL,
-  signal: AbortSignal,
-): Promise<{ ok: true } | { ok: false; detail: string }> {
+function reaches(url: string, names: SettingNames, signal: AbortSignal): Promise<Reached> {
   return new Promise(resolve => {
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const isTls = protocol === 'https:'
-    const target = { host, port: Number(port) || (isTls ? 443 : 80) }
-    const socket = isTls ? connectTls({ ...target, ...(isIP(host) === 0 && { servername: host }) }) : connect(target)
+    const peer = peerOf(url, names)
+    const { host, port } = peer
+    const servername = isIP(host) === 0 && { servername: host }
+    // The certificate is judged when the connection is there (refusedCertificate).
+    const socket = url.startsWith('https:')
+      ? connectTls({ host, port, rejectUnauthorized: false, ...servername })
+      : connect({ host, port })
     if (signal.aborted) socket.destroy()
-    const end = (result: { ok: true } | { ok: false; detail: string }) => {
+    const end = (result: Reached) => {
       socket.destroy()
       resolve(result)
     }
-    socket.setTimeout(probeMillis, () => end({ ok: false, detail: 'no connection in time' }))
+    const fail = (detail: string, trouble: Trouble) => end({ ok: false, detail, reason: unreachable(peer, trouble) })
+    socket.setTimeout(probeMillis, () => fail('no connection in time', { code: 'timeout' }))
     signal.addEventListener('abort', () => end({ ok: false, detail: 'stopped' }), { once: true })
-    socket.on(isTls ? 'secureConnect' : 'connect', () => end({ ok: true }))
-    socket.on('error', error => end({ ok: false, detail: 'code' in error ? String(error.code) : 'no connection' }))
+    socket.on(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+      const trouble = socket instanceof TLSSocket ? refusedCertificate(socket) : null
+      return trouble ? fail(trouble.code, trouble) : end({ ok: true })
+    })
+    socket.on('error', error => fail('code' in error ? String(error.code) : 'no connection', troubleOf(error)))
   })
 }

@@ -14,8 +14,8 @@ export const ses: ProviderKind<EmailProvider> = {
   probeValues: { dkimKey: null },
   shared: { connections: { key: 'sesConnections', least: 10 }, rate: 'sesPerSecond' },
   check: checkSes,
-  async create(name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world }) {
+  async create(name, values: Omit<SesConfig, 'sendingDomain'>, { sendingDomain, world, called }) {
     const { createSes } = await import('./send.ts')
-    return createSes(needed(sesSettings({ ...values, sendingDomain }), name, ses), world, name)
+    return createSes(needed(sesSettings({ ...values, sendingDomain }, called), name, ses), world, name)
   },
 }

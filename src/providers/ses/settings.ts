@@ -4,6 +4,7 @@ import { type Settings, setting, type ValuesOf } from '../../core/setting.ts'
 import type { DkimSettings } from '../smtp/dkim.ts'
 import type { PoolSettings } from '../smtp/pool.ts'
 import { dkimRows, dkimSettings, timeouts } from '../smtp/settings.ts'
+import type { SettingNames } from '../unreachable.ts'
 
 export const settings = {
   sesRegion: setting<string | null>('HERALD_SES_REGION', label, null, 'Region of Amazon SES, like `eu-west-1`.', {
@@ -66,7 +67,14 @@ export function checkSes(config: Pick<SesConfig, 'sesRegion' | 'sesUser' | 'sesP
     throw new Error('HERALD_SES_REGION is set, but HERALD_SES_USER and HERALD_SES_PASSWORD are not both set')
 }
 
-export function sesSettings(config: SesConfig): SesSettings | null {
+const namesBy = (called: (variable: string) => string): SettingNames => ({
+  address: called('HERALD_SES_REGION'),
+  login: `${called('HERALD_SES_USER')} and ${called('HERALD_SES_PASSWORD')}`,
+  ca: null,
+  tls: null,
+})
+
+export function sesSettings(config: SesConfig, called = (variable: string) => variable): SesSettings | null {
   if (config.sesRegion === null) return null
   return {
     pool: {
@@ -79,6 +87,7 @@ export function sesSettings(config: SesConfig): SesSettings | null {
         password: config.sesPassword,
         ca: null,
         name: config.sendingDomain,
+        names: namesBy(called),
         ...timeouts,
       },
       connections: config.sesConnections,

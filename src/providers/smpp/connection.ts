@@ -1,8 +1,16 @@
 // One connection to an SMSC: writes requests, keeps those that are not answered yet, and fails all of them when the connection
 // breaks. The package does not call back on a disconnect, a hang or invalid data, so the table of pending requests is ours.
 import { connect as connectPlain, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, TLSSocket } from 'node:tls'
 import smpp, { type Pdu } from 'smpp'
+import {
+  type Peer,
+  refusedCertificate,
+  type SettingNames,
+  type Trouble,
+  troubleOf,
+  unreachable,
+} from '../unreachable.ts'
 import { createFrames, isWholeDeliver } from './frames.ts'
 
 export type Reply =
@@ -19,13 +27,15 @@ export type ConnectionOptions = {
   tls?: { ca: string | null }
   connectMillis: number
   replyMillis: number
+  /** Absent: the variables of SMPP. */
+  names?: SettingNames
 }
 
 export type Connection = {
   request(command: string, fields?: Record<string, unknown>, replyMillis?: number): Promise<Reply>
   respond(to: Pdu, fields?: Record<string, unknown>): void
   /** Idempotent; every pending request is answered as broken. */
-  close(why: string): void
+  close(why: string, trouble?: Trouble): void
 }
 
 type Events = {
@@ -34,7 +44,8 @@ type Events = {
   onRequest(connection: Connection, pdu: Pdu): void
   /** A deliver_sm whose lengths do not add up. */
   onMalformed(connection: Connection, pdu: Pdu): void
-  onClosed(why: string): void
+  /** `reason`: why it cannot be reached, for operators. */
+  onClosed(why: string, reason?: string): void
 }
 
 /** How long PDUs are handled before other work gets its turn. */
@@ -48,17 +59,21 @@ export function createConnection(options: ConnectionOptions, events: Events): Co
   let state: 'connecting' | 'open' | 'closed' = 'connecting'
 
   const socket = connect(options)
-  const connectTimer = setTimeout(() => close('no connection in time'), options.connectMillis)
+  const connectTimer = setTimeout(() => close('no connection in time', { code: 'timeout' }), options.connectMillis)
   socket.setNoDelay(true)
   socket.once(options.tls ? 'secureConnect' : 'connect', () => {
     clearTimeout(connectTimer)
     if (state !== 'connecting') return
+    const trouble = socket instanceof TLSSocket ? refusedCertificate(socket) : null
+    if (trouble) return close(`connection failed: ${trouble.code}`, trouble)
     state = 'open'
     events.onOpen(connection)
   })
   // Without a listener an error of the socket would end the process.
-  socket.on('error', error => close('code' in error ? `connection failed: ${String(error.code)}` : 'connection failed'))
-  socket.on('close', () => close('connection closed'))
+  socket.on('error', error =>
+    close('code' in error ? `connection failed: ${String(error.code)}` : 'connection failed', troubleOf(error)),
+  )
+  socket.on('close', () => close('connection closed', { code: 'closed' }))
   const frames = createFrames()
   socket.on('data', chunk => {
     frames.add(chunk)
@@ -101,7 +116,7 @@ export function createConnection(options: ConnectionOptions, events: Events): Co
     entry.settle({ kind: 'answer', pdu })
   }
 
-  function close(why: string) {
+  function close(why: string, trouble?: Trouble) {
     if (state === 'closed') return
     state = 'closed'
     clearTimeout(connectTimer)
@@ -111,7 +126,7 @@ export function createConnection(options: ConnectionOptions, events: Events): Co
       settle({ kind: 'broken', written: true, why })
     }
     pending.clear()
-    events.onClosed(why)
+    events.onClosed(why, trouble && unreachable(peerOf(options), trouble))
   }
 
   const connection: Connection = {
@@ -140,8 +155,18 @@ export function createConnection(options: ConnectionOptions, events: Events): Co
 
 function connect({ host, port, tls }: ConnectionOptions): Socket {
   if (!tls) return connectPlain({ host, port })
-  return connectTls({ host, port, servername: host, ...(tls.ca !== null && { ca: tls.ca }) })
+  // The certificate is judged when the connection is there (refusedCertificate).
+  return connectTls({ host, port, servername: host, rejectUnauthorized: false, ...(tls.ca !== null && { ca: tls.ca }) })
 }
+
+export const namesBy = (called: (variable: string) => string): SettingNames => ({
+  address: called('HERALD_SMPP_URL'),
+  login: `system_id and password in ${called('HERALD_SMPP_URL')}`,
+  ca: called('HERALD_SMPP_CA_FILE'),
+  tls: null,
+})
+const NAMES = namesBy(variable => variable)
+const peerOf = ({ host, port, names }: ConnectionOptions): Peer => ({ host, port, names: names ?? NAMES })
 
 function decode(frame: Buffer): Pdu | null {
   try {

@@ -15,8 +15,8 @@ export const smpp: ProviderKind<TextProvider> = {
   probeValues: { smppBinds: 1 },
   shared: { connections: { key: 'smppBinds', least: 1 }, rate: 'smppPerSecond' },
   check: smppSettings,
-  async create(name, values: SmppConfig, { world }) {
-    const { createSmpp } = await import('./send.ts')
-    return createSmpp(needed(smppSettings(values), name, smpp), world, name)
+  async create(name, values: SmppConfig, { world, called }) {
+    const [{ createSmpp }, { namesBy }] = await Promise.all([import('./send.ts'), import('./connection.ts')])
+    return createSmpp({ ...needed(smppSettings(values), name, smpp), names: namesBy(called) }, world, name)
   },
 }

@@ -32,10 +32,11 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
         world.warn({ provider: name }, 'A deliver_sm with wrong lengths was refused')
         connection.respond(pdu, { command_status: 0x01 })
       },
-      onBroken: why => world.warn({ provider: name, why }, 'The SMPP connection broke'),
+      onBroken: (why, reason) =>
+        world.warn({ provider: name, why, ...(reason !== undefined && { reason }) }, 'The SMPP connection broke'),
     }),
   }))
-  const lastError = () => binds[0]?.session.lastError() ?? 'no bind'
+  const lastError = () => binds[0]?.session.lastError() ?? { why: 'no bind' }
   const capacity = capacityOf(settings)
   const throttle = createThrottle()
   let sending = 0
@@ -55,7 +56,10 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
       if (!binds.some(({ session }) => session.isBound())) await firstBound(binds)
       // Chosen and counted without an await in between: otherwise concurrent messages would choose the same bind.
       const bind = leastBusy(binds)
-      if (!bind) return { kind: 'deferred', detail: `Not bound: ${lastError()}`, down: true }
+      if (!bind) {
+        const { why, ...reason } = lastError()
+        return { kind: 'deferred', detail: `Not bound: ${why}`, down: true, ...reason }
+      }
       bind.busy += 1
       try {
         return await submitAll(bind.session, requests, message, urgent)
@@ -125,7 +129,8 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
       for (const { session } of binds) session.bindNow()
       await firstBound(binds)
       if (await leastBusy(binds)?.session.isAlive()) return { ok: true }
-      return { ok: false, detail: lastError() }
+      const { why, ...reason } = lastError()
+      return { ok: false, detail: why, ...reason }
     },
     stop() {
       stopping ??= stop()

@@ -4,7 +4,7 @@ import type { Pdu } from 'smpp'
 import { createWindow } from '../../runtime/admission.ts'
 import { type Periodic, startPeriodic } from '../../runtime/periodic.ts'
 import { type Connection, type ConnectionOptions, createConnection, type Reply } from './connection.ts'
-import { invalidCommand, nameOf, ok } from './statuses.ts'
+import { invalidCommand, nameOf, ok, refusedBind } from './statuses.ts'
 
 export type SessionOptions = ConnectionOptions & {
   systemId: string
@@ -27,14 +27,14 @@ export type Session = {
   /** Ends a pause between two attempts. */
   bindNow(): void
   isAlive(): Promise<boolean>
-  lastError(): string
+  lastError(): { why: string; reason?: string }
   stop(): Promise<void>
 }
 
 type Events = {
   onDeliver(connection: Connection, pdu: Pdu): void
   onMalformed(connection: Connection, pdu: Pdu): void
-  onBroken(why: string): void
+  onBroken(why: string, reason?: string): void
 }
 
 /** The longest wait for the answer to a bind or an enquire_link. */
@@ -47,7 +47,7 @@ export function createSession(options: SessionOptions, events: Events): Session 
   const window = createWindow(options.window)
   let connection: Connection | null = null
   let state: 'binding' | 'bound' | 'pausing' | 'stopped' = 'binding'
-  let lastError = 'not bound yet'
+  let lastError: { why: string; reason?: string } = { why: 'not bound yet' }
   let failures = 0
   let boundAt = 0
   let retry: NodeJS.Timeout | undefined
@@ -78,9 +78,9 @@ export function createSession(options: SessionOptions, events: Events): Session 
     const fields = { system_id: systemId, password, system_type: systemType, interface_version: 0x34 }
     const reply = await opened.request('bind_transceiver', fields, Math.min(aliveMillis, options.replyMillis))
     if (reply.kind === 'broken') return
-    if (reply.kind === 'silence') return opened.close('no answer to the bind')
+    if (reply.kind === 'silence') return opened.close('no answer to the bind', { code: 'timeout' })
     const status = reply.pdu.command_status
-    if (status !== ok) return opened.close(`bind refused: ${nameOf(status)}`)
+    if (status !== ok) return opened.close(`bind refused: ${nameOf(status)}`, refusedBind(status))
     boundAt = performance.now()
     heartbeat = startPeriodic(
       () => enquire(opened),
@@ -96,12 +96,12 @@ export function createSession(options: SessionOptions, events: Events): Session 
     return reply.kind === 'answer'
   }
 
-  function onClosed(why: string) {
+  function onClosed(why: string, reason?: string) {
     void heartbeat?.stop()
     if (state === 'stopped') return
     if (state === 'bound' && performance.now() - boundAt > steadyMillis) failures = 0
-    lastError = why
-    events.onBroken(why)
+    lastError = { why, ...(reason !== undefined && { reason }) }
+    events.onBroken(why, reason)
     enter('pausing')
     const [first, longest] = options.retryMillis
     const pause = Math.min(longest, first * 2 ** Math.min(failures, 20))
@@ -135,7 +135,9 @@ export function createSession(options: SessionOptions, events: Events): Session 
       if (place !== undefined && !(await place))
         return { kind: 'broken', written: false, why: 'no answer to what was sent before' }
       try {
-        return (await connection?.request('submit_sm', fields)) ?? { kind: 'broken', written: false, why: lastError }
+        return (
+          (await connection?.request('submit_sm', fields)) ?? { kind: 'broken', written: false, why: lastError.why }
+        )
       } finally {
         window.leave(urgent)
       }

@@ -1,5 +1,6 @@
 // The outcome of a message by its command_status. Source: SMPP 3.4, 5.1.3, table 5-2.
 import type { Outcome } from '../port.ts'
+import type { Trouble } from '../unreachable.ts'
 
 export const ok = 0x00
 export const invalidCommand = 0x03
@@ -72,3 +73,9 @@ export function refusal(status: number): Exclude<Outcome, { kind: 'accepted' }> 
       return { kind: 'deferred', detail }
   }
 }
+
+/** The SMSC does not know this system_id or password (13 to 15); absent: it refuses the bind for another reason. */
+export const refusedBind = (status: number): Trouble | undefined =>
+  status >= 13 && status <= 15
+    ? { code: 'login-refused', reply: `0x${status.toString(16).padStart(8, '0')}` }
+    : undefined

@@ -1,5 +1,6 @@
 import { needed, type ProviderKind } from '../kind.ts'
 import type { EmailProvider } from '../port.ts'
+import { namesBy } from './relay.ts'
 import { checkSmtp, fileSettings, type SmtpConfig, settings, smtpSettings } from './settings.ts'
 
 export const smtp: ProviderKind<EmailProvider> = {
@@ -16,8 +17,9 @@ export const smtp: ProviderKind<EmailProvider> = {
   check: checkSmtp,
   // The signing key has a check of its own.
   probeValues: { bounceDomain: null, dkimKey: null },
-  async create(name, values: Omit<SmtpConfig, 'sendingDomain'>, { sendingDomain, secrets, world }) {
+  async create(name, values: Omit<SmtpConfig, 'sendingDomain'>, { sendingDomain, secrets, world, called }) {
     const { createSmtp } = await import('./send.ts')
-    return createSmtp(needed(smtpSettings({ ...values, sendingDomain }, secrets), name, smtp), world, name)
+    const given = needed(smtpSettings({ ...values, sendingDomain }, secrets), name, smtp)
+    return createSmtp({ ...given, relay: { ...given.relay, names: namesBy(called) } }, world, name)
   },
 }

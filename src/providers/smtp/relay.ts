@@ -1,4 +1,5 @@
 // The mail server that messages are handed to, and how to reach it.
+import type { SettingNames } from '../unreachable.ts'
 
 export type Relay = {
   host: string
@@ -14,4 +15,13 @@ export type Relay = {
   name: string
   connectSeconds: number
   replySeconds: number
+  /** Absent: the variables of SMTP. */
+  names?: SettingNames
 }
+
+export const namesBy = (called: (variable: string) => string): SettingNames => ({
+  address: called('HERALD_SMTP_URL'),
+  login: `user and password in ${called('HERALD_SMTP_URL')}`,
+  ca: called('HERALD_SMTP_CA_FILE'),
+  tls: called('HERALD_SMTP_TLS'),
+})

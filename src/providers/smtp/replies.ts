@@ -12,6 +12,8 @@ export type Fault = {
   reply: string | null
   /** What happened, in our words. */
   problem: string
+  /** The same for operators: with the host, the port and the setting to change. */
+  reason?: string
   /** The end of the data had been sent: the server may have accepted the message. */
   ended?: true
   /** The server was not asked, because its EHLO reply excludes this message. */
@@ -91,11 +93,12 @@ const table: readonly ReplyRule[] = [
 export function outcomeOf(fault: Fault): Exclude<Outcome, { kind: 'accepted' }> {
   const { verdict, permanent } = verdictOn(fault)
   const detail = detailOf(fault)
+  const reason = fault.reason !== undefined && { reason: fault.reason }
   if (verdict === 'rejected') return { kind: 'rejected', detail, ...(permanent !== undefined && { permanent }) }
   // A 4xx or 5xx after the end of data is a refusal; no reply or an unreadable one leaves it uncertain (rule R8). This message
   // itself may be the cause, so the provider is not marked as down.
   if (fault.ended && !isRefusal(fault.reply)) return { kind: 'deferred', detail, uncertain: true }
-  return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }) }
+  return { kind: 'deferred', detail, ...(verdict === 'down' && { down: true as const }), ...reason }
 }
 
 function verdictOn({ stage, reply, refused }: Fault): Pick<ReplyRule, 'verdict' | 'permanent'> {

@@ -65,7 +65,10 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
   const sign = settings.dkim && createSigner(settings.dkim)
   let wasDown = false
   const pool = createPool(settings.pool, fault => {
-    if (fault && !wasDown) world.warn({ provider: name, code: fault.reply?.slice(0, 3) ?? null }, fault.problem)
+    if (fault && !wasDown) {
+      const { reply, reason, problem } = fault
+      world.warn({ provider: name, code: reply?.slice(0, 3) ?? null, ...(reason !== undefined && { reason }) }, problem)
+    }
     wasDown = fault !== null
   })
 
@@ -107,7 +110,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     async probe() {
       const fault = await pool.probe()
       if (!fault) return { ok: true }
-      return { ok: false, detail: outcomeOf(fault).detail }
+      return { ok: false, detail: outcomeOf(fault).detail, ...(fault.reason !== undefined && { reason: fault.reason }) }
     },
     stop: pool.stop,
   }

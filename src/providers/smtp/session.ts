@@ -83,7 +83,7 @@ function createSession(
     if (underway.length > 0 || isQuitting) end(NO_ANSWER)
   }, replySeconds * 1000)
   deadline.unref()
-  connection.listen({ onReply, onEnded: end })
+  connection.listen({ onReply, onEnded: problem => end(problem) })
   if (!connection.isOpen()) queueMicrotask(() => end('The connection broke'))
 
   /** `isUnread`: the server has closed the connection (421), so it has not read the messages that are still in progress. */

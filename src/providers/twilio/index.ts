@@ -13,8 +13,9 @@ export const twilio: ProviderKind<TextProvider> = {
   greeting: 'knows the account',
   shared: { rate: 'twilioPerSecond' },
   check: (values: Omit<TwilioConfig, 'baseUrl'>) => twilioSettings({ ...values, baseUrl: null }),
-  async create(name, values: Omit<TwilioConfig, 'baseUrl'>, { baseUrl, world }) {
+  async create(name, values: Omit<TwilioConfig, 'baseUrl'>, { baseUrl, world, called }) {
     const { createTwilio } = await import('./send.ts')
-    return createTwilio(needed(twilioSettings({ ...values, baseUrl }, name), name, twilio), world, name)
+    const names = { address: called('HERALD_TWILIO_URL'), login: null, ca: null, tls: null }
+    return createTwilio({ ...needed(twilioSettings({ ...values, baseUrl }, name), name, twilio), names }, world, name)
   },
 }

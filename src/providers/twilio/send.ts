@@ -6,10 +6,13 @@ import { parseJson, readPath, textAt } from '../http/json-path.ts'
 import { postponed, reason, unreached } from '../http/outcomes.ts'
 import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
 import { withoutControls } from '../smpp/alphabet.ts'
+import type { SettingNames } from '../unreachable.ts'
 import { answered } from './errors.ts'
 import { createWebhookEndpoint } from './receipts.ts'
 
 export type TwilioSettings = {
+  /** Absent: the variables of this kind. */
+  names?: SettingNames
   /** Address of the API, without a path. */
   apiUrl: string
   account: string
@@ -28,11 +31,13 @@ const sidPath = readPath('sid') ?? []
 const codePath = readPath('code') ?? []
 const messagePath = readPath('message') ?? []
 
+const NAMES = { address: 'HERALD_TWILIO_URL', login: null, ca: null, tls: null }
+
 export function createTwilio(settings: TwilioSettings, world: ProviderWorld, name = 'twilio'): TextProvider {
   const { apiUrl, account, token, callbackUrl, timeoutMillis } = settings
   const folder = `${apiUrl}/2010-04-01/Accounts/${account}`
   const authorization = `Basic ${Buffer.from(`${account}:${token}`).toString('base64')}`
-  const asker = createAsker()
+  const asker = createAsker(settings.names ?? NAMES)
   let isStopped = false
 
   return {
@@ -54,7 +59,8 @@ export function createTwilio(settings: TwilioSettings, world: ProviderWorld, nam
         { method: 'GET', url: `${folder}.json`, headers: { authorization } },
         timeoutMillis,
       )
-      if (answer.kind === 'failed') return { ok: false, detail: answer.why }
+      if (answer.kind === 'failed')
+        return { ok: false, detail: answer.why, ...(answer.reason !== undefined && { reason: answer.reason }) }
       return answer.status === 200 ? { ok: true } : { ok: false, detail: `answered ${answer.status}` }
     },
     stop() {

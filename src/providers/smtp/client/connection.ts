@@ -1,5 +1,6 @@
 // A connection to a relay: writes bytes, reads whole replies, and reports once why it ended.
 import { isIPv6, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
+import { type Trouble, troubleOf } from '../../unreachable.ts'
 import type { Relay } from '../relay.ts'
 import { createReplyReader } from './reply.ts'
 import { addressesOf } from './resolve.ts'
@@ -8,8 +9,8 @@ import { encrypt } from './tls.ts'
 export type Listener = {
   /** One whole reply, one character per octet (see reply.ts). */
   onReply(reply: string): void
-  /** Called once, but not after `close`. */
-  onEnded(problem: string): void
+  /** Called once, but not after `close`. `trouble`: what the system or TLS said. */
+  onEnded(problem: string, trouble?: Trouble): void
 }
 
 export type Connection = {
@@ -31,7 +32,7 @@ export type Connection = {
   cork(): void
   uncork(): void
   /** Closes it and reports the problem. */
-  end(problem: string): void
+  end(problem: string, trouble?: Trouble): void
   close(): void
 }
 
@@ -56,10 +57,10 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     socket?.destroy()
   }
 
-  function end(problem: string) {
+  function end(problem: string, trouble?: Trouble) {
     if (isClosed) return
     close()
-    listener.onEnded(problem)
+    listener.onEnded(problem, trouble)
   }
 
   function read(octets: string) {
@@ -101,13 +102,13 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     socket.on('end', onClosed)
   }
 
-  const onBroken = () => end('The connection broke')
-  const onClosed = () => end('The provider closed the connection')
+  const onBroken = () => end('The connection broke', { code: 'closed' })
+  const onClosed = () => end('The provider closed the connection', { code: 'closed' })
 
   async function connect(done: () => void) {
     const addresses = await addressesOf(relay)
     if (isClosed) return
-    if (addresses.length === 0) return end('The name of the provider was not found')
+    if (addresses.length === 0) return end('The name of the provider was not found', { code: 'ENOTFOUND' })
     const onread = {
       buffer: arrived,
       callback: (length: number) => {
@@ -117,7 +118,7 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     }
     const opened = netConnect({ host: relay.host, port: relay.port, ...attempts(relay, addresses), onread })
     socket = opened
-    const failed = () => end('No connection to the provider')
+    const failed = (error: Error) => end('No connection to the provider', troubleOf(error))
     opened.on('error', failed)
     opened.once('connect', () => {
       opened.off('error', failed)
@@ -134,8 +135,10 @@ export function createConnection(relay: Relay, first: Listener): Connection {
     if (reader.hasUnread()) return end('No TLS connection to the provider')
     plain.off('end', onClosed).off('close', onBroken).off('error', onBroken)
     plain.on('error', () => {}) // the TLS socket reports it
-    encrypt(plain, relay, encrypted => {
-      if (isClosed || !encrypted) return end('No TLS connection to the provider')
+    encrypt(plain, relay, result => {
+      if (isClosed) return
+      if (!result.socket) return end('No TLS connection to the provider', result.trouble)
+      const encrypted = result.socket
       isSecure = true
       use(encrypted)
       // TLS over a socket cannot read into a buffer of ours.

@@ -1,4 +1,5 @@
 // A new connection before its first message: one command and one reply at a time, each with a timeout.
+import type { Trouble } from '../../unreachable.ts'
 import type { Relay } from '../relay.ts'
 import type { Fault, Stage } from '../replies.ts'
 import { type Connection, createConnection } from './connection.ts'
@@ -19,19 +20,22 @@ export type Dialogue = {
 
 export class HandshakeFailed extends Error {
   readonly fault: Fault
-  constructor(stage: Stage, reply: string | null, problem: string) {
+  readonly trouble: Trouble | undefined
+  constructor(stage: Stage, reply: string | null, problem: string, trouble?: Trouble) {
     super(problem)
+    this.trouble = trouble
     this.fault = { stage, reply: reply === null ? null : decoded(reply), problem }
   }
 }
 
-const failed = (problem: string) => new HandshakeFailed('open', null, problem)
+const failed = (problem: string, trouble?: Trouble) => new HandshakeFailed('open', null, problem, trouble)
 
 export function createDialogue(relay: Relay): Dialogue {
   let waiting: { resolve(reply: string): void; reject(error: HandshakeFailed): void } | null = null
   /** A reply that arrived while none was awaited. Allowed for the greeting, which may follow the TLS handshake immediately. */
   let early: string | null = null
   let problem = ''
+  let trouble: Trouble | undefined
 
   const connection = createConnection(relay, {
     onReply(reply) {
@@ -39,16 +43,17 @@ export function createDialogue(relay: Relay): Dialogue {
       else if (early === null) early = reply
       else connection.end(OUT_OF_TURN)
     },
-    onEnded(why) {
+    onEnded(why, told) {
       problem = why
-      waiting?.reject(failed(why))
+      trouble = told
+      waiting?.reject(failed(why, told))
     },
   })
 
   function wait(begin: (done: () => void) => void): Promise<string> {
     return new Promise((resolve, reject) => {
-      if (!connection.isOpen()) return reject(failed(problem))
-      const timer = setTimeout(() => connection.end(NO_ANSWER), relay.connectSeconds * 1000)
+      if (!connection.isOpen()) return reject(failed(problem, trouble))
+      const timer = setTimeout(() => connection.end(NO_ANSWER, { code: 'timeout' }), relay.connectSeconds * 1000)
       const settle = () => {
         clearTimeout(timer)
         waiting = null
@@ -69,7 +74,7 @@ export function createDialogue(relay: Relay): Dialogue {
 
   function finish() {
     if (early !== null) throw failed(OUT_OF_TURN)
-    if (!connection.isOpen()) throw failed(problem)
+    if (!connection.isOpen()) throw failed(problem, trouble)
   }
 
   return {

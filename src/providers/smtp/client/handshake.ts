@@ -1,6 +1,7 @@
 // Everything before the first message: connect, greeting, EHLO, STARTTLS (RFC 3207), AUTH (RFC 4954).
 import { isLoopback } from '../../../core/network.ts'
-import type { Relay } from '../relay.ts'
+import { type Trouble, unreachable } from '../../unreachable.ts'
+import { namesBy, type Relay } from '../relay.ts'
 import type { Fault } from '../replies.ts'
 import { authenticate } from './auth.ts'
 import type { Connection } from './connection.ts'
@@ -15,7 +16,7 @@ export async function openConnection(relay: Relay, giveUp: AbortSignal): Promise
   const dialogue = createDialogue(relay)
   const { connection } = dialogue
   const stopped = () => connection.end('The provider is being stopped')
-  const tooLate = () => connection.end('The provider took too long to greet')
+  const tooLate = () => connection.end('The provider took too long to greet', { code: 'timeout' })
   const timer = setTimeout(tooLate, 3 * relay.connectSeconds * 1000)
   giveUp.addEventListener('abort', stopped)
   try {
@@ -24,18 +25,25 @@ export async function openConnection(relay: Relay, giveUp: AbortSignal): Promise
   } catch (error) {
     connection.close()
     if (!(error instanceof HandshakeFailed)) throw error
-    return { ok: false, fault: error.fault }
+    return { ok: false, fault: { ...error.fault, ...reasonOf(relay, error) } }
   } finally {
     clearTimeout(timer)
     giveUp.removeEventListener('abort', stopped)
   }
 }
 
+const NAMES = namesBy(variable => variable)
+
+function reasonOf(relay: Relay, { trouble }: HandshakeFailed): { reason?: string } {
+  if (!trouble) return {}
+  return { reason: unreachable({ host: relay.host, port: relay.port, names: relay.names ?? NAMES }, trouble) }
+}
+
 async function handshake(dialogue: Dialogue, relay: Relay): Promise<Extensions> {
   const { connection } = dialogue
   await dialogue.step(connection.connect)
   if (relay.implicitTls) await dialogue.step(connection.secure)
-  const greeting = await dialogue.greeting()
+  const greeting = await greetingOf(dialogue, relay)
   if (!greeting.startsWith('220')) throw refused(greeting)
   let extensions = await hello(dialogue, relay)
   // The reply before TLS may have been changed by an attacker, so the server is asked again (RFC 3207, 4.2).
@@ -45,6 +53,19 @@ async function handshake(dialogue: Dialogue, relay: Relay): Promise<Extensions> 
   return extensions
 }
 
+/** A server that wants TLS from the first byte waits for it in silence. */
+async function greetingOf(dialogue: Dialogue, { implicitTls }: Relay): Promise<string> {
+  try {
+    return await dialogue.greeting()
+  } catch (error) {
+    if (implicitTls || !(error instanceof HandshakeFailed) || error.trouble?.code !== 'timeout') throw error
+    throw new HandshakeFailed('open', null, error.fault.problem, { code: 'no-greeting' })
+  }
+}
+
+const failure = (stage: Fault['stage'], reply: string | null, problem: string, trouble: Trouble) =>
+  new HandshakeFailed(stage, reply, problem, { ...trouble, ...(reply !== null && { reply: reply.slice(0, 3) }) })
+// The reply says why.
 const refused = (reply: string) => new HandshakeFailed('open', reply, 'The provider refused the connection')
 
 async function hello(dialogue: Dialogue, relay: Relay): Promise<Extensions> {
@@ -66,7 +87,7 @@ async function startTls(dialogue: Dialogue, relay: Relay, { startTls }: Extensio
     return true
   }
   if (relay.tls === 'required' || (reply !== null && isClosing(reply)))
-    throw new HandshakeFailed('open', reply, 'No TLS connection to the provider')
+    throw failure('open', reply, 'No TLS connection to the provider', { code: 'no-starttls' })
   return false
 }
 
@@ -74,7 +95,9 @@ async function logIn(dialogue: Dialogue, relay: Relay, { auth }: Extensions): Pr
   const { user, password } = relay
   if (user === null || password === null) return
   if (!dialogue.connection.isSecure() && relay.tls !== 'never' && !isLoopback(relay.host))
-    throw new HandshakeFailed('open', null, 'The provider offers no encryption, so the password was not sent')
+    throw failure('open', null, 'The provider offers no encryption, so the password was not sent', {
+      code: 'login-unencrypted',
+    })
   const reply = await authenticate(dialogue.ask, auth, { user, password })
-  if (!isPositive(reply)) throw new HandshakeFailed('login', reply, 'The provider refused the login')
+  if (!isPositive(reply)) throw failure('login', reply, 'The provider refused the login', { code: 'login-refused' })
 }
