@@ -31,6 +31,7 @@ const SLOW = [
   'test/console/languages.test.ts',
   'test/console/messages-browser.test.ts',
   'test/console/messages.test.ts',
+  'test/console/narrow-browser.test.ts',
   'test/console/overview.test.ts',
   'test/console/pages.test.ts',
   'test/console/rights.test.ts',

@@ -41,7 +41,7 @@ export function Detail(props: Shown) {
   return (
     <article id="message" aria-labelledby="mail-subject" tabIndex={-1}>
       <div class="card-body stack">
-        <div class="mail-head">
+        <div class="row row-between">
           <h2 id="mail-subject" dir="auto">
             {isEmail ? content.email.subject || t`Without a subject` : t`Text message`}
           </h2>
