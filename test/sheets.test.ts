@@ -405,7 +405,7 @@ describe('the check', () => {
     const once = (id: string) =>
       checks.once(id as Id, 'k', async () => {
         made.push(id)
-        return { checked: { found: null } as CheckedFile, lines: Array.from({ length: 100 }, () => 1) }
+        return { checked: { found: null } as CheckedFile, lines: Array.from({ length: 100 }, () => 1), unclear: [] }
       })
     for (const id of ['a', 'b', 'a', 'c', 'b', 'a']) await once(id)
     expect(made).toEqual(['a', 'b', 'c', 'b', 'a'])

@@ -66,3 +66,15 @@ test('in French', () => {
   expect(french.share(991, 1000)).toBe('99,1\u00a0%')
   expect(createFormats(null, now, 'fr').full('2026-11-11 13:32:08+00')).toBe('mercredi 11 novembre 2026 à 13:32:08 UTC')
 })
+
+test('a duration has one unit, in both languages', () => {
+  const [en, fr] = [createFormats('UTC', () => 0), createFormats('UTC', () => 0, 'fr')]
+  expect([20, 851, 3_700, 90_000, 200_000].map(en.duration)).toEqual(['20 s', '14 min', '1 h', '1 day', '2 days'])
+  expect([851, 90_000, 200_000].map(fr.duration)).toEqual(['14\u00a0min', '1\u00a0jour', '2\u00a0jours'])
+})
+
+test('the axis of a chart is short, in both languages', () => {
+  const [en, fr] = [createFormats('UTC', () => 0), createFormats('UTC', () => 0, 'fr')]
+  expect([500, 2_500, 200_000].map(en.axis)).toEqual(['500', '2.5k', '200k'])
+  expect([2_500, 200_000].map(fr.axis)).toEqual(['2,5\u00a0k', '200\u00a0k'])
+})

@@ -20,8 +20,12 @@ export type Formats = {
   time(at: Timestamp): string
   /** "38 s ago", "5 min ago"; from an hour on like `brief`. */
   ago(at: Timestamp): string
+  /** "38 s", "14 min", "3 h", "2 days". */
+  duration(seconds: number): string
   /** 1,234 */
   number(value: number): string
+  /** "200k", for the axis of a chart; in full below a thousand. */
+  axis(value: number): string
   /** "99.1 %"; an en dash when the whole is 0. */
   share(part: number, whole: number): string
 }
@@ -45,6 +49,9 @@ type Writing = {
   point: string
   ago(value: number, unit: 's' | 'min'): string
   number: Intl.NumberFormat
+  inDays(value: number): string
+  /** After a number of thousands. */
+  thousand: string
   /** Before the percent sign. */
   space: string
 }
@@ -71,6 +78,8 @@ const WRITINGS: Readonly<Record<Language, Writing>> = {
     point: '.',
     ago: (value, unit) => `${value} ${unit} ago`,
     number: new Intl.NumberFormat('en-GB'),
+    inDays: value => `${value} ${value === 1 ? 'day' : 'days'}`,
+    thousand: 'k',
     space: ' ',
   },
   fr: {
@@ -86,6 +95,8 @@ const WRITINGS: Readonly<Record<Language, Writing>> = {
     point: ',',
     ago: (value, unit) => `il y a ${value}\u00a0${unit}`,
     number: new Intl.NumberFormat('fr-FR'),
+    inDays: value => `${value}\u00a0${value < 2 ? 'jour' : 'jours'}`,
+    thousand: '\u00a0k',
     space: '\u00a0',
   },
 }
@@ -199,7 +210,16 @@ export function createFormats(timeZone: string | null, now: () => number, langua
         ? writing.ago(Math.floor(passed / 1_000), 's')
         : writing.ago(Math.floor(passed / 60_000), 'min')
     },
+    duration(seconds) {
+      if (seconds < 60) return `${Math.max(0, Math.round(seconds))}${writing.space}s`
+      if (seconds < 3_600) return `${Math.round(seconds / 60)}${writing.space}min`
+      return seconds < 86_400
+        ? `${Math.round(seconds / 3_600)}${writing.space}h`
+        : writing.inDays(Math.round(seconds / 86_400))
+    },
     number: value => writing.number.format(value),
+    axis: value =>
+      value < 1_000 ? writing.number.format(value) : `${writing.number.format(value / 1_000)}${writing.thousand}`,
     share: (part, whole) =>
       whole === 0 ? '–' : `${writing.number.format(Math.round((part / whole) * 1_000) / 10)}${writing.space}%`,
   }

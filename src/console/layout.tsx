@@ -229,7 +229,7 @@ function Switcher({ frame: { context, services, service, person, has } }: { fram
           <b>
             <bdi>{service?.name ?? t`All services`}</bdi>
           </b>
-          <small>{service ? say(MODES[service.mode]) : 'Herald'}</small>
+          <small>{service ? say(service.isSuspended ? SUSPENDED : MODES[service.mode]) : 'Herald'}</small>
         </span>
         <Icon name="updown" />
         <Hidden>{t`Change service`}</Hidden>
@@ -260,6 +260,7 @@ function Switcher({ frame: { context, services, service, person, has } }: { fram
 /** What is searched for is posted to it as `q`. */
 const SEARCH = '/s/:service/messages/search'
 const MODES = { live: mark('Live'), trial: mark('Trial') } as const
+const SUSPENDED = mark('Suspended')
 /** The menu stays short; the page of all services has a search. */
 const MOST_SWITCHED = 12
 

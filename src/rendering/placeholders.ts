@@ -168,6 +168,11 @@ export function shows(value: unknown): boolean {
   return isScalar && truthy.has(String(value).toLowerCase())
 }
 
+const falsy = new Set(['no', 'n', 'false', 'f', '0', 'exclude', 'hide', 'non', 'faux', 'exclure', 'masquer'])
+
+/** Whether a text clearly says that a condition holds, or that it does not. Any other text counts as no. */
+export const isYesOrNo = (text: string): boolean => truthy.has(text.toLowerCase()) || falsy.has(text.toLowerCase())
+
 /** Escapes the template's own text once, so that filling only has to escape values. */
 export function prepare(parts: Parts): Parts {
   return parts.map(part => (typeof part === 'string' ? escapeText(part) : escapeSlot(part)))

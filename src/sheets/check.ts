@@ -9,11 +9,16 @@ import { refuse as refuseSend } from '../notifications/refusals.ts'
 import type { Services } from '../services/load.ts'
 import { type BulkOptions, bulkHead, bulkRequestOf } from './body.ts'
 import type { CheckedRows, SheetChecks } from './checks.ts'
+import { type UnclearValues, unclearConditions } from './conditions.ts'
 import { type LoadedSheet, loadReady, type SheetApp } from './read.ts'
 import type { Sheet } from './sheet.ts'
 
 /** `lines`: of each row of the report, whose first row is 1. */
-export type CheckedSheet = Pick<CheckedBulk, 'report' | 'errors'> & { sheet: Sheet; lines: readonly number[] }
+export type CheckedSheet = Pick<CheckedBulk, 'report' | 'errors'> & {
+  sheet: Sheet
+  lines: readonly number[]
+  unclear: readonly UnclearValues[]
+}
 
 export async function check(
   app: ThreadApp & CheckBulkApp & { services: Services },
@@ -25,9 +30,9 @@ export async function check(
   const loaded = await loadReady(app, actor, serviceId, id)
   const service = await app.services.get(serviceId)
   if (!service) throw refuseSend.notFound()
-  const { bulkThread, head, lines } = threadFor(app, loaded, options)
+  const { bulkThread, head, found } = threadFor(app, loaded, options)
   const { report, errors } = await checkBulk({ ...app, bulkThread }, { service, actor, key_type: 'normal' }, head)
-  return { report, errors, lines: lines(), sheet: loaded.sheet }
+  return { report, errors, ...found(), sheet: loaded.sheet }
 }
 
 type ThreadApp = SheetApp & { clock: Clock; bulkThread: BulkThread; sheets: { checks: SheetChecks } }
@@ -35,7 +40,7 @@ type ThreadApp = SheetApp & { clock: Clock; bulkThread: BulkThread; sheets: { ch
 /** A thread for the check of one sheet, which reads its rows only when they must be checked. */
 function threadFor(app: ThreadApp, loaded: LoadedSheet, options: BulkOptions) {
   const { id, service_id } = loaded.record
-  let lines: readonly number[] = []
+  let last: Pick<CheckedRows, 'lines' | 'unclear'> = { lines: [], unclear: [] }
 
   async function checkRows(rules: FileRules): Promise<CheckedRows> {
     const request = await bulkRequestOf(app, loaded, options)
@@ -43,7 +48,7 @@ function threadFor(app: ThreadApp, loaded: LoadedSheet, options: BulkOptions) {
       await thread.read(app.clock.now())
       return thread.check(rules)
     })
-    return { checked, lines: request.lines }
+    return { checked, lines: request.lines, unclear: await unclearConditions(app, loaded, rules) }
   }
 
   const bulkThread: Pick<BulkThread, 'examine'> = {
@@ -52,12 +57,12 @@ function threadFor(app: ThreadApp, loaded: LoadedSheet, options: BulkOptions) {
         read: now => app.bulkThread.examine(service, head, thread => thread.read(now)),
         async check(rules) {
           const found = await app.sheets.checks.once(id, keyOf(loaded, rules), () => checkRows(rules))
-          lines = found.lines
+          last = { lines: found.lines, unclear: found.unclear }
           return found.checked
         },
       }),
   }
-  return { bulkThread, head: bulkHead(loaded, options), lines: () => lines }
+  return { bulkThread, head: bulkHead(loaded, options), found: () => last }
 }
 
 /** Everything that the result depends on. Not the time: in a check it only numbers messages, which are not made. */

@@ -3,9 +3,10 @@
 // the rules of template and service. What changes by the minute, such as the rest of the daily limit, is not part of it.
 import type { CheckedFile } from '../bulk/thread.ts'
 import type { Id } from '../core/id.ts'
+import type { UnclearValues } from './conditions.ts'
 
 /** `lines`: of the rows that were checked, in order. */
-export type CheckedRows = { checked: CheckedFile; lines: readonly number[] }
+export type CheckedRows = { checked: CheckedFile; lines: readonly number[]; unclear: readonly UnclearValues[] }
 
 export type SheetChecks = {
   /** Runs `make` unless the result for this key is known. */

@@ -44,7 +44,7 @@ export const addPiece = (sql: Sql, sheet: Id, position: number, sealed: Buffer) 
   insert into sheet_chunks (sheet_id, part, position, sealed)
   values (${sheet}, 'piece', ${position}, ${sealed})`
 
-/** All bytes are there. Older sheets of the person make room. */
+/** All bytes are there. Older sheets of the person make room, those that cannot be read first. */
 export const received = (sql: Sql, { service_id, person_id }: Owner, id: Id, bytes: number, most: number) => sql`
   with dropped as (
     delete from sheets
@@ -55,7 +55,7 @@ export const received = (sql: Sql, { service_id, person_id }: Owner, id: Id, byt
         and person_id = ${person_id}
         and id <> ${id}
         and state <> 'sent'
-      order by id desc
+      order by state = 'unreadable', id desc
       offset ${most - 1}
       limit 100)
   )

@@ -397,7 +397,12 @@ describe('a test to myself', () => {
       `${pathOf(id)}/test`,
       fieldsOf({ subject: 'A subject', body: 'Hi ((name))', version: 1 }),
     )
-    expect(empty.text).toContain('Enter an example value for name')
+    expect(empty.text).toContain('The test is not sent')
+    expect(empty.text).toContain('<a href="#sample-0">Enter an example value for name.</a>')
+    expect(empty.text).toMatch(
+      /<textarea[^>]*id="sample-0"[^>]*aria-invalid="true"[^>]*aria-describedby="sample-0-error"/,
+    )
+    expect(empty.text).toContain('id="sample-0-error"')
     const text = await newTemplate('sms', 'Hi')
     const noNumber = await post(author, `${pathOf(text)}/test`, fieldsOf({ body: 'Hi', version: 1 }))
     expect(noNumber.text).toContain('no phone number of yours')

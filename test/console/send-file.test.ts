@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { entries } from '../../src/audit/sql.ts'
 import type { Id } from '../../src/core/id.ts'
 import { change } from '../../src/services/change.ts'
-import { LIMITS } from '../../src/sheets/sheet.ts'
+import { LIMITS, MOST_SHEETS } from '../../src/sheets/sheet.ts'
 import { type ConsolePlace, place } from './support/place.ts'
 import { CONSOLE, type SignedInAs } from './support/session.ts'
 
@@ -97,10 +97,47 @@ describe('an upload', () => {
   })
 
   test('of nothing says to choose a file', async () => {
-    for (const one of [await upload('', { name: '' }), await upload('')]) {
-      expect(one.status).toBe(422)
-      expect(one.text).toContain('Choose a file')
+    const { status, text } = await upload('', { name: '' })
+    expect(status).toBe(422)
+    expect(text).toContain('Choose a file')
+  })
+
+  test('without a byte says that the file is empty', async () => {
+    const before = await sheets()
+    for (const by of ['', 'script']) {
+      const { status, text } = await upload('', { by })
+      expect(status).toBe(422)
+      expect(text).toContain('The file is empty. Choose one with a heading and rows')
     }
+    expect(await sheets()).toBe(before)
+  })
+
+  test('with a value that is neither yes nor no is flagged, once for each column', async () => {
+    const row = (n: number, discount: string) => good(n).replace(/yes$/, discount)
+    const rows = [row(1, 'yes'), row(2, 'Maybe'), row(3, 'NON'), row(4, '0'), row(5, 'later')]
+    const unclear = plain((await get(await uploaded([HEADER, ...rows].join('\n')))).text)
+    expect(unclear).toContain('Some values are neither yes nor no')
+    expect(unclear).toMatch(/discount ?: ?2 rows, Row 3 ?: Maybe/)
+    const clear = await get(await uploaded([HEADER, row(1, 'yes'), row(2, 'no')].join('\n')))
+    expect(plain(clear.text)).not.toContain('neither yes nor no')
+  })
+
+  test('that cannot be read makes room before one that can, and the list says which it is', async () => {
+    const unsent = async () => {
+      const { text } = await get(`${at}?template=${here.planted.service.templates.email}`)
+      return plain(text.slice(text.indexOf('id="unsent"') - 200).replace('id="unsent"', '><main'))
+    }
+    await here.parts.db.sql`delete from sheets`
+    for (let n = 1; n <= MOST_SHEETS - 1; n++) await uploaded([HEADER, good(n)].join('\n'), `good-${n}.csv`)
+    await uploaded(Buffer.from([0x25, 0x50, 0x44, 0x46, 0, 1, 2]), 'bad.pdf')
+    const full = await unsent()
+    expect(full).toContain('bad.pdf It cannot be read')
+    expect(full).toContain(`The last ${MOST_SHEETS} are kept`)
+    await uploaded([HEADER, good(1)].join('\n'), 'further.csv')
+    const after = await unsent()
+    expect(after).toContain('further.csv')
+    expect(after).toContain('good-1.csv')
+    expect(after).not.toContain('bad.pdf')
   })
 
   test('of something else says what to do', async () => {

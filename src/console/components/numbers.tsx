@@ -108,14 +108,13 @@ export function Chart({ label, days }: { label: string; days: readonly ChartDay[
   const { formats } = usePage()
   const most = Math.max(0, ...days.map(({ values }) => values.reduce((sum, { value }) => sum + value, 0)))
   const top = roundUp(most)
-  const brief = (value: number) => (value >= 1_000 ? `${formats.number(value / 1_000)}k` : formats.number(value))
   const width = days.length * STEP
   const round = (value: number) => Math.round(value * 10) / 10
   return (
     <div class="chart">
       <div class="chart-y" aria-hidden="true">
-        <span>{brief(top)}</span>
-        <span>{brief(top / 2)}</span>
+        <span>{formats.axis(top)}</span>
+        <span>{formats.axis(top / 2)}</span>
         <span>0</span>
       </div>
       <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>

@@ -1,12 +1,16 @@
 // What the form of the editor posts: content, example values, and the version that was edited.
-import type { Values } from '../../rendering/placeholders.ts'
-import type { Draft } from '../../templates/draft.ts'
+import { keyOf, type Values } from '../../rendering/placeholders.ts'
+import type { Draft, Placeholder } from '../../templates/draft.ts'
 
 export type Given = { draft: Draft; values: Values; version: number }
 
 /** Example values are pairs of fields, because a placeholder may have any name. */
 export const SAMPLE_NAME = 'sample-name'
 export const SAMPLE_VALUE = 'sample-value'
+
+/** The id of the field for the example value of a placeholder. */
+export const sampleField = (placeholders: readonly Placeholder[], name: string): string =>
+  `sample-${placeholders.findIndex(one => keyOf(one.name) === keyOf(name))}`
 
 export function givenIn(form: URLSearchParams, hasSubject: boolean): Given {
   const names = form.getAll(SAMPLE_NAME)

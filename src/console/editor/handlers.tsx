@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts'
 import { ownRecipient, sendToSelf } from '../../notifications/send-to-self.ts'
 import { withBasicLetters } from '../../rendering/gsm.ts'
 import { changedNames } from '../../rendering/placeholders.ts'
-import { type Draft, draftDocument, type Examined, examine, samplesFor } from '../../templates/draft.ts'
+import { type Draft, draftDocument, type Examined, examine, placeholdersOf, samplesFor } from '../../templates/draft.ts'
 import { read, readVersion } from '../../templates/read.ts'
 import { refuse } from '../../templates/refusals.ts'
 import { areKeepable, keepDraft, keepSamples, readDraft, readSamples } from '../../templates/samples.ts'
@@ -20,7 +20,7 @@ import { language, t } from '../words/index.ts'
 import { known } from '../words/nouns.tsx'
 import { confirmPage } from './confirm.tsx'
 import { conflictNotice } from './conflict.tsx'
-import { type Given, givenIn } from './given.ts'
+import { type Given, givenIn, sampleField } from './given.ts'
 import { liveParts } from './live.tsx'
 import { editorPage, pathOf, prefixOf, preparePage, type Shown } from './page.tsx'
 
@@ -216,6 +216,14 @@ export async function testTemplate(visit: ServiceVisit): Promise<Answer> {
   if (isWriting && areKeepable(given.values)) await keepSamples(parts, actor, service.id, template.id, given.values)
   const version = await readVersion(parts.db.sql, service.id, template.id, null)
   const { missing } = await examined(visit, template, { ...given, draft: version })
+  if (missing.length > 0 && isWriting)
+    return editorPage(visit, await keptDraft(visit, template, given), {
+      status: 422,
+      errors: Object.fromEntries(
+        missing.map(name => [sampleField(placeholdersOf(given.draft), name), t`Enter an example value for ${name}.`]),
+      ),
+      not: t`The test is not sent`,
+    })
   if (missing.length > 0) return refused(t`Enter an example value for ${missing.join(', ')}.`)
   if ((await ownRecipient(parts.db.sql, actor, service.id, template.type)) === null)
     return refused(

@@ -40,6 +40,8 @@ export type Shown = {
 export type PageOptions = {
   status?: number
   errors?: FieldErrors
+  /** What did not happen because of the errors. */
+  not?: string
   /** On top, below the heading. */
   notice?: ComponentChildren
 }
@@ -141,7 +143,7 @@ export async function editorPage(visit: ServiceVisit, shown: Shown, options: Pag
         </PageHead>
         <TemplateTabs template={template} current="content" />
         <Done done={visit.query.get('done')} sentences={DONE} />
-        {options.errors && <ErrorSummary errors={options.errors} />}
+        {options.errors && <ErrorSummary errors={options.errors} {...(options.not && { title: options.not })} />}
         {options.notice}
         {canEdit ? (
           <Editor visit={visit} prepared={prepared} errors={options.errors ?? {}} />
@@ -228,6 +230,7 @@ function Editor({ visit, prepared, errors }: { visit: ServiceVisit; prepared: Pr
           values={prepared.values}
           literalValues={isEmail ? template.literal_values : null}
           canEdit
+          errors={errors}
         />
       </div>
       <Preview prepared={prepared} view={view} action={action} />
@@ -257,6 +260,9 @@ function Preview({ prepared, view, action }: { prepared: Prepared; view: View; a
       <p class="row row-tight sm">
         {update}
         <PreviewNote shown={examined.shown} />
+      </p>
+      <p class="error-text sm" role="status" data-lost="" hidden>
+        {t`No connection to Herald. The preview shows an earlier text.`}
       </p>
     </div>
   )

@@ -2,9 +2,10 @@
 import { keyed, keyOf, shows, type Values } from '../../rendering/placeholders.ts'
 import type { Placeholder } from '../../templates/draft.ts'
 import { Card } from '../components/basics.tsx'
+import { ErrorText, type FieldErrors } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
 import { rich, t } from '../words/index.ts'
-import { SAMPLE_NAME, SAMPLE_VALUE, textOf } from './given.ts'
+import { SAMPLE_NAME, SAMPLE_VALUE, sampleField, textOf } from './given.ts'
 
 /** The most that are listed: each is a field. */
 const MOST = 200
@@ -16,8 +17,9 @@ export function Placeholders(props: {
   /** Null: the channel has no formatting. */
   literalValues: boolean | null
   canEdit: boolean
+  errors?: FieldErrors
 }) {
-  const { literalValues, canEdit } = props
+  const { literalValues, canEdit, errors = {} } = props
   const placeholders = props.placeholders.slice(0, MOST)
   const more = props.placeholders.length - placeholders.length
   const values = keyed(props.values)
@@ -63,7 +65,12 @@ export function Placeholders(props: {
                 head: t`Example value`,
                 cell: one =>
                   canEdit ? (
-                    <SampleField placeholder={one} value={valueFor(one)} />
+                    <SampleField
+                      placeholder={one}
+                      value={valueFor(one)}
+                      id={sampleField(placeholders, one.name)}
+                      errors={errors}
+                    />
                   ) : (
                     <bdi>{textOf(valueFor(one)) || '–'}</bdi>
                   ),
@@ -76,8 +83,10 @@ export function Placeholders(props: {
   )
 }
 
-function SampleField({ placeholder, value }: { placeholder: Placeholder; value: unknown }) {
-  const { name, isCondition } = placeholder
+function SampleField(props: { placeholder: Placeholder; value: unknown; id: string; errors: FieldErrors }) {
+  const { value, id } = props
+  const { name, isCondition } = props.placeholder
+  const error = props.errors[id]
   const label = t`Example for ${name}`
   return (
     <>
@@ -88,9 +97,20 @@ function SampleField({ placeholder, value }: { placeholder: Placeholder; value: 
           <option value="no" selected={value != null && !shows(value)}>{t`no`}</option>
         </select>
       ) : (
-        <textarea class="input input-value" name={SAMPLE_VALUE} aria-label={label} rows={1} dir="auto">
-          {`\n${textOf(value)}`}
-        </textarea>
+        <div class={error ? 'field field-bad' : 'field'}>
+          {error && <ErrorText id={`${id}-error`}>{error}</ErrorText>}
+          <textarea
+            class="input input-value"
+            id={id}
+            name={SAMPLE_VALUE}
+            aria-label={label}
+            rows={1}
+            dir="auto"
+            {...(error && { 'aria-invalid': 'true' as const, 'aria-describedby': `${id}-error` })}
+          >
+            {`\n${textOf(value)}`}
+          </textarea>
+        </div>
       )}
     </>
   )

@@ -110,7 +110,11 @@ export function ProgressCard({ visit, job }: { visit: ServiceVisit; job: WholeJo
     <section
       class="card"
       aria-labelledby="progress"
-      {...(!live.isOver && { 'data-progress': url(`${path}/events`), 'data-href': url(path) })}
+      {...(!live.isOver && {
+        'data-progress': url(`${path}/events`),
+        'data-href': url(path),
+        'data-lost': t`No connection to Herald. These numbers are old.`,
+      })}
     >
       <div class="card-body stack">
         <div class="row row-between">

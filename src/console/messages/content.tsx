@@ -62,6 +62,9 @@ export function Content({ whole, view, path }: Shown) {
               title={t`The e-mail ${message.id} as the recipient sees it`}
               loading="lazy"
             />
+            <p class="mail-foot sm no-print">
+              <a href={`${path}/rendered`} target="_blank" rel="noopener">{t`Open alone, to print all of it`}</a>
+            </p>
           </div>
         ) : view === 'headers' ? (
           <Headers email={email} />

@@ -122,7 +122,7 @@ function ProcessState({ process }: { process: RunningProcess }) {
   if (isLate(process))
     return (
       <Badge tone="bad" icon="alert">
-        {t`Not seen for ${formats.number(Math.round(process.seen_seconds))} s`}
+        {t`Not seen for ${formats.duration(process.seen_seconds)}`}
       </Badge>
     )
   return process.leads_since ? (
@@ -264,7 +264,7 @@ export function Database(props: {
             [
               t`Replication`,
               replicas.length === 0
-                ? t`none`
+                ? t`no replica`
                 : replicas.map(replica => (
                     <p key={replica.name}>
                       <bdi>{replica.name}</bdi>: {replicaWords(replica, formats)}

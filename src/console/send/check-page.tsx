@@ -77,6 +77,7 @@ export function checkPage(visit: ServiceVisit, data: CheckPageData, options: Che
         {options.notice}
         <ModeNotice visit={visit} channel={sheet.channel} />
         <Verdict visit={visit} checked={checked} />
+        <Unclear visit={visit} checked={checked} />
         <Counts visit={visit} checked={checked} />
         <div class="cols-main">
           <div class="stack">
@@ -170,6 +171,39 @@ function Verdict({ visit, checked }: { visit: ServiceVisit; checked: CheckedFile
   return (
     <Callout tone="good" role="status">
       <p>{t`No row has errors.`}</p>
+    </Callout>
+  )
+}
+
+/** What the condition of a column does with values that are neither yes nor no. */
+function Unclear({
+  visit: { formats, url, service },
+  checked: { sheet, unclear },
+}: {
+  visit: ServiceVisit
+  checked: CheckedFile
+}) {
+  if (unclear.length === 0) return null
+  return (
+    <Callout tone="warn" title={t`Some values are neither yes nor no`}>
+      <ul>
+        {unclear.map(({ header, rows, first }) => (
+          <li key={header}>
+            <code>
+              <bdi>{header}</bdi>
+            </code>
+            {': '}
+            {plural(rows, t`${formats.number(rows)} row`, t`${formats.number(rows)} rows`)}
+            {', '}
+            <a href={`${url(uploadPath(service.id, sheet.id, '', { row: String(first.line) }))}#row-card`}>
+              {t`Row ${formats.number(first.line)}`}
+            </a>
+            {': '}
+            <bdi class="id">{first.value.length > 40 ? `${first.value.slice(0, 40)}…` : first.value}</bdi>
+          </li>
+        ))}
+      </ul>
+      <p>{t`They count as no: the text of the condition is not shown. Write yes or no.`}</p>
     </Callout>
   )
 }

@@ -2,6 +2,7 @@
 import type { BulkReport } from '../../bulk/report.ts'
 import type { Id } from '../../core/id.ts'
 import { check } from '../../sheets/check.ts'
+import type { UnclearValues } from '../../sheets/conditions.ts'
 import { rows } from '../../sheets/rows.ts'
 import { rowsAt } from '../../sheets/rows-at.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
@@ -18,6 +19,8 @@ export type CheckedFile = {
   /** The cells of the first row. */
   first: readonly string[]
   duplicates: readonly { to: string; lines: readonly number[]; count: number }[]
+  /** Columns with values that are neither yes nor no. */
+  unclear: readonly UnclearValues[]
   /** A page of the errors, in the order of the file. */
   problems(from: number, count: number): Promise<ShownProblem[]>
   /** The lines of all rows with errors. */
@@ -56,6 +59,7 @@ export async function checkedFile(
       const lines = all.map(lineOf)
       return { to: firstOfSame.get(lines[0] ?? 0)?.[recipientAt] ?? '', lines, count }
     }),
+    unclear: checked.unclear,
     async problems(from, count) {
       const found = [...slice(checked.errors(), from, count)]
       const cells = await cellsAt(found.map(({ row }) => lineOf(row)))

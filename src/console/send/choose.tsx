@@ -121,7 +121,11 @@ export function ModeNotice({ visit, channel }: { visit: ServiceVisit; channel?: 
   if (service.state !== 'active')
     return (
       <Callout tone="bad" title={t`This service cannot send`}>
-        <p>{t`It is suspended. An operator of this installation can say why.`}</p>
+        <p>
+          {service.suspended_reason === null
+            ? t`It is suspended. An operator of this installation can say why.`
+            : t`It is suspended until an operator of this installation resumes it.`}
+        </p>
       </Callout>
     )
   if (channel && !maySend(service, channel))

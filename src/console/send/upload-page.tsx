@@ -3,7 +3,7 @@ import { CHANNELS } from '../../channels/index.ts'
 import { csvRow } from '../../core/csv.ts'
 import { namesOf } from '../../rendering/placeholders.ts'
 import { list } from '../../sheets/read.ts'
-import { LIMITS, type Sheet } from '../../sheets/sheet.ts'
+import { LIMITS, MOST_SHEETS, type Sheet } from '../../sheets/sheet.ts'
 import type { TemplateRow } from '../../templates/sql.ts'
 import { Card, Icon, More, Time } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
@@ -144,7 +144,14 @@ function Unsent({ visit, sheets }: { visit: ServiceVisit; sheets: readonly Sheet
         columns={[
           {
             head: t`File`,
-            cell: sheet => <Title href={url(uploadPath(service.id, sheet.id))}>{sheet.name || t`Pasted rows`}</Title>,
+            cell: sheet => (
+              <Title
+                href={url(uploadPath(service.id, sheet.id))}
+                {...(sheet.state === 'unreadable' && { sub: t`It cannot be read` })}
+              >
+                {sheet.name || t`Pasted rows`}
+              </Title>
+            ),
           },
           {
             head: t`Rows`,
@@ -155,7 +162,8 @@ function Unsent({ visit, sheets }: { visit: ServiceVisit; sheets: readonly Sheet
         ]}
       />
       <p class="card-foot">
-        {plural(sheets.length, t`It is deleted after 7 days.`, t`They are deleted after 7 days.`)}
+        {plural(sheets.length, t`It is deleted after 7 days.`, t`They are deleted after 7 days.`)}{' '}
+        {sheets.length >= MOST_SHEETS && t`The last ${MOST_SHEETS} are kept: a further upload replaces the oldest one.`}
       </p>
     </Card>
   )

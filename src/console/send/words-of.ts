@@ -24,7 +24,7 @@ export function problemWords(problem: ShownProblem, channel: Channel): readonly 
     case 'recipient':
       return channel === 'email'
         ? [t`Not an e-mail address`, whyNoAddress(problem.value ?? '', problem.message)]
-        : [t`Not a phone number`, known(problem.message)]
+        : [t`Not a phone number`, whyNoNumber(problem.message)]
     case 'not-allowed':
       return [t`Not in the team or allowed`, t`The service is in trial mode`]
     case 'too-long':
@@ -39,14 +39,21 @@ export function problemWords(problem: ShownProblem, channel: Channel): readonly 
 function whyNoAddress(value: string, message: string): string {
   const text = value.trim()
   if (text === '') return t`Every row needs a recipient`
+  if (/<[^<>]+@[^<>]+>/.test(text)) return t`Only the address goes here, without a name or angle brackets`
   const [, domain = '', ...more] = text.split('@')
   if (!text.includes('@'))
     return /^[\d\s+().:/-]{6,}$/.test(text) ? t`This looks like a phone number` : t`It has no @ sign`
   if (more.length > 0) return t`Two @ signs`
   if (/\s/.test(text)) return t`It has a space in it`
   if (!domain.includes('.')) return t`The part after @ has no dot`
-  return known(message)
+  // The first line says already that it is no address.
+  return message === NO_ADDRESS ? t`It has a character or a form that addresses cannot have` : known(message)
 }
+const NO_ADDRESS = 'Not a valid email address'
+
+const whyNoNumber = (message: string): string =>
+  NO_NUMBER.includes(message) ? t`Write it with its country code, like +44 7911 123456` : known(message)
+const NO_NUMBER = ['Not a valid number', 'Not a valid international number']
 
 /** "About 6 minutes to send." Null: not known. */
 export function timeWords(seconds: number | null, { number }: Formats): string | null {

@@ -30,7 +30,7 @@ export type MultipartForm = {
   drop(): void
 }
 
-/** Resolves at the first byte of the first file that is not empty; without one, at the end of the form. */
+/** Resolves at the first byte of the first file, or at the end of an empty one; without a file, at the end of the form. */
 export function readMultipart(request: FastifyRequest, row: FileRow): Promise<MultipartForm> {
   const payload = request.body as Readable
   return new Promise((resolve, reject) => {
@@ -81,6 +81,10 @@ export function readMultipart(request: FastifyRequest, row: FileRow): Promise<Mu
         settle({ field, name: cleaned(name ?? ''), chunks: chunksOf(stream, unreadable) })
       }
       stream.on('readable', look)
+      // A chosen file without a byte has a name.
+      stream.on('end', () => {
+        if (!isFound && name) settle({ field, name: cleaned(name), chunks: noChunks() })
+      })
     })
     boy.on('finish', () => {
       if (!isFound) settle(null)
@@ -94,6 +98,8 @@ export function readMultipart(request: FastifyRequest, row: FileRow): Promise<Mu
     payload.pipe(boy)
   })
 }
+
+async function* noChunks(): AsyncGenerator<Buffer> {}
 
 async function* chunksOf(stream: BusboyFileStream, unreadable: Refusal): AsyncGenerator<Buffer> {
   try {

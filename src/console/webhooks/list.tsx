@@ -62,7 +62,7 @@ function Trouble({ visit: { service, url }, webhook }: { visit: ServiceVisit; we
   const { id, state, succeeded_at } = webhook
   const host = hostOf(webhook.url)
   return (
-    <Callout tone="warn" title={state === 'disabled' ? t`${host} is disabled` : t`${host} does not answer`}>
+    <Callout tone="warn" title={state === 'disabled' ? t`${host} is disabled` : t`${host} does not accept events`}>
       <p>
         {succeeded_at === null
           ? t`It has not accepted an event yet.`

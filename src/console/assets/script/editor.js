@@ -2,6 +2,7 @@
 
 enhance('form[data-editor]', form => {
   const WAIT_MS = 300
+  const LOST_MS = 5_000
 
   /** Pieces of a template: text, and placeholders with their brackets. As the server finds them. */
   const piecesOf = text => {
@@ -77,6 +78,14 @@ enhance('form[data-editor]', form => {
 
   let timer = 0
   let running = null
+  /** A preview that is old says so, and is asked for again. */
+  const setLost = isLost => {
+    const place = form.querySelector('[data-lost]')
+    if (place && place.hidden === isLost) place.hidden = !isLost
+    if (!isLost) return
+    clearTimeout(timer)
+    timer = setTimeout(update, LOST_MS)
+  }
   const update = async () => {
     running?.abort()
     const own = new AbortController()
@@ -87,7 +96,10 @@ enhance('form[data-editor]', form => {
       const answer = await fetch(form.dataset.editor, { method: 'POST', body, signal: own.signal })
       const text = await answer.text()
       // Only the newest answer counts. Any other than a fragment, as after the end of a session, is shown when saving.
-      if (!answer.ok || running !== own) return
+      if (running !== own) return
+      if (answer.status >= 500) return setLost(true)
+      if (!answer.ok) return
+      setLost(false)
       const page = new DOMParser().parseFromString(text, 'text/html')
       sources.forEach((field, at) => {
         const copy = page.querySelector(`[data-marks="${field.name}"]`)
@@ -103,7 +115,8 @@ enhance('form[data-editor]', form => {
       }
       form.dataset.shown = String(Number(form.dataset.shown ?? 0) + 1)
     } catch (error) {
-      if (error.name !== 'AbortError' && error.name !== 'TypeError') throw error
+      if (error.name === 'TypeError' && running === own) setLost(true)
+      else if (error.name !== 'AbortError' && error.name !== 'TypeError') throw error
     }
   }
   const later = () => {

@@ -14,8 +14,11 @@ enhance('[data-progress]', card => {
   }
 
   const stream = new EventSource(card.dataset.progress)
+  const note = card.querySelector('[data-put="note"]')
+  const pulse = card.querySelector('[data-pulse]')
   stream.onopen = () => {
     again.hidden = true
+    pulse.hidden = false
   }
   stream.onmessage = ({ data }) => {
     const live = JSON.parse(data)
@@ -50,6 +53,12 @@ enhance('[data-progress]', card => {
   }
   stream.onerror = () => {
     again.hidden = false
+    // What was left to do is not known any more. The next numbers replace the sentence.
+    pulse.hidden = true
+    if (note.textContent !== card.dataset.lost) {
+      note.textContent = card.dataset.lost
+      speaker.textContent = card.dataset.lost
+    }
     // Else the browser connects again by itself.
     if (stream.readyState === EventSource.CLOSED) setTimeout(reload, 10_000)
   }

@@ -158,7 +158,7 @@ export const common = {
   Content: 'Contenu',
   Accepted: 'Accepté',
   Any: 'Tous',
-  Failed: 'Échecs',
+  Failed: 'En échec',
   Today: 'Aujourd’hui',
   Status: 'Statut',
   'A template': 'Un modèle',
@@ -190,4 +190,9 @@ export const common = {
   'My role': 'Mon rôle',
   Copied: 'Copié',
   Del: 'Suppr',
+  ' Reason: {1}': ' Motif\\u00a0: {1}',
+  'endpoint fails': 'adresse appelée en échec',
+  'endpoints fail': 'adresses appelées en échec',
+  'job is on hold': 'envoi groupé suspendu',
+  'jobs are on hold': 'envois groupés suspendus',
 }

@@ -75,7 +75,7 @@ export const developers = {
   'Line {1}': 'Ligne {1}',
   Recipients: 'Destinataires',
   'One e-mail address or phone number per line, at most {1}. Herald writes numbers with their country code.':
-    'Une adresse de courriel ou un numéro de téléphone par ligne, {1} au plus. Herald écrit les numéros avec leur indicatif.',
+    'Une adresse courriel ou un numéro de téléphone par ligne, {1} au plus. Herald écrit les numéros avec leur indicatif.',
   'Save the safelist': 'Enregistrer la liste',
   'Sends to anyone. In trial mode only to the team and the safelist.':
     'Envoie à tout le monde. En mode d’essai, seulement à l’équipe et à la liste autorisée.',
@@ -86,7 +86,6 @@ export const developers = {
     'N’envoie rien. Ce qu’elle aurait envoyé se trouve dans la boîte de capture.',
   'The earlier secret signs too until {1}.': 'L’ancien secret signe aussi jusqu’au {1}.',
   'Enter a time that is over.': 'Saisissez un moment passé.',
-  'Enter a time such as 2026-11-02T09:15:00Z.': 'Saisissez un moment tel que 2026-11-02T09:15:00Z.',
   'Remove an endpoint': 'Retirer une adresse',
   'Remove {1}?': 'Retirer {1} ?',
   'It gets no further event. This cannot be undone.': 'Elle ne reçoit plus aucun événement. C’est irréversible.',
@@ -151,8 +150,6 @@ export const developers = {
   'Send all refused events again': 'Renvoyer tous les événements refusés',
   'Send again from a moment': 'Renvoyer à partir d’un moment',
   'Everything since': 'Tout depuis',
-  'A time in UTC, such as 2026-11-02T09:15:00Z. Your program tells repeated events by their ids.':
-    'Un moment en UTC, tel que 2026-11-02T09:15:00Z. Votre programme reconnaît les événements répétés à leur identifiant.',
   'Send these events again': 'Renvoyer ces événements',
   'About this endpoint': 'À propos de cette adresse',
   'Replace the secret': 'Remplacer le secret',
@@ -219,7 +216,6 @@ export const developers = {
   'Add the address of a program of yours. Herald posts each change to it, signed, and tries again for 72 hours.':
     'Ajoutez l’adresse d’un de vos programmes. Herald y envoie chaque changement, signé, et réessaie pendant 72 heures.',
   '{1} is disabled': '{1} est désactivée',
-  '{1} does not answer': '{1} ne répond pas',
   'It has not accepted an event yet.': 'Elle n’a encore accepté aucun événement.',
   'Last good answer: {1}.': 'Dernière bonne réponse : {1}.',
   'Events are kept as long as messages are, and messages are sent as usual.':
@@ -273,4 +269,18 @@ export const developers = {
   'A callback tells only the final statuses of messages. Choose among them, or all types.':
     'Un rappel n’annonce que les statuts finaux des messages. Choisissez parmi eux, ou tous les types.',
   'Messages, 7 days': 'Messages, 7 jours',
+  '{1} does not accept events': '{1} n’accepte pas les événements',
+  'A time of {1}. Your program tells repeated events by their ids.': 'Une heure du fuseau {1}. Votre programme reconnaît les événements répétés à leurs identifiants.',
+  'Choose a day and a time, such as 2026-11-02 09:15.': 'Choisissez un jour et une heure, comme 2026-11-02 09:15.',
+  'Attempt: {1}': 'Tentative\\u00a0: {1}',
+  'Attempt at {1} to {2}': 'Tentative\\u00a0: {1}, vers {2}',
+  'Event ID': 'Identifiant de l’événement',
+  'Open this attempt': 'Ouvrir cette tentative',
+  'Request: {1}': 'Requête\\u00a0: {1}',
+  'Answered at': 'Heure de la réponse',
+  'ID in the log': 'Identifiant dans le journal',
+  'The log keeps requests for 24 hours, without recipients, values and keys.': 'Le journal conserve les requêtes pendant 24 heures, sans destinataires, valeurs ni clés.',
+  'Open the job': 'Ouvrir l’envoi groupé',
+  'Open the template': 'Ouvrir le modèle',
+  'Open the endpoint': 'Ouvrir l’adresse appelée',
 }

@@ -119,4 +119,6 @@ export const editor = {
   'in the name of the service': 'dans le nom du service',
   'in the example value of “{1}”': 'dans la valeur d’exemple de «\u00a0{1}\u00a0»',
   'in line {1}': 'à la ligne {1}',
+  'No connection to Herald. The preview shows an earlier text.':
+    'Pas de connexion à Herald. L’aperçu montre un texte antérieur.',
 }

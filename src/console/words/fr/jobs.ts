@@ -86,4 +86,5 @@ export const jobs = {
   'about {1} minutes left, {2}': 'environ {1} minutes restantes, {2}',
   'about {1} hours left, {2}': 'environ {1} heures restantes, {2}',
   'Numbers of': 'Chiffres de',
+  'No connection to Herald. These numbers are old.': 'Pas de connexion à Herald. Ces nombres ne sont plus à jour.',
 }

@@ -153,4 +153,5 @@ export const messages = {
     'Le message est accepté et part dès que vient son tour. Ce qui lui arrive est ci-dessous.',
   'The message is scheduled. Until it leaves you can cancel it.':
     'Le message est programmé. Vous pouvez l’annuler jusqu’à son départ.',
+  'Open alone, to print all of it': 'Ouvrir seul, pour l’imprimer en entier',
 }

@@ -47,7 +47,7 @@ export const overview = {
   'Counts begin {1}, with an upgrade of Herald. Messages that were accepted before are in the list of messages, and not in these numbers.':
     'Les chiffres commencent {1}, avec une mise à niveau de Herald. Les messages acceptés avant sont dans la liste des messages, et pas dans ces chiffres.',
   'Messages of test keys are not counted here; lists show them. Days are those of {1}, to the full hour.':
-    'Les messages des clés de test ne sont pas comptés ici\u00a0; les listes les montrent. Les jours sont ceux de {1}, à l’heure pleine.',
+    'Les messages des clés de test ne sont pas comptés ici\u00a0; les listes les montrent. Les jours suivent le fuseau {1}, à l’heure pleine.',
   '{1} e-mails': '{1} courriels',
   '{1} texts': '{1} SMS',
   'and {1} of earlier days': 'et {1} des jours précédents',

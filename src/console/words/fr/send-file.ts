@@ -95,7 +95,7 @@ export const sendFile = {
   'Read from sheet {1} of an .xlsx file.': 'Lu dans la feuille {1} d’un fichier .xlsx.',
   'Another sheet is not read:': 'Une autre feuille n’est pas lue\u00a0:',
   'Other sheets are not read:': 'D’autres feuilles ne sont pas lues\u00a0:',
-  'e-mail address': 'adresse de courriel',
+  'e-mail address': 'adresse courriel',
   'phone number': 'numéro de téléphone',
   'your reference': 'votre référence',
   Columns: 'Colonnes',
@@ -173,7 +173,7 @@ export const sendFile = {
   Missing: 'Manquant',
   'Every row needs a recipient': 'Chaque ligne a besoin d’un destinataire',
   'The template needs it': 'Le modèle en a besoin',
-  'Not an e-mail address': 'Pas une adresse de courriel',
+  'Not an e-mail address': 'Pas une adresse courriel',
   'Not a phone number': 'Pas un numéro de téléphone',
   'Not in the team or allowed': 'Ni dans l’équipe ni autorisé',
   'The service is in trial mode': 'Le service est en mode d’essai',
@@ -190,4 +190,14 @@ export const sendFile = {
   'Sending takes about {1} minute.': 'L’envoi prend environ {1} minute.',
   'Sending takes about {1} minutes.': 'L’envoi prend environ {1} minutes.',
   'Sending takes about {1} hours.': 'L’envoi prend environ {1} heures.',
+  'Only the address goes here, without a name or angle brackets': 'Seulement l’adresse, sans nom ni chevrons',
+  'It has a character or a form that addresses cannot have':
+    'Elle a un caractère ou une forme qu’une adresse ne peut pas avoir',
+  'Write it with its country code, like +44 7911 123456': 'Écrivez-le avec son indicatif, comme +44 7911 123456',
+  'Some values are neither yes nor no': 'Certaines valeurs ne sont ni oui ni non',
+  'They count as no: the text of the condition is not shown. Write yes or no.':
+    'Elles comptent comme non\\u00a0: le texte de la condition n’apparaît pas. Écrivez oui ou non.',
+  'It cannot be read': 'Illisible',
+  'The last {1} are kept: a further upload replaces the oldest one.':
+    'Les {1} derniers sont conservés\\u00a0: un autre téléversement remplace le plus ancien.',
 }

@@ -68,7 +68,7 @@ export const send = {
   'Check the message': 'Vérifier le message',
   Cancel: 'Annuler',
   'Update preview': 'Actualiser l’aperçu',
-  'To, e-mail address': 'À, adresse de courriel',
+  'To, e-mail address': 'À, adresse courriel',
   'To, phone number': 'À, numéro de téléphone',
   'Use my own address': 'Utiliser ma propre adresse',
   'Use my own number': 'Utiliser mon propre numéro',
@@ -98,9 +98,9 @@ export const send = {
   '{1} characters, charged as {2} text messages': '{1} caractères, comptés comme {2} SMS',
   'Enter a reference of at most 1,000 characters. This one has {1}':
     'Saisissez une référence de 1\u202f000 caractères au plus. Celle-ci en a {1}',
-  'Enter the e-mail address': 'Saisissez l’adresse de courriel',
+  'Enter the e-mail address': 'Saisissez l’adresse courriel',
   'Enter the phone number': 'Saisissez le numéro de téléphone',
-  'Enter an e-mail address like name@example.org': 'Saisissez une adresse de courriel comme nom@example.org',
+  'Enter an e-mail address like name@example.org': 'Saisissez une adresse courriel comme nom@example.org',
   'Enter a phone number with its country code, like +44 7911 123456':
     'Saisissez un numéro de téléphone avec l’indicatif du pays, comme +33 6 12 34 56 78',
   'Choose yes or no for {1}': 'Choisissez oui ou non pour {1}',
@@ -119,9 +119,11 @@ export const send = {
   'Later, up to 4 days ahead': 'Plus tard, dans les 4 jours à venir',
   Day: 'Jour',
   Time: 'Heure',
-  'Times are those of {1}, as your account says.': 'Les heures sont celles de {1}, selon votre compte.',
+  'Times are those of {1}, as your account says.': 'Les heures suivent le fuseau {1}, selon votre compte.',
   'This service may not send to numbers of other countries. Enter another number':
     'Ce service ne peut pas envoyer aux numéros d’autres pays. Saisissez un autre numéro',
   'In trial mode, enter somebody of the team or of the safelist':
     'En mode d’essai, saisissez une personne de l’équipe ou de la liste autorisée',
+  'It is suspended until an operator of this installation resumes it.':
+    'Il est suspendu jusqu’à ce qu’un opérateur de cette installation le rétablisse.',
 }

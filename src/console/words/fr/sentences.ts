@@ -1,7 +1,7 @@
 /** Sentences of other parts of Herald that the console shows. */
 export const sentences = {
   'kept in the inbox of Herald and not delivered to anyone':
-    'gardé dans la boîte de capture de Herald, et distribué à personne',
+    'conservé dans la boîte de capture de Herald, et n’a été distribué à personne',
   'this installation has no provider for {1}': 'cette installation n’a pas de fournisseur pour les {1}',
   'ask the operator to configure one, then send again':
     'demandez à l’opérateur d’en configurer un, puis envoyez à nouveau',

@@ -24,7 +24,7 @@ export const services = {
   'As an operator you can add a service, or join one.':
     'En tant qu’opérateur, vous pouvez ajouter un service ou en rejoindre un.',
   'Sent today': 'Envoyés aujourd’hui',
-  'Failed, 7 days': 'Échecs, 7 jours',
+  'Failed, 7 days': 'En échec, 7 jours',
   'Missing a service? Ask one of its managers to invite {1}.':
     'Il manque un service\u00a0? Demandez à l’un de ses gestionnaires d’inviter {1}.',
   'All services of this installation': 'Tous les services de cette installation',

@@ -55,7 +55,7 @@ export const settings = {
   'Describe what you send, and to whom.': 'Décrivez ce que vous envoyez, et à qui.',
   'Do first what is marked as needed above.': 'Faites d’abord ce qui est indiqué comme nécessaire ci-dessus.',
   'Download as CSV': 'Télécharger en CSV',
-  'E-mail address changed': 'Adresse de courriel modifiée',
+  'E-mail address changed': 'Adresse courriel modifiée',
   'E-mails a day': 'Courriels par jour',
   'E-mails a day, about': 'Courriels par jour, environ',
   'Empty: {1}, as for every service in this mode.': 'Vide : {1}, comme pour tout service dans ce mode.',
@@ -361,4 +361,5 @@ export const settings = {
     'C’est l’adresse par défaut. Les réponses iront à l’adresse d’envoi des courriels tant qu’une autre n’est pas choisie par défaut.',
   'It is the default. Text messages come from the sender of the installation until another one is the default.':
     'C’est l’expéditeur par défaut. Les SMS partiront de l’expéditeur de l’installation tant qu’un autre n’est pas choisi par défaut.',
+  'address': 'adresse',
 }

@@ -33,7 +33,6 @@ export const system = {
   'No process sends': 'Aucun processus n’envoie',
   'No process with an engine took the test in time. Look at the processes on the system page.':
     'Aucun processus avec moteur n’a pris le test à temps. Regardez les processus sur la page du système.',
-  'Not seen for {1} s': 'Pas vu depuis {1} s',
   'Not sent': 'Non envoyé',
   'One message, by this provider only, also while it is paused after errors.':
     'Un seul message, par ce fournisseur seulement, même pendant sa pause après des erreurs.',
@@ -108,4 +107,10 @@ export const system = {
     'Aucun processus en marche n’a le fournisseur {1}. Démarrez-en un qui envoie : herald start, ou herald start --only engine.',
   'There were {1} tests in the last minute. Try again in a minute.':
     'Il y a eu {1} tests dans la dernière minute. Réessayez dans une minute.',
+  'Not seen for {1}': 'Pas vu depuis {1}',
+  'Message sending': 'Envoi des messages',
+  'no replica': 'aucun réplica',
+  'People of all services see it on every page. Optional.': 'Les gens de tous les services le voient sur chaque page. Facultatif.',
+  'Enter a reason of at most {1} characters': 'Saisissez un motif d’au plus {1} caractères',
+  'Reason: {1}': 'Motif\\u00a0: {1}',
 }
