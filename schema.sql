@@ -700,6 +700,10 @@ create table tickets (
   takes integer not null default 0,
   owner uuid,
   leased_until timestamp with time zone,
+  begun integer not null default 0,
+  known integer not null default 0,
+  faults integer not null default 0,
+  tried_at timestamp with time zone,
   constraint tickets_pkey PRIMARY KEY (id)
 );
 

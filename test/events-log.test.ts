@@ -81,7 +81,7 @@ test('an attempt that may have been sent is uncertain, and so are the messages o
     delay: 5,
   }))
   await writer.results([sent], service, () => DELIVERED)
-  await markUncertain(sql, [taken, sent])
+  await writer.crashed([taken, sent], service)
   expect(await writer.eventsOf(service)).toMatchObject([
     {
       type: 'notification.uncertain',
@@ -264,7 +264,8 @@ describe('the event and its status are one transaction', () => {
     },
     async crash() {
       const { service, ids } = await writer.messages(1)
-      const change = changeOf(service, ids, 'created', sql => markUncertain(sql, ids))
+      const { ticket, app } = await writer.lease(ids, service)
+      const change = changeOf(service, ids, 'created', sql => markUncertain(sql, app.owner, [ticket], ids))
       return { ...change, type: 'notification.uncertain' }
     },
   }

@@ -50,7 +50,7 @@ const STEPS: Record<string, (service: Id, ids: Id[], n: number) => Promise<unkno
   deferred: (service, ids, n) =>
     writer.results(ids, service, () => ({ ...NOTHING, detail: '451', reply: '451', delay: n })),
   uncertain: (service, ids) => writer.results(ids, service, () => ({ ...NOTHING, uncertain: true, delay: 1 })),
-  crashed: (_service, ids) => markUncertain(writer.sql, ids),
+  crashed: (service, ids) => writer.crashed(ids, service),
   expired: (_service, ids) => giveUp(writer.sql, 'sending', ids),
   cancelled: (service, ids) => cancel(writer.sql, service, ids[0] as Id, OPERATOR),
   receipts: (service, ids, n) =>
@@ -180,7 +180,7 @@ test('the statements that log read the messages of their day by index, and nothi
         [],
         [],
       ),
-    crash: sql => markUncertain(sql, ids),
+    crash: sql => markUncertain(sql, app.owner, take, ids),
     expiry: sql => giveUp(sql, 'sending', ids),
   }
   for (const [name, run] of Object.entries(runs)) {

@@ -19,13 +19,14 @@ const ticket = (name: string, items: number, takes = 1, attempts = 0): Ticket =>
 })
 
 /** A lane without a queue and a database: items end, and results are recorded, when the test says so. */
-function lane(slots = 2, isAutomatic = false) {
+function lane(slots = 2, isAutomatic = false, isHandedOver = false) {
   const handling = new Map<string, (handled: Handled<string> | Error) => void>()
   const started: string[] = []
   const unrecorded: { entry: Entry<string>; done(): void }[] = []
   const recorded: Entry<string>[] = []
   const givenBack: Id[] = []
   const setAside: string[] = []
+  const windows: { asked: { id: Id; begun: number }; answer(isOurs: boolean): void; fail(): void }[] = []
   const record = () => {
     for (const { entry, done } of unrecorded.splice(0)) {
       recorded.push(entry)
@@ -37,6 +38,7 @@ function lane(slots = 2, isAutomatic = false) {
     slots,
     leaseSeconds: 30,
     work: {
+      ...(isHandedOver && { isHandedOver: true }),
       load: async tickets => new Map(tickets.flatMap(one => one.subjects.map((id): [Id, Id] => [id, id]))),
       handle: id =>
         new Promise((resolve, reject) => {
@@ -47,7 +49,9 @@ function lane(slots = 2, isAutomatic = false) {
     },
     taker: {
       take: async () => [],
-      renew: async ids => new Set(ids),
+      renew: async ids => new Map(ids.map(id => [id, 1])),
+      begin: async all => new Set(all.map(one => one.id)),
+      freeUnknown: async () => {},
       reap: async () => {},
       giveBack: async ids => void givenBack.push(...ids),
       nextDue: async () => new Map(),
@@ -60,6 +64,9 @@ function lane(slots = 2, isAutomatic = false) {
     },
     share: () => createLaneShares().local(slots),
     suspectSlot: createSuspectSlot(),
+    windows: {
+      push: (asked, answer, fail) => void windows.push({ asked, answer, fail: () => fail(new Error('no database')) }),
+    },
     onFault: () => {},
     onSetAside: name => setAside.push(name),
   })
@@ -71,7 +78,7 @@ function lane(slots = 2, isAutomatic = false) {
     handling.get(id)?.(handled)
     await turn()
   }
-  return { loop, hand, end, record, started, recorded, unrecorded, givenBack, setAside }
+  return { loop, hand, end, record, started, recorded, unrecorded, givenBack, setAside, windows }
 }
 
 test('items start as slots become free, and the last result settles the ticket with what is retried', async () => {
@@ -110,7 +117,7 @@ test('nothing starts under an expired or lost lease', async () => {
   await hand(ticket('expired', 1), performance.now() - 1)
   expect([started, loop.leased()]).toEqual([[], []])
   await hand(ticket('lost', 2))
-  loop.renewed(['lost' as Id], new Set(), LATER)
+  loop.renewed(['lost' as Id], new Map(), LATER)
   await end('lost/1')
   expect(started).toEqual(['lost/1'])
 })
@@ -165,4 +172,56 @@ test('poison is set aside, and so is an item that throws at its fifth attempt', 
   await end('fifth/1', new Error('a bug'))
   expect(recorded.at(-1)).toMatchObject({ result: 'fifth/1 set aside', settle: [] })
   expect(setAside).toEqual(['a', 'a'])
+})
+
+test('what is handed over starts only when its ticket says so, and the next window is asked for in time', async () => {
+  const { hand, end, started, windows } = lane(4, true, true)
+  await hand(ticket('t', 20))
+  expect([started, windows.map(({ asked }) => asked.begun)]).toEqual([[], [8]])
+  windows[0]?.answer(true)
+  expect(started).toEqual(['t/1', 't/2', 't/3', 't/4'])
+  expect(windows).toHaveLength(2) // half of the window is left
+  for (const n of [1, 2, 3, 4]) await end(`t/${n}`)
+  expect(started).toHaveLength(8)
+  for (const n of [5, 6, 7, 8]) await end(`t/${n}`)
+  expect(started).toHaveLength(8)
+  windows[1]?.answer(true)
+  expect(windows[1]?.asked.begun).toBeGreaterThan(8)
+  expect(started).toHaveLength(12)
+})
+
+test('what the insert of a ticket has opened starts without a statement', async () => {
+  const { hand, started, windows } = lane(4, true, true)
+  await hand({ ...ticket('t', 3), begun: 3 })
+  expect([started.length, windows]).toEqual([3, []])
+})
+
+test('a ticket that is not ours any more is dropped, and nothing of it starts', async () => {
+  const { loop, hand, started, windows } = lane(4, true, true)
+  await hand(ticket('t', 3))
+  windows[0]?.answer(false)
+  expect([started, loop.leased()]).toEqual([[], []])
+})
+
+test('while the database is away nothing starts, and the window is asked for again', async () => {
+  const { hand, started, windows } = lane(4, true, true)
+  await hand(ticket('t', 3))
+  windows[0]?.fail()
+  expect(started).toEqual([])
+  await expect.poll(() => windows.length).toBe(2)
+  windows[1]?.answer(true)
+  expect(started).toHaveLength(3)
+})
+
+test('a ticket whose lease expires by our timer waits for its renewal; one that was taken again is dropped', async () => {
+  const { loop, hand, end, started } = lane(1, true)
+  const until = performance.now() + 50
+  await hand(ticket('kept', 2), until)
+  await hand(ticket('lost', 2), until)
+  expect(started).toEqual(['kept/1'])
+  await expect.poll(() => performance.now()).toBeGreaterThan(until)
+  await end('kept/1')
+  expect([started, loop.leased()]).toEqual([['kept/1'], ['kept', 'lost']])
+  loop.renewed(loop.leased(), new Map(Object.entries({ kept: 1, lost: 2 })) as ReadonlyMap<Id, number>, LATER)
+  expect([started, loop.leased()]).toEqual([['kept/1', 'kept/2'], ['kept']])
 })

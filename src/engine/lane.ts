@@ -8,6 +8,7 @@ import type { Recorder } from './record.ts'
 import { createSchedule, type Turn } from './schedule.ts'
 import * as suspects from './suspects.ts'
 import { createTickets, type TicketLimits } from './take.ts'
+import { isNarrow, nextWindow, openedAtInsert, type Windows } from './windows.ts'
 import type { Entry, Handled, Leased, Work } from './work.ts'
 
 export type LaneOptions<Item, Result> = {
@@ -21,6 +22,7 @@ export type LaneOptions<Item, Result> = {
   recorder: Recorder<Result>
   share(onRoom: () => void): LaneShare
   suspectSlot: suspects.SuspectSlot
+  windows: Windows
   trace?: Tracer | null
   onFault(error: unknown, sentence: string): void
   /** Called for every item that is given up after repeated failures. */
@@ -37,16 +39,22 @@ export type Lane = {
   load(): { inFlight: number; unrecorded: number }
   /** Ids of the leased tickets, to be renewed. */
   leased(): Id[]
-  /** Of the tickets asked about, `kept` are still ours until `leasedUntil`; the others belong to another process now. */
-  renewed(asked: readonly Id[], kept: ReadonlySet<Id>, leasedUntil: number): void
+  /** Of the tickets asked about, `kept` are still ours until `leasedUntil`, by these takes; the others belong to another process now. */
+  renewed(asked: readonly Id[], kept: ReadonlyMap<Id, number>, leasedUntil: number): void
+  /** Ids of all tickets that are leased to this process, for as far as it knows; null while tickets are being taken. */
+  known(): readonly Id[] | null
   /** Resolves when nothing is in flight, every result is recorded, and the remaining tickets are given back. */
   stop(): Promise<void>
 }
 
+const WINDOW_RETRY_MS = 200
+
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): Lane {
-  const { name, work, taker, recorder, trace, onFault } = options
+  const { name, work, taker, recorder, windows, trace, onFault } = options
   const share = options.share(() => advance())
-  const schedule = createSchedule<Item>(share)
+  const schedule = createSchedule<Item>(share, widen)
+  /** Their leases have expired by our timer, so nothing of them starts until they are renewed. */
+  const parked = new Set<Leased<Item>>()
   let isStopping = false
   let onDrained: (() => void) | null = null
   const tickets = createTickets<Item>({
@@ -60,6 +68,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     isPaused: schedule.isPaused,
     isStopping: () => isStopping,
     onLoaded: begin,
+    onLost: drop,
     onChange: advance,
     onFault,
   })
@@ -74,7 +83,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     }
     for (let turn = schedule.next(); turn; turn = schedule.next()) {
       // Another process may have the ticket by now.
-      if (performance.now() > turn.leased.leasedUntil) drop(turn.leased)
+      if (performance.now() > turn.leased.leasedUntil) park(turn)
       else start(turn)
     }
     tickets.takeIfRoom()
@@ -84,7 +93,50 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     for (const id of broken) postpone(leased, id)
     if (leased.items.length === 0) settle(leased, null, null)
     else if (suspects.hasPoison(leased.ticket)) setPoisonAside(leased)
-    else schedule.add(leased)
+    else {
+      if (work.isHandedOver) leased.window.open = openedAtInsert(leased.ticket, leased.items)
+      schedule.add(leased)
+    }
+  }
+
+  /** Asks for the next window of a ticket. While the database does not answer, nothing of it starts. */
+  function widen(leased: Leased<Item>) {
+    const { ticket, window } = leased
+    const next = nextWindow(leased, performance.now())
+    if (!next) return
+    window.isAsking = true
+    windows.push(
+      { id: ticket.id, takes: ticket.takes, begun: next.begun },
+      isOurs => {
+        window.isAsking = false
+        if (isOurs) window.open += next.items
+        else if (tickets.isLeased(leased)) drop(leased)
+        advance()
+      },
+      error => {
+        onFault(error, 'hand-overs could not be announced; nothing is handed over meanwhile')
+        setTimeout(() => {
+          window.isAsking = false
+          advance()
+        }, WINDOW_RETRY_MS)
+      },
+    )
+  }
+
+  function park(turn: Turn<Item>) {
+    schedule.putBack(turn)
+    schedule.remove(turn.leased)
+    parked.add(turn.leased)
+  }
+
+  function unpark() {
+    for (const leased of parked) {
+      const isLeased = tickets.isLeased(leased)
+      if (isLeased && performance.now() > leased.leasedUntil) continue
+      parked.delete(leased)
+      if (isLeased && leased.items.length > 0) schedule.add(leased)
+    }
+    advance()
   }
 
   function postpone({ ticket, retries }: Leased<Item>, id: Id) {
@@ -103,6 +155,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   function start(turn: Turn<Item>) {
     share.started()
     suspects.countStart(turn.leased)
+    turn.leased.window.open--
+    if (isNarrow(turn.leased)) widen(turn.leased)
     void handle(turn)
   }
 
@@ -167,6 +221,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   // group has ended.
   function pause(turn: Turn<Item>, until: Promise<void>) {
     schedule.putBack(turn)
+    turn.leased.window.open++
     for (const leased of tickets.all())
       if (suspects.isSuspect(leased.ticket) && leased.group.unrecorded === 0) release(leased)
     schedule.pause(until, advance)
@@ -198,6 +253,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     const settled = (error?: unknown) => {
       share.recorded()
       if (error) onFault(error, 'results were not recorded')
+      if (error) tickets.leave(entry.ticket.id)
       onRecorded?.()
       advance()
     }
@@ -227,7 +283,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     leased: () => tickets.all().map(({ ticket }) => ticket.id),
     renewed(asked, kept, leasedUntil) {
       for (const lost of tickets.renewed(asked, kept, leasedUntil)) drop(lost)
+      if (parked.size > 0) unpark()
     },
+    known: tickets.known,
     async stop() {
       isStopping = true
       if (!isDrained()) await new Promise<void>(resolve => (onDrained = resolve))

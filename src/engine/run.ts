@@ -9,6 +9,7 @@ import { createLane, type Lane } from './lane.ts'
 import { createRecorder } from './record.ts'
 import { createSuspectSlot, type SuspectSlot } from './suspects.ts'
 import type { TicketLimits } from './take.ts'
+import { createWindows, type Windows } from './windows.ts'
 import type { Entry, Work } from './work.ts'
 
 export type LaneContext = {
@@ -19,6 +20,7 @@ export type LaneContext = {
   onSetAside?(lane: string): void
   isStopping(): boolean
   suspectSlot: SuspectSlot
+  windows: Windows
   shares: LaneShares
 }
 
@@ -80,6 +82,7 @@ export function createEngine(options: {
     ...(options.onSetAside && { onSetAside: options.onSetAside }),
     isStopping: () => stopping,
     suspectSlot: createSuspectSlot(),
+    windows: createWindows(taker),
     shares: createLaneShares(),
   }
   const lanes = options.specs.map(spec => spec.start(context))
@@ -116,10 +119,16 @@ export function createEngine(options: {
 
   async function renew() {
     const asked: Id[] = lanes.flatMap(one => one.leased())
-    if (asked.length === 0) return
-    const leasedUntil = performance.now() + leaseMs
-    const kept = await taker.renew(asked)
-    for (const one of lanes) one.renewed(asked, kept, leasedUntil)
+    if (asked.length > 0) {
+      const leasedUntil = performance.now() + leaseMs
+      const kept = await taker.renew(asked)
+      for (const one of lanes) one.renewed(asked, kept, leasedUntil)
+    }
+    const known = lanes.map(one => ({ name: one.name, ids: one.known() })).filter(one => one.ids !== null)
+    await taker.freeUnknown(
+      known.map(one => one.name),
+      known.flatMap(one => one.ids ?? []),
+    )
   }
 
   const every = (

@@ -7,6 +7,8 @@ import type { Leased } from './work.ts'
 
 export type Turn<Item> = { leased: Leased<Item>; id: Id; item: Item }
 
+const isOpen = <Item>({ window }: Leased<Item>) => window.open > 0
+
 export type Schedule<Item> = {
   add(leased: Leased<Item>): void
   remove(leased: Leased<Item>): void
@@ -19,7 +21,11 @@ export type Schedule<Item> = {
   isPaused(): boolean
 }
 
-export function createSchedule<Item>(share: Pick<LaneShare, 'mayStart'>): Schedule<Item> {
+/** `onShut`: the ticket whose turn it is has items, but none that may be handed over yet (windows.ts). */
+export function createSchedule<Item>(
+  share: Pick<LaneShare, 'mayStart'>,
+  onShut: (leased: Leased<Item>) => void = () => {},
+): Schedule<Item> {
   /** Tickets with items to start, by service. The service whose turn is next comes first. */
   const queues = new Map<Id, Leased<Item>[]>()
   let isPaused = false
@@ -50,7 +56,9 @@ export function createSchedule<Item>(share: Pick<LaneShare, 'mayStart'>): Schedu
       if (isPaused || queues.size === 0 || !share.mayStart()) return null
       // A suspect ticket that waits for its group to end is skipped.
       for (const [service, queue] of queues) {
-        const leased = queue.length === 1 ? queue.find(mayStart) : choose(queue.filter(mayStart))
+        const wanted = queue.length === 1 ? queue.find(mayStart) : choose(queue.filter(mayStart))
+        if (wanted && !isOpen(wanted)) onShut(wanted)
+        const leased = wanted && !isOpen(wanted) ? queue.find(one => isOpen(one) && mayStart(one)) : wanted
         const entry = leased?.items.shift()
         if (!leased || !entry) continue
         queues.delete(service)

@@ -31,7 +31,9 @@ function lane(options: Partial<TakeOptions<string>> = {}) {
         .slice(0, most)
         .map(one => due.splice(due.indexOf(one), 1)[0] as Ticket)
     },
-    renew: async asked => new Set(asked),
+    renew: async asked => new Map(asked.map(id => [id, 1])),
+    begin: async all => new Set(all.map(one => one.id)),
+    freeUnknown: async () => {},
     reap: async () => {},
     async giveBack(all) {
       givenBack.push(...all)
@@ -47,6 +49,7 @@ function lane(options: Partial<TakeOptions<string>> = {}) {
     suspectSlot: createSuspectSlot(),
     isPaused: () => false,
     isStopping: () => false,
+    onLost: leased => tickets.forget(leased),
     onLoaded: (leased, broken) => loaded.push({ leased, broken }),
     onChange: () => tickets.takeIfRoom(),
     onFault: (_error, sentence) => faults.push(sentence),
@@ -110,7 +113,7 @@ test('a renewal tells which tickets were lost, and tickets are given back by id'
   due.push(kept, lost)
   wake()
   await expect.poll(() => loaded.length).toBe(2)
-  expect(tickets.renewed([kept.id, lost.id, 'unknown' as Id], new Set([kept.id]), 7)).toEqual([loaded[1]?.leased])
+  expect(tickets.renewed([kept.id, lost.id, 'unknown' as Id], new Map([[kept.id, 1]]), 7)).toEqual([loaded[1]?.leased])
   expect(loaded[0]?.leased.leasedUntil).toBe(7)
   await tickets.giveBack(tickets.all())
   expect(givenBack).toEqual([kept.id, lost.id])

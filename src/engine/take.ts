@@ -16,6 +16,8 @@ export type TakeOptions<Item> = LoadOptions<Item> & {
   suspectSlot: SuspectSlot
   isPaused(): boolean
   onLoaded(leased: Leased<Item>, broken: readonly Id[]): void
+  /** Its lease was lost without our notice: the ticket comes again. */
+  onLost(leased: Leased<Item>): void
   /** Room, items or tickets have changed: the lane looks for something to start. */
   onChange(): void
 }
@@ -31,8 +33,12 @@ export type Tickets<Item> = {
   isIdle(): boolean
   all(): Leased<Item>[]
   isLeased(leased: Leased<Item>): boolean
-  /** Of the tickets asked about, `kept` are still ours; returns those that belong to another process now. */
-  renewed(asked: readonly Id[], kept: ReadonlySet<Id>, leasedUntil: number): Leased<Item>[]
+  /** Of the tickets asked about, `kept` are still ours, by these takes; returns those that belong to another process now. */
+  renewed(asked: readonly Id[], kept: ReadonlyMap<Id, number>, leasedUntil: number): Leased<Item>[]
+  /** Ids of the tickets that are loaded, loading or left; null while tickets are being taken. */
+  known(): readonly Id[] | null
+  /** Results of this ticket were not recorded: it stays leased until its lease expires, and what was begun is uncertain then. */
+  leave(id: Id): void
   /** The ticket is settled, given back or lost. */
   forget(leased: Leased<Item>): void
   giveBack(leased: readonly Leased<Item>[]): Promise<void>
@@ -51,6 +57,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
   const { lane, taker, suspectSlot, limits = USUAL, onFault, onChange } = options
   const leasedById = new Map<Id, Leased<Item>>()
   const loading = new Set<Ticket>()
+  const left = new Set<Id>()
   let isTaking = false
   let mayHaveMore = false
   let isPauseTimerSet = false
@@ -103,6 +110,8 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
         leasedUntil,
         ({ ticket, items, broken }) => {
           const leased = leasedOf(ticket, items, leasedUntil)
+          const old = leasedById.get(ticket.id)
+          if (old) options.onLost(old)
           leasedById.set(ticket.id, leased)
           options.onLoaded(leased, broken)
         },
@@ -147,7 +156,10 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
     takeIfRoom() {
       if (mayHaveMore && !isTaking && room() > 0 && isPauseOver()) void take()
     },
-    add: (tickets, leasedUntil) => void open(tickets, leasedUntil),
+    add(tickets, leasedUntil) {
+      // Its lease may have been taken over by now, also by this process.
+      if (performance.now() < leasedUntil) void open(tickets, leasedUntil)
+    },
     hasRoom: () => room() > 0,
     isIdle: () => loading.size === 0 && !isTaking,
     all: () => [...leasedById.values()],
@@ -155,11 +167,13 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
     renewed(asked, kept, leasedUntil) {
       return asked.flatMap(id => {
         const leased = leasedById.get(id)
-        if (leased && !kept.has(id)) return [leased]
+        if (leased && kept.get(id) !== leased.ticket.takes) return [leased]
         if (leased) leased.leasedUntil = leasedUntil
         return []
       })
     },
+    known: () => (isTaking ? null : [...leasedById.keys(), ...[...loading].map(({ id }) => id), ...left]),
+    leave: id => void left.add(id),
     forget(leased) {
       const { ticket } = leased
       // The same ticket may have been taken a second time.

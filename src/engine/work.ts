@@ -7,6 +7,8 @@ export type Work<Item, Result> = {
   /** The open items of these tickets by subject. Subjects that are done already are left out. */
   load(tickets: readonly Ticket[]): Promise<Map<Id, Item>>
   handle(item: Item, ticket: Ticket): Promise<Handled<Result>>
+  /** Its items go to the outside world: before one starts, its ticket says in the database that it may have (windows.ts). */
+  isHandedOver?: true
   /** The final result of an item that ended the process, or threw, every time it was tried. */
   setAside(item: Item): Result
   /** The same for a subject that could never be loaded. Absent: it is retried at long intervals. */
@@ -40,6 +42,16 @@ export type Leased<Item> = {
   open: number
   retries: Retry[]
   group: Group
+  window: Window
+}
+
+/** How many of the items may be started, from the first one (windows.ts). */
+export type Window = {
+  open: number
+  /** Items that the next write opens, and when the last one was asked for, by performance.now(). */
+  size: number
+  askedAt: number
+  isAsking: boolean
 }
 
 /** Progress of a suspect ticket, which is handled group by group (suspects.ts). */
@@ -58,4 +70,8 @@ export const leasedOf = <Item>(ticket: Ticket, items: [Id, Item][], leasedUntil:
   open: items.length,
   retries: [],
   group: { started: 0, unrecorded: 0, passed: 0 },
+  window: { open: Number.POSITIVE_INFINITY, size: LEAST_WINDOW, askedAt: 0, isAsking: false },
 })
+
+/** The first window of a ticket. */
+export const LEAST_WINDOW = 8

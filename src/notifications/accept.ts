@@ -8,7 +8,7 @@ import { answersBefore, createPatient } from '../db/patience.ts'
 import type { Keeping } from '../files/keep.ts'
 import { lockedServices } from '../limits/sql/locked.ts'
 import type { Ticket } from '../queue/port.ts'
-import type { InitialLease } from '../queue/tickets.ts'
+import { BEGUN_AT_INSERT, type InitialLease } from '../queue/tickets.ts'
 import { createGroupCommit, type GroupCommit, runSplitting } from '../runtime/group-commit.ts'
 import { pollUntil } from '../runtime/poll.ts'
 import { createTurns } from '../runtime/turns.ts'
@@ -392,6 +392,7 @@ function ticketsOf(accepted: readonly AcceptRequest[], initialLease: InitialLeas
   for (const ticket of tickets.values()) {
     ticket.subjects.sort()
     ticket.id = ticket.subjects[0] ?? ticket.id
+    if (initialLease) ticket.begun = Math.min(ticket.subjects.length, BEGUN_AT_INSERT)
   }
   return [...tickets.values()]
 }

@@ -51,11 +51,18 @@ const MAX_WAITS = 3
 
 export function deliver(app: DeliverApp): Work<MessageToSend, DeliveryResult> {
   return {
+    isHandedOver: true,
     async load(tickets) {
       const fresh = tickets.flatMap(ticket => inMemory(ticket) ?? [])
       const others = tickets.filter(ticket => !inMemory(ticket))
-      const retaken = others.filter(ticket => ticket.takes > 1).flatMap(ticket => ticket.subjects)
-      if (retaken.length > 0) await markUncertain(app.sql, retaken)
+      const retaken = others.filter(ticket => ticket.takes > 1)
+      if (retaken.length > 0)
+        await markUncertain(
+          app.sql,
+          app.owner,
+          retaken,
+          retaken.flatMap(ticket => ticket.subjects),
+        )
       const ids = others.flatMap(ticket => ticket.subjects)
       const read = ids.length > 0 ? await due(app.sql, ids) : []
       const suspects = others.filter(isSuspect).flatMap(ticket => ticket.subjects)

@@ -11,6 +11,8 @@ export type Ticket = {
   attempts: number
   /** Leases since the last recorded result: more than one means that an earlier owner ended without recording one. */
   takes: number
+  /** Of a ticket that is leased at its insert: its first subjects that may be handed over (`begin`). Absent: none. */
+  begun?: number
 }
 
 /** A ticket that was leased more often than this without a result is a suspect: it may crash the process that takes it. */
@@ -32,11 +34,21 @@ export type Taker = {
     leased?: ReadonlyMap<Id, number>,
     mostOfOne?: number,
   ): Promise<Ticket[]>
-  /** Extends our leases; returns the tickets that are still ours. */
-  renew(ids: readonly Id[]): Promise<Set<Id>>
+  /** Extends our leases; returns the tickets that are still ours, with their takes. */
+  renew(ids: readonly Id[]): Promise<Map<Id, number>>
+  /**
+   * Writes down that the first `begun` subjects of these tickets may be handed over from now on: after a crash these are uncertain, and
+   * no others. Returns the tickets that are still ours.
+   */
+  begin(tickets: readonly { id: Id; takes: number; begun: number }[]): Promise<Set<Id>>
+  /**
+   * Frees tickets that are leased to us and that we do not know, because the answer of the statement that leased them was lost: as if
+   * they had never been taken. No take of these lanes is in progress.
+   */
+  freeUnknown(lanes: readonly string[], known: readonly Id[]): Promise<void>
   /** Frees tickets whose lease has expired. The caller knows that their owners could have renewed it (engine/answers.ts). */
   reap(): Promise<void>
-  /** Returns tickets that were not worked on, as if they had never been taken. */
+  /** Returns tickets of which nothing is in flight or unrecorded, as if they had never been taken. */
   giveBack(ids: readonly Id[]): Promise<void>
   /**
    * For each lane, in how many milliseconds its next ticket is due (0: now); lanes without tickets are absent. An answer also says

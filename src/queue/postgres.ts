@@ -4,6 +4,7 @@ import type { Id } from '../core/id.ts'
 import type { Sql } from '../db/connect.ts'
 import { commitRecord, isSynchronous } from '../db/replicated.ts'
 import { MOST_OF_ONE, SUSPECT_TAKES, type Taker, type Ticket } from './port.ts'
+import { stillLeased } from './tickets.ts'
 
 /** An answer of the database that is older says nothing about now. */
 const REAP_SECONDS = 2
@@ -103,7 +104,9 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
     update tickets t
     set owner = ${owner},
         leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
-        takes = takes + 1
+        takes = takes + 1,
+        known = case when takes in (0, known) then takes + 1 else 0 end,
+        begun = case when takes = 0 then 0 else begun end
     from locked
     where t.id = locked.id
       and t.owner is null
@@ -119,13 +122,53 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
     },
 
     async renew(ids) {
-      const kept = await sql<{ id: Id }>`
+      const kept = await sql<{ id: Id; takes: number }>`
         update tickets
         set leased_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-        where id = any (${ids})
-          and owner = ${owner}
-        returning id`
-      return new Set(kept.map(row => row.id))
+        where id in (select id
+                     from tickets
+                     where id = any (${ids})
+                       and owner = ${owner}
+                     order by id
+                     for update)
+        returning id, takes`
+      return new Map(kept.map(({ id, takes }) => [id, takes]))
+    },
+
+    // Rows are locked in order, as by the statement that records results, so that the two cannot deadlock.
+    async begin(tickets) {
+      const begun = await sql<{ id: Id }>`
+        with ours as materialized (${stillLeased(owner, tickets)} order by t.id for update of t)
+        update tickets t
+        set begun = greatest(t.begun, b.begun)
+        from ours
+        join unnest(${tickets.map(one => one.id)}::uuid[], ${tickets.map(one => one.begun)}::integer[]) as b (id, begun)
+          on b.id = ours.id
+        where t.id = ours.id
+        returning t.id`
+      return new Set(begun.map(row => row.id))
+    },
+
+    // A ticket that was begun at its first take was leased at its insert: the answer to its message may be on its way until the lease
+    // expires. Another one is unknown as soon as the answer to its take must have come. What earlier takes began stays begun.
+    async freeUnknown(lanes, known) {
+      await sql`
+        update tickets
+        set owner = null,
+            leased_until = null,
+            takes = takes - 1,
+            known = case when known = takes then takes - 1 else 0 end,
+            begun = case when takes = 1 then 0 else begun end
+        where id in (select id
+                     from tickets
+                     where owner = ${owner}
+                       and lane = any (${lanes}::text[])
+                       and id <> all (${known}::uuid[])
+                       and leased_until < clock_timestamp()
+                             + case when takes > 1 or begun = 0
+                                    then make_interval(secs => ${(leaseSeconds * 2) / 3}) else interval '0' end
+                     for update skip locked)
+          and owner = ${owner}`
     },
 
     // Not before a commit: while commits hang, owners cannot renew. The time that the first statement returns keeps the second one
@@ -153,7 +196,9 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
         update tickets
         set owner = null,
             leased_until = null,
-            takes = greatest(0, takes - 1)
+            takes = greatest(0, takes - 1),
+            known = greatest(0, takes - 1),
+            begun = 0
         where id = any (${ids})
           and owner = ${owner}`
     },

@@ -44,6 +44,13 @@ export const releaseAll = (db: Pick<Database, 'transaction'>, lanes: readonly st
   })
 
 async function endHold(sql: Sql, lanes: readonly string[]): Promise<Released> {
+  // In a restored copy nobody knows how far the original came with the tickets that it had leased.
+  await sql`
+    update tickets
+    set known = 0
+    where lane = any (${lanes}::text[])
+      and takes > 0
+      and exists (select from sending where reason = 'restored')`
   await sql`update sending set held_since = null, reason = null`
   const [counted] = await sql<Released>`
     select coalesce(sum(cardinality(subjects)) filter (where lane = any (${lanes}::text[])), 0)::integer as released,

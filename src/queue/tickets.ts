@@ -10,13 +10,22 @@ import { bare, type Part, part } from '../db/connect.ts'
 export type InitialLease = { owner: Id; leaseSeconds: number; leasedUntil: number } | null
 
 /**
+ * Of a ticket that is leased at its insert, so many subjects may be handed over without another statement: as many as there are in the
+ * usual batch of a busy service.
+ */
+export const BEGUN_AT_INSERT = 32
+
+/**
  * Inserts the tickets of a CTE `due` (ticket, lane, service_id, id, due_at). Messages of one lane and service share a ticket; a row
  * with `ticket` set (a scheduled message) gets its own, under that id.
  */
 export const ticketsFor = (initialLease: InitialLease): Part => part`
-  insert into tickets (id, lane, service_id, subjects, due_at, takes, owner, leased_until)
+  insert into tickets (id, lane, service_id, subjects, due_at, takes, known, begun, owner, leased_until)
   select coalesce(ticket, (array_agg(id order by id))[1]), lane, service_id, array_agg(id order by id), min(due_at),
          case when ticket is null and ${initialLease?.owner ?? null}::uuid is not null then 1 else 0 end,
+         case when ticket is null and ${initialLease?.owner ?? null}::uuid is not null then 1 else 0 end,
+         case when ticket is null and ${initialLease?.owner ?? null}::uuid is not null
+              then least(count(*)::integer, ${BEGUN_AT_INSERT}::integer) else 0 end,
          case when ticket is null then ${initialLease?.owner ?? null}::uuid end,
          case when ticket is null and ${initialLease?.owner ?? null}::uuid is not null
               then clock_timestamp() + make_interval(secs => ${initialLease?.leaseSeconds ?? 0}) end
@@ -36,6 +45,31 @@ export const stillLeased = (owner: Id, leased: readonly { id: Id; takes: number 
     join unnest(${bare(leased.map(h => h.id))}::uuid[], ${bare(leased.map(h => h.takes))}::integer[]) as h (id, takes)
       on h.id = t.id and h.takes = t.takes
     where t.owner = ${owner}`
+
+/**
+ * CTEs for a statement that marks as uncertain what may have been handed over under an earlier take of these tickets, which are leased to
+ * us: `begun` has these subjects. They are forgotten in the same statement, so that it can be repeated. `subjects` are those that the
+ * statement marks; where a ticket has others, nothing is forgotten.
+ */
+export const takenBefore = (
+  owner: Id,
+  leased: readonly { id: Id; takes: number }[],
+  subjects: readonly Id[],
+): Part => part`
+  ours as materialized (${stillLeased(owner, leased)} order by t.id for update of t),
+  begun as materialized (
+    select t.id as ticket, unnest(case when t.known = t.takes then t.subjects[1:t.begun] else t.subjects end) as id
+    from tickets t
+    join ours on ours.id = t.id
+  ),
+  forgotten as (
+    update tickets t
+    set begun = 0,
+        known = t.takes
+    from ours
+    where t.id = ours.id
+      and t.subjects <@ ${bare(subjects)}::uuid[]
+  )`
 
 /** Deletes a ticket that was never leased or tried: after a lease its message may have been sent. */
 export const withdrawn = (ticket: Part): Part => part`
@@ -83,9 +117,9 @@ export const settleTail = (settled: readonly Id[], again: readonly Again[]): Par
     returning id
   ),
   later as (
-    insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes, known)
     select a.ticket, a.lane, a.service_id, array_agg(a.id order by a.id),
-           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts), max(a.takes)
+           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts), max(a.takes), max(a.takes)
     from unnest(${bare(again.map(a => a.from))}::uuid[], ${bare(again.map(a => a.ticket))}::uuid[],
                 ${bare(again.map(a => a.lane))}::text[], ${bare(again.map(a => a.service_id))}::uuid[],
                 ${bare(again.map(a => a.id))}::uuid[], ${bare(again.map(a => a.delaySeconds))}::float8[],

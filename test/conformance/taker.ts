@@ -119,11 +119,11 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
       await two.take('b', 1, 'usual')
       await new Promise(resume => setTimeout(resume, 300))
 
-      expect(await two.renew([kept, lost])).toEqual(new Set([kept]))
+      expect(await two.renew([kept, lost])).toEqual(new Map([[kept, 1]]))
       await house.taker(0.2).reap()
 
       expect(ids(await two.take('a', 1, 'usual'))).toEqual([lost])
-      expect(await one.renew([lost])).toEqual(new Set())
+      expect(await one.renew([lost])).toEqual(new Map())
       expect(await two.take('b', 1, 'usual')).toEqual([])
     })
 
@@ -138,6 +138,43 @@ export function takerSuite(name: string, open: () => Promise<TakerHouse>) {
 
       await one.giveBack([id])
       expect((await two.take('a', 1, 'usual')).map(ticket => ticket.takes)).toEqual([1])
+    })
+
+    test('what may be handed over is written for tickets that are still ours', async () => {
+      const house = await open()
+      const [mine, other] = [await house.put({ lane: 'a', subjects: 3 }), await house.put({ lane: 'b', subjects: 3 })]
+      const [one, two] = [house.taker(30), house.taker(30)]
+      await one.take('a', 1, 'usual')
+      await two.take('b', 1, 'usual')
+
+      expect(await one.begin([mine, other].map(id => ({ id, takes: 1, begun: 2 })))).toEqual(new Set([mine]))
+      expect(await one.begin([{ id: mine, takes: 2, begun: 3 }])).toEqual(new Set())
+    })
+
+    test('a ticket whose take got no answer is freed by its process, as if never taken; those it knows are not', async () => {
+      const house = await open()
+      const one = house.taker(3)
+      const [known, lost, fresh] = [
+        await house.put({ lane: 'a' }),
+        await house.put({ lane: 'b', takes: 1 }),
+        await house.put({ lane: 'c' }),
+      ]
+      await one.take('a', 1, 'usual')
+      await one.take('b', 1, 'usual')
+      // The answer to a take may be on its way for a while.
+      await one.freeUnknown(['a', 'b', 'c'], [known])
+      expect(await house.takesOf(lost)).toBe(2)
+      await expect
+        .poll(async () => {
+          await one.freeUnknown(['a', 'b', 'c'], [known])
+          return house.takesOf(lost)
+        })
+        .toBe(1)
+      await one.take('c', 1, 'usual')
+      await one.freeUnknown(['a', 'b', 'c'], [known])
+
+      expect([await house.takesOf(known), await house.takesOf(fresh)]).toEqual([1, 1])
+      expect(ids(await house.taker(30).take('b', 1, 'usual'))).toEqual([lost])
     })
 
     test('returns when the next ticket of each lane is due', async () => {

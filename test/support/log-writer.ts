@@ -3,6 +3,7 @@ import type { Id } from '../../src/core/id.ts'
 import type { Sql } from '../../src/db/connect.ts'
 import type { EventGroup } from '../../src/events/event.ts'
 import { type DeliveryResult, writeResults } from '../../src/notifications/deliver.ts'
+import { markUncertain } from '../../src/notifications/sql/record.ts'
 import { writeMoves } from '../../src/receipts/apply.ts'
 import type { StoredReceipt } from '../../src/receipts/sql.ts'
 import type { World } from './world.ts'
@@ -70,6 +71,12 @@ export function logWriter(here: World) {
     return { ticket, app: { ...here.parts, sql: here.parts.db.sql, owner, hints, wake() {}, random: () => 0.5 } }
   }
 
+  /** Marks these messages as a process does that takes them after the one that had them ended. */
+  async function crashed(ids: readonly Id[], service: Id) {
+    const { ticket, app } = await lease(ids, service)
+    return markUncertain(sql, app.owner, [ticket], ids)
+  }
+
   async function results(ids: readonly Id[], service: Id, of: (id: Id, at: number) => DeliveryResult) {
     const { ticket, app } = await lease(ids, service)
     await writeResults(app)(
@@ -119,5 +126,5 @@ export function logWriter(here: World) {
       select status, moves, logged::text[] as logged from states where id = ${id}`
     )[0]
 
-  return { sql, next, hints, eventsOf, messages, lease, results, receipt, receipts, statusOf }
+  return { sql, next, hints, eventsOf, messages, lease, crashed, results, receipt, receipts, statusOf }
 }

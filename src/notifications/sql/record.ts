@@ -4,7 +4,7 @@ import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import { marked } from '../../events/sql.ts'
 import type { KeyType } from '../../keys/key.ts'
-import { type Again, settleTail, stillLeased } from '../../queue/tickets.ts'
+import { type Again, settleTail, stillLeased, takenBefore } from '../../queue/tickets.ts'
 import type { Status } from '../status.ts'
 import { highest, lowest, unpruned } from './bounds.ts'
 import { handedOver } from './handovers.ts'
@@ -39,16 +39,22 @@ export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
         and s.status = 'created'))
     and n.id between ${lowest(ids)} and ${highest(ids)}`
 
-/** A process crashed while it had these: one of them may have been sent without a record. */
-export const markUncertain = (sql: Sql, ids: readonly Id[]) => sql`
-  with ${moved(
+/** A process ended while it had these tickets: what it had begun to hand over may have been sent without a record. */
+export const markUncertain = (
+  sql: Sql,
+  owner: Id,
+  leased: readonly { id: Id; takes: number }[],
+  ids: readonly Id[],
+) => sql`
+  with ${takenBefore(owner, leased, ids)},
+  ${moved(
     part`
     update states s
     set uncertain = true,
         attempts = s.attempts + 1,
         was = s.status,
         ${marked}
-    where s.id = any (${ids}::uuid[])
+    where s.id = any (array(select id from begun))
       and s.id between ${lowest(ids)} and ${highest(ids)}
       and s.status = 'created'`,
     { cause: 'crash', unmoved: { when: part`true`, type: part`'notification.uncertain'`, delay: part`null` } },
@@ -118,7 +124,7 @@ export const record = (
   const results = [...given].sort((a, b) => (a.id < b.id ? -1 : 1))
   const ids = bare(results.map(r => r.id))
   return sql`
-  with leased as materialized (${stillLeased(owner, leased)} for update of t),
+  with leased as materialized (${stillLeased(owner, leased)} order by t.id for update of t),
   results as (
     select r.*
     from unnest(${ids}::uuid[], ${bare(results.map(r => r.ticket))}::uuid[],
