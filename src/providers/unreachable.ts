@@ -16,8 +16,8 @@ export type Trouble = { code: string; certificate?: Certificate; reply?: string 
 
 type Certificate = { names: readonly string[]; issuer: string; from: string; until: string; expired: string | null }
 
-type Told = readonly [fact: string, remedy: string]
-type Row = readonly [codes: RegExp, tell: (peer: Peer, trouble: Trouble) => Told]
+type Explanation = readonly [fact: string, remedy: string]
+type Row = readonly [codes: RegExp, tell: (peer: Peer, trouble: Trouble) => Explanation]
 
 const ROWS: readonly Row[] = [
   [

@@ -113,7 +113,12 @@ export function emailProviderSuite(name: string, make: () => Promise<EmailPeer>)
       rejects: { kind: 'rejected', detail: expect.stringMatching(/^.{1,500}$/), permanent: 'hard-bounce no-email' },
       defers: { kind: 'deferred', detail: expect.stringMatching(/^.{1,500}$/) },
       garbage: { kind: 'deferred', detail: expect.any(String), down: true },
-      'refuses-connections': { kind: 'deferred', detail: expect.any(String), down: true },
+      'refuses-connections': {
+        kind: 'deferred',
+        detail: expect.any(String),
+        down: true,
+        reason: expect.stringMatching(/:\d+: nothing listens there\. Start that server, or correct HERALD_\w+_URL\.$/),
+      },
       'resets-before-end': { kind: 'deferred', detail: expect.any(String), down: true },
       'resets-after-end': { kind: 'deferred', detail: expect.any(String), uncertain: true },
     }

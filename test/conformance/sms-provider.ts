@@ -152,8 +152,11 @@ export function smsProviderSuite(name: string, make: (world: ProviderWorld) => P
 
       const outcome = await downSoon(it.provider)
 
-      expect(outcome).toEqual({ kind: 'deferred', detail: expect.any(String), down: true })
-      expect(await it.provider.probe()).toEqual({ ok: false, detail: expect.any(String) })
+      const reason = expect.stringMatching(
+        /:\d+: nothing listens there\. Start that server, or correct HERALD_\w+_URL\.$/,
+      )
+      expect(outcome).toEqual({ kind: 'deferred', detail: expect.any(String), down: true, reason })
+      expect(await it.provider.probe()).toEqual({ ok: false, detail: expect.any(String), reason })
     })
 
     test('stop may be called twice; afterwards nothing is sent', async () => {

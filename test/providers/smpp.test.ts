@@ -293,6 +293,7 @@ describe('broken connections', () => {
       kind: 'deferred',
       detail: 'Not bound: bind refused: Invalid password (0x0000000e)',
       down: true,
+      reason: `127.0.0.1:${server.port}: the server refused the login (0x0000000e). Check system_id and password in HERALD_SMPP_URL.`,
     })
     server.mode('ok')
     await vi.waitFor(() => expect(server.bound.size).toBe(1))

@@ -498,10 +498,20 @@ describe('TLS', () => {
     ends.push(server.stop)
     const attempt = (changes: Parameters<typeof relay>[1]) =>
       open(relay(server.port, { ...strict, implicitTls: true, ...changes }), options, neverGivesUp)
-    const problem = { ok: false, fault: { stage: 'open', reply: null, problem: 'No TLS connection to the provider' } }
+    const problem = (reason: RegExp) => ({
+      ok: false,
+      fault: {
+        ...{ stage: 'open', reply: null, problem: 'No TLS connection to the provider' },
+        reason: expect.stringMatching(reason),
+      },
+    })
     // 127.0.0.1 is in the certificate, 127.0.0.2 and 0.0.0.0 are not.
-    expect(await attempt({ host: '0.0.0.0' })).toEqual(problem)
-    expect(await attempt({ ca: null })).toEqual(problem)
+    expect(await attempt({ host: '0.0.0.0' })).toEqual(
+      problem(/^0\.0\.0\.0:\d+: the certificate is for localhost, 127\.0\.0\.1, not for 0\.0\.0\.0\. /),
+    )
+    expect(await attempt({ ca: null })).toEqual(
+      problem(/: the certificate is self-signed\. Set HERALD_SMTP_CA_FILE to /),
+    )
     for (const good of [{}, { host: '127.0.0.1' }, { ca: null, tls: 'opportunistic' as const }]) {
       const result = await attempt(good)
       expect(result.ok).toBe(true)

@@ -43,10 +43,10 @@ export function createDialogue(relay: Relay): Dialogue {
       else if (early === null) early = reply
       else connection.end(OUT_OF_TURN)
     },
-    onEnded(why, told) {
+    onEnded(why, ended) {
       problem = why
-      trouble = told
-      waiting?.reject(failed(why, told))
+      trouble = ended
+      waiting?.reject(failed(why, ended))
     },
   })
 
