@@ -9,9 +9,9 @@ import { refuse as refuseSend } from '../notifications/refusals.ts'
 import type { Services } from '../services/load.ts'
 import { type BulkOptions, bulkHead, bulkRequestOf } from './body.ts'
 import type { CheckedRows, SheetChecks } from './checks.ts'
-import { type UnclearValues, unclearConditions } from './conditions.ts'
+import { unclearConditions } from './conditions.ts'
 import { type LoadedSheet, loadReady, type SheetApp } from './read.ts'
-import type { Sheet } from './sheet.ts'
+import type { Sheet, UnclearValues } from './sheet.ts'
 
 /** `lines`: of each row of the report, whose first row is 1. */
 export type CheckedSheet = Pick<CheckedBulk, 'report' | 'errors'> & {

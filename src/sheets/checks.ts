@@ -3,7 +3,7 @@
 // the rules of template and service. What changes by the minute, such as the rest of the daily limit, is not part of it.
 import type { CheckedFile } from '../bulk/thread.ts'
 import type { Id } from '../core/id.ts'
-import type { UnclearValues } from './conditions.ts'
+import type { UnclearValues } from './sheet.ts'
 
 /** `lines`: of the rows that were checked, in order. */
 export type CheckedRows = { checked: CheckedFile; lines: readonly number[]; unclear: readonly UnclearValues[] }

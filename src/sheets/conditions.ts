@@ -6,9 +6,7 @@ import { isYesOrNo, keyOf } from '../rendering/placeholders.ts'
 import { type Draft, placeholdersOf } from '../templates/draft.ts'
 import type { LoadedSheet } from './read.ts'
 import { chunksOf, opened } from './rows.ts'
-
-/** `header`: as written in the file. `first`: the first such row. */
-export type UnclearValues = { header: string; rows: number; first: { line: number; value: string } }
+import type { UnclearValues } from './sheet.ts'
 
 /** By column, in the order of the file. Reads the rows only if a column is matched to a condition. */
 export async function unclearConditions(

@@ -104,3 +104,6 @@ export type Sheet = {
 
 /** `line`: the number that a spreadsheet program shows beside the row; the header is usually line 1. */
 export type SheetRow = { line: number; cells: readonly string[] }
+
+/** Values of a yes-or-no column that are neither. `header`: as written in the file. `first`: the first such row. */
+export type UnclearValues = { header: string; rows: number; first: { line: number; value: string } }
