@@ -35,6 +35,10 @@ describe('the catalogue', () => {
     expect(Object.entries(french).filter(([, fr]) => fr.trim() === '')).toEqual([])
   })
 
+  test('has no escape that is written twice', () => {
+    expect(Object.values(french).filter(text => /\\u[0-9a-f]{4}/i.test(text))).toEqual([])
+  })
+
   test('has a text once', () => {
     // The formatter writes an entry's key at the beginning of a line.
     const keys = catalogues.flatMap(file =>

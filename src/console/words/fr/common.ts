@@ -190,9 +190,4 @@ export const common = {
   'My role': 'Mon rôle',
   Copied: 'Copié',
   Del: 'Suppr',
-  ' Reason: {1}': ' Motif\\u00a0: {1}',
-  'endpoint fails': 'adresse appelée en échec',
-  'endpoints fail': 'adresses appelées en échec',
-  'job is on hold': 'envoi groupé suspendu',
-  'jobs are on hold': 'envois groupés suspendus',
 }

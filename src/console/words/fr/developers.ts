@@ -269,18 +269,8 @@ export const developers = {
   'A callback tells only the final statuses of messages. Choose among them, or all types.':
     'Un rappel n’annonce que les statuts finaux des messages. Choisissez parmi eux, ou tous les types.',
   'Messages, 7 days': 'Messages, 7 jours',
+  'Enter a time such as 2026-11-02T09:15:00Z.': 'Saisissez un moment tel que 2026-11-02T09:15:00Z.',
+  'A time in UTC, such as 2026-11-02T09:15:00Z. Your program tells repeated events by their ids.':
+    'Un moment en UTC, tel que 2026-11-02T09:15:00Z. Votre programme reconnaît les événements répétés à leur identifiant.',
   '{1} does not accept events': '{1} n’accepte pas les événements',
-  'A time of {1}. Your program tells repeated events by their ids.': 'Une heure du fuseau {1}. Votre programme reconnaît les événements répétés à leurs identifiants.',
-  'Choose a day and a time, such as 2026-11-02 09:15.': 'Choisissez un jour et une heure, comme 2026-11-02 09:15.',
-  'Attempt: {1}': 'Tentative\\u00a0: {1}',
-  'Attempt at {1} to {2}': 'Tentative\\u00a0: {1}, vers {2}',
-  'Event ID': 'Identifiant de l’événement',
-  'Open this attempt': 'Ouvrir cette tentative',
-  'Request: {1}': 'Requête\\u00a0: {1}',
-  'Answered at': 'Heure de la réponse',
-  'ID in the log': 'Identifiant dans le journal',
-  'The log keeps requests for 24 hours, without recipients, values and keys.': 'Le journal conserve les requêtes pendant 24 heures, sans destinataires, valeurs ni clés.',
-  'Open the job': 'Ouvrir l’envoi groupé',
-  'Open the template': 'Ouvrir le modèle',
-  'Open the endpoint': 'Ouvrir l’adresse appelée',
 }

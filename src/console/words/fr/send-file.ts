@@ -196,8 +196,8 @@ export const sendFile = {
   'Write it with its country code, like +44 7911 123456': 'Écrivez-le avec son indicatif, comme +44 7911 123456',
   'Some values are neither yes nor no': 'Certaines valeurs ne sont ni oui ni non',
   'They count as no: the text of the condition is not shown. Write yes or no.':
-    'Elles comptent comme non\\u00a0: le texte de la condition n’apparaît pas. Écrivez oui ou non.',
+    'Elles comptent comme non\u00a0: le texte de la condition n’apparaît pas. Écrivez oui ou non.',
   'It cannot be read': 'Illisible',
   'The last {1} are kept: a further upload replaces the oldest one.':
-    'Les {1} derniers sont conservés\\u00a0: un autre téléversement remplace le plus ancien.',
+    'Les {1} derniers sont conservés\u00a0: un autre téléversement remplace le plus ancien.',
 }

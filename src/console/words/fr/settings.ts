@@ -361,5 +361,4 @@ export const settings = {
     'C’est l’adresse par défaut. Les réponses iront à l’adresse d’envoi des courriels tant qu’une autre n’est pas choisie par défaut.',
   'It is the default. Text messages come from the sender of the installation until another one is the default.':
     'C’est l’expéditeur par défaut. Les SMS partiront de l’expéditeur de l’installation tant qu’un autre n’est pas choisi par défaut.',
-  'address': 'adresse',
 }

@@ -108,9 +108,5 @@ export const system = {
   'There were {1} tests in the last minute. Try again in a minute.':
     'Il y a eu {1} tests dans la dernière minute. Réessayez dans une minute.',
   'Not seen for {1}': 'Pas vu depuis {1}',
-  'Message sending': 'Envoi des messages',
   'no replica': 'aucun réplica',
-  'People of all services see it on every page. Optional.': 'Les gens de tous les services le voient sur chaque page. Facultatif.',
-  'Enter a reason of at most {1} characters': 'Saisissez un motif d’au plus {1} caractères',
-  'Reason: {1}': 'Motif\\u00a0: {1}',
 }
