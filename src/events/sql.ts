@@ -50,7 +50,7 @@ const columns = part`id, stamp::text, seq::text, service_id, key_type, channel, 
 export const shift: Part = part`shift + greatest(event_timeline() - timeline, 0) * 1099511627776`
 
 /** The stamp up to which the log is complete. Only valid in the statement that reads with it. */
-export const horizon: Part = part`(select ${shift} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock)`
+export const horizon: Part = part`(select ${shift} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint from event_clock where one)`
 
 /** A part of a group: what a page needs of it. Lists are text with commas, which is parsed faster; `times` and others may be null. */
 export type ReadGroup = Omit<EventGroup, 'service_id' | 'key_type' | 'subjects' | 'took' | 'delays' | 'times'> & {
