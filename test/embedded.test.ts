@@ -222,7 +222,9 @@ test('error messages say what to do', async () => {
   const older = newHome()
   fs.mkdirSync(path.join(older, 'data'), { recursive: true })
   fs.writeFileSync(path.join(older, 'data/PG_VERSION'), '16\n')
-  await expect(start(older)).rejects.toThrow(/made by PostgreSQL 16; this Herald brings PostgreSQL 18.*DATABASE_URL/)
+  await expect(start(older)).rejects.toThrow(
+    /made by PostgreSQL 16; this Herald includes PostgreSQL 18, which cannot read it. Move it with: herald upgrade-database.*DATABASE_URL/,
+  )
 
   const started = start(shared, { settings: { shared_buffers: 'plenty' } })
   await expect(started).rejects.toThrow(

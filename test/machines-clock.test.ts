@@ -88,9 +88,9 @@ afterAll(async () => {
 
 test('the clocks of the three processes are wrong by five minutes, as their logs show', async () => {
   for (const [at, { address, err }] of machines.entries()) {
-    await call(address, 'GET', '/health/live')
+    await call(address, 'GET', '/v2/templates')
     const offset = () => {
-      const times = [...err().matchAll(/"time":"([^"]+)".*"\/health\/live"/g)].map(([, time = '']) => Date.parse(time))
+      const times = [...err().matchAll(/"time":"([^"]+)".*"\/v2\/templates"/g)].map(([, time = '']) => Date.parse(time))
       return Math.round(((times.at(-1) ?? 0) - Date.now()) / 60_000) || 0 // never -0
     }
     await poll(offset, 10_000).toBe((OFFSETS_MS[at] ?? 0) / 60_000)

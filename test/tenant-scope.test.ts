@@ -25,6 +25,7 @@ const UNSCOPED: Readonly<Record<string, readonly string[]>> = {
     'notifications/sql/scan.ts waitingForScan',
     'notifications/sql/scan.ts recordVerdicts',
     'queue/tickets.ts stillLeased',
+    'queue/tickets.ts takenBefore',
     'queue/tickets.ts withdrawn',
     'queue/tickets.ts unqueued',
     'queue/tickets.ts leasedSubjects',

@@ -222,6 +222,13 @@ test('a ticket whose lease expires by our timer waits for its renewal; one that 
   await expect.poll(() => performance.now()).toBeGreaterThan(until)
   await end('kept/1')
   expect([started, loop.leased()]).toEqual([['kept/1'], ['kept', 'lost']])
-  loop.renewed(loop.leased(), new Map(Object.entries({ kept: 1, lost: 2 })) as ReadonlyMap<Id, number>, LATER)
+  loop.renewed(
+    loop.leased(),
+    new Map([
+      ['kept' as Id, 1],
+      ['lost' as Id, 2],
+    ]),
+    LATER,
+  )
   expect([started, loop.leased()]).toEqual([['kept/1', 'kept/2'], ['kept']])
 })
