@@ -25,7 +25,7 @@ import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
 import { createInboxWaits } from './inbox/waits.ts'
-import { startHeartbeat } from './installation/heartbeat.ts'
+import { type Heartbeat, startHeartbeat } from './installation/heartbeat.ts'
 import { checkFileStore } from './installation/installation.ts'
 import { TESTS_CHANNEL } from './installation/sql/tests.ts'
 import { createTestTaker } from './installation/take-tests.ts'
@@ -140,7 +140,13 @@ export async function start(
       authenticate.clear()
       templates.clear()
     }
-    const listener = await createListener(db, { onDown: forget, onUp: forget })
+    let heartbeat: Heartbeat | null = null
+    const onUp = () => {
+      forget()
+      // After an outage the last one may be so old that this process seems not to run.
+      void heartbeat?.beat().catch(onFault)
+    }
+    const listener = await createListener(db, { onDown: forget, onUp })
     lifetime.add(() => listener.stop())
     await listener.on('herald_changes', service => {
       services.drop(service)
@@ -195,8 +201,9 @@ export async function start(
     metrics.gauges('herald_process_info', 'Name and version of this process, and what it runs: always 1.', INFO, () => [
       [{ name, version: self.version, runs: self.runs.join(' ') }, 1],
     ])
-    const heartbeat = startHeartbeat({ sql: db.sql, clock, onFault }, self, () => engine)
-    lifetime.add(heartbeat.stop)
+    const ownHeartbeat = startHeartbeat({ sql: db.sql, clock, onFault }, self, () => engine)
+    heartbeat = ownHeartbeat
+    lifetime.add(ownHeartbeat.stop)
 
     const hints = createEventHints(db.sql, onFault)
     await listener.on(EVENTS_CHANNEL, hints.hear)
@@ -238,7 +245,7 @@ export async function start(
       lifetime.add(tests.stop)
       await listener.on(TESTS_CHANNEL, tests.look)
       // A provider can be tested as soon as the start says that it is done.
-      await heartbeat.beat().catch(onFault)
+      await ownHeartbeat.beat().catch(onFault)
     }
 
     const bulkThread = createBulkThread()
@@ -305,6 +312,7 @@ export async function start(
       sendingDomain: config.sendingDomain,
       oidc: createOidcClient(config, clock),
       readiness,
+      heartbeat: ownHeartbeat,
       about: aboutOf(config, await instanceOf(db.sql)),
       isDraining: () => draining,
     }

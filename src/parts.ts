@@ -12,6 +12,7 @@ import type { Files } from './files/place.ts'
 import type { Links } from './http/links.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { InboxWaits } from './inbox/waits.ts'
+import type { Heartbeat } from './installation/heartbeat.ts'
 import type { Authenticate } from './keys/authenticate.ts'
 import type { Reads } from './limits/reads.ts'
 import type { Accept, Dispatcher } from './notifications/accept.ts'
@@ -92,6 +93,8 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   /** Null: no single sign-on. */
   oidc: OidcClient | null
   readiness: Readiness
+  /** Of this process, on the system page. */
+  heartbeat: Pick<Heartbeat, 'beat'>
   about: About
   isDraining(): boolean
 }

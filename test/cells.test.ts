@@ -226,19 +226,35 @@ describe.skipIf(!HAPROXY)('cells', () => {
       expect((await named(port, 'cell1.notify.example.org', path, headers)).status).toBe(200)
     })
 
-    test('the runtime socket changes the map without a reload', async () => {
-      await command(`set map ${map} ${a.service.id} cell1`)
+    test('the runtime socket changes the map without a reload, as the document says', async () => {
+      const [change, add] = [documented('set map'), documented('add map')]
+      expect(await command(`set map ${map} ${a.service.id} cell1`)).toBe('')
       expect(await sentTo(a)).toBe('cell1')
-      await command(`set map ${map} ${a.service.id} cell2`)
+      expect(await command(change(a.service.id))).toBe('')
       expect(await sentTo(a)).toBe('cell2')
+
+      const unlisted = await sending(cell2)
+      expect((await send(unlisted)).status, 'the default cell does not know it').toBe(403)
+      expect(await command(change(unlisted.service.id))).toMatch(/not found/)
+      expect(await command(add(unlisted.service.id))).toBe('')
+      expect(await sentTo(unlisted)).toBe('cell2')
     })
   })
 
+  /** A command of docs/scaling.md for a service. */
+  function documented(words: string): (service: string) => string {
+    const [, text = ''] =
+      new RegExp(`echo "(${words} [^"]+)" \\| socat stdio`).exec(readFileSync('docs/scaling.md', 'utf8')) ?? []
+    expect(text, words).toContain('SERVICE-ID')
+    return service => text.replace('/etc/haproxy/cells.map', map).replace('SERVICE-ID', service)
+  }
+  /** Returns what HAProxy says; nothing on success. */
   const command = (text: string) =>
-    new Promise<void>((resolve, reject) => {
+    new Promise<string>((resolve, reject) => {
       const line = net.connect(socket, () => line.end(`${text}\n`))
+      let said = ''
+      line.on('data', chunk => (said += chunk))
       line.on('error', reject)
-      line.on('close', () => resolve())
-      line.resume()
+      line.on('close', () => resolve(said.trim()))
     })
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ConfigProblems, readConfig, readSettings, settingsTable } from '../src/config/index.ts'
+import { shownSettings } from '../src/config/settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'herald-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -343,4 +344,14 @@ test('S-38 secret settings are marked as such, and no problem quotes them', () =
     expect(problems).toContain(`${name} and ${name}_FILE are both set; keep one`)
     expect(problems.join()).not.toContain('hunter2')
   }
+})
+
+test('settings are shown as they could be written', () => {
+  const of = (env: Record<string, string>) =>
+    Object.fromEntries(shownSettings(readConfig(env)).map(({ name, value }) => [name, value]))
+  expect(of({}).HERALD_WEBHOOK_PORTS).toBe('443')
+  const given = { HERALD_WEBHOOK_PORTS: '443,8000-8999', HERALD_WEBHOOK_ALLOW: '10.1.0.0/16', HERALD_PORT: '7000' }
+  expect(of(given)).toMatchObject(given)
+  for (const [name, value] of Object.entries({ ...of({}), ...of(given) }))
+    expect(String(value), name).not.toMatch(/\[object/)
 })

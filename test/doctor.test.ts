@@ -17,11 +17,13 @@ import type { Store } from '../src/parts.ts'
 import { instanceOf, recogniseCopy } from '../src/queue/hold.ts'
 import { releaseAll } from '../src/queue/release.ts'
 import { HELD_LANES, IDENTITY_TABLES } from '../src/sending.ts'
+import { openStore } from '../src/store.ts'
 import { sealTarget } from '../src/webhooks/webhook.ts'
 import { selfSigned } from './support/certificates.ts'
 import { realClamd } from './support/clamd.ts'
 import { dnsServer } from './support/dns-server.ts'
 import { startHttpPeer } from './support/http-peer.ts'
+import { freePort } from './support/port.ts'
 import { s3Server } from './support/s3.ts'
 import { EMAIL, emailTemplate } from './support/sends.ts'
 import { startSmppServer } from './support/smpp-server.ts'
@@ -100,6 +102,21 @@ test('running processes are named, and described for programs', async () => {
   const [check] = (await doctor()).filter(({ name }) => name === 'Processes')
   expect(check?.found).toMatch(/^1 runs: .+:\d+ \(http\)/)
   expect(check?.data).toMatchObject([{ runs: ['http'], leads_since: null, in_flight: {}, providers: [] }])
+})
+
+test('of processes that were not seen lately, doctor does not say that none runs', async () => {
+  const { running, parts, config } = await world()
+  await running.stop()
+  const at = { DATABASE_URL: config.databaseUrl ?? '' }
+  expect((await found('Processes', at))[0]?.found).toBe('none runs')
+  const store = await openStore(config, { migrate: false })
+  const row = { id: parts.ids.next(), name: 'silent', version: '1', runs: [], in_flight: {}, providers: [] }
+  await beat(store.db.sql, { ...row, up_seconds: 60, leads_seconds: null })
+  await store.db.sql`update processes set seen_at = clock_timestamp() - interval '1 minute'`
+  await store.stop()
+  expect((await found('Processes', at))[0]?.found).toMatch(
+    /^none was seen in the last 15 s; silent was not seen for \d+ s$/,
+  )
 })
 
 test('HERALD_SEAL_FORMAT=1 is a problem, except beside a process of an earlier version', async () => {
@@ -383,6 +400,24 @@ describe('public names', () => {
         found: `${stranger.url}; it cannot be reached from this machine (ECONNREFUSED)`,
       })
     })
+    // Only a service that does not run here is said not to run here.
+    const checkAt = async (port: number, more: Record<string, string> = {}) => {
+      const checks = await doctor({ HERALD_PORT: String(port), HERALD_BASE_URL: own, ...more })
+      return ['Public address', 'Service'].map(wanted => checks.find(({ name }) => name === wanted)?.found)
+    }
+    expect(await checkAt(await freePort())).toEqual([
+      `${own}; not checked, because the service does not run here`,
+      expect.stringMatching(/^does not run on /),
+    ])
+    expect(await checkAt(other.port)).toEqual([
+      `${own}; not checked, because another installation of Herald answers here`,
+      expect.stringMatching(/^another installation of Herald answers on /),
+    ])
+    const noDatabase = { DATABASE_URL: `postgresql://127.0.0.1:${await freePort()}/none` }
+    expect(await checkAt(here.port, noDatabase)).toEqual([
+      `${own} leads to this installation`,
+      `answers on http://127.0.0.1:${here.port}`,
+    ])
   }, 120_000)
 
   test('DKIM: half a pair, an unusable key, a record that is missing, revoked, of another key, or unknown', async () => {

@@ -6,7 +6,7 @@ import { createFilePlace } from '../delivery.ts'
 import { isLed } from '../engine/leading.ts'
 import { figuresOf } from '../figures.ts'
 import { compareFileStore, STORE_REMEDY } from '../installation/installation.ts'
-import { isLate as isUnseen } from '../installation/process.ts'
+import { isLate as isUnseen, LATE_SECONDS } from '../installation/process.ts'
 import { list } from '../installation/sql/processes.ts'
 import { daysAhead } from '../maintenance/partitions.ts'
 import type { Store } from '../parts.ts'
@@ -134,7 +134,9 @@ export async function checkProcesses({ db: { sql } }: Store): Promise<Check> {
   const named = running.map(one => `${one.name} (${[...one.runs, ...(one.leads_since ? ['leads'] : [])].join(', ')})`)
   const found =
     running.length === 0
-      ? 'none runs'
+      ? late.length === 0
+        ? 'none runs'
+        : `none was seen in the last ${LATE_SECONDS} s`
       : `${running.length} ${running.length === 1 ? 'runs' : 'run'}: ${named.join(', ')}`
   const data = processes.map(({ started_at, seen_at, leads_since, ...rest }) => ({
     ...rest,

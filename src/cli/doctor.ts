@@ -8,8 +8,15 @@ import { isLoopback } from '../core/network.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { attempted, type Check, checkRunning, ok, problem } from './checks.ts'
 import type { Command, Io } from './command.ts'
-import { checkDatabase, isOurs } from './database-checks.ts'
-import { askReady, checkPublicAddress, checkSendingDomain, checkSigning, type HealthReply } from './mail-checks.ts'
+import { checkDatabase } from './database-checks.ts'
+import {
+  askReady,
+  checkPublicAddress,
+  checkSendingDomain,
+  checkSigning,
+  doesNotRun,
+  type HealthReply,
+} from './mail-checks.ts'
 import { type Block, layOut, painted, stack, wrapped } from './print.ts'
 import type { Screen } from './terminal.ts'
 
@@ -65,7 +72,7 @@ async function allChecks(io: Io): Promise<Check[]> {
     ...checks,
     checkSendingDomain(config),
     ...(await checkSigning(config)),
-    await checkPublicAddress(config, instance, isOurs(health, instance)),
+    await checkPublicAddress(config, health, instance),
     checkConsole(config),
     ...(await checkService(config, health, instance)),
   ]
@@ -139,8 +146,7 @@ async function checkService(config: Config, health: HealthReply | null, instance
   const name = 'Service'
   if (health === null) return [ok(name, 'HERALD_PORT is 0, so the port of the service is not known')]
   const address = ownAddress(config)
-  if (health.kind === 'failed' && health.why === 'ECONNREFUSED')
-    return [ok(name, `does not run on ${address}; start it with: herald start`)]
+  if (doesNotRun(health)) return [ok(name, `does not run on ${address}; start it with: herald start`)]
   if (health.kind !== 'ready')
     return [
       problem(

@@ -107,8 +107,15 @@ async function recordsAt(name: string, lookUp: LookUp): Promise<{ records: strin
   }
 }
 
-/** `runs`: this installation answers on its own port, so the public address should lead to it. */
-export async function checkPublicAddress(config: Config, instance: string | null, runs: boolean): Promise<Check> {
+/**
+ * The public address should lead to the service that answers here. `health`: its answer, null while its port is not known; `instance`:
+ * the id of this installation, null while the database does not tell it.
+ */
+export async function checkPublicAddress(
+  config: Config,
+  health: HealthReply | null,
+  instance: string | null,
+): Promise<Check> {
   const name = 'Public address'
   const { baseUrl, host, trustedProxies } = config
   if (baseUrl === null) {
@@ -119,10 +126,12 @@ export async function checkPublicAddress(config: Config, instance: string | null
       'Set HERALD_BASE_URL to the public address of this installation, for example https://notify.example.org.',
     )
   }
-  if (!runs || instance === null) return ok(name, `${baseUrl}; not checked, because the service does not run here`)
+  const here = serviceHere(health, instance)
+  if ('unknown' in here) return ok(name, `${baseUrl}; not checked, because ${here.unknown}`)
   const reply = await askReady(baseUrl)
   if (reply.kind === 'failed') return ok(name, `${baseUrl}; it cannot be reached from this machine (${reply.why})`)
-  if (reply.kind === 'ready' && reply.instance === instance) return ok(name, `${baseUrl} leads to this installation`)
+  if (reply.kind === 'ready' && reply.instance === here.instance)
+    return ok(name, `${baseUrl} leads to this installation`)
   return problem(
     name,
     reply.kind === 'ready'
@@ -131,6 +140,18 @@ export async function checkPublicAddress(config: Config, instance: string | null
     'Correct HERALD_BASE_URL, the proxy, or the DNS record.',
   )
 }
+
+/** The installation that answers on this machine, or why it is not known. */
+function serviceHere(health: HealthReply | null, instance: string | null): { instance: string } | { unknown: string } {
+  if (health === null) return { unknown: 'HERALD_PORT is 0, so the port of the service is not known' }
+  if (doesNotRun(health)) return { unknown: 'the service does not run here' }
+  if (health.kind !== 'ready' || !health.instance) return { unknown: 'what listens here does not answer like Herald' }
+  if (instance !== null && health.instance !== instance)
+    return { unknown: 'another installation of Herald answers here' }
+  return { instance: health.instance }
+}
+
+export const doesNotRun = (health: HealthReply): boolean => health.kind === 'failed' && health.why === 'ECONNREFUSED'
 
 export type HealthReply =
   | { kind: 'ready'; ok: boolean; status: string; instance: string | null }

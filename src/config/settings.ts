@@ -123,12 +123,12 @@ export const settingsTable = () =>
 
 /** Settings and their values for people: a secret, or what may contain one, is shown as set or not. */
 export const shownSettings = (values: Readonly<Record<string, unknown>>) =>
-  Object.entries<Settings[string]>(settings).flatMap(([key, { name, secret, inline }]) => {
+  Object.entries<Settings[string]>(settings).flatMap(([key, { name, secret, inline, textOf }]) => {
     if (!(key in values)) return []
     const value = values[key]
     const isEmpty = value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
     const hides = secret || inline || (typeof value === 'string' && /:\/\/[^/]*@/.test(value))
-    return [{ name, value: isEmpty ? null : hides ? 'set' : shownValue(value) }]
+    return [{ name, value: isEmpty ? null : hides ? 'set' : textOf ? textOf(value) : shownValue(value) }]
   })
 
 function shownValue(value: unknown): string {

@@ -174,14 +174,21 @@ export const exportWaits = (service: { id: string; name: string } | null): PageA
 }
 
 /** `form`: what was entered, so that it can be sent again; null: a page was opened. */
-export const broken = (requestId: string, here: string, form: URLSearchParams | null): PageAnswer =>
+export const broken = (
+  requestId: string,
+  here: string,
+  form: URLSearchParams | null,
+  hasDatabase: boolean,
+): PageAnswer =>
   page(
     500,
     t`Something broke on our side`,
     <>
       <p>
         {form && `${t`What you entered may not be saved.`} `}
-        {t`Messages accepted before are safe and go on being sent.`}
+        {hasDatabase
+          ? t`Messages accepted before are safe.`
+          : t`Herald cannot reach its database. Messages accepted before are safe, and are sent when it answers again.`}
       </p>
       <p>{t`Try again in a minute. If it stays, give your operator this number:`}</p>
       <p class="secret">

@@ -18,6 +18,8 @@ export type Setting<T> = {
   secret?: true
   /** Contains a secret only sometimes: its value may be written in the providers file. */
   inline?: true
+  /** The text of a value, where it is not a text, a number, or a list of them. */
+  textOf?(value: T): string
   sentence: string
 }
 
@@ -29,7 +31,7 @@ export const setting = <T>(
   reader: Reader<T>,
   fallback: T,
   sentence: string,
-  options: { shown?: string; secret?: true; inline?: true } = {},
+  options: { shown?: string; secret?: true; inline?: true; textOf?(value: T): string } = {},
 ): Setting<T> => ({
   name,
   reader,
@@ -38,6 +40,7 @@ export const setting = <T>(
   shown: options.shown ?? String(fallback),
   ...(options.secret && { secret: true }),
   ...(options.inline && { inline: true }),
+  ...(options.textOf && { textOf: options.textOf }),
 })
 
 export const isProblem = (result: unknown): result is Problem =>

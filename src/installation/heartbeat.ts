@@ -17,8 +17,8 @@ export type EngineState = {
 }
 
 export type Heartbeat = {
-  /** Writes the row now. */
-  beat(): Promise<void>
+  /** Writes the row now, on another connection if one is given; not after a stop. */
+  beat(sql?: Sql): Promise<void>
   stop(): Promise<void>
 }
 
@@ -33,11 +33,13 @@ export function startHeartbeat(
   engine: () => EngineState | null,
 ): Heartbeat {
   const startedAt = performance.now()
+  const writing = new Set<Promise<void>>()
+  let isStopping = false
 
-  async function write() {
+  async function write(sql: Sql) {
     const state = engine()
     const leadsMs = state?.leadsMs() ?? null
-    await beat(app.sql, {
+    await beat(sql, {
       ...about,
       up_seconds: (performance.now() - startedAt) / 1000,
       leads_seconds: leadsMs === null ? null : leadsMs / 1000,
@@ -46,13 +48,26 @@ export function startHeartbeat(
     })
   }
 
+  async function now(sql = app.sql) {
+    if (isStopping) return
+    const one = write(sql).finally(() => writing.delete(one))
+    writing.add(one)
+    await one
+  }
+
   // The first one at once, then every five seconds.
-  const beats = startPeriodic(write, runs => (runs === 0 ? 0 : EVERY_MS), app.onFault)
+  const beats = startPeriodic(
+    () => now(),
+    runs => (runs === 0 ? 0 : EVERY_MS),
+    app.onFault,
+  )
   return {
-    beat: write,
+    beat: now,
     async stop() {
-      // After the heartbeat in progress, which would write the row again.
-      const removed = beats.stop().then(() => remove(app.sql, about.id))
+      isStopping = true
+      // After the heartbeats in progress, which would write the row again.
+      const written = Promise.allSettled([beats.stop(), ...writing])
+      const removed = written.then(() => remove(app.sql, about.id))
       await within(REMOVE_MS, removed, 'the row of this process was not deleted in time').catch(app.onFault)
     },
   }

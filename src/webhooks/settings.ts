@@ -51,6 +51,8 @@ function portRange(text: string): PortRange | null {
   return from >= 1 && to <= 65_535 && from <= to ? { from, to } : null
 }
 
+const textOfRange = ({ from, to }: PortRange) => (from === to ? `${from}` : `${from}-${to}`)
+
 const SCHEMES = ['https', 'http'] as const
 type Scheme = (typeof SCHEMES)[number]
 
@@ -78,7 +80,7 @@ export const settings = {
     ports,
     [{ from: 443, to: 443 }],
     'Ports that webhooks may use, separated by commas; `8000-8999` is a range.',
-    { shown: '443' },
+    { shown: '443', textOf: ranges => ranges.map(textOfRange).join(',') },
   ),
   webhookSchemes: setting<Scheme[]>(
     'HERALD_WEBHOOK_SCHEMES',

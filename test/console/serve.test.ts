@@ -25,6 +25,7 @@ import { addPlain } from '../../src/routes.ts'
 import { change } from '../../src/services/change.ts'
 import { addUser } from '../../src/services/people.ts'
 import { refuse } from '../../src/services/refusals.ts'
+import { relayed } from '../support/relayed.ts'
 import { OPERATOR, type World, world } from '../support/world.ts'
 
 const POLICY =
@@ -633,6 +634,18 @@ describe('errors are pages', () => {
     expect(status).toBe(500)
     expect(text).toContain(headers.get('x-request-id'))
     expect(text).not.toContain('ada@example.org')
+    expect(text).toContain('Messages accepted before are safe.')
+  })
+
+  test('without a database the page says so, and not that messages are being sent', async () => {
+    const { relay, url } = await relayed()
+    const urlOf = (database: string) => url.replace(/\/postgres$/, `/${database}`)
+    const cutOff = await world({ HERALD_DATABASE_SECONDS: '1' }, { urlOf })
+    await relay.stop()
+    const headers = { cookie: `herald-console=${newToken()}` }
+    const { status, text } = await cutOff.call('GET', '/console', { headers })
+    expect(status).toBe(500)
+    expect(text).toContain('Herald cannot reach its database. Messages accepted before are safe, and are sent when')
   })
 })
 

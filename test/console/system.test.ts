@@ -59,6 +59,17 @@ test('without an engine the page says that nothing is sent, and a test of a prov
   expect(answer.text).toContain('value="duty@example.org"')
 })
 
+test('the process that shows the page runs, also when its last heartbeat is from before an outage', async () => {
+  await here.parts.db.sql`update processes set seen_at = clock_timestamp() - interval '20 s'`
+  const text = await get()
+  expect(text).toContain('1 process,')
+  expect(text).not.toContain('Not seen for')
+})
+
+test('the ports of webhooks are shown as they are set', async () => {
+  expect(await get()).toMatch(/<code>HERALD_WEBHOOK_PORTS<\/code><\/dt><dd><bdi>443<\/bdi>/)
+})
+
 describe('with two engines', () => {
   let engines: Process[]
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { fromMicros } from '../../core/clock.ts'
 import { databaseAbout, replicasOf } from '../../db/about.ts'
 import { isLed } from '../../engine/leading.ts'
 import { figuresOf } from '../../figures.ts'
-import { processesNow } from '../../installation/look.ts'
+import { processesWithThisOne } from '../../installation/look.ts'
 import { isLate, providerViews } from '../../installation/process.ts'
 import { daysAhead, partitionsNow } from '../../maintenance/partitions.ts'
 import { holdingOf } from '../../queue/hold.ts'
@@ -26,7 +26,7 @@ export async function systemPage(visit: SignedInVisit): Promise<Answer> {
   const { parts, query, formats, url } = visit
   const { sql } = parts.db
   const [processes, figures, holding, led, database, replicas, partitions, days] = await Promise.all([
-    processesNow(parts, visit.actor),
+    processesWithThisOne(parts, visit.actor),
     figuresOf(sql),
     holdingOf(sql),
     isLed(sql),
@@ -75,7 +75,10 @@ export async function systemPage(visit: SignedInVisit): Promise<Answer> {
 }
 
 /** What running processes report, and what only the settings of this one name. */
-function shownProviders({ parts: { config } }: SignedInVisit, processes: Awaited<ReturnType<typeof processesNow>>) {
+function shownProviders(
+  { parts: { config } }: SignedInVisit,
+  processes: Awaited<ReturnType<typeof processesWithThisOne>>,
+) {
   const views = providerViews(processes)
   return providersInUse(config).flatMap(({ channel, providers }) => {
     const reported = views.filter(view => view.channel === channel)

@@ -12,6 +12,7 @@ import { actorOf, type SignedIn } from '../../people/person.ts'
 import { readSession } from '../../people/session.ts'
 import { pause } from '../../runtime/within.ts'
 import { faultOf } from '../../telemetry/fault.ts'
+import { DATABASE_MISSING } from '../../telemetry/routes.ts'
 import * as say from '../errors.tsx'
 import type { DirectAnswer, Handler, ServiceVisit, Visit } from '../page.ts'
 import { pages } from '../routes.ts'
@@ -98,7 +99,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
       } catch (error) {
         // Nobody reads the answer.
         if (signal.aborted) return reply.code(400).send()
-        return send(failed(error, arrival, on))
+        return send(failed(parts, error, arrival, on))
       } finally {
         multipart?.drop()
       }
@@ -119,7 +120,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
         arrival.token === null ? null : await parts.reads.visit(stranger, () => readSession(parts, arrival.token))
       if (signedIn) site.remember(arrival, signedIn.person.id)
     } catch (error) {
-      return send(failed(error, arrival, null))
+      return send(failed(parts, error, arrival, null))
     }
     const chosen = signedIn?.person.language ?? 'auto'
     return chosen === 'auto' ? answer() : inLanguage(chosen, answer)
@@ -130,7 +131,7 @@ export function addConsole(app: FastifyInstance, parts: Parts, rows: readonly Pa
     scope.setErrorHandler((error, request, reply) => {
       const arrival = site.arrive(request, reply)
       return inLanguage(languageOf(request, site.placeOf(request)), () =>
-        sendPlain(failed(error, arrival, null), arrival),
+        sendPlain(failed(parts, error, arrival, null), arrival),
       )
     })
     // Before the body is read.
@@ -238,12 +239,18 @@ const withPerson = (visit: Visit, on: OnService | null) =>
   }) as ServiceVisit
 
 /** The page for an error. Errors that nobody expects are logged; what they say is not shown. */
-function failed(error: unknown, { request, reply, here }: Arrival, on: OnService | null): DirectAnswer {
+function failed(
+  { db, readiness }: Pick<Parts, 'db' | 'readiness'>,
+  error: unknown,
+  { request, reply, here }: Arrival,
+  on: OnService | null,
+): DirectAnswer {
   const refusal = error instanceof Refusal ? error : refusalFrom(error)
   if (!refusal) {
     request.log.error({ request: request.id, error: faultOf(error), route: request.routeOptions.url }, 'request failed')
     const isKept = request.method === 'POST' && !request.routeOptions.config.file
-    return say.broken(request.id, here, isKept ? formOf(request) : null)
+    const hasDatabase = db.isAnswering() && readiness.missing() !== DATABASE_MISSING
+    return say.broken(request.id, here, isKept ? formOf(request) : null, hasDatabase)
   }
   noteRefusal(reply, refusal)
   reply.headers(refusal.headers)

@@ -89,8 +89,9 @@ export const common = {
   'Too much at once': 'Trop de demandes à la fois',
   'Something broke on our side': 'Une erreur est survenue de notre côté',
   'What you entered may not be saved.': 'Ce que vous avez saisi n’est peut-être pas enregistré.',
-  'Messages accepted before are safe and go on being sent.':
-    'Les messages acceptés auparavant sont en sécurité et continuent d’être envoyés.',
+  'Messages accepted before are safe.': 'Les messages acceptés auparavant sont en sécurité.',
+  'Herald cannot reach its database. Messages accepted before are safe, and are sent when it answers again.':
+    'Herald ne peut pas joindre sa base de données. Les messages acceptés auparavant sont en sécurité et partiront dès qu’elle répondra de nouveau.',
   'Try again in a minute. If it stays, give your operator this number:':
     'Réessayez dans une minute. Si cela persiste, donnez ce numéro à votre opérateur\u00a0:',
   'Try again': 'Réessayer',
