@@ -57,9 +57,7 @@ for (const { name, program, config } of samples) {
 
     beforeAll(async () => {
       ;[secure, plain] = [await freePort(), await freePort()]
-      const argv = config(secure, plain)
-      const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
-      children.push(child)
+      const child = begin(config(secure, plain, hostsOf(web)))
       let said = ''
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', chunk => {
@@ -69,12 +67,24 @@ for (const { name, program, config } of samples) {
       await vi.waitUntil(isReady, { timeout: 20_000, interval: 100 }).catch(() => expect(said).toBe(''))
     })
 
-    function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    function begin(argv: string[]) {
+      const child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
+      children.push(child)
+      return child
+    }
+
+    function ask(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+      port: number = secure,
+    ) {
       return new Promise<{ status: number; text: string; headers: NodeJS.Dict<string | string[]> }>(
         (resolve, reject) => {
           const asked = https.request(
             {
-              ...{ host: '127.0.0.1', port: secure, servername: NAME, method, path, ca: certificate?.certificate },
+              ...{ host: '127.0.0.1', port, servername: NAME, method, path, ca: certificate?.certificate },
               headers: {
                 ...{ host: NAME, authorization: `ApiKey-v1 ${key}`, ...headers },
                 ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -120,6 +130,19 @@ for (const { name, program, config } of samples) {
       expect(moved.headers.get('location')).toMatch(/^https:\/\/127\.0\.0\.1(:\d+)?\/v2\/templates\?a=1$/)
     })
 
+    test('where no machine answers, the status and the body say the same', async () => {
+      const [port, other, closed] = [await freePort(), await freePort(), `127.0.0.1:${await freePort()}`]
+      begin(config(port, other, [closed, closed]))
+      const answers = () => ask('GET', '/v2/templates', undefined, {}, port).catch(() => null)
+      await expect.poll(answers, { timeout: 20_000 }).toMatchObject({ status: 503 })
+      const { text, headers } = await ask('GET', '/v2/templates', undefined, {}, port)
+      expect(headers['content-type']).toBe('application/json')
+      expect(JSON.parse(text)).toEqual({
+        errors: [{ error: 'Exception', message: 'Internal server error' }],
+        status_code: 503,
+      })
+    })
+
     test('a machine is replaced, and no request fails', async () => {
       const failed: string[] = []
       let isLoading = true
@@ -145,33 +168,32 @@ for (const { name, program, config } of samples) {
 }
 
 /** The sample with this machine's addresses, as the one site of a whole configuration. */
-function nginx(secure: number, plain: number): string[] {
-  const site = withMachines(readFileSync('ops/nginx.conf', 'utf8'))
+function nginx(secure: number, plain: number, machines: readonly string[]): string[] {
+  const site = withMachines(readFileSync('ops/nginx.conf', 'utf8'), machines)
     .replace('listen 80;', `listen 127.0.0.1:${plain};`)
     .replace('listen 443 ssl http2;', `listen 127.0.0.1:${secure} ssl http2;`)
     .replace('/etc/nginx/herald.crt', written('herald.crt', certificate?.certificate ?? ''))
     .replace('/etc/nginx/herald.key', written('herald.key', certificate?.key ?? ''))
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(one => `${one}_temp_path ${folder}/${one};`)
-  const whole = `daemon off; pid ${folder}/nginx.pid; events {} http { access_log off; ${paths.join(' ')}\n${site}\n}`
-  return ['-c', written('nginx.conf', whole), '-e', 'stderr']
+  const whole = `daemon off; pid ${folder}/nginx-${secure}.pid; events {} http { access_log off; ${paths.join(' ')}\n${site}\n}`
+  return ['-c', written(`nginx-${secure}.conf`, whole), '-e', 'stderr']
 }
 
-function haproxy(secure: number, plain: number): string[] {
-  const text = withMachines(readFileSync('ops/haproxy.cfg', 'utf8'))
+function haproxy(secure: number, plain: number, machines: readonly string[]): string[] {
+  const text = withMachines(readFileSync('ops/haproxy.cfg', 'utf8'), machines)
     .replace(/^ {4}(log \/dev\/log.*|user .*|group .*|stats socket .*)\n/gm, '')
     .replace(/^ {4}server herald3 .*\n?/m, '')
     .replace('maxconn 20000', 'maxconn 500') // the open files of a developer's machine
     .replace('bind :80', `bind 127.0.0.1:${plain}`)
     .replace('bind :443', `bind 127.0.0.1:${secure}`)
     .replace('/etc/haproxy/herald.pem', written('herald.pem', `${certificate?.certificate}${certificate?.key}`))
-  return ['-db', '-f', written('haproxy.cfg', text)]
+  return ['-db', '-f', written(`haproxy-${secure}.cfg`, text)]
 }
 
-const withMachines = (text: string) =>
-  ['10.0.0.21:6011', '10.0.0.22:6011'].reduce(
-    (so, one, n) => so.replace(one, new URL(web[n]?.address ?? '').host),
-    text,
-  )
+const hostsOf = (programs: readonly Program[]) => programs.map(({ address }) => new URL(address).host)
+
+const withMachines = (text: string, machines: readonly string[]) =>
+  ['10.0.0.21:6011', '10.0.0.22:6011'].reduce((so, one, n) => so.replace(one, machines[n] ?? ''), text)
 
 function written(name: string, text: string): string {
   writeFileSync(join(folder, name), text)
