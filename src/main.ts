@@ -375,8 +375,8 @@ async function checkPort(host: string, port: number): Promise<void> {
 }
 
 export const HELD =
-  'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then decide with' +
-  ' herald release (docs/running.md, Backups).'
+  'Nothing is sent: this database is held, as a restored copy is at first. See what waits with herald held, then resume with' +
+  ' herald release --all, or for a restored copy with herald release --cut-off TIME (docs/running.md, Backups).'
 
 const INFO = ['name', 'version', 'runs'] as const
 

@@ -141,6 +141,8 @@ test('sending is held', async () => {
   const hold = (...argv: string[]) => run(argv, { out() {}, err() {} }, () => readConfig(env))
   await hold('hold')
   expect(await problems()).toEqual([expect.stringMatching(/^Sending: held since \S+Z: by herald hold/)])
+  const [check] = (await doctor()).filter(({ name }) => name === 'Sending')
+  expect(check?.remedy).toContain('To resume: herald release --all (')
   await hold('release', '--all')
   expect(await problems()).toEqual([])
 })

@@ -71,6 +71,28 @@ test('hold stops a running service from sending, release resumes it', async () =
   expect(await herald(env, 'held')).toMatchObject({ code: 0, data: { held_since: null, kept: [] } })
 }, 120_000)
 
+test('hold and held name a command that resumes sending as it stands', async () => {
+  const here = await world()
+  const config = readConfig({ DATABASE_URL: here.config.databaseUrl ?? '', HERALD_DATA: here.config.dataFolder })
+  const said = async (...argv: string[]) => {
+    const lines: string[] = []
+    const say = (text: string) => void lines.push(text)
+    const code = await run(argv, { out: say, err: say }, () => config)
+    return { code, text: lines.join('') }
+  }
+  const named = async (...argv: string[]) => /To resume: herald (release[^,\n]*)/.exec((await said(...argv)).text)?.[1]
+
+  for (const [argv, command] of [
+    [['hold'], 'release --all'],
+    [['hold', '--restored'], 'release --cut-off TIME'],
+  ] as const) {
+    expect(await named(...argv)).toBe(command)
+    expect(await named('held')).toBe(command)
+    expect(await said(...command.replace('TIME', 'now').split(' '))).toMatchObject({ code: 0 })
+    expect((await said('held')).text).toContain('Sending is not held.')
+  }
+}, 120_000)
+
 test('a copy of a database starts held, and a release sends only new messages that were never attempted', async () => {
   const here = await world()
   const service = await here.service()

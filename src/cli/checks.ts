@@ -14,6 +14,7 @@ import type { LaneFigures } from '../queue/figures.ts'
 import { holdingOf } from '../queue/hold.ts'
 import { createLog } from '../telemetry/log.ts'
 import { explained } from './explain.ts'
+import { resumeBy } from './hold.ts'
 
 /** `data`: with --json only. */
 export type Check = { name: string; ok: boolean; found: string; remedy?: string; data?: unknown }
@@ -37,7 +38,7 @@ export async function checkHold({ db: { sql } }: Store): Promise<Check> {
   return problem(
     'Sending',
     `held since ${zulu(holding.held_since)}: ${why}; messages are accepted and wait`,
-    'See what waits with herald held, then run herald release (docs/running.md, Backups).',
+    `See what waits with herald held. To resume: ${resumeBy(holding.reason)} (docs/running.md, Backups).`,
   )
 }
 

@@ -2,7 +2,7 @@
 import { zulu } from '../core/clock.ts'
 import { readId } from '../core/id.ts'
 import { hold, release } from '../maintenance/sending.ts'
-import { holdingOf } from '../queue/hold.ts'
+import { type Holding, holdingOf } from '../queue/hold.ts'
 import { keptTickets, type Released, releaseChosen } from '../queue/release.ts'
 import { IDENTITY_TABLES, RELEASED_LANES } from '../sending.ts'
 import { type Command, UsageError, withStore } from './command.ts'
@@ -20,7 +20,8 @@ export const commands: readonly Command[] = [
     more: 'Running processes stop sending at once; messages that are being handed to a provider are finished. Use it before the first start of a database that was copied by other means than herald restore.',
     run: withStore(async (store, input, operator) => {
       await hold(store, operator, IDENTITY_TABLES, input.has('restored') ? 'restored' : 'asked')
-      return { text: 'Sending is held. To resume: herald release', data: await present(store.db.sql) }
+      const data = await present(store.db.sql)
+      return { text: `Sending is held. To resume: ${resumeBy(data.reason)}`, data }
     }),
   },
   {
@@ -29,7 +30,7 @@ export const commands: readonly Command[] = [
     run: withStore(async ({ db: { sql } }) => {
       const data = await present(sql)
       const state = data.held_since
-        ? `Sending is held since ${data.held_since} (${data.reason === 'restored' ? 'a restored copy' : 'by herald hold'}). To resume: herald release`
+        ? `Sending is held since ${data.held_since} (${data.reason === 'restored' ? 'a restored copy' : 'by herald hold'}). To resume: ${resumeBy(data.reason)}`
         : 'Sending is not held.'
       const rows = data.kept.flatMap(({ lane, due_at, ids, tried }) =>
         ids.map(id => [id, lane, due_at.slice(0, 16).replace('T', ' '), tried]),
@@ -75,6 +76,12 @@ export const commands: readonly Command[] = [
     ),
   },
 ]
+
+/** The command that ends a hold. After a restore only the operator knows what the original has sent. */
+export const resumeBy = (reason: Holding['reason'] | null): string =>
+  reason === 'restored'
+    ? 'herald release --cut-off TIME, where TIME is when the original stopped sending'
+    : 'herald release --all'
 
 const outputOf = ({ released, kept }: Released) => ({
   text: `Sending has resumed: ${released} released, ${kept} kept back${kept > 0 ? ' (herald held lists them)' : ''}.`,
