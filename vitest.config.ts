@@ -54,6 +54,7 @@ const SLOW = [
   'test/feed-order.test.ts',
   'test/frozen-disk.test.ts',
   'test/handoffs.test.ts',
+  'test/health.test.ts',
   'test/hold.test.ts',
   'test/imports-hostile.test.ts',
   'test/indexes.test.ts',

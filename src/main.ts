@@ -57,9 +57,17 @@ import { openTelemetry } from './telemetry/collector.ts'
 import { armCrashPoints } from './telemetry/crash.ts'
 import { boundConnections, mostWaiting } from './telemetry/descriptors.ts'
 import { faultOf } from './telemetry/fault.ts'
-import { createLog, createNote } from './telemetry/log.ts'
+import { type HealthListener, startHealth, TELL_EVERY_MS } from './telemetry/health.ts'
+import { createLog, createNote, type Log } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { type About, createMetricsPage, createReadiness, DATABASE_MISSING, NotReady } from './telemetry/routes.ts'
+import {
+  type About,
+  createMetricsPage,
+  createReadiness,
+  DATABASE_MISSING,
+  NotReady,
+  readyAnswer,
+} from './telemetry/routes.ts'
 import { createWatch } from './telemetry/watch.ts'
 import { createTemplates } from './templates/cache.ts'
 import { createReportThread } from './timeline/thread.ts'
@@ -75,6 +83,8 @@ export type Running = {
   port: number
   console: string | null
   consolePort: number
+  /** Null: no HERALD_HEALTH_PORT, or the supervisor listens on it. */
+  healthPort: number | null
   parts: Parts
   sample: Sample | null
   stop(): Promise<void>
@@ -105,7 +115,7 @@ export async function start(
     clock?: Clock
     sampleKeys?: SampleKeys
     signal?: AbortSignal
-    supervised?: Pick<Link, 'metricsOfAll'>
+    supervised?: Pick<Link, 'metricsOfAll' | 'tellHealth'>
   } = {},
 ): Promise<Running> {
   const problems = captureProblems(config, only ?? 'all')
@@ -316,12 +326,24 @@ export async function start(
       about: aboutOf(config, await instanceOf(db.sql)),
       isDraining: () => draining,
     }
+    let isOpen = only === 'engine'
+    const health = await startProbes(config, parts, supervised, () => isOpen)
+    if (health) lifetime.add(health.stop)
     if (only === 'engine') {
       if (config.metricsPort !== null) {
         const watch = await createWatch({ host: config.host, port: config.metricsPort }, parts)
         lifetime.add(() => watch.stop())
       }
-      return { address: '', port: 0, console: null, consolePort: 0, parts, sample: null, stop }
+      return {
+        address: '',
+        port: 0,
+        console: null,
+        consolePort: 0,
+        healthPort: health?.port ?? null,
+        parts,
+        sample: null,
+        stop,
+      }
     }
 
     const serverOptions = { ...config, log, answered: answeredBy(parts), ownerOf: serviceOf }
@@ -335,6 +357,7 @@ export async function start(
     boundConnections(consoleServer ? [server.app.server, consoleServer.app.server] : [server.app.server], parts)
     lifetime.add(async () => {
       draining = true
+      health?.tell()
       waits.stop()
       inboxWaits.stop()
       pages?.endStreams()
@@ -342,16 +365,38 @@ export async function start(
     })
     const port = await listen(server.app, config.host, config.port)
     const consolePort = consoleServer ? await listen(consoleServer.app, config.host, config.consolePort ?? 0) : port
+    isOpen = true
+    health?.tell()
     const address = addressOf({ ...config, port })
     const consoleAddress = pages ? addressOf({ ...config, port: consolePort }) + config.consolePath : null
     // An external database gets no sample service.
     const sample = config.databaseUrl || supervised ? null : await makeFirstSample(store, currentOperator(), sampleKeys)
     signal?.throwIfAborted()
-    return { address, port, console: consoleAddress, consolePort, parts, sample, stop }
+    const healthPort = health?.port ?? null
+    return { address, port, console: consoleAddress, consolePort, healthPort, parts, sample, stop }
   } catch (error) {
     return await lifetime.fail(error)
   }
 }
+
+/** Answers HERALD_HEALTH_PORT, or reports to the supervisor, which does. Returns null without such a port. */
+async function startProbes(
+  { host, healthPort }: Config,
+  { readiness, about, isDraining, log }: Parts,
+  supervised: Pick<Link, 'tellHealth'> | undefined,
+  isOpen: () => boolean,
+): Promise<(Pick<HealthListener, 'tell' | 'stop'> & { port: number | null }) | null> {
+  if (healthPort === null) return null
+  const state = () => readyAnswer(isOpen() ? readiness.missing() : 'starting', isDraining(), about)
+  if (!supervised) return startHealth({ host, port: healthPort }, state, lostHealth(log))
+  const tell = () => supervised.tellHealth(state())
+  const timer = setInterval(tell, TELL_EVERY_MS).unref()
+  tell()
+  return { port: null, tell, stop: async () => clearInterval(timer) }
+}
+
+export const lostHealth = (log: Pick<Log, 'error'>) => (why: string) =>
+  log.error({ why }, 'the thread for HERALD_HEALTH_PORT was lost and is started again')
 
 /** Returns the port; of 0, the one that was free. */
 async function listen(app: FastifyInstance, host: string, port: number): Promise<number> {
@@ -363,6 +408,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 export async function checkPorts(config: Config, only: 'http' | 'engine' | undefined): Promise<void> {
   const port = only === 'engine' ? config.metricsPort : config.port
   if (port) await checkPort(config.host, port)
+  if (config.healthPort) await checkPort(config.host, config.healthPort)
   if (only !== 'engine' && config.console && config.consolePort) await checkPort(config.host, config.consolePort)
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from './config/index.ts'
 import { enginesOf, nameOf } from './config/share.ts'
 import { databaseAbout } from './db/about.ts'
-import { checkPorts, HELD, type Started, start } from './main.ts'
+import { checkPorts, HELD, lostHealth, type Started, start } from './main.ts'
 import { currentOperator } from './operator.ts'
 import { fitting } from './processes/count.ts'
 import type { Slot } from './processes/messages.ts'
@@ -13,6 +13,7 @@ import { holdingOf } from './queue/hold.ts'
 import { createLifetime } from './runtime/lifetime.ts'
 import { makeFirstSample, type SampleKeys } from './sample.ts'
 import { openStore, type Say } from './store.ts'
+import { startHealth } from './telemetry/health.ts'
 import { createLog } from './telemetry/log.ts'
 
 export type StartOptions = { only?: 'http' | 'engine'; say: Say; sampleKeys: SampleKeys; signal: AbortSignal }
@@ -45,7 +46,14 @@ export async function startSeveral(config: Config, options: StartOptions): Promi
       (_, at): Slot => ({ at: at + 1, of, engines, only: only ?? null, isAgain: false }),
     )
     const supervisor = supervise(slots, { entry: ENTRY, nameOf: slot => nameOf(config, slot), log })
-    lifetime.add(supervisor.stop)
+    const { host, healthPort } = config
+    if (healthPort !== null) {
+      // Stopped last: it says that the processes are stopping.
+      const health = startHealth({ host, port: healthPort }, supervisor.health, lostHealth(log))
+      lifetime.add(() => health.then(({ stop }) => stop()).catch(() => {})) // a failed one is reported below
+      lifetime.add(supervisor.stop)
+      await health
+    } else lifetime.add(supervisor.stop)
     signal.addEventListener('abort', () => void supervisor.stop().catch(() => {})) // reported by the stop that follows
     const { address, port, console } = await supervisor.started
     log.info({ processes: of, engines }, 'all processes have started')

@@ -91,7 +91,7 @@ test('idle connections are closed only when no silent one is left, the longest i
   expect(first.isClosed()).toBe(false)
 })
 
-test('requests in progress are never ended: when all are busy, the new connection is closed', async () => {
+test('requests in progress are never ended: when all are busy, the new connection is answered with 503', async () => {
   const waiting: (() => void)[] = []
   const here = await listen((_request, response) => {
     waiting.push(() => response.end('served'))
@@ -102,6 +102,10 @@ test('requests in progress are never ended: when all are busy, the new connectio
   await vi.waitFor(() => expect(waiting).toHaveLength(MOST + 1))
   const late = await call(here, REQUEST)
   await areClosed(late)
+  const [head = '', body = ''] = late.text().split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1\.1 503 /)
+  expect(JSON.parse(body)).toMatchObject({ status_code: 503 })
+  expect(waiting, 'its request was not taken').toHaveLength(MOST + 1)
   for (const go of waiting) go()
   for (const caller of busy) await isServed(caller)
   await vi.waitFor(() => expect(pipelined.text().match(/served/g)).toHaveLength(2))

@@ -139,6 +139,7 @@ test('the deployment: probes, a rolling update without a gap, and time to stop',
     expect(ports).toContain(probe?.httpGet?.port)
   }
   expect(container?.ports?.[0]?.containerPort).toBe(6011)
+  expect(container?.ports?.[1]).toMatchObject({ name: 'health', containerPort: 6012 })
   expect(readFileSync('Containerfile', 'utf8')).toContain('\nEXPOSE 6011\n')
   expect(deployment.spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
   const drain = /`HERALD_DRAIN_SECONDS` \| (\d+)/.exec(readFileSync('docs/settings.md', 'utf8'))?.[1]

@@ -21,13 +21,16 @@ const { newDatabase, herald, start } = programs()
 const children: ChildProcess[] = []
 let env: Env
 let web: Program[]
+/** HERALD_HEALTH_PORT of each. */
+let probes: number[]
 let key: string
 let template: string
 
 beforeAll(async () => {
   const { name: _, ...settings } = await newDatabase()
   env = { ...settings, HERALD_CAPTURE: '1', HERALD_TRUSTED_PROXIES: '127.0.0.1', HERALD_NOTICE_SECONDS: '4' }
-  web = await Promise.all([start(env), start(env)])
+  probes = [await freePort(), await freePort()]
+  web = await Promise.all(probes.map(port => start({ ...env, HERALD_HEALTH_PORT: String(port) })))
   const command = async (...argv: string[]) => JSON.parse((await herald([...argv, '--json'], env)).out)
   const service = await command('service', 'create', 'Permits', '--live')
   key = (await command('key', 'create', service.id, '--name', 'k', '--type', 'live', '--manage-templates')).key
@@ -157,7 +160,7 @@ for (const { name, program, config } of samples) {
       const first = web[0] as Program
       const port = new URL(first.address).port
       await first.end('SIGTERM')
-      web[0] = await start({ ...env, HERALD_PORT: port })
+      web[0] = await start({ ...env, HERALD_PORT: port, HERALD_HEALTH_PORT: String(probes[0]) })
       const before = count
       await expect.poll(() => count, { timeout: 20_000 }).toBeGreaterThan(before + 10)
       isLoading = false
@@ -181,6 +184,9 @@ function nginx(secure: number, plain: number, machines: readonly string[]): stri
 
 function haproxy(secure: number, plain: number, machines: readonly string[]): string[] {
   const text = withMachines(readFileSync('ops/haproxy.cfg', 'utf8'), machines)
+    .replace(' port 6012', '')
+    .replace(/^( {4}server herald1 .*)$/m, `$1 port ${probes[0]}`)
+    .replace(/^( {4}server herald2 .*)$/m, `$1 port ${probes[1]}`)
     .replace(/^ {4}(log \/dev\/log.*|user .*|group .*|stats socket .*)\n/gm, '')
     .replace(/^ {4}server herald3 .*\n?/m, '')
     .replace('maxconn 20000', 'maxconn 500') // the open files of a developer's machine

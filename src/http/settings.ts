@@ -24,6 +24,13 @@ export const settings = {
     'Port for /metrics and /health of a process with only the engine (`start --only engine`); other processes serve them on HERALD_PORT. Who may read /metrics: HERALD_METRICS_TOKEN.',
     { shown: 'none' },
   ),
+  healthPort: setting<number | null>(
+    'HERALD_HEALTH_PORT',
+    whole(0, 65_535),
+    null,
+    'Port for /health/live and /health/ready alone, which a thread of its own answers also while requests wait; for probes of load balancers, which need no key. They stay on HERALD_PORT too.',
+    { shown: 'none' },
+  ),
   console: setting('HERALD_CONSOLE', flag, true, 'Whether people can use the console; `off` switches it off.', {
     shown: 'on',
   }),

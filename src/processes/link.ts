@@ -1,5 +1,6 @@
 // A process's side of the link to its supervisor.
 import cluster from 'node:cluster'
+import type { HealthState } from '../telemetry/health.ts'
 import type { MetricValues } from '../telemetry/metrics.ts'
 import { type FromProcess, type FromSupervisor, isOurs, type Place } from './messages.ts'
 
@@ -8,6 +9,8 @@ export type Link = {
   failed(sentences: readonly string[]): Promise<void>
   /** The metrics of all processes, as text; `own` while the supervisor does not answer. */
   metricsOfAll(own: () => Promise<string>): Promise<string>
+  /** Tells the supervisor what /health/ready of this process answers. */
+  tellHealth(state: HealthState): void
   /** Answers the supervisor with the metrics of this process. */
   offer(collect: (ofDatabase: boolean) => Promise<MetricValues>): void
 }
@@ -43,6 +46,7 @@ export function createLink(onStop: () => void): Link {
   return {
     started: place => send({ herald: 'started', place }),
     failed: sentences => send({ herald: 'failed', sentences }),
+    tellHealth: state => void send({ herald: 'health', state }),
     async metricsOfAll(own) {
       const ask = ++asks
       const text = await new Promise<string | null>(resolve => {

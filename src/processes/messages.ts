@@ -1,4 +1,5 @@
 // What the supervisor and its processes tell each other. Other messages on the same channel are ignored.
+import type { HealthState } from '../telemetry/health.ts'
 import type { MetricValues } from '../telemetry/metrics.ts'
 
 /** What a process runs: number `at` of `of`, from 1. */
@@ -19,6 +20,8 @@ export type FromProcess =
   | { herald: 'started'; place: Place }
   /** Why it ends: sentences for the operator. */
   | { herald: 'failed'; sentences: readonly string[] }
+  /** What /health/ready of this process answers, twice a second. */
+  | { herald: 'health'; state: HealthState }
   | { herald: 'ask for metrics'; ask: number }
   | { herald: 'collected'; ask: number; values: MetricValues }
 

@@ -2,6 +2,7 @@
 // their metrics. Connections are given to the processes in turn: a listener that they share would wake all of them for each
 // connection, and give most connections to few.
 import cluster, { type Worker } from 'node:cluster'
+import type { HealthState } from '../telemetry/health.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createSum } from '../telemetry/sum.ts'
 import { recoverHandoffs } from './handoffs.ts'
@@ -10,6 +11,8 @@ import { type FromProcess, type FromSupervisor, isOurs, type Place, type Slot } 
 export type Supervisor = {
   /** Resolves when all processes have started; rejects when one of them cannot. Later ones that cannot are tried again. */
   started: Promise<Place>
+  /** Of all processes together: ready as long as one of them is. */
+  health(): HealthState
   /** Rejects when a process has failed to stop. */
   stop(): Promise<void>
 }
@@ -21,6 +24,7 @@ type Child = {
   since: number
   hasStarted: boolean
   sentences: readonly string[]
+  health: { state: HealthState; at: number } | null
 }
 type Collection = { missing: Set<Child>; answered: Set<string>; done(): void }
 
@@ -30,6 +34,8 @@ const PAUSES_MS = [100, 1_000, 5_000, 15_000]
 const STEADY_MS = 60_000
 /** Processes that have not answered by then are left out of a page of metrics. */
 const COLLECT_MS = 3_000
+/** A process that has not told its health for this long serves no requests. */
+const SILENT_MS = 10_000
 
 /** `entry`: the module that a process runs, with its slot as the only argument. */
 export function supervise(
@@ -56,7 +62,7 @@ export function supervise(
     const worker = cluster.fork()
     const child: Child = {
       ...{ slot, name: nameOf(slot), worker, since: performance.now() },
-      ...{ hasStarted: false, sentences: [] },
+      ...{ hasStarted: false, sentences: [], health: null },
     }
     children.set(slot.at, child)
     recoverHandoffs(worker, () => [...children.values()].some(other => other !== child && accepts(other)))
@@ -65,6 +71,7 @@ export function supervise(
         if (!isOurs(given)) return
         const message = given as FromProcess
         if (message.herald === 'failed') child.sentences = message.sentences
+        if (message.herald === 'health') child.health = { state: message.state, at: performance.now() }
         if (message.herald === 'ask for metrics') void answer(child, message.ask)
         if (message.herald === 'collected') {
           sum.keep(child.name, message.values)
@@ -135,6 +142,14 @@ export function supervise(
     return sum.text(answered)
   }
 
+  function health(): HealthState {
+    if (isStopping) return { status: 503, body: { status: 'stopping' } }
+    const recent = [...children.values()].flatMap(({ health }) =>
+      health && performance.now() - health.at < SILENT_MS ? [health.state] : [],
+    )
+    return recent.find(({ status }) => status === 200) ?? recent[0] ?? NO_PROCESS
+  }
+
   function collected(child: Child, ask: number) {
     const collection = collections.get(ask)
     if (!collection?.missing.delete(child)) return
@@ -164,6 +179,7 @@ export function supervise(
   started.catch(() => {}) // handled by the caller, who may be waiting for something else
   return {
     started,
+    health,
     stop() {
       stopped ??= stop()
       return stopped
@@ -176,6 +192,8 @@ type Ended = { code: number | string | null; signal: string | null }
 const wordsOf = ({ code, signal }: Ended) => (signal ? `signal ${signal}` : `exit code ${code}`)
 
 const accepts = ({ hasStarted, worker }: Child) => hasStarted && worker.isConnected()
+
+const NO_PROCESS: HealthState = { status: 503, body: { status: 'no process answers' } }
 
 function tell({ worker }: Child, message: FromSupervisor) {
   if (worker.isConnected()) worker.send(message, () => {}) // an error: the process has just ended

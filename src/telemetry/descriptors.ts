@@ -35,9 +35,12 @@ export const mostWaiting = (): number =>
 
 const LOG_EVERY_MS = 10_000
 
+const BUSY_BODY = '{"errors":[{"error":"Exception","message":"Internal server error"}],"status_code":503}'
+const BUSY = `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: ${BUSY_BODY.length}\r\nConnection: close\r\n\r\n${BUSY_BODY}`
+
 /**
  * Closes a connection for each one beyond `most`, of all servers of this process together, counts them, and logs it immediately and
- * then at most every ten seconds. `server.maxConnections` would always refuse the newest: callers that connect and stay silent would
+ * then at most every ten seconds. When all are in use, the new one is answered with 503 first. `server.maxConnections` would always refuse the newest: callers that connect and stay silent would
  * keep all others out.
  */
 export function boundConnections(
@@ -63,6 +66,8 @@ export function boundConnections(
     const leaving = open > most ? (takeSpare() ?? socket) : null
     if (leaving !== socket) add(socket)
     if (!leaving) return
+    // All others are in use. Nothing of the request was read, so nothing happened; the answer leaves in this same call.
+    if (leaving === socket) leaving.write(BUSY)
     leaving.destroy()
     metrics.refusedConnections.inc()
     refused++
