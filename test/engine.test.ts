@@ -505,7 +505,7 @@ describe('poison messages', () => {
   test('a ticket that can never be loaded is set aside the fifth time, without delaying others', async () => {
     const id = await queue.put({ lane: 'a', subjects: 7 })
     const [row] = await queue.db.sql<{ subjects: Id[] }>`
-      update tickets set attempts = 3 where id = ${id} returning subjects`
+      update tickets set faults = 3 where id = ${id} returning subjects`
     const broken = row?.subjects.slice(4, 5) ?? []
     const { recorded } = engineWith(async () => done(), { broken })
 
@@ -518,16 +518,49 @@ describe('poison messages', () => {
 
   test('a message that throws is retried, and set aside the fifth time', async () => {
     const id = await queue.put({ lane: 'a' })
-    await queue.db.sql`update tickets set attempts = 3 where id = ${id}`
-    const seen: number[] = []
-    const { recorded } = engineWith(async (_id, { attempts }) => {
-      seen.push(attempts)
+    await queue.db.sql`update tickets set faults = 3, attempts = 40 where id = ${id}`
+    const seen: unknown[] = []
+    const { recorded } = engineWith(async (_id, { attempts, faults }) => {
+      seen.push({ attempts, faults })
       throw new Error('a bug')
     })
 
     await until(() => recorded.length === 1, 15)
-    expect(seen).toEqual([3, 4])
+    expect(seen).toEqual([3, 4].map(faults => ({ attempts: 40, faults })))
     expect(recorded[0]?.result).toBe('set aside')
+  })
+
+  test('deferrals and faults are counted apart; the time of the first deferral stays', async () => {
+    const id = await queue.put({ lane: 'a' })
+    await queue.db.sql`update tickets set attempts = 4, faults = 1, tried_at = '2026-01-01T00:00:00Z' where id = ${id}`
+    const seen: Pick<Ticket, 'attempts' | 'faults' | 'tried_at'>[] = []
+    const { recorded } = engineWith(async (_id, { attempts, faults, tried_at }) => {
+      seen.push({ attempts, faults: faults ?? 0, tried_at: tried_at && new Date(tried_at).toISOString() })
+      if (seen.length === 1) throw new Error('a bug')
+      return seen.length === 2 ? { kind: 'again', result: null, delaySeconds: 0.1 } : done()
+    })
+
+    await until(() => recorded.length === 1, 20)
+    const tried_at = '2026-01-01T00:00:00.000Z'
+    expect(seen).toEqual([
+      { attempts: 4, faults: 1, tried_at },
+      { attempts: 4, faults: 2, tried_at },
+      { attempts: 5, faults: 2, tried_at },
+    ])
+    expect(recorded[0]?.result).toBe('done')
+  })
+
+  test('a fault is no first attempt, a deferral is one', async () => {
+    await queue.put({ lane: 'a' })
+    const seen: (boolean | null)[] = []
+    const { recorded } = engineWith(async (_id, { tried_at }) => {
+      seen.push(typeof tried_at === 'string')
+      if (seen.length === 1) throw new Error('a bug')
+      return seen.length === 2 ? { kind: 'again', result: null, delaySeconds: 0.1 } : done()
+    })
+
+    await until(() => recorded.length === 1, 20)
+    expect(seen).toEqual([false, false, true])
   })
 })
 

@@ -9,12 +9,13 @@ import type { Entry, Handled } from './work.ts'
 const turn = () => new Promise(resume => setImmediate(resume))
 const LATER = Number.POSITIVE_INFINITY
 
-const ticket = (name: string, items: number, takes = 1, attempts = 0): Ticket => ({
+const ticket = (name: string, items: number, takes = 1, faults = 0): Ticket => ({
   id: name as Id,
   lane: 'a',
   service_id: 'service' as Id,
   subjects: Array.from({ length: items }, (_, n) => `${name}/${n + 1}` as Id),
-  attempts,
+  attempts: 0,
+  faults,
   takes,
 })
 
@@ -93,7 +94,7 @@ test('items start as slots become free, and the last result settles the ticket w
   record()
   expect(recorded.map(({ id, settle }) => [id, settle])).toEqual([
     ['t/2', null],
-    ['t/3', [{ id: 't/1', delaySeconds: 7, attempts: 1, takes: 0 }]],
+    ['t/3', [{ id: 't/1', delaySeconds: 7, attempts: 1, faults: 0, takes: 0 }]],
   ])
   expect([loop.load().unrecorded, loop.leased()]).toEqual([0, []])
 })
@@ -155,19 +156,19 @@ test('a suspect starts its next group when the current one is recorded; a deferr
   record()
   record()
   expect(recorded.at(-1)?.settle).toEqual([
-    { id: 'suspect/2', delaySeconds: 3, attempts: 1, takes: 0 },
-    { id: 'suspect/3', delaySeconds: 0, attempts: 0, takes: 4 },
+    { id: 'suspect/2', delaySeconds: 3, attempts: 1, faults: 0, takes: 0 },
+    { id: 'suspect/3', delaySeconds: 0, attempts: 0, faults: 0, takes: 4 },
   ])
 })
 
-test('poison is set aside, and so is an item that throws at its fifth attempt', async () => {
+test('poison is set aside, and so is an item that throws the fifth time', async () => {
   const { hand, end, started, recorded, setAside } = lane(1, true)
   await hand(ticket('poison', 2, 6))
   expect(started).toEqual([])
   expect(recorded).toMatchObject([{ id: 'poison/1', result: 'poison/1 set aside', settle: [{ id: 'poison/2' }] }])
   await hand(ticket('fourth', 1, 1, 3))
   await end('fourth/1', new Error('a bug'))
-  expect(recorded.at(-1)).toMatchObject({ result: null, settle: [{ delaySeconds: 5, attempts: 4 }] })
+  expect(recorded.at(-1)).toMatchObject({ result: null, settle: [{ delaySeconds: 5, attempts: 0, faults: 4 }] })
   await hand(ticket('fifth', 1, 1, 4))
   await end('fifth/1', new Error('a bug'))
   expect(recorded.at(-1)).toMatchObject({ result: 'fifth/1 set aside', settle: [] })

@@ -9,7 +9,7 @@ import { createSchedule, type Turn } from './schedule.ts'
 import * as suspects from './suspects.ts'
 import { createTickets, type TicketLimits } from './take.ts'
 import { isNarrow, nextWindow, openedAtInsert, type Windows } from './windows.ts'
-import type { Entry, Handled, Leased, Work } from './work.ts'
+import type { Entry, Handled, Leased, Retry, Work } from './work.ts'
 
 export type LaneOptions<Item, Result> = {
   name: string
@@ -140,7 +140,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   }
 
   function postpone({ ticket, retries }: Leased<Item>, id: Id) {
-    const result = suspects.isLastAttempt(ticket) ? (work.setAsideUnseen?.() ?? null) : null
+    const result = suspects.isLastFault(ticket) ? (work.setAsideUnseen?.() ?? null) : null
     if (result === null) return void retries.push(suspects.retryUnloadable(id, ticket))
     options.onSetAside?.(name)
     write({ ticket, id, result, settle: null })
@@ -188,7 +188,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
           ...{ 'herald.lane': name, 'herald.id': traced, 'herald.subject_id': id, 'herald.ticket_id': ticket.id },
           ...{
             'herald.service_id': ticket.service_id,
-            'herald.attempt': ticket.attempts + 1,
+            'herald.attempt': ticket.attempts + (ticket.faults ?? 0) + 1,
             'herald.take': ticket.takes,
           },
         })
@@ -198,9 +198,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     try {
       return await work.handle(item, ticket)
     } catch (error) {
-      const isLast = suspects.isLastAttempt(ticket)
+      const isLast = suspects.isLastFault(ticket)
       onFault(error, isLast ? 'work failed too often; it is set aside' : 'work failed; it is tried again')
-      if (!isLast) return { kind: 'again', result: null, delaySeconds: suspects.FAILED_SECONDS }
+      if (!isLast) return { kind: 'again', result: null, delaySeconds: suspects.FAILED_SECONDS, isFault: true }
       options.onSetAside?.(name)
       return { kind: 'done', result: work.setAside(item) }
     }
@@ -234,11 +234,19 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   ) {
     const { ticket, retries } = leased
     leased.open--
-    if (handled.kind === 'again')
-      retries.push({ id, delaySeconds: handled.delaySeconds, attempts: ticket.attempts + 1, takes: 0 })
+    if (handled.kind === 'again') retries.push(retryOf(id, ticket, handled))
     if (leased.open === 0) settle(leased, id, handled.result, onRecorded)
     else if (handled.result !== null) write({ ticket, id, result: handled.result, settle: null }, onRecorded)
     else onRecorded?.()
+  }
+
+  function retryOf(
+    id: Id,
+    ticket: Ticket,
+    { delaySeconds, isFault }: Extract<Handled<Result>, { kind: 'again' }>,
+  ): Retry {
+    if (isFault) return suspects.retryFailed(id, ticket, delaySeconds)
+    return { id, delaySeconds, attempts: ticket.attempts + 1, faults: ticket.faults, takes: 0 }
   }
 
   function settle(leased: Leased<Item>, id: Id | null, result: Result | null, onRecorded?: (() => void) | null) {

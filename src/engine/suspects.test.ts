@@ -7,7 +7,7 @@ import {
   createSuspectSlot,
   groupSize,
   hasPoison,
-  isLastAttempt,
+  isLastFault,
   isolate,
   isSuspect,
   mayStart,
@@ -17,12 +17,13 @@ import {
 import { leasedOf } from './work.ts'
 
 const id = (n: number) => `id-${n}` as Id
-const ticketOf = (takes: number, subjects = 3, attempts = 0): Ticket => ({
+const ticketOf = (takes: number, subjects = 3, faults = 0): Ticket => ({
   id: id(0),
   lane: 'a',
   service_id: 'service' as Id,
   subjects: Array.from({ length: subjects }, (_, n) => id(n + 1)),
-  attempts,
+  attempts: 7,
+  faults,
   takes,
 })
 const leased = (ticket: Ticket) =>
@@ -35,7 +36,7 @@ const leased = (ticket: Ticket) =>
 test('a ticket is suspect after two lost owners, and its first item is poison after five', () => {
   expect([1, 2, 3, 5, 6].map(takes => isSuspect(ticketOf(takes)))).toEqual([false, false, true, true, true])
   expect([5, 6].map(takes => hasPoison(ticketOf(takes)))).toEqual([false, true])
-  expect([3, 4].map(attempts => isLastAttempt(ticketOf(1, 1, attempts)))).toEqual([false, true])
+  expect([3, 4].map(faults => isLastFault(ticketOf(1, 1, faults)))).toEqual([false, true])
 })
 
 test('groups become smaller with every take, only in the part that was not finished', () => {
@@ -62,7 +63,7 @@ test('a ticket that is not suspect has no groups', () => {
 test('the poison is the first open item; the others continue without suspicion', () => {
   const suspect = leased(ticketOf(6))
   expect(isolate(suspect)).toEqual([id(1), id(1)])
-  expect(suspect.retries).toEqual([2, 3].map(n => ({ id: id(n), delaySeconds: 0, attempts: 0, takes: 0 })))
+  expect(suspect.retries).toEqual([2, 3].map(n => ({ id: id(n), delaySeconds: 0, attempts: 7, faults: 0, takes: 0 })))
 })
 
 test('items split off a suspect stay as suspect as they were', () => {
@@ -70,12 +71,12 @@ test('items split off a suspect stay as suspect as they were', () => {
   suspect.items.shift()
   splitOff(suspect)
   expect(suspect).toMatchObject({ open: 0, items: [] })
-  expect(suspect.retries).toEqual([2, 3].map(n => ({ id: id(n), delaySeconds: 0, attempts: 0, takes: 3 })))
+  expect(suspect.retries).toEqual([2, 3].map(n => ({ id: id(n), delaySeconds: 0, attempts: 7, faults: 0, takes: 3 })))
 })
 
-test('a subject that cannot be loaded is retried soon, and at long intervals after five attempts', () => {
-  expect(retryUnloadable(id(1), ticketOf(1, 1, 0))).toMatchObject({ delaySeconds: 5, attempts: 1 })
-  expect(retryUnloadable(id(1), ticketOf(1, 1, 4))).toMatchObject({ delaySeconds: 1_800, attempts: 5 })
+test('a subject that cannot be loaded is retried soon, and at long intervals after five faults', () => {
+  expect(retryUnloadable(id(1), ticketOf(1, 1, 0))).toMatchObject({ delaySeconds: 5, attempts: 7, faults: 1 })
+  expect(retryUnloadable(id(1), ticketOf(1, 1, 4))).toMatchObject({ delaySeconds: 1_800, attempts: 7, faults: 5 })
 })
 
 test('one suspect at a time', () => {

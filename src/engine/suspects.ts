@@ -3,7 +3,8 @@
 // A ticket that lost its owner SUSPECT_TAKES times is suspect. A process handles one suspect ticket at a time, group by group; a
 // group is recorded before the next one starts. If the process ends again, the poison is in the first group that was not
 // recorded, and the next take handles that part in smaller groups: 64, then 8, then 1. After MOST_TAKES takes the first open item
-// is the poison and is set aside; the others go on. An item that throws or cannot be loaded is set aside after as many attempts.
+// is the poison and is set aside; the others go on. An item that throws or cannot be loaded is set aside after as many faults; deferrals
+// do not count.
 import type { Id } from '../core/id.ts'
 import { SUSPECT_TAKES, type Ticket } from '../queue/port.ts'
 import type { Leased, Retry } from './work.ts'
@@ -19,8 +20,10 @@ export const isSuspect = (ticket: Ticket): boolean => ticket.takes > SUSPECT_TAK
 /** The first open item of this ticket ended its owner: no other one was in flight. */
 export const hasPoison = (ticket: Ticket): boolean => ticket.takes > MOST_TAKES
 
+const faultsAfter = ({ faults = 0 }: Ticket) => faults + 1
+
 /** Whether an item that fails now has failed often enough to be set aside. */
-export const isLastAttempt = (ticket: Ticket): boolean => ticket.attempts + 1 >= MOST_TAKES
+export const isLastFault = (ticket: Ticket): boolean => faultsAfter(ticket) >= MOST_TAKES
 
 /** One suspect ticket per process, over all lanes; with two, one could be blamed for what the other did. */
 export type SuspectSlot = {
@@ -69,7 +72,8 @@ export function groupSize({ takes }: Ticket, passed: number): number {
 /** The first open item; all others continue under a ticket that is not suspect. */
 export function isolate<Item>(leased: Leased<Item>): [Id, Item] | undefined {
   const [poison, ...others] = leased.items
-  for (const [id] of others) leased.retries.push({ id, delaySeconds: 0, attempts: leased.ticket.attempts, takes: 0 })
+  const { attempts, faults } = leased.ticket
+  for (const [id] of others) leased.retries.push({ id, delaySeconds: 0, attempts, faults, takes: 0 })
   return poison
 }
 
@@ -78,14 +82,19 @@ export function isolate<Item>(leased: Leased<Item>): [Id, Item] | undefined {
  * when an item was deferred: it was answered, so it is not the poison, and if it stayed the first open item it would be blamed.
  */
 export function splitOff<Item>(leased: Leased<Item>): void {
-  const { attempts, takes } = leased.ticket
-  for (const [id] of leased.items.splice(0)) leased.retries.push({ id, delaySeconds: 0, attempts, takes: takes - 1 })
+  const { attempts, faults, takes } = leased.ticket
+  for (const [id] of leased.items.splice(0))
+    leased.retries.push({ id, delaySeconds: 0, attempts, faults, takes: takes - 1 })
   leased.open = 0
 }
 
-export const retryUnloadable = (id: Id, ticket: Ticket): Retry => ({
+export const retryFailed = (id: Id, ticket: Ticket, delaySeconds: number): Retry => ({
   id,
-  delaySeconds: isLastAttempt(ticket) ? UNLOADABLE_SECONDS : FAILED_SECONDS,
-  attempts: ticket.attempts + 1,
+  delaySeconds,
+  attempts: ticket.attempts,
+  faults: faultsAfter(ticket),
   takes: 0,
 })
+
+export const retryUnloadable = (id: Id, ticket: Ticket): Retry =>
+  retryFailed(id, ticket, isLastFault(ticket) ? UNLOADABLE_SECONDS : FAILED_SECONDS)

@@ -19,17 +19,17 @@ export type Work<Item, Result> = {
   unrecordable?(result: Result): Result
 }
 
-/** done: recorded. again: recorded, and retried later. wait: nothing was sent; the lane pauses until `until` resolves. */
+/** done: recorded. again: recorded, and retried later; `isFault`: because it failed, not because it was deferred. wait: nothing was sent; the lane pauses until `until` resolves. */
 export type Handled<Result> =
   | { kind: 'done'; result: Result }
-  | { kind: 'again'; result: Result | null; delaySeconds: number }
+  | { kind: 'again'; result: Result | null; delaySeconds: number; isFault?: true }
   | { kind: 'wait'; until: Promise<void> }
 
 /** One result to write. The last entry of a ticket settles it and carries the subjects to retry. */
 export type Entry<Result> = { ticket: Ticket; id: Id | null; result: Result | null; settle: Retry[] | null }
 
-/** A subject that continues under a new ticket, with the attempts and takes that ticket starts with. */
-export type Retry = { id: Id; delaySeconds: number; attempts: number; takes: number }
+/** A subject that continues under a new ticket, with the attempts, faults and takes that ticket starts with. */
+export type Retry = { id: Id; delaySeconds: number; attempts: number; faults?: number | undefined; takes: number }
 
 /** A ticket leased to this process, and its items. */
 export type Leased<Item> = {

@@ -1,7 +1,7 @@
 // The work of the sending lanes: load messages, hand them to a provider, and record the outcomes.
 import type { Compiled } from '../channels/index.ts'
 import type { Clock } from '../core/clock.ts'
-import { type Id, microsOf } from '../core/id.ts'
+import type { Id } from '../core/id.ts'
 import { sealsEqualOnce } from '../core/seal.ts'
 import { delaySeconds } from '../engine/backoff.ts'
 import type { Entry, Handled, Work } from '../engine/work.ts'
@@ -39,11 +39,11 @@ type MessageToSend = HandedItem & {
   waits: number
   /** A process that crashed had begun to hand it over. */
   mayBeSent: boolean
-} & Pick<DueMessage, 'scheduled_for' | 'is_international'>
+} & Pick<DueMessage, 'is_international'>
 /** `reply`: what the provider said, to be sealed when it is recorded. */
 export type DeliveryResult = Omit<Result, 'id' | 'ticket' | 'takes' | 'diagnosis'> & { reply: string | null }
 
-/** Retries end four hours after the message was due. */
+/** Retries end four hours after the first attempt: a message may be old when it is tried at last. */
 const RETRY_PERIOD_MS = 4 * 3_600_000
 const MAX_DELAY_SECONDS = { high: 25, other: 300 } as const
 /** How often a message waits in its slot for a provider that is down, before it is deferred and frees the slot. */
@@ -96,7 +96,7 @@ export function deliver(app: DeliverApp): Work<MessageToSend, DeliveryResult> {
             ? refused(tried, outcome.detail)
             : bounced(tried, outcome.permanent, outcome.detail)
         case 'deferred':
-          return later(app, item, ticket, tried, outcome)
+          return later(app, ticket, tried, outcome)
       }
     },
 
@@ -112,7 +112,7 @@ async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Ma
   const versions = new Map<string, Compiled>()
   const items = new Map<Id, MessageToSend>()
   for (const row of rows) {
-    const { id, channel, sender_id, scheduled_for, is_international, sealed, personal } = row
+    const { id, channel, sender_id, is_international, sealed, personal } = row
     const { service_id, template_id, template_version } = row
     if (!services.has(service_id)) services.set(service_id, await app.services.get(service_id))
     const name = `${template_id}/${template_version}`
@@ -124,7 +124,6 @@ async function itemsOf(app: DeliverApp, rows: readonly DueMessage[]): Promise<Ma
       id,
       channel,
       sender_id,
-      scheduled_for,
       is_international,
       sealed,
       personal,
@@ -209,15 +208,14 @@ const bounced = (tried: Tried, detail: string, reply: string) =>
 
 function later(
   app: DeliverApp,
-  item: MessageToSend,
   ticket: Ticket,
   tried: Tried,
   outcome: Extract<Outcome, { kind: 'deferred' }>,
 ): Handled<DeliveryResult> {
   const uncertain = outcome.uncertain === true
   const reply = { detail: replyClass(outcome.detail), reply: cleanLine(outcome.detail) }
-  const dueAt = item.scheduled_for === null ? microsOf(item.id) / 1000 : Date.parse(item.scheduled_for)
-  if (app.clock.now() - dueAt > RETRY_PERIOD_MS) {
+  const { tried_at = null } = ticket
+  if (tried_at !== null && app.clock.now() - Date.parse(tried_at) > RETRY_PERIOD_MS) {
     // It may have been sent, so a receipt may still arrive.
     if (uncertain) return done({ ...tried, ...reply, status: 'sending', moves: ['sending'], uncertain })
     return refused(tried, outcome.detail)
@@ -291,7 +289,7 @@ export function retriesOf(
   const groups = new Map<string, Id>()
   return (settle ?? []).map(later => {
     const wait = later.delaySeconds === 0 ? -1 : Math.floor(Math.log2(later.delaySeconds))
-    const group = `${wait} ${later.attempts} ${later.takes}`
+    const group = `${wait} ${later.attempts} ${later.faults ?? 0} ${later.takes}`
     const next = groups.get(group) ?? app.ids.next()
     groups.set(group, next)
     return { ...later, from: ticket.id, ticket: next, lane: ticket.lane, service_id: ticket.service_id }

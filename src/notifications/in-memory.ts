@@ -14,7 +14,7 @@ export const inMemory = (ticket: Ticket): readonly DueMessage[] | undefined => m
 
 export function keepInMemory(ticket: Ticket, { id, service_id, channel, key_type, message }: AcceptRequest): void {
   if (!message) return
-  const { template_id, template_version, sender_id, scheduled_for, is_international, sealed, personal } = message
+  const { template_id, template_version, sender_id, is_international, sealed, personal } = message
   const one: DueMessage = {
     id,
     service_id,
@@ -23,7 +23,6 @@ export function keepInMemory(ticket: Ticket, { id, service_id, channel, key_type
     template_id,
     template_version,
     sender_id,
-    scheduled_for,
     is_international,
     sealed,
     personal,

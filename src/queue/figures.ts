@@ -62,9 +62,9 @@ export async function ticketFigures(
             from (select from tickets where lane = any (${keptLanes(held)}::text[]) and owner is null
                   limit ${MOST_COUNTED}) kept)::integer as kept,
            (select count(*)
-            from (select attempts from tickets where lane = ${retried} and owner is null
+            from (select attempts, faults from tickets where lane = ${retried} and owner is null
                   limit ${MOST_COUNTED}) waiting
-            where attempts > 0)::integer as retried,
+            where attempts > 0 or faults > 0)::integer as retried,
            coalesce((select extract(epoch from clock_timestamp() - min(uuid_time(subjects[1])))
                      from (select subjects from tickets where lane = ${aged} and owner is null limit ${MOST_COUNTED}) waiting),
                     0)::float8 as oldest_seconds`

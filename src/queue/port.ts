@@ -1,5 +1,6 @@
 // The port between queue and engine. Tickets are always inserted and deleted in PostgreSQL together with the rows they are for;
 // an adapter only decides how they reach an engine.
+import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 
 export type Ticket = {
@@ -9,6 +10,10 @@ export type Ticket = {
   subjects: Id[]
   /** How often the work was deferred. */
   attempts: number
+  /** How often the work failed: it threw, or a subject could not be loaded. Absent: never. */
+  faults?: number
+  /** When the work was deferred for the first time. */
+  tried_at?: Timestamp | null
   /** Leases since the last recorded result: more than one means that an earlier owner ended without recording one. */
   takes: number
   /** Of a ticket that is leased at its insert: its first subjects that may be handed over (`begin`). Absent: none. */

@@ -110,7 +110,7 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
     from locked
     where t.id = locked.id
       and t.owner is null
-    returning t.id, t.lane, t.service_id, t.subjects, t.attempts, t.takes`
+    returning t.id, t.lane, t.service_id, t.subjects, t.attempts, t.faults, t.tried_at, t.takes`
 
   return {
     async take(lane, most, which, leased = new Map(), mostOfOne = MOST_OF_ONE) {
@@ -222,7 +222,10 @@ export function createPostgresTaker(sql: Sql, owner: Id, leaseSeconds: number, a
   }
 }
 
-/** Merges small tickets that are free and have the same number of attempts. Returns how many there were. */
+/**
+ * Merges small tickets that are free, have the same number of attempts and faults, and were first deferred within the same ten minutes.
+ * Returns how many there were.
+ */
 async function merge(sql: Sql, lane: string, service: Id): Promise<number> {
   const [row] = await sql<{ merged: number }>`
     with small as materialized (
@@ -243,19 +246,22 @@ async function merge(sql: Sql, lane: string, service: Id): Promise<number> {
       using small
       where t.id = small.id
         and t.owner is null
-      returning t.subjects, t.due_at, t.attempts
+      returning t.subjects, t.due_at, t.attempts, t.faults, t.tried_at
     ),
     placed as (
-      select subject, due_at, attempts,
-             (row_number() over (partition by attempts order by due_at, subject) - 1) / ${MOST_SUBJECTS} as place
+      select subject, due_at, attempts, faults, tried_at, tried_about,
+             (row_number() over (partition by attempts, faults, tried_about order by due_at, subject) - 1)
+               / ${MOST_SUBJECTS} as place
       from gone
+      cross join lateral (select date_bin('10 minutes', tried_at, 'epoch') as tried_about) tried
       cross join lateral unnest(subjects) as subject
     ),
     merged as (
-      insert into tickets (id, lane, service_id, subjects, due_at, attempts)
-      select gen_random_uuid(), ${lane}, ${service}, array_agg(subject order by subject), min(due_at), attempts
+      insert into tickets (id, lane, service_id, subjects, due_at, attempts, faults, tried_at)
+      select gen_random_uuid(), ${lane}, ${service}, array_agg(subject order by subject), min(due_at), attempts, faults,
+             min(tried_at)
       from placed
-      group by attempts, place
+      group by attempts, faults, tried_about, place
     )
     select count(*)::integer as merged from gone`
   return row?.merged ?? 0

@@ -28,6 +28,7 @@ export const releaseSince = (
       where lane = any (${lanes}::text[])
         and (due_at < ${cutOff}::timestamptz
           or attempts > 0
+          or faults > 0
           or takes > 0
           or ${wasTried(part`tickets.subjects`)})`
     return endHold(sql, lanes)
@@ -70,7 +71,7 @@ export async function releaseChosen(sql: Sql, lanes: readonly string[], ids: rea
       delete from tickets
       where lane = any (${keptLanes(lanes)}::text[])
         and subjects && ${ids}::uuid[]
-      returning id, lane, service_id, subjects, due_at, attempts, takes
+      returning id, lane, service_id, subjects, due_at, attempts, faults, tried_at, takes
     ),
     split as (
       select taken.*,
@@ -79,14 +80,14 @@ export async function releaseChosen(sql: Sql, lanes: readonly string[], ids: rea
       from taken
     ),
     stays as (
-      insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
-      select gen_random_uuid(), lane, service_id, rest, due_at, attempts, takes
+      insert into tickets (id, lane, service_id, subjects, due_at, attempts, faults, tried_at, takes)
+      select gen_random_uuid(), lane, service_id, rest, due_at, attempts, faults, tried_at, takes
       from split
       where cardinality(rest) > 0
     )
-    insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes)
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts, faults, tried_at, takes)
     select case when cardinality(rest) = 0 then id else gen_random_uuid() end, substr(lane, ${KEPT.length + 1}::integer),
-           service_id, chosen, least(due_at, clock_timestamp()), attempts, least(takes, 1)
+           service_id, chosen, least(due_at, clock_timestamp()), attempts, faults, tried_at, least(takes, 1)
     from split
     returning subjects`
   return rows.flatMap(row => row.subjects)

@@ -77,6 +77,7 @@ export const withdrawn = (ticket: Part): Part => part`
     where id = (${ticket})
       and owner is null
       and attempts = 0
+      and faults = 0
       and takes = 0
     returning id`
 
@@ -101,30 +102,34 @@ export type Again = {
   id: Id
   delaySeconds: number
   attempts: number
+  faults?: number | undefined
   takes: number
 }
 
 /**
  * CTEs that delete settled tickets and insert the tickets of retries, for a statement with a CTE `leased` (id) of tickets that are
  * still ours. A retry is inserted only if this statement deletes its old ticket: when the statement is repeated after a lost
- * connection, or another process has taken the ticket, there must not be a second one.
+ * connection, or another process has taken the ticket, there must not be a second one. The time of the first deferral goes over to it.
  */
 export const settleTail = (settled: readonly Id[], again: readonly Again[]): Part => part`
   settled as (
     delete from tickets
     where id = any (${bare(settled)}::uuid[])
       and id in (select id from leased)
-    returning id
+    returning id, attempts, tried_at
   ),
   later as (
-    insert into tickets (id, lane, service_id, subjects, due_at, attempts, takes, known)
+    insert into tickets (id, lane, service_id, subjects, due_at, attempts, faults, tried_at, takes, known)
     select a.ticket, a.lane, a.service_id, array_agg(a.id order by a.id),
-           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts), max(a.takes), max(a.takes)
+           clock_timestamp() + make_interval(secs => max(a.delay)), max(a.attempts), max(a.faults),
+           min(case when a.attempts > settled.attempts then coalesce(settled.tried_at, clock_timestamp()) else settled.tried_at end),
+           max(a.takes), max(a.takes)
     from unnest(${bare(again.map(a => a.from))}::uuid[], ${bare(again.map(a => a.ticket))}::uuid[],
                 ${bare(again.map(a => a.lane))}::text[], ${bare(again.map(a => a.service_id))}::uuid[],
                 ${bare(again.map(a => a.id))}::uuid[], ${bare(again.map(a => a.delaySeconds))}::float8[],
-                ${bare(again.map(a => a.attempts))}::integer[], ${bare(again.map(a => a.takes))}::integer[])
-         as a (origin, ticket, lane, service_id, id, delay, attempts, takes)
+                ${bare(again.map(a => a.attempts))}::integer[], ${bare(again.map(a => a.faults ?? 0))}::integer[],
+                ${bare(again.map(a => a.takes))}::integer[])
+         as a (origin, ticket, lane, service_id, id, delay, attempts, faults, takes)
     join settled on settled.id = a.origin
     group by a.ticket, a.lane, a.service_id
   )`

@@ -199,6 +199,33 @@ describe('e-mail by SMTP', async () => {
     expect(relay.letters.filter(one => one.raw.includes(id))).toHaveLength(1)
   })
 
+  test('retries end four hours after the first attempt, however old the message is then', async () => {
+    const { sql } = here.parts.db
+    relay.state.mode = { rcpt: { code: 451, words: '4.7.1 greylisted, come back later' } }
+    const sent = await key.post(EMAIL, {
+      email_address: 'ada@example.net',
+      template_id: template,
+      personalisation: { name: 'Ada' },
+      scheduled_for: inMinutes(5),
+    })
+    const id = sent.body.id as Id
+    await sql`update notifications set scheduled_for = now() - interval '5 hours' where id = ${id}`
+    await sql`update states set scheduled_for = now() - interval '5 hours' where id = ${id}`
+    await sql`update tickets set due_at = now() where id = ${id}`
+    const tried = async () => (await sql<{ n: number }>`select attempts as n from states where id = ${id}`)[0]?.n ?? 0
+    await expect.poll(tried, { timeout: 10_000 }).toBeGreaterThan(0)
+    expect((await statusOf(key, id)).status).toBe('created')
+
+    const age = () => sql`
+      update tickets
+      set tried_at = now() - interval '5 hours', due_at = now()
+      where subjects @> array[${id}::uuid] and owner is null
+      returning id`
+    await expect.poll(async () => (await age()).length, { timeout: 10_000 }).toBe(1)
+    await becomes(key, id, 'technical-failure')
+    relay.state.mode = {}
+  })
+
   test('a scheduled message is sent when it is due, not before, and cannot be cancelled then', async () => {
     const at = new Date(Date.now() + 1_500)
     const sent = await key.post(EMAIL, {

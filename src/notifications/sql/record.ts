@@ -1,5 +1,4 @@
 import type { Channel } from '../../channels/plain.ts'
-import type { Timestamp } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { bare, bytes, type Part, part, type Sql } from '../../db/connect.ts'
 import { marked } from '../../events/sql.ts'
@@ -18,7 +17,6 @@ export type Due = {
   template_id: Id
   template_version: number
   sender_id: Id | null
-  scheduled_for: Timestamp | null
   is_international: boolean
   sealed: Buffer
 }
@@ -28,7 +26,7 @@ export type Due = {
  * every message: 2.5 instead of 20 µs each.
  */
 export const due = (sql: Sql, ids: readonly Id[]) => sql<Due>`
-  select n.id, n.service_id, n.channel, n.key_type, n.template_id, n.template_version, n.sender_id, n.scheduled_for,
+  select n.id, n.service_id, n.channel, n.key_type, n.template_id, n.template_version, n.sender_id,
          n.is_international, n.sealed
   from notifications n
   where n.id = any (array(
