@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../src/cli/run.ts'
 import type { Id } from '../src/core/id.ts'
 import { ofMessage } from '../src/events/sql.ts'
+import { endOverdueMessages } from '../src/maintenance/expire.ts'
 import { holdSending } from '../src/queue/hold.ts'
 import { IDENTITY_TABLES } from '../src/sending.ts'
 import { EICAR } from './support/documents.ts'
@@ -470,3 +471,53 @@ test('held and captured messages are not said to be delivered', async () => {
   await quiet.parts.db.sql`update notifications set scheduled_for = null where id = ${held.message.id}`
   expect((await read(held.message.id, quietKey)).sentence).toMatch(/^Sending is held by the operator/)
 })
+
+test.each([
+  [
+    'created',
+    'technical-failure',
+    null,
+    'It could not be sent within 72 hours; send again if it is still needed.',
+    'Given up: not sent within 72 hours.',
+  ],
+  [
+    'pending-virus-check',
+    'technical-failure',
+    'The virus scan gave no verdict within 72 hours',
+    'The virus scanner gave no result for the files; ask the operator to check the scanner, then send again.',
+    'Given up: its files were not scanned within 72 hours.',
+  ],
+  [
+    // Its receipt came, and the process that had sent it ended before it recorded that.
+    'pending',
+    'temporary-failure',
+    null,
+    'Accepted by the provider smtp; no receipt came within 72 hours, so nobody knows whether it arrived; ask the recipient before you send again.',
+    'Given up: no receipt within 72 hours.',
+  ],
+])(
+  'a message that stays %s and has no sent_at ends after 72 hours, with a reason',
+  async (status, end, response, sentence, text) => {
+    const { sql } = here.parts.db
+    const id = await sendEmail({ scheduled_for: inMinutes(60) })
+    const provider = status === 'pending' ? 'smtp' : null
+    const overdueIn = async (hours: number) => {
+      await sql`
+      update states
+      set status = ${status}, provider = ${provider}, scheduled_for = now() - make_interval(hours => ${hours})
+      where id = ${id}`
+      await sql`update notifications set scheduled_for = now() - make_interval(hours => ${hours}) where id = ${id}`
+      const clock = { ...here.parts.clock, micros: () => here.parts.clock.micros() + 4 * 86_400_000_000 }
+      for await (const _ of endOverdueMessages({ ...here.parts, clock }));
+    }
+    await overdueIn(71)
+    expect((await read(id)).message.status).toBe(status)
+
+    await overdueIn(73)
+    const found = await read(id)
+    expect([found.message.status, found.sentence]).toEqual([end, sentence])
+    expect(found.entries.at(-1)).toMatchObject({ kind: 'expired', text, status: end, reply: response })
+    const got = (await key.get(`/v2/notifications/${id}`)).body
+    expect(got).toMatchObject({ status: end, provider_response: response, completed_at: expect.any(String) })
+  },
+)

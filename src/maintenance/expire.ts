@@ -1,5 +1,5 @@
-// Ends messages that never got a final answer (contract 6.3): 72 hours after it was due, a message that was not handed over is a
-// technical failure; 72 hours after it was handed over, one without a final receipt is a temporary failure.
+// Ends messages that never got a final answer (contract 6.3): 72 hours after it was due, a message that was not handed over, or whose
+// files were not scanned, is a technical failure; 72 hours after it was handed over, one without a final receipt is a temporary failure.
 import type { Clock } from '../core/clock.ts'
 import { floorOf, type Id } from '../core/id.ts'
 import type { Database } from '../db/connect.ts'

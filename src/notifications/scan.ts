@@ -47,10 +47,12 @@ export function scan(app: ScanApp): Work<MessageToScan, ScanResult> {
       const items = waiting.map(
         (one): MessageToScan => ({ ...one, files: rows.filter(row => row.notification_id === one.id) }),
       )
-      return new Map(items.filter(item => item.files.length > 0).map(item => [item.id, item]))
+      return new Map(items.map(item => [item.id, item]))
     },
 
     async handle(item, ticket) {
+      // Not sent without them.
+      if (item.files.length === 0) return ended('technical-failure', 'a file is not there any more', [], [])
       const clean: Id[] = []
       let open = 0
       for (const file of item.files.filter(one => one.verdict === 'pending')) {

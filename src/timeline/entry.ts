@@ -139,12 +139,7 @@ function wordsFor(event: MessageEvent, status: Status | null, reason: string | n
     case 'cancel':
       return ['cancelled', `Cancelled${who ? ` by ${whoText(who)}` : ''}; it was not sent.`]
     case 'expiry':
-      return [
-        'expired',
-        status === 'temporary-failure'
-          ? 'Given up: no receipt within 72 hours.'
-          : 'Given up: not sent within 72 hours.',
-      ]
+      return ['expired', expiryText(event, status)]
     case 'crash':
       return ['uncertain', 'The process that worked on it ended unexpectedly; it may have been sent.']
     case 'job':
@@ -187,6 +182,13 @@ function receiptText(event: MessageEvent, status: Status | null, reason: string 
   const of = `Receipt${given} from ${event.provider ?? 'the provider'}`
   if (status === null) return `${of}: ${event.detail ?? 'no result'}; it changed nothing.`
   return `${of}: ${status}${because === '' ? '' : ` (${because})`}${isFinal(status) ? '' : '; the provider keeps trying'}.`
+}
+
+function expiryText({ response }: MessageEvent, status: Status | null): string {
+  if (status === 'temporary-failure') return 'Given up: no receipt within 72 hours.'
+  return response === null
+    ? 'Given up: not sent within 72 hours.'
+    : 'Given up: its files were not scanned within 72 hours.'
 }
 
 function scanText(event: MessageEvent, status: Status | null): string {

@@ -362,6 +362,11 @@ const CASES: readonly (readonly [string, Partial<Facts>, string])[] = [
     'It could not be sent within 72 hours; send again if it is still needed.',
   ],
   [
+    'not scanned within 72 hours',
+    { status: 'technical-failure', cause: 'expiry', response: 'The virus scan gave no verdict within 72 hours' },
+    'The virus scanner gave no result for the files; ask the operator to check the scanner, then send again.',
+  ],
+  [
     'service not active',
     { status: 'technical-failure', cause: 'attempt', response: 'service is not active' },
     'The service was suspended or archived when the message was due; ask the operator to make it active, then send again.',

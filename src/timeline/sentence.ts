@@ -121,7 +121,7 @@ const BY_STATUS: Readonly<Record<Status, (facts: Facts) => Said>> = {
           advice: 'send again later or use another channel',
         }),
   'technical-failure': facts =>
-    facts.cause === 'expiry'
+    facts.cause === 'expiry' && facts.response === null
       ? ['it could not be sent within 72 hours', tried(facts), 'send again if it is still needed']
       : failed(facts, { name: '', is: 'The provider refused it', advice: 'ask the operator to look at the reply' }),
 }

@@ -158,6 +158,7 @@ export const SENTENCES: readonly Marked[] = [
   mark('The status became {1}; how is not recorded, because the message is older than the log.'),
   mark('Given up: no receipt within 72 hours.'),
   mark('Given up: not sent within 72 hours.'),
+  mark('Given up: its files were not scanned within 72 hours.'),
   mark('The job has changed.'),
   mark('the operator'),
   mark('the key "{1}"'),

@@ -24,7 +24,7 @@ export const openStretches = (sql: Sql, services: readonly Id[], before: Id) => 
   cross join (values ('normal'), ('team'), ('test')) as k (key_type)
   cross join unnest(${channelNames}::text[]) as c (channel)
   cross join (values (false), (true)) as j (in_job)
-  cross join (values ('created'), ('sending'), ('pending')) as o (status)
+  cross join (values ('created'), ('pending-virus-check'), ('sending'), ('pending')) as o (status)
   cross join lateral (
     select
     from states s
@@ -54,13 +54,18 @@ export async function idsIn(sql: Sql, of: Stretch, before: Id, after: Id | null,
   return rows.map(row => row.id)
 }
 
-/** Ends those of these messages that were not sent within 72 hours, or sent and without a receipt for 72 hours. */
+const NOT_SCANNED = 'The virus scan gave no verdict within 72 hours'
+
+/**
+ * Ends those of these messages that were not sent within 72 hours, or sent and without a receipt for 72 hours. A message has no `sent_at`
+ * if its receipt came, and the process that had sent it ended before it recorded that: then its time begins when it was due.
+ */
 export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id: Id }>`
   with leased as materialized (${leasedSubjects}),
   overdue as materialized (
     select n.id
     from notifications n
-    where ${status}::text = 'created'
+    where ${status}::text in ('created', 'pending-virus-check')
       and n.id = any (${bare(ids)}::uuid[])
       and n.id between ${lowest(ids)} and ${highest(ids)}
       and coalesce(n.scheduled_for, uuid_time(n.id)) < clock_timestamp() - interval '72 hours'
@@ -69,18 +74,22 @@ export const giveUp = (sql: Sql, status: Status, ids: readonly Id[]) => sql<{ id
   ${moved(
     part`
     update states s
-    set status = case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
+    set status = case when ${isUnsent} then 'technical-failure' else 'temporary-failure' end,
         completed_at = clock_timestamp(),
+        provider_response = case when s.status = 'pending-virus-check' then ${NOT_SCANNED} else s.provider_response end,
         was = s.status,
-        moves = s.moves || case when s.status = 'created' then 'technical-failure' else 'temporary-failure' end,
+        moves = s.moves || case when ${isUnsent} then 'technical-failure' else 'temporary-failure' end,
         ${marked}
     where s.id = any (${bare(ids)}::uuid[])
       and s.id between ${lowest(ids)} and ${highest(ids)}
-      and ((s.status = 'created' and s.id in (select id from overdue))
-        or (s.status in ('sending', 'pending') and s.sent_at < clock_timestamp() - interval '72 hours'))`,
-    { cause: 'expiry' },
+      and ((${isUnsent} and s.id in (select id from overdue))
+        or (s.status in ('sending', 'pending')
+          and coalesce(s.sent_at, s.scheduled_for, uuid_time(s.id)) < clock_timestamp() - interval '72 hours'))`,
+    { cause: 'expiry', response: part`case when was = 'pending-virus-check' then ${NOT_SCANNED}::text end` },
   )}
   select id from moved`
+
+const isUnsent = part`s.status in ('created', 'pending-virus-check')`
 
 export const remove = (sql: Sql, ids: readonly Id[]) => sql`
   with gone as (

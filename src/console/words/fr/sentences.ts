@@ -185,6 +185,8 @@ export const sentences = {
     'Le statut est devenu {1}\u00a0; comment n’est pas enregistré, car le message est plus ancien que le journal.',
   'Given up: no receipt within 72 hours.': 'Abandonné\u00a0: aucun accusé de réception en 72 heures.',
   'Given up: not sent within 72 hours.': 'Abandonné\u00a0: pas envoyé en 72 heures.',
+  'Given up: its files were not scanned within 72 hours.':
+    'Abandonné\u00a0: ses fichiers n’ont pas été analysés en 72 heures.',
   'The job has changed.': 'L’envoi groupé a changé.',
   'the key "{1}"': 'la clé «\u00a0{1}\u00a0»',
   'the person "{1}"': '«\u00a0{1}\u00a0»',
