@@ -123,6 +123,51 @@ describe('fairness and slots', () => {
     expect(order.indexOf(quiet)).toBeLessThan(5)
   })
 
+  const PACE_MS = 5
+  const paced = async () => {
+    await sleep(PACE_MS)
+    return done()
+  }
+
+  test('a service is served at once although two others fill all places of the lane', async () => {
+    const [one, two] = [queue.id(), queue.id()]
+    for (const service of [one, two])
+      for (let n = 0; n < 10; n++) await queue.put({ lane: 'a', service, subjects: 400 })
+    const { engine, recorded } = engineWith(paced, { slots: 2 })
+    await until(() => recorded.length > 50)
+    expect(engine.hasRoom('a')).toBe(false)
+
+    const single = await queue.put({ lane: 'a' })
+    const before = recorded.length
+    engine.wake('a')
+    await until(async () => (await queue.takesOf(single)) === -1, 60)
+    // Without a place of its own it would wait until a ticket of 400 ends, of which each service has the same share.
+    expect(recorded.length - before).toBeLessThan(700)
+    expect(new Set(recorded.map(({ id }) => id)).size).toBe(recorded.length)
+  })
+
+  test('forty services with much to do take turns, although a lane has sixteen places', async () => {
+    const services = Array.from({ length: 40 }, () => queue.id())
+    const serviceOf = new Map<Id, Id>()
+    for (const service of services)
+      for (const id of [
+        await queue.put({ lane: 'a', service, subjects: 150 }),
+        await queue.put({ lane: 'a', service, subjects: 150 }),
+      ]) {
+        const [row] = await queue.db.sql<{ subjects: Id[] }>`select subjects from tickets where id = ${id}`
+        for (const subject of row?.subjects ?? []) serviceOf.set(subject, service)
+      }
+    const { recorded } = engineWith(paced, { slots: 2 })
+    const seen = () => new Set(recorded.map(({ id }) => serviceOf.get(id)))
+
+    await until(() => seen().size === services.length, 60)
+    // Sixteen tickets of 150 end together.
+    expect(recorded.length).toBeLessThan(2_000)
+    await until(() => recorded.length === 40 * 300, 240)
+    expect(new Set(recorded.map(({ id }) => id)).size).toBe(40 * 300)
+    expect(await queue.left()).toBe(0)
+  })
+
   test('a lane does not use the slots of another', async () => {
     let release = () => {}
     const held = new Promise<void>(resolve => {

@@ -69,6 +69,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     isStopping: () => isStopping,
     onLoaded: begin,
     onLost: drop,
+    onCrowded: giveWay,
     onChange: advance,
     onFault,
   })
@@ -266,6 +267,13 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       advance()
     }
     recorder.push(entry, settled, settled)
+  }
+
+  /** What has not been started goes back to the queue. The ticket is settled when nothing of it is in flight. */
+  function giveWay(leased: Leased<Item>) {
+    suspects.splitOff(leased)
+    schedule.remove(leased)
+    if (leased.open === 0) settle(leased, null, null)
   }
 
   function release(leased: Leased<Item>) {

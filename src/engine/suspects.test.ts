@@ -69,6 +69,7 @@ test('the poison is the first open item; the others continue without suspicion',
 test('items split off a suspect stay as suspect as they were', () => {
   const suspect = leased(ticketOf(4))
   suspect.items.shift()
+  suspect.open--
   splitOff(suspect)
   expect(suspect).toMatchObject({ open: 0, items: [] })
   expect(suspect.retries).toEqual([2, 3].map(n => ({ id: id(n), delaySeconds: 0, attempts: 7, faults: 0, takes: 3 })))

@@ -79,13 +79,14 @@ export function isolate<Item>(leased: Leased<Item>): [Id, Item] | undefined {
 
 /**
  * Moves the items that have not been started to a new ticket that is as suspect as this one; this take is not counted twice. Used
- * when an item was deferred: it was answered, so it is not the poison, and if it stayed the first open item it would be blamed.
+ * when an item was deferred: it was answered, so it is not the poison, and if it stayed the first open item it would be blamed. Also
+ * used when a ticket gives up its place (take.ts): then some of its items may be in flight.
  */
 export function splitOff<Item>(leased: Leased<Item>): void {
   const { attempts, faults, takes } = leased.ticket
+  leased.open -= leased.items.length
   for (const [id] of leased.items.splice(0))
     leased.retries.push({ id, delaySeconds: 0, attempts, faults, takes: takes - 1 })
-  leased.open = 0
 }
 
 export const retryFailed = (id: Id, ticket: Ticket, delaySeconds: number): Retry => ({

@@ -50,6 +50,7 @@ function lane(options: Partial<TakeOptions<string>> = {}) {
     isPaused: () => false,
     isStopping: () => false,
     onLost: leased => tickets.forget(leased),
+    onCrowded: leased => tickets.forget(leased),
     onLoaded: (leased, broken) => loaded.push({ leased, broken }),
     onChange: () => tickets.takeIfRoom(),
     onFault: (_error, sentence) => faults.push(sentence),

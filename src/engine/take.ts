@@ -18,6 +18,8 @@ export type TakeOptions<Item> = LoadOptions<Item> & {
   onLoaded(leased: Leased<Item>, broken: readonly Id[]): void
   /** Its lease was lost without our notice: the ticket comes again. */
   onLost(leased: Leased<Item>): void
+  /** Its place is needed for a service that has none. */
+  onCrowded(leased: Leased<Item>): void
   /** Room, items or tickets have changed: the lane looks for something to start. */
   onChange(): void
 }
@@ -52,6 +54,9 @@ const MOST_TICKETS = 16
 const USUAL: TicketLimits = { all: MOST_TICKETS, ofOne: MOST_OF_ONE }
 const TAKE_PAUSE_MS = 10
 const SUSPECT_PAUSE_MS = 500
+/** Tickets taken without room at a time: of services that have none here, for which others give up theirs. */
+const MOST_NEW = 4
+const NEW_PAUSE_MS = 100
 
 export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
   const { lane, taker, suspectSlot, limits = USUAL, onFault, onChange } = options
@@ -63,10 +68,14 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
   let isPauseTimerSet = false
   let nextTakeAt = 0
   let nextSuspectAt = 0
+  let nextNewAt = 0
+  /** Services that have given up their last place. They come after those that have had none since. */
+  const served = new Set<Id>()
 
   const room = () => limits.all - leasedById.size - loading.size
 
-  async function take() {
+  /** `ofOne`: tickets that a service may have here afterwards. */
+  async function take(most: number, ofOne: number) {
     isTaking = true
     mayHaveMore = false
     nextTakeAt = performance.now() + TAKE_PAUSE_MS
@@ -74,9 +83,13 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
       if (options.isPaused()) return
       // Measured before the statement that leases: a process that was frozen in between must not trust an expired lease.
       const leasedUntil = performance.now() + options.leaseSeconds * 1000
-      const due = await taker.take(lane, Math.min(room(), MOST_TICKETS), 'usual', countByService(), limits.ofOne)
+      const due = await taker.take(lane, most, 'usual', countTaken(), ofOne)
       // After an empty take the lane waits for the next expectMore(), which may have come during the statement.
       if (due.length > 0) mayHaveMore = true
+      if (due.length < most && served.size > 0) {
+        served.clear()
+        mayHaveMore = true
+      }
       const taken = [...due, ...(await takeSuspect())]
       if (taken.length > 0) crashPoint('after-take', () => taken.flatMap(ticket => ticket.subjects))
       void open(taken, leasedUntil)
@@ -133,6 +146,56 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
     return counts
   }
 
+  /** A service in `served` counts as one that has a ticket. */
+  function countTaken(): Map<Id, number> {
+    const counts = countByService()
+    for (const service of served) if (!counts.has(service)) counts.set(service, 1)
+    return counts
+  }
+
+  // Without room, every service that waits gets a place nevertheless, in turns, so that none waits until the large tickets of others
+  // end. A service gives up those that it has beyond its first, and its only one after an item of that was started.
+  async function takeNew(most: number) {
+    await take(most, 1)
+    mayHaveMore = true // there was no room for others
+  }
+
+  function mostNew(): number {
+    const now = performance.now()
+    if (now < nextNewAt) return 0
+    nextNewAt = now + NEW_PAUSE_MS
+    return expendable() ? Math.min(MOST_NEW, room() + MOST_NEW) : 0
+  }
+
+  function makeRoom() {
+    while (room() < 0) {
+      const loadingOnly = [...loading].filter(({ id }) => !leasedById.has(id))
+      if (waiting().length + loadingOnly.length <= limits.all) return
+      const found = expendable()
+      if (!found) return
+      if (found.count === 1) served.add(found.leased.ticket.service_id)
+      options.onCrowded(found.leased)
+    }
+  }
+
+  const waiting = () => [...leasedById.values()].filter(({ items }) => items.length > 0)
+
+  /** The newest ticket of the service that has most of them; where all have one, the oldest. */
+  function expendable(): { leased: Leased<Item>; count: number } | null {
+    const all = waiting()
+    const counts = new Map<Id, number>()
+    for (const { ticket } of all) counts.set(ticket.service_id, (counts.get(ticket.service_id) ?? 0) + 1)
+    let found: { leased: Leased<Item>; count: number } | null = null
+    for (const leased of all) {
+      const { ticket, items, total } = leased
+      const count = counts.get(ticket.service_id) ?? 0
+      // A last item is not worth a new ticket.
+      if (isSuspect(ticket) || items.length === 1 || (count === 1 && items.length === total)) continue
+      if (!found || count > found.count || (count === found.count && count > 1)) found = { leased, count }
+    }
+    return found
+  }
+
   // With enough to do, several tickets are taken by one statement instead of each as it becomes due.
   function isPauseOver(): boolean {
     let waiting = 0
@@ -154,7 +217,14 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
       mayHaveMore = true
     },
     takeIfRoom() {
-      if (mayHaveMore && !isTaking && room() > 0 && isPauseOver()) void take()
+      makeRoom()
+      if (!mayHaveMore || isTaking) return
+      if (room() > 0) {
+        if (isPauseOver()) void take(Math.min(room(), MOST_TICKETS), limits.ofOne)
+        return
+      }
+      const most = mostNew()
+      if (most > 0) void takeNew(most)
     },
     add(tickets, leasedUntil) {
       // Its lease may have been taken over by now, also by this process.

@@ -38,6 +38,8 @@ export type Leased<Item> = {
   leasedUntil: number
   /** Items that have not been started, in order. */
   items: [Id, Item][]
+  /** How many items were loaded. */
+  total: number
   /** Items without a final result: not started, or in flight. */
   open: number
   retries: Retry[]
@@ -67,6 +69,7 @@ export const leasedOf = <Item>(ticket: Ticket, items: [Id, Item][], leasedUntil:
   ticket,
   leasedUntil,
   items,
+  total: items.length,
   open: items.length,
   retries: [],
   group: { started: 0, unrecorded: 0, passed: 0 },
