@@ -46,7 +46,8 @@ beforeEach(() => {
 })
 // A test whose connection was never cut proves nothing.
 afterEach(({ task }) => {
-  if (!task.name.startsWith('without a lost connection')) expect(lossy.cuts()).toBe(cutsBefore + 1)
+  if (task.name.startsWith('without a lost connection')) return
+  expect(lossy.cuts()).toBe(cutsBefore + (task.name.startsWith('two commits') ? 2 : 1))
 })
 
 const mail = (reference: string, more: object = {}) => ({
@@ -120,6 +121,23 @@ describe('§14.3.6 each request of a batch is resolved separately after a lost a
     expect(tooFast?.body.errors[0].error).toBe('RateLimitError')
     await deliveredOnce(one, first?.body.id)
     await deliveredOnce(two, second?.body.id)
+  })
+
+  test('two commits of a batch that was split are lost: each message is sent under the ticket that it was stored with', async () => {
+    const [one, two, three] = [marked(), marked(), marked()]
+    // Each is the last of its statement only after the batch was split.
+    lossy.cut(`${two}"}`, 'after')
+    lossy.cut(`${three}"}`, 'after')
+
+    const replies = await together([
+      () => send(mail(one)),
+      () => send(mail(two)),
+      () => send(mail(three)),
+      () => send(mail(marked('poison'))),
+    ])
+
+    expect(replies.map(reply => reply.status)).toEqual([201, 201, 201, 500])
+    for (const [at, reference] of [one, two, three].entries()) await deliveredOnce(reference, replies[at]?.body.id)
   })
 
   test('a simulated message that is not stored is answered too, and its Idempotency-Key keeps that answer', async () => {

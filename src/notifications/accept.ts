@@ -231,9 +231,14 @@ export function createAccept(app: {
     return decisions
   }
 
-  function hand(accepted: readonly AcceptRequest[], initialLease: InitialLease) {
+  /** `tickets`: by message, where they were stored by more than one statement. */
+  function hand(
+    accepted: readonly AcceptRequest[],
+    initialLease: InitialLease,
+    tickets: ReadonlyMap<Id, Id | null> | null = null,
+  ) {
     const [waiting, ready] = [accepted.filter(isWaiting), accepted.filter(one => !isWaiting(one))]
-    app.dispatcher.hand(ticketsOf(ready, initialLease), initialLease)
+    app.dispatcher.hand(ticketsOf(ready, initialLease, tickets), initialLease)
     if (waiting.length > 0) app.dispatcher.hand(ticketsOf(waiting, null), null)
   }
 
@@ -257,10 +262,11 @@ export function createAccept(app: {
         sql,
         left.map(one => one.id),
       )
-      const ids = new Set(rows.map(row => row.id))
+      const ids = new Map(rows.map(row => [row.id, row.ticket]))
       hand(
         left.filter(one => ids.has(one.id)),
         context.initialLease,
+        ids,
       )
       for (const { id } of left) {
         const decision = ids.has(id) ? STORED : refused.get(id)
@@ -376,14 +382,22 @@ class TooLate extends Error {}
 
 const isAccepted = (decision: Decision | undefined) => decision?.verdict === 'accepted'
 
-/** The tickets that the statement has inserted for messages due now: one per lane and service; its id is the lowest message id. */
-function ticketsOf(accepted: readonly AcceptRequest[], initialLease: InitialLease): Ticket[] {
+/**
+ * The tickets that the statement has inserted for messages due now: one per lane and service; its id is the lowest message id. Of
+ * messages that several statements have stored, `stored` says which ticket they have; null: another process has handled it.
+ */
+function ticketsOf(
+  accepted: readonly AcceptRequest[],
+  initialLease: InitialLease,
+  stored: ReadonlyMap<Id, Id | null> | null = null,
+): Ticket[] {
   const tickets = new Map<string, Ticket>()
   for (const one of accepted) {
     const { id, service_id, message } = one
     if (!message || (message.scheduled_for !== null && !isWaiting(one))) continue
     const lane = isWaiting(one) ? SCAN_LANE : message.lane
-    const name = lane + service_id
+    const name = stored && !isWaiting(one) ? stored.get(id) : lane + service_id
+    if (!name) continue
     const ticket = tickets.get(name) ?? { id, lane, service_id, subjects: [], attempts: 0, takes: initialLease ? 1 : 0 }
     tickets.set(name, ticket)
     ticket.subjects.push(id)

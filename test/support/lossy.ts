@@ -12,7 +12,7 @@ export type Lossy = {
   /** The address of the database by way of the relay. */
   url(database: string): string
   /**
-   * Cuts the next connection that carries `text`; with `commit`, only when that connection then says commit. With `refuseMs`
+   * Cuts the next connection that carries `text`, of each call one; with `commit`, only when that connection then says commit. With `refuseMs`
    * all connections are cut with it, and for so long none can be made.
    */
   cut(text: string, moment: Moment, options?: { commit?: boolean; refuseMs?: number }): void
@@ -28,7 +28,7 @@ export async function createLossy(): Promise<Lossy> {
   const connect = () => (host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host))
   const open = new Set<net.Socket>()
   const nears = new Set<net.Socket>()
-  let plan: Plan | null = null
+  const plans = new Set<Plan>()
   let refuseUntil = 0
   let cuts = 0
 
@@ -51,10 +51,11 @@ export async function createLossy(): Promise<Lossy> {
     }
     nears.add(near)
     near.on('data', chunk => {
-      if (plan && chunk.includes(plan.text)) {
-        seen = plan
-        plan = null
-      }
+      for (const plan of plans)
+        if (chunk.includes(plan.text)) {
+          seen = plan
+          plans.delete(plan)
+        }
       // Outside a transaction the statement itself is the commit; inside one, COMMIT is sent as a simple query.
       if (seen && !doomed && (!seen.commit || chunk.includes('commit\0'))) doomed = seen
       if (doomed?.moment === 'before') {
@@ -86,7 +87,7 @@ export async function createLossy(): Promise<Lossy> {
       return url.href
     },
     cut(text, moment, { commit = false, refuseMs = 0 } = {}) {
-      plan = { text, moment, commit, refuseMs }
+      plans.add({ text, moment, commit, refuseMs })
     },
     cuts: () => cuts,
     async stop() {

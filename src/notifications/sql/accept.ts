@@ -212,8 +212,11 @@ function numbered(asked: readonly AcceptRequest[], nameOf: (one: AcceptRequest) 
   return { groups, numbers: of.map(one => one.group.number), ranks: of.map(one => one.rank) }
 }
 
-/** Which of these messages are stored, and on the synchronous standby, for when the connection was lost during the commit. */
-export const stored = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id }>`
+/**
+ * Which of these messages are stored, and on the synchronous standby, for when the connection was lost during the commit; and in which
+ * ticket, whose id is that of one of them.
+ */
+export const stored = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id; ticket: Id | null }>`
   with found as materialized (
     select id
     from notifications
@@ -223,6 +226,6 @@ export const stored = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id }>`
     select ${commitRecord} as lsn
     where exists (select from found)
   )
-  select id
+  select found.id, (select t.id from tickets t where t.id = any (${ids}) and found.id = any (t.subjects) limit 1) as ticket
   from found
   cross join replicated`
