@@ -132,6 +132,7 @@ const QUIET = [
   'test/people/links.test.ts',
   'test/providers/smpp-floods.test.ts',
   'test/providers/smtp-long.test.ts',
+  'test/recall.test.ts',
   'test/security/events.test.ts',
   'test/several-hosts.test.ts',
   'test/sheets-memory.test.ts',

@@ -14,7 +14,7 @@ import type { Dispatcher } from './notifications/accept.ts'
 import type { ProviderGroups } from './notifications/hand-over.ts'
 import type { EngineParts, Store } from './parts.ts'
 import { createProviderGroup, type ProviderGroup } from './providers/failover.ts'
-import type { AcceptReceipts, Outcome, Provider } from './providers/port.ts'
+import type { AcceptReceipts, Provider, Send } from './providers/port.ts'
 import { createRegistry, type Registry } from './providers/registry.ts'
 import { codeIn, replyClass } from './providers/reply-class.ts'
 import { type Hold, heldBy } from './queue/hold.ts'
@@ -24,6 +24,7 @@ import { createBudget } from './runtime/budget.ts'
 import { type Lifetime, stopTogether } from './runtime/lifetime.ts'
 import { LANES_APART } from './sending.ts'
 import type { Services } from './services/load.ts'
+import { isActive } from './services/service.ts'
 import { faultOf } from './telemetry/fault.ts'
 import type { Log, Note } from './telemetry/log.ts'
 import type { Metrics, OUTCOMES } from './telemetry/metrics.ts'
@@ -76,7 +77,13 @@ export function createFilePlace({ config, db, clock }: Pick<Store, 'config' | 'd
   return createFiles({ ...config, s3 }, db.sql, createBudget(OUTGOING_BYTES).take)
 }
 
-export type Delivery = Omit<Engine, 'stop'> & { owner: Id; groups: ProviderGroups; leadsMs: Leader['leadsMs'] }
+export type Delivery = Omit<Engine, 'stop'> & {
+  owner: Id
+  groups: ProviderGroups
+  leadsMs: Leader['leadsMs']
+  /** A service may have changed. If it is no longer active, what is loaded of it goes back: taken again, it fails. Absent: any service. */
+  serviceChanged(service?: Id): Promise<void>
+}
 
 /** `owner`: the id of this process. Registers its stop steps, including those of parts that were started before a failure. */
 export function startDelivery(store: Store, given: Given, registry: Registry, owner: Id, lifetime: Lifetime): Delivery {
@@ -92,10 +99,7 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
       : log.warn({ provider, code: codeIn(detail), ...(reason !== undefined && { reason }) }, 'provider is down')
   const largeRoom = createBudget(LARGE_EMAILS)
   const poster = createPoster({ addresses: createAddresses(config) })
-  const group = <M extends { id: Id }>(
-    channel: string,
-    providers: readonly (Provider & { send(message: M): Promise<Outcome> })[],
-  ) =>
+  const group = <M extends { id: Id }>(channel: string, providers: readonly (Provider & { send: Send<M> })[]) =>
     counted(
       createProviderGroup<M>(
         providers.map(provider => ({ provider, send: trace ? traced(trace, provider) : provider.send })),
@@ -144,9 +148,11 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     taker,
     leaseSeconds: config.leaseSeconds,
     trace,
+    isShut: hold.isShut,
     onFault,
     onSetAside: lane => metrics.setAside.inc({ lane }),
   })
+  hold.onHeld(() => engine.recall(({ lane }) => hold.isShut(lane)))
   lifetime.add(async () => {
     // Sends in progress may finish. A provider that hangs is stopped: after a last moment it answers that the outcome is
     // uncertain, which is recorded.
@@ -184,7 +190,13 @@ export function startDelivery(store: Store, given: Given, registry: Registry, ow
     leader.isLeader() ? 1 : 0,
   )
   const hasRoom = (lane: string) => !hold.isShut(lane) && engine.hasRoom(lane)
-  return { ...engine, owner, groups, leadsMs: leader.leadsMs, hasRoom }
+  const serviceChanged = async (changed?: Id) => {
+    for (const id of engine.services()) {
+      if (changed !== undefined && changed !== id) continue
+      if (!isActive(await services.get(id))) engine.recall(({ service_id }) => service_id === id)
+    }
+  }
+  return { ...engine, owner, groups, leadsMs: leader.leadsMs, hasRoom, serviceChanged }
 }
 
 /** A step of maintenance is short; only a database in trouble takes this long. */
@@ -195,13 +207,10 @@ const SENDS_END_MS = 2_000
 
 /** A span for each time that a provider is asked, within the work on the message. */
 const traced =
-  <M extends { id: Id }>(
-    trace: Tracer,
-    { name, send }: Provider & { send(message: M, urgent?: boolean): Promise<Outcome> },
-  ) =>
-  async (message: M, urgent?: boolean): Promise<Outcome> => {
+  <M extends { id: Id }>(trace: Tracer, { name, send }: Provider & { send: Send<M> }): Send<M> =>
+  async (message, urgent, recall) => {
     const span = trace.within(message.id, `provider ${name}`, { 'herald.provider': name, 'herald.id': message.id })
-    const outcome = await send(message, urgent)
+    const outcome = await send(message, urgent, recall)
     const error = outcome.kind === 'accepted' ? null : replyClass(outcome.detail)
     span.end({ 'herald.outcome': outcome.kind }, error)
     return outcome

@@ -151,10 +151,12 @@ export async function start(
       templates.clear()
     }
     let heartbeat: Heartbeat | null = null
+    let engine: Delivery | null = null
     const onUp = () => {
       forget()
       // After an outage the last one may be so old that this process seems not to run.
       void heartbeat?.beat().catch(onFault)
+      void engine?.serviceChanged().catch(onFault)
     }
     const listener = await createListener(db, { onDown: forget, onUp })
     lifetime.add(() => listener.stop())
@@ -162,6 +164,7 @@ export async function start(
       services.drop(service)
       authenticate.drop(service)
       templates.drop(service)
+      void engine?.serviceChanged(service as Id).catch(onFault)
     })
 
     const own = createMetrics(channelNames, supervised && name)
@@ -206,7 +209,6 @@ export async function start(
     }
 
     // Stopped last but the database: a process that stops is shown until nothing of it is in flight.
-    let engine: Delivery | null = null
     const self = aboutProcess(store.ids.next(), name, only)
     metrics.gauges('herald_process_info', 'Name and version of this process, and what it runs: always 1.', INFO, () => [
       [{ name, version: self.version, runs: self.runs.join(' ') }, 1],

@@ -17,7 +17,7 @@ export const commands: readonly Command[] = [
       { name: 'restored', sentence: 'This database is a copy, and it is not known what its original has sent since.' },
     ],
     sentence: 'Hold sending: messages are still accepted, but nothing is sent until herald release.',
-    more: 'Running processes stop sending at once; messages that are being handed to a provider are finished. Use it before the first start of a database that was copied by other means than herald restore.',
+    more: 'Every running process stops within a second: what it has loaded goes back to the queue, and only messages that a provider is already receiving are finished. Use it before the first start of a database that was copied by other means than herald restore.',
     run: withStore(async (store, input, operator) => {
       await hold(store, operator, IDENTITY_TABLES, input.has('restored') ? 'restored' : 'asked')
       const data = await present(store.db.sql)

@@ -89,7 +89,7 @@ export const table: readonly CommandEntry[] = [
       }
     ],
     "sentence": "Hold sending: messages are still accepted, but nothing is sent until herald release.",
-    "more": "Running processes stop sending at once; messages that are being handed to a provider are finished. Use it before the first start of a database that was copied by other means than herald restore."
+    "more": "Every running process stops within a second: what it has loaded goes back to the queue, and only messages that a provider is already receiving are finished. Use it before the first start of a database that was copied by other means than herald restore."
   },
   {
     "file": "hold",

@@ -99,18 +99,54 @@ test('items start as slots become free, and the last result settles the ticket w
   expect([loop.load().unrecorded, loop.leased()]).toEqual([0, []])
 })
 
-test('a stop waits until every result is recorded, and only then gives tickets back', async () => {
-  const { loop, hand, end, record, givenBack } = lane(1)
+test('a stop gives back at once what has not begun, and waits until every result is recorded', async () => {
+  const { loop, hand, end, record, recorded, started, givenBack } = lane(1)
   await hand(ticket('t', 2))
+  await hand(ticket('later', 2))
   let isStopped = false
   const stopped = loop.stop().then(() => {
     isStopped = true
   })
+  expect([givenBack, loop.hasRoom()]).toEqual([['later'], false])
   await end('t/1')
-  expect([isStopped, givenBack, loop.hasRoom()]).toEqual([false, [], false])
+  expect([isStopped, started]).toEqual([false, ['t/1']])
   record()
   await stopped
-  expect(givenBack).toEqual(['t'])
+  // What is left of a ticket becomes a new one in the statement that records its results.
+  expect(recorded.map(({ id, settle }) => [id, settle])).toEqual([
+    ['t/1', null],
+    [null, [{ id: 't/2', delaySeconds: 0, attempts: 0, takes: 0 }]],
+  ])
+  expect(givenBack).toEqual(['later'])
+})
+
+test('a recalled ticket goes back when nothing of it is in flight, and what its work gave back goes with it', async () => {
+  const { loop, hand, end, recorded, started, givenBack } = lane(2, true)
+  await hand(ticket('t', 3))
+  await hand(ticket('other', 1))
+  expect(started).toEqual(['t/1', 't/2'])
+  loop.recall(({ id }) => id === 't')
+  await end('t/1', { kind: 'recalled' })
+  expect([started, givenBack, recorded]).toEqual([['t/1', 't/2', 'other/1'], [], []])
+  await end('t/2', { kind: 'wait', until: new Promise(() => {}) })
+  expect([givenBack, loop.leased(), loop.load().inFlight]).toEqual([['t'], ['other'], 1])
+})
+
+test('a recall keeps the delay of what is retried', async () => {
+  const { loop, hand, end, recorded } = lane(2, true)
+  await hand(ticket('t', 3))
+  await end('t/1', { kind: 'again', result: null, delaySeconds: 7 })
+  loop.recall(() => true)
+  await end('t/2')
+  await end('t/3', { kind: 'recalled' })
+  expect(recorded.at(-1)).toMatchObject({
+    id: null,
+    settle: [
+      { id: 't/1', delaySeconds: 7, attempts: 1 },
+      { id: 't/3', delaySeconds: 0, attempts: 0, takes: 0 },
+    ],
+  })
+  expect(loop.leased()).toEqual([])
 })
 
 test('nothing starts under an expired or lost lease', async () => {

@@ -23,6 +23,8 @@ export type LaneOptions<Item, Result> = {
   share(onRoom: () => void): LaneShare
   suspectSlot: suspects.SuspectSlot
   windows: Windows
+  /** Sending is held: what comes is not started, and goes back to the queue. */
+  isShut?(): boolean
   trace?: Tracer | null
   onFault(error: unknown, sentence: string): void
   /** Called for every item that is given up after repeated failures. */
@@ -35,6 +37,10 @@ export type Lane = {
   hand(tickets: readonly Ticket[], leasedUntil: number): void
   /** Tickets may be due. */
   wake(): void
+  /** Gives the tickets that match back to the queue: at once, or when what a provider has of them is answered and recorded. */
+  recall(matches: (ticket: Ticket) => boolean): void
+  /** The tickets that are loaded or being loaded. */
+  tickets(): Ticket[]
   hasRoom(): boolean
   load(): { inFlight: number; unrecorded: number }
   /** Ids of the leased tickets, to be renewed. */
@@ -43,7 +49,7 @@ export type Lane = {
   renewed(asked: readonly Id[], kept: ReadonlyMap<Id, number>, leasedUntil: number): void
   /** Ids of all tickets that are leased to this process, for as far as it knows; null while tickets are being taken. */
   known(): readonly Id[] | null
-  /** Resolves when nothing is in flight, every result is recorded, and the remaining tickets are given back. */
+  /** Gives back what is not handed over. Resolves when that is done, nothing is in flight, and every result is recorded. */
   stop(): Promise<void>
 }
 
@@ -55,6 +61,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   const schedule = createSchedule<Item>(share, widen)
   /** Their leases have expired by our timer, so nothing of them starts until they are renewed. */
   const parked = new Set<Leased<Item>>()
+  /** Tickets that were recalled while they were loaded. */
+  const recalled = new WeakSet<Ticket>()
   let isStopping = false
   let onDrained: (() => void) | null = null
   const tickets = createTickets<Item>({
@@ -93,6 +101,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   function begin(leased: Leased<Item>, broken: readonly Id[]) {
     for (const id of broken) postpone(leased, id)
     if (leased.items.length === 0) settle(leased, null, null)
+    else if (isStopping || options.isShut?.() || recalled.has(leased.ticket)) callBack([leased])
     else if (suspects.hasPoison(leased.ticket)) setPoisonAside(leased)
     else {
       if (work.isHandedOver) leased.window.open = openedAtInsert(leased.ticket, leased.items)
@@ -140,6 +149,29 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     advance()
   }
 
+  function callBack(all: readonly Leased<Item>[]) {
+    for (const leased of all) {
+      schedule.remove(leased)
+      parked.delete(leased)
+      leased.recall.recall()
+    }
+    goBack(all)
+  }
+
+  /** Of these recalled tickets, those of which nothing is in flight go back. Of those with unrecorded results no one knows what is left. */
+  function goBack(all: readonly Leased<Item>[]) {
+    const idle = all.filter(
+      one => one.open > 0 && one.open === one.items.length && tickets.isLeased(one) && !tickets.isLeft(one),
+    )
+    const isWhole = ({ open, ticket }: Leased<Item>) => open === ticket.subjects.length
+    release(...idle.filter(isWhole))
+    // The others continue as new tickets, which have only what is left, and keep the delays of retries.
+    for (const leased of idle.filter(one => !isWhole(one))) {
+      suspects.splitOff(leased)
+      settle(leased, null, null)
+    }
+  }
+
   function postpone({ ticket, retries }: Leased<Item>, id: Id) {
     const result = suspects.isLastFault(ticket) ? (work.setAsideUnseen?.() ?? null) : null
     if (result === null) return void retries.push(suspects.retryUnloadable(id, ticket))
@@ -165,8 +197,12 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     const { leased } = turn
     const span = trace ? spanOf(trace, turn) : null
     const handled = await handleOrFail(turn)
+    const isRecalled = leased.recall.isRecalled()
     const endSpan = span && (() => span.end({ 'herald.result': handled.kind }))
-    if (handled.kind === 'wait') {
+    if (handled.kind === 'recalled' || (handled.kind === 'wait' && isRecalled)) {
+      endSpan?.()
+      leased.items.unshift([turn.id, turn.item])
+    } else if (handled.kind === 'wait') {
       endSpan?.()
       pause(turn, handled.until)
     }
@@ -195,9 +231,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         })
   }
 
-  async function handleOrFail({ leased: { ticket }, item }: Turn<Item>): Promise<Handled<Result>> {
+  async function handleOrFail({ leased: { ticket, recall }, item }: Turn<Item>): Promise<Handled<Result>> {
     try {
-      return await work.handle(item, ticket)
+      return await work.handle(item, ticket, recall)
     } catch (error) {
       const isLast = suspects.isLastFault(ticket)
       onFault(error, isLast ? 'work failed too often; it is set aside' : 'work failed; it is tried again')
@@ -209,7 +245,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
 
   function free(leased: Leased<Item>) {
     share.answered()
-    if (!suspects.countEnd(leased) || !tickets.isLeased(leased) || leased.open === 0) return
+    const isGroupOver = suspects.countEnd(leased)
+    if (leased.recall.isRecalled()) return goBack([leased])
+    if (!isGroupOver || !tickets.isLeased(leased) || leased.open === 0) return
     if (schedule.isPaused()) release(leased)
     else if (leased.retries.length > 0) {
       suspects.splitOff(leased)
@@ -230,7 +268,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
 
   function finish(
     { leased, id }: Turn<Item>,
-    handled: Exclude<Handled<Result>, { kind: 'wait' }>,
+    handled: Extract<Handled<Result>, { kind: 'done' | 'again' }>,
     onRecorded?: (() => void) | null,
   ) {
     const { ticket, retries } = leased
@@ -276,9 +314,9 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     if (leased.open === 0) settle(leased, null, null)
   }
 
-  function release(leased: Leased<Item>) {
-    drop(leased)
-    void tickets.giveBack([leased])
+  function release(...all: readonly Leased<Item>[]) {
+    for (const leased of all) drop(leased)
+    void tickets.giveBack(all)
   }
 
   function drop(leased: Leased<Item>) {
@@ -294,6 +332,12 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       tickets.expectMore()
       advance()
     },
+    recall(matches) {
+      for (const ticket of tickets.loading()) if (matches(ticket)) recalled.add(ticket)
+      callBack(tickets.all().filter(({ ticket }) => matches(ticket)))
+      advance()
+    },
+    tickets: () => [...tickets.loading(), ...tickets.all().map(({ ticket }) => ticket)],
     hasRoom: () => !isStopping && !schedule.isPaused() && tickets.hasRoom(),
     load: () => ({ inFlight: share.inFlight(), unrecorded: share.unrecorded() }),
     leased: () => tickets.all().map(({ ticket }) => ticket.id),
@@ -304,9 +348,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     known: tickets.known,
     async stop() {
       isStopping = true
+      callBack(tickets.all())
       if (!isDrained()) await new Promise<void>(resolve => (onDrained = resolve))
-      // Only after the last result is recorded: otherwise another process would send the same messages again.
-      await tickets.giveBack(tickets.all())
     },
   }
 }

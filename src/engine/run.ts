@@ -19,6 +19,8 @@ export type LaneContext = {
   onFault(error: unknown, sentence: string): void
   onSetAside?(lane: string): void
   isStopping(): boolean
+  /** Sending from this lane is held. */
+  isShut(lane: string): boolean
   suspectSlot: SuspectSlot
   windows: Windows
   shares: LaneShares
@@ -45,6 +47,7 @@ export function lane<Item, Result>(spec: {
       createLane({
         ...spec,
         ...context,
+        isShut: () => context.isShut(spec.name),
         recorder: createRecorder(spec, context),
         share: onRoom =>
           reserved === undefined ? context.shares.local(slots) : context.shares.sending(slots, reserved, onRoom),
@@ -57,6 +60,10 @@ export type Engine = {
   hand(tickets: readonly Ticket[], leasedUntil: number): void
   hasRoom(lane: string): boolean
   wake(lane: string): void
+  /** Gives tickets back to the queue, with everything of them that is not handed over yet. */
+  recall(matches: (ticket: Ticket) => boolean): void
+  /** The services of which tickets are loaded or being loaded. */
+  services(): Set<Id>
   lanes(): readonly Lane[]
   stop(): Promise<void>
 }
@@ -69,6 +76,7 @@ export function createEngine(options: {
   taker: Taker
   leaseSeconds: number
   trace?: Tracer | null
+  isShut?(lane: string): boolean
   onFault(error: unknown, sentence: string): void
   onSetAside?(lane: string): void
 }): Engine {
@@ -81,6 +89,7 @@ export function createEngine(options: {
     onFault,
     ...(options.onSetAside && { onSetAside: options.onSetAside }),
     isStopping: () => stopping,
+    isShut: name => options.isShut?.(name) ?? false,
     suspectSlot: createSuspectSlot(),
     windows: createWindows(taker),
     shares: createLaneShares(),
@@ -157,6 +166,10 @@ export function createEngine(options: {
     },
     hasRoom: name => byName.get(name)?.hasRoom() ?? false,
     wake: name => byName.get(name)?.wake(),
+    recall(matches) {
+      for (const one of lanes) one.recall(matches)
+    },
+    services: () => new Set(lanes.flatMap(one => one.tickets().map(ticket => ticket.service_id))),
     lanes: () => lanes,
     async stop() {
       stopping = true

@@ -32,15 +32,19 @@ export type Tickets<Item> = {
   /** Tickets leased to this process at insert. */
   add(tickets: readonly Ticket[], leasedUntil: number): void
   hasRoom(): boolean
+  /** Nothing is being taken, loaded or given back. */
   isIdle(): boolean
   all(): Leased<Item>[]
   isLeased(leased: Leased<Item>): boolean
+  /** Taken, and not loaded yet. */
+  loading(): Ticket[]
   /** Of the tickets asked about, `kept` are still ours, by these takes; returns those that belong to another process now. */
   renewed(asked: readonly Id[], kept: ReadonlyMap<Id, number>, leasedUntil: number): Leased<Item>[]
-  /** Ids of the tickets that are loaded, loading or left; null while tickets are being taken. */
+  /** Ids of the tickets that are loaded, loading, being given back or left; null while tickets are being taken. */
   known(): readonly Id[] | null
   /** Results of this ticket were not recorded: it stays leased until its lease expires, and what was begun is uncertain then. */
   leave(id: Id): void
+  isLeft(leased: Leased<Item>): boolean
   /** The ticket is settled, given back or lost. */
   forget(leased: Leased<Item>): void
   giveBack(leased: readonly Leased<Item>[]): Promise<void>
@@ -63,6 +67,7 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
   const leasedById = new Map<Id, Leased<Item>>()
   const loading = new Set<Ticket>()
   const left = new Set<Id>()
+  const returning = new Set<Id>()
   let isTaking = false
   let mayHaveMore = false
   let isPauseTimerSet = false
@@ -231,8 +236,9 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
       if (performance.now() < leasedUntil) void open(tickets, leasedUntil)
     },
     hasRoom: () => room() > 0,
-    isIdle: () => loading.size === 0 && !isTaking,
+    isIdle: () => loading.size === 0 && !isTaking && returning.size === 0,
     all: () => [...leasedById.values()],
+    loading: () => [...loading],
     isLeased: leased => leasedById.get(leased.ticket.id) === leased,
     renewed(asked, kept, leasedUntil) {
       return asked.flatMap(id => {
@@ -242,8 +248,9 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
         return []
       })
     },
-    known: () => (isTaking ? null : [...leasedById.keys(), ...[...loading].map(({ id }) => id), ...left]),
+    known: () => (isTaking ? null : [...leasedById.keys(), ...[...loading].map(({ id }) => id), ...returning, ...left]),
     leave: id => void left.add(id),
+    isLeft: ({ ticket }) => left.has(ticket.id),
     forget(leased) {
       const { ticket } = leased
       // The same ticket may have been taken a second time.
@@ -258,9 +265,11 @@ export function createTickets<Item>(options: TakeOptions<Item>): Tickets<Item> {
     },
     async giveBack(leased) {
       if (leased.length === 0) return
-      await taker
-        .giveBack(leased.map(({ ticket }) => ticket.id))
-        .catch(error => onFault(error, 'tickets are left until their lease expires'))
+      const ids = leased.map(({ ticket }) => ticket.id)
+      for (const id of ids) returning.add(id)
+      await taker.giveBack(ids).catch(error => onFault(error, 'tickets are left until their lease expires'))
+      for (const id of ids) returning.delete(id)
+      onChange()
     },
   }
 }

@@ -2,11 +2,12 @@
 // does not use the database, and the result is recorded later together with others.
 import type { Id } from '../core/id.ts'
 import type { Ticket } from '../queue/port.ts'
+import { createRecall, type Recall } from '../runtime/recall.ts'
 
 export type Work<Item, Result> = {
   /** The open items of these tickets by subject. Subjects that are done already are left out. */
   load(tickets: readonly Ticket[]): Promise<Map<Id, Item>>
-  handle(item: Item, ticket: Ticket): Promise<Handled<Result>>
+  handle(item: Item, ticket: Ticket, recall: Recall): Promise<Handled<Result>>
   /** Its items go to the outside world: before one starts, its ticket says in the database that it may have (windows.ts). */
   isHandedOver?: true
   /** The final result of an item that ended the process, or threw, every time it was tried. */
@@ -19,11 +20,15 @@ export type Work<Item, Result> = {
   unrecordable?(result: Result): Result
 }
 
-/** done: recorded. again: recorded, and retried later; `isFault`: because it failed, not because it was deferred. wait: nothing was sent; the lane pauses until `until` resolves. */
+/**
+ * done: recorded. again: recorded, and retried later; `isFault`: because it failed, not because it was deferred. wait: nothing was
+ * sent; the lane pauses until `until` resolves. recalled: nothing was sent; the item goes back to the queue.
+ */
 export type Handled<Result> =
   | { kind: 'done'; result: Result }
   | { kind: 'again'; result: Result | null; delaySeconds: number; isFault?: true }
   | { kind: 'wait'; until: Promise<void> }
+  | { kind: 'recalled' }
 
 /** One result to write. The last entry of a ticket settles it and carries the subjects to retry. */
 export type Entry<Result> = { ticket: Ticket; id: Id | null; result: Result | null; settle: Retry[] | null }
@@ -45,6 +50,8 @@ export type Leased<Item> = {
   retries: Retry[]
   group: Group
   window: Window
+  /** Sending was held, its service suspended, or the process stops: what has not been handed over goes back to the queue. */
+  recall: ReturnType<typeof createRecall>
 }
 
 /** How many of the items may be started, from the first one (windows.ts). */
@@ -74,6 +81,7 @@ export const leasedOf = <Item>(ticket: Ticket, items: [Id, Item][], leasedUntil:
   retries: [],
   group: { started: 0, unrecorded: 0, passed: 0 },
   window: { open: Number.POSITIVE_INFINITY, size: LEAST_WINDOW, askedAt: 0, isAsking: false },
+  recall: createRecall(),
 })
 
 /** The first window of a ticket. */

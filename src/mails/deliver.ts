@@ -47,8 +47,10 @@ export function deliverMails(app: MailApp): Work<Item, Result> {
       )
       return new Map(rows.map(row => [row.id, { ...row, waits: 0 }]))
     },
-    async handle(item, ticket) {
-      const answer = await app.groups.email.send(emailFrom(app, item.id, item.sealed), { cost: 1, urgent: true })
+    async handle(item, ticket, recall) {
+      const email = emailFrom(app, item.id, item.sealed)
+      const answer = await app.groups.email.send(email, { cost: 1, urgent: true, recall })
+      if (answer.kind === 'recalled') return answer
       if (answer.kind === 'wait' && ++item.waits < MAX_WAITS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
       switch (outcome.kind) {

@@ -75,12 +75,13 @@ export function deliver(app: DeliverApp): Work<MessageToSend, DeliveryResult> {
       return items
     },
 
-    async handle(item, ticket) {
+    async handle(item, ticket, recall) {
       const { service } = item
       if (!isActive(service)) return refused(NOT_TRIED, NOT_ACTIVE)
       crashPoint('before-send', () => [item.id])
-      const turn = { urgent: ticket.lane.endsWith('-high'), isSuspect: isSuspect(ticket) }
+      const turn = { urgent: ticket.lane.endsWith('-high'), isSuspect: isSuspect(ticket), recall }
       const answer = await HAND_OVER[item.channel](app, item, service, turn)
+      if (answer.kind === 'recalled') return answer
       if (answer.kind === 'wait' && ++item.waits < MAX_WAITS) return { kind: 'wait', until: answer.until }
       const outcome: Outcome = answer.kind === 'wait' ? { kind: 'deferred', detail: answer.detail } : answer.outcome
       const tried =

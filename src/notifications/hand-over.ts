@@ -10,6 +10,7 @@ import type { Attachment, Messages, Outcome } from '../providers/port.ts'
 import type { Email, EmailTemplate } from '../rendering/compile.ts'
 import type { Values } from '../rendering/placeholders.ts'
 import { largeEmail } from '../rendering/thread.ts'
+import type { Recall } from '../runtime/recall.ts'
 import type { LoadedService } from '../services/sql.ts'
 import type { DueMessage } from './in-memory.ts'
 import { emailOf, textOf, versionOf } from './message.ts'
@@ -38,7 +39,7 @@ export type HandedItem = Pick<DueMessage, 'id' | 'channel' | 'sender_id' | 'seal
 }
 
 /** `isSuspect`: a process may have crashed on this message, so its hand-over is marked before it begins. */
-type Turn = { urgent: boolean; isSuspect: boolean }
+type Turn = { urgent: boolean; isSuspect: boolean; recall: Recall }
 
 type Unhanded = { kind: 'answered'; provider: null; outcome: Outcome; took: null }
 /** `parts`: of a text message. */
@@ -96,10 +97,10 @@ async function sendTo<M extends { id: Id }>(
   group: ProviderGroup<M>,
   message: M,
   cost: number,
-  { urgent, isSuspect }: Turn,
+  { urgent, isSuspect, recall }: Turn,
 ): Promise<SendResult> {
   if (isSuspect) await markHandingOver(sql, message.id)
-  return group.send(message, { cost, urgent })
+  return group.send(message, { cost, urgent, recall })
 }
 
 const unsendable = (detail: string): Unhanded => ({

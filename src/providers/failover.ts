@@ -1,8 +1,9 @@
 // Several providers of one channel, in order of preference, each with a circuit breaker. A provider that is down is skipped until a
 // probe finds it up again. When all are down the caller has to wait, and nothing was sent.
 import { type BreakerState, createCircuitBreaker } from '../runtime/circuit-breaker.ts'
+import type { Recall } from '../runtime/recall.ts'
 import { createRecentCount } from '../runtime/recent.ts'
-import type { Outcome, Provider } from './port.ts'
+import type { Outcome, Provider, Send } from './port.ts'
 import { replyClass } from './reply-class.ts'
 
 export type SendResult =
@@ -10,10 +11,12 @@ export type SendResult =
   | { kind: 'answered'; provider: Provider; outcome: Outcome; took: number }
   /** No provider is up. `until` resolves when one is. */
   | { kind: 'wait'; until: Promise<void>; detail: string }
+  /** It was recalled while it waited for its turn: no provider got anything of it. */
+  | { kind: 'recalled' }
 
 export type ProviderGroup<M> = {
   /** `cost`: what the message uses of a provider's rate. */
-  send(message: M, options: { cost: number; urgent: boolean }): Promise<SendResult>
+  send(message: M, options: { cost: number; urgent: boolean; recall?: Recall }): Promise<SendResult>
   /** By exactly this provider, also while its circuit breaker is open; null: the group has no such provider. */
   sendBy(provider: string, message: M, options: { cost: number; urgent: boolean }): Promise<Outcome | null>
   health(): ProviderHealth[]
@@ -38,7 +41,7 @@ export type ProviderHealth = {
 /** `reason`: why it cannot be reached, for operators. */
 type OnChange = (provider: string, isUp: boolean, detail: string, reason?: string) => void
 
-type ChannelMember<M> = { provider: Provider; send(message: M, urgent: boolean): Promise<Outcome> }
+type ChannelMember<M> = { provider: Provider; send: Send<M> }
 
 const FIRST_PROBE_MS = 100
 const LAST_PROBE_MS = 15_000
@@ -51,11 +54,14 @@ export function createProviderGroup<M>(members: readonly ChannelMember<M>[], onC
   }))
 
   return {
-    async send(message, { cost, urgent }) {
+    async send(message, { cost, urgent, recall }) {
       let detail = 'no provider is up'
       for (const { provider, circuit, record, send } of group) {
         if (circuit.isOpen()) continue
-        const { outcome, took } = await admitted(provider, cost, urgent, () => send(message, urgent))
+        const admission = { cost, urgent, recall }
+        const sent = await admitted(provider, admission, () => send(message, urgent, recall))
+        if (sent === 'recalled') return { kind: 'recalled' }
+        const { outcome, took } = sent
         record.add(outcome)
         if (outcome.kind !== 'deferred' || !outcome.down) return { kind: 'answered', provider, outcome, took }
         circuit.trip(outcome)
@@ -68,7 +74,9 @@ export function createProviderGroup<M>(members: readonly ChannelMember<M>[], onC
     async sendBy(name, message, { cost, urgent }) {
       const member = group.find(({ provider }) => provider.name === name)
       if (!member) return null
-      const { outcome } = await admitted(member.provider, cost, urgent, () => member.send(message, urgent))
+      const sent = await admitted(member.provider, { cost, urgent }, () => member.send(message, urgent))
+      if (sent === 'recalled') return null
+      const { outcome } = sent
       member.record.add(outcome)
       if (outcome.kind === 'deferred' && outcome.down) member.circuit.trip(outcome)
       return outcome
@@ -88,11 +96,17 @@ export function createProviderGroup<M>(members: readonly ChannelMember<M>[], onC
   }
 }
 
-async function admitted({ capacity }: Provider, cost: number, urgent: boolean, send: () => Promise<Outcome>) {
-  await capacity.enter(cost, urgent)
+async function admitted(
+  { capacity }: Provider,
+  { cost, urgent, recall }: { cost: number; urgent: boolean; recall?: Recall | undefined },
+  send: () => Promise<Outcome>,
+) {
+  if (recall?.isRecalled() || (await capacity.enter(cost, urgent, recall)) === false) return 'recalled'
   const began = performance.now()
   try {
+    if (recall?.isRecalled()) return 'recalled'
     const outcome = await send()
+    if (outcome.kind === 'deferred' && outcome.recalled) return 'recalled'
     return { outcome, took: Math.round(performance.now() - began) }
   } finally {
     capacity.leave(urgent)

@@ -3,6 +3,7 @@
 import type { Id } from '../core/id.ts'
 import type { Pieces } from '../core/pieces.ts'
 import type { Capacity } from '../runtime/admission.ts'
+import type { Recall } from '../runtime/recall.ts'
 
 /** The immediate result of a send. A closed union: handlers must handle every case. */
 export type Outcome =
@@ -25,7 +26,11 @@ export type Outcome =
       down?: true
       /** Why it cannot be reached (unreachable.ts). For operators and the log, never for the caller. */
       reason?: string
+      /** It was recalled before the provider got anything of it. */
+      recalled?: true
     }
+
+export const RECALLED = { kind: 'deferred', detail: 'recalled before it was sent', recalled: true } satisfies Outcome
 
 export type Attachment = { filename: string; mediaType: string; content: Buffer }
 
@@ -95,6 +100,9 @@ export type WebhookEndpoint = {
   >
 }
 
+/** A provider that lets messages wait answers RECALLED for one that is recalled meanwhile. */
+export type Send<M> = (message: M, urgent?: boolean, recall?: Recall) => Promise<Outcome>
+
 type Common = {
   readonly name: string
   /** Whether the provider sends receipts. If not, acceptance counts as delivery. */
@@ -109,9 +117,9 @@ type Common = {
 
 export type EmailProvider = Common & {
   channel: 'email'
-  send(message: EmailMessage, urgent?: boolean): Promise<Outcome>
+  send: Send<EmailMessage>
 }
-export type TextProvider = Common & { channel: 'sms'; send(message: TextMessage, urgent?: boolean): Promise<Outcome> }
+export type TextProvider = Common & { channel: 'sms'; send: Send<TextMessage> }
 export type Provider = EmailProvider | TextProvider
 
 /** What every provider gets from Herald. */

@@ -1,5 +1,6 @@
-// While sending is held, no tickets are taken from the lanes that send. A restored copy of a database starts held, because it
-// cannot know what the original has sent since the backup. An operator ends the hold (queue/release.ts).
+// While sending is held, no tickets are taken from the lanes that send, and what is loaded goes back (onHeld). A restored copy of a
+// database starts held, because it cannot know what the original has sent since the backup. An operator ends the hold
+// (queue/release.ts).
 import type { Timestamp } from '../core/clock.ts'
 import type { Id } from '../core/id.ts'
 import { type Part, part, type Sql } from '../db/connect.ts'
@@ -70,21 +71,40 @@ export type Hold = {
   /** True for a lane from which nothing may be taken now, and to which nothing may be dispatched directly. */
   isShut(lane: string): boolean
   look(): Promise<void>
+  /** Called when a hold begins. */
+  onHeld(began: () => void): void
   stop(): void
 }
 
-const EVERY_MS = 5_000
+/** With the time of its statement, a lost NOTIFY delays a hold by less than a second. */
+const EVERY_MS = 500
 
 /** Reads the state before the first ticket is taken. Changes arrive by NOTIFY; polling finds those whose NOTIFY was lost. */
 export async function watchHold(sql: Sql, lanes: readonly string[], onFault: (error: unknown) => void): Promise<Hold> {
   let held = false
+  const listeners: (() => void)[] = []
+  let begun = 0
+  let applied = 0
   const look = async () => {
-    held = (await holdingOf(sql)) !== null
+    const mine = ++begun
+    const isHolding = (await holdingOf(sql)) !== null
+    // The answer to an older look may come later.
+    if (mine < applied) return
+    applied = mine
+    const wasHeld = held
+    held = isHolding
+    if (held && !wasHeld) for (const began of listeners) began()
   }
   await look()
   const looks = startPeriodic(look, EVERY_MS, onFault)
   // A look in progress is not waited for: the database may hang.
-  return { isHeld: () => held, isShut: lane => held && lanes.includes(lane), look, stop: () => void looks.stop() }
+  return {
+    isHeld: () => held,
+    isShut: lane => held && lanes.includes(lane),
+    look,
+    onHeld: began => void listeners.push(began),
+    stop: () => void looks.stop(),
+  }
 }
 
 /** A taker that finds no tickets in held lanes. */

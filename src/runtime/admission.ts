@@ -2,6 +2,7 @@
 // lane's share, then its provider's capacity. docs/admission.md has the picture.
 import { createGate, createPlaces, type Gate, type Places } from './places.ts'
 import { createRate, type Rate } from './rate.ts'
+import type { Recall } from './recall.ts'
 
 // 1. The lane's share: how many messages of a lane may be in flight, and how many results may be unrecorded, in this process. What is
 // in flight or unrecorded is uncertain if the process ends suddenly, so all lanes that send have one limit together.
@@ -106,8 +107,11 @@ const ordinaryPart = (places: number) => Math.max(1, Math.floor(places * (1 - UR
 
 export type Capacity = {
   readonly perSecond: number | null
-  /** Admits a message: waits for the rate, then for room among the messages inside. Undefined: admitted at once. */
-  enter(cost: number, urgent: boolean): Promise<unknown> | undefined
+  /**
+   * Admits a message: waits for the rate, then for room among the messages inside. Undefined: admitted at once. False: it was recalled
+   * while it waited, and is not inside.
+   */
+  enter(cost: number, urgent: boolean, recall?: Recall): Promise<boolean> | undefined
   /** Call once for every message admitted, when the provider has answered. */
   leave(urgent: boolean): void
   /** For an adapter that is paced by part: it waits for a turn before every part. */
@@ -127,17 +131,17 @@ export function createCapacity({ perSecond, messages, pacedBy = 'message' }: Cap
   const rate = createRate(perSecond)
   // Urgent messages are not limited here. They have the connections that ordinary ones may not use, and go first.
   const ordinary = messages === undefined ? null : createGate(Number.POSITIVE_INFINITY, ordinaryPart(messages))
-  const admit = () => ordinary?.enter(false)
+  const admit = (recall?: Recall) => ordinary?.enter(false, undefined, recall)
   return {
     perSecond,
     rate,
-    enter(cost, urgent) {
+    enter(cost, urgent, recall) {
       if (urgent) {
         if (pacedBy === 'message') rate.charge(cost)
         return undefined
       }
-      const turn = pacedBy === 'message' ? rate.turn(cost, false) : undefined
-      return turn === undefined ? admit() : turn.then(admit)
+      const turn = pacedBy === 'message' ? rate.turn(cost, false, recall) : undefined
+      return turn === undefined ? admit(recall) : turn.then(isTurn => isTurn && (admit(recall) ?? true))
     },
     leave(urgent) {
       if (!urgent) ordinary?.leave(false)

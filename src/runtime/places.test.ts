@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createGate, createPlaces } from './places.ts'
+import { createRecall } from './recall.ts'
 
 test('urgent jobs go first, ordinary ones in their part of the places', () => {
   const places = createPlaces<string>(3, 1)
@@ -50,4 +51,15 @@ test('a waiter that times out gets false, and takes no place later', async () =>
   expect(await gate.enter(false, 10)).toBe(false)
   gate.leave(false)
   expect(gate.enter(false)).toBe(undefined)
+})
+
+test('what is recalled leaves the queue of a gate and takes no place', async () => {
+  const gate = createGate(1, 1)
+  const recall = createRecall()
+  expect(gate.enter(false)).toBe(undefined)
+  const entered = [gate.enter(false, undefined, recall), gate.enter(true, 60_000, recall), gate.enter(false)]
+  recall.recall()
+  expect(await Promise.all(entered.slice(0, 2))).toEqual([false, false])
+  gate.leave(false)
+  expect(await entered[2]).toBe(true)
 })

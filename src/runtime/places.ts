@@ -1,4 +1,5 @@
 // A number of places and two queues for them: urgent jobs go first, and ordinary jobs may use only part of the places.
+import { type Recall, waitForTurn } from './recall.ts'
 
 /** The owner starts what `next` returns, after each `add` and `free`. */
 export type Places<Job> = {
@@ -8,7 +9,8 @@ export type Places<Job> = {
   add(job: Job, urgent: boolean): void
   /** Waits again, before all others. */
   putBack(job: Job, urgent: boolean): void
-  remove(job: Job, urgent: boolean): void
+  /** False: the job does not wait. */
+  remove(job: Job, urgent: boolean): boolean
   /** Takes a place for the job that is next. Undefined: none waits, or there is no place for it. */
   next(): Job | undefined
   /** The next job of this kind, without a place: it shares the place of the job before it. */
@@ -44,6 +46,7 @@ export function createPlaces<Job>(total: number, ordinaryTotal: number): Places<
     remove(job, urgent) {
       const at = queueOf(urgent).indexOf(job)
       if (at !== -1) queueOf(urgent).splice(at, 1)
+      return at !== -1
     },
     next() {
       const urgent = urgentJobs.length > 0
@@ -59,8 +62,8 @@ export function createPlaces<Job>(total: number, ordinaryTotal: number): Places<
 }
 
 export type Gate = {
-  /** Waits for a place. Undefined: there was one at once. False: there was none within `patienceMs`. */
-  enter(urgent: boolean, patienceMs?: number): Promise<boolean> | undefined
+  /** Waits for a place. Undefined: there was one at once. False: there was none within `patienceMs`, or before it was recalled. */
+  enter(urgent: boolean, patienceMs?: number, recall?: Recall): Promise<boolean> | undefined
   leave(urgent: boolean): void
 }
 
@@ -68,21 +71,18 @@ export type Gate = {
 export function createGate(total: number, ordinaryTotal: number): Gate {
   const places = createPlaces<() => void>(total, ordinaryTotal)
   return {
-    enter(urgent, patienceMs) {
+    enter(urgent, patienceMs, recall) {
       if (places.take(urgent)) return undefined
-      return new Promise(resolve => {
-        let timer: NodeJS.Timeout | undefined
-        const start = () => {
-          clearTimeout(timer)
-          resolve(true)
-        }
-        places.add(start, urgent)
-        if (patienceMs === undefined) return
-        timer = setTimeout(() => {
-          places.remove(start, urgent)
-          resolve(false)
-        }, patienceMs)
-      })
+      let timer: NodeJS.Timeout | undefined
+      const entered = waitForTurn(
+        recall,
+        start => places.remove(start, urgent),
+        (start, leave) => {
+          places.add(start, urgent)
+          if (patienceMs !== undefined) timer = setTimeout(leave, patienceMs)
+        },
+      )
+      return patienceMs === undefined ? entered : entered.finally(() => clearTimeout(timer))
     },
     leave(urgent) {
       places.free(urgent)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRate } from './rate.ts'
+import { createRecall } from './recall.ts'
 
 test('turns are evenly spaced, however late a timer is', async () => {
   const rate = createRate(200)
@@ -48,4 +49,16 @@ test('an idle rate accumulates nothing, and without a rate there is no limit', a
   const unlimited = createRate(null)
   unlimited.charge(1_000)
   expect([unlimited.turn(1_000, false), unlimited.backlogMs(false)]).toEqual([undefined, 0])
+})
+
+test('a recalled turn goes to the next that waits', async () => {
+  const rate = createRate(20)
+  const recall = createRecall()
+  expect(rate.turn(1, false)).toBe(undefined)
+  const recalled = [1, 2, 3].map(() => rate.turn(1, false, recall))
+  const next = rate.turn(1, false)
+  recall.recall()
+  expect(await Promise.all(recalled)).toEqual([false, false, false])
+  expect(rate.backlogMs(false)).toBeLessThanOrEqual(100)
+  expect(await next).toBe(true)
 })

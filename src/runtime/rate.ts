@@ -1,8 +1,12 @@
 // A steady rate: turns are evenly spaced, and urgent ones go first.
+import { type Recall, waitForTurn } from './recall.ts'
 
 export type Rate = {
-  /** Waits for the next turn. Undefined: it is now. The turn after it comes `cost / perSecond` seconds later. */
-  turn(cost: number, urgent: boolean): Promise<void> | undefined
+  /**
+   * Waits for the next turn. Undefined: it is now. The turn after it comes `cost / perSecond` seconds later. False: it was recalled, and
+   * its turn goes to the next.
+   */
+  turn(cost: number, urgent: boolean, recall?: Recall): Promise<boolean> | undefined
   /** Uses up a turn without waiting for it: those who wait, wait longer. */
   charge(cost: number): void
   /** How long a new turn would have to wait. */
@@ -42,13 +46,21 @@ export function createRate(perSecond: number | null): Rate {
   }
 
   return {
-    turn(cost, urgent) {
+    turn(cost, urgent, recall) {
       if (timer === undefined && isTime()) {
         charge(cost)
         return undefined
       }
       timer ??= arm()
-      return new Promise(start => (urgent ? urgentTurns : ordinaryTurns).push({ cost, start }))
+      const queue = urgent ? urgentTurns : ordinaryTurns
+      return waitForTurn(
+        recall,
+        start => {
+          const at = queue.findIndex(waiting => waiting.start === start)
+          if (at !== -1) queue.splice(at, 1)
+        },
+        start => void queue.push({ cost, start }),
+      )
     },
     charge,
     backlogMs(urgent) {

@@ -7,6 +7,7 @@ import type { Entry, Handled, Work } from '../engine/work.ts'
 import { MAIL_LANE } from '../mails/mail.ts'
 import { retriesOf } from '../notifications/deliver.ts'
 import { createBusy } from '../runtime/busy.ts'
+import type { Recall } from '../runtime/recall.ts'
 import type { Services } from '../services/load.ts'
 import { isActive } from '../services/service.ts'
 import { crashPoint } from '../telemetry/crash.ts'
@@ -88,13 +89,13 @@ export function deliverWebhooks(app: DeliverApp, schedule: RetrySchedule = RETRI
 
   return {
     load,
-    async handle(item) {
+    async handle(item, _ticket, recall) {
       const { webhook } = item
       if (!isActive(await app.services.get(webhook.service_id)))
         return { kind: 'again', result: null, delaySeconds: INACTIVE_SECONDS }
       count(webhook.service_id, 1)
       try {
-        const done = await takeTurn(app, schedule, item, windowOf(webhook.service_id))
+        const done = await takeTurn(app, schedule, item, windowOf(webhook.service_id), recall)
         if (lastSent.size > 10_000) lastSent.clear()
         lastSent.set(webhook.id, done.sent)
         return done.handled
@@ -122,6 +123,7 @@ async function takeTurn(
   schedule: RetrySchedule,
   item: TurnItem,
   window: () => number,
+  recall: Recall,
 ): Promise<{ handled: Handled<Result>; sent: number }> {
   const { webhook, log, retries, replay } = item
   const attempts = createAttemptLog(app)
@@ -142,7 +144,8 @@ async function takeTurn(
     app.webhookMeter.posted(posted, events.length)
     return posted
   }
-  const common = { window, post, isStopping: app.poster.isStopping }
+  const isStopping = () => app.poster.isStopping() || recall.isRecalled()
+  const common = { window, post, isStopping }
   const waiting = new Set(retries.map(({ subject }) => subject))
 
   const ofLog = { ...common, batch: webhook.batch, isFailing: webhook.failures > 0 }

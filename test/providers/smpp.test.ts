@@ -9,6 +9,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createProviderGroup } from '../../src/providers/failover.ts'
 import type { ProviderWorld, TextMessage, TextProvider } from '../../src/providers/port.ts'
 import { createSmpp, type SmppSettings } from '../../src/providers/smpp/send.ts'
+import { createRecall } from '../../src/runtime/recall.ts'
 import { recordedWorld, textMessage } from '../conformance/sms-provider.ts'
 import { receiptText, startSmppServer } from '../support/smpp-server.ts'
 import { smppFor } from '../support/text-providers.ts'
@@ -206,6 +207,23 @@ describe('sending', () => {
       down: true,
     })
     expect(await first).toMatchObject({ kind: 'accepted' })
+    expect(server.pdus.length).toBe(1)
+  })
+
+  test.each([
+    ['its turn', { perSecond: 1 }],
+    ['a place in the window', { window: 1 }],
+  ])('a message that is recalled while it waits for %s is not sent', async (_what, settings) => {
+    const { server, provider } = await bound({ ...settings, replyMillis: 20_000, patienceMillis: 20_000 })
+    server.delay(300)
+    const recall = createRecall()
+    const first = provider.send(textMessage())
+    const second = provider.send(textMessage(), false, recall)
+    await new Promise(resume => setImmediate(resume)) // the first is written, the second waits
+    recall.recall()
+    expect(await second).toMatchObject({ kind: 'deferred', recalled: true })
+    expect(await first).toMatchObject({ kind: 'accepted' })
+    expect(await provider.send(textMessage(), false, recall)).toMatchObject({ recalled: true })
     expect(server.pdus.length).toBe(1)
   })
 

@@ -5,6 +5,7 @@ import type { Id } from '../../src/core/id.ts'
 import { type Result, record } from '../../src/notifications/sql/record.ts'
 import type { Parts } from '../../src/parts.ts'
 import type { Ticket } from '../../src/queue/port.ts'
+import { createRecall } from '../../src/runtime/recall.ts'
 
 /** Turns chunks of a job into messages: all, or so many of them. */
 export async function spreadJob(parts: Parts, job: Id, chunks = 1_000): Promise<void> {
@@ -15,7 +16,7 @@ export async function spreadJob(parts: Parts, job: Id, chunks = 1_000): Promise<
   const work = spread(app)
   for (const ticket of await tickets) {
     for (const [id, chunk] of await work.load([ticket])) {
-      const handled = await work.handle(chunk, ticket)
+      const handled = await work.handle(chunk, ticket, createRecall())
       if (handled.kind !== 'done') throw new Error('the chunk was not handled')
       await writeChunks(app)([{ ticket, id, result: handled.result, settle: [] }])
     }

@@ -1,7 +1,8 @@
 // Text messages by SMPP 3.4 (SMPP Developers Forum, version 3.4 issue 1.2): several binds as transceiver, each with a window. Long
 // messages are sent in parts. Receipts are acknowledged only when they are stored.
 import { createCapacity } from '../../runtime/admission.ts'
-import type { Outcome, ProviderWorld, TextMessage, TextProvider } from '../port.ts'
+import type { Recall } from '../../runtime/recall.ts'
+import { type Outcome, type ProviderWorld, RECALLED, type TextMessage, type TextProvider } from '../port.ts'
 import type { Reply } from './connection.ts'
 import { createReceiver } from './deliver.ts'
 import { type ReceiptOptions, refOf } from './receipts.ts'
@@ -42,7 +43,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
   let sending = 0
   let stopping: Promise<void> | null = null
 
-  async function send(message: TextMessage, urgent = false): Promise<Outcome> {
+  async function send(message: TextMessage, urgent = false, recall?: Recall): Promise<Outcome> {
     if (stopping !== null) return { kind: 'deferred', detail: 'The provider is being stopped', down: true }
     const requests = requestsOf(message, settings)
     if ('kind' in requests) return requests
@@ -54,6 +55,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     sending += 1
     try {
       if (!binds.some(({ session }) => session.isBound())) await firstBound(binds)
+      if (recall?.isRecalled()) return RECALLED
       // Chosen and counted without an await in between: otherwise concurrent messages would choose the same bind.
       const bind = leastBusy(binds)
       if (!bind) {
@@ -62,7 +64,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
       }
       bind.busy += 1
       try {
-        return await submitAll(bind.session, requests, message, urgent)
+        return await submitAll(bind.session, requests, message, { urgent, recall })
       } finally {
         bind.busy -= 1
       }
@@ -79,16 +81,19 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     session: Session,
     requests: readonly Fields[],
     message: TextMessage,
-    urgent: boolean,
+    { urgent, recall }: { urgent: boolean; recall: Recall | undefined },
   ): Promise<Outcome> {
     // A long message that is sent as one request counts as its parts.
     const cost = requests.length === 1 ? message.parts : 1
     let ref = ''
     for (const [index, fields] of requests.entries()) {
-      const reply = await submitOne(session, fields, { cost, urgent, isLater: index > 0 })
+      const isLater = index > 0
+      // What has been sent in part is finished.
+      const reply = await submitOne(session, fields, { cost, urgent, isLater, recall: isLater ? undefined : recall })
+      if (reply === null) return RECALLED
       if (reply.kind === 'silence') return { kind: 'deferred', detail: 'No answer in time', uncertain: true }
       if (reply.kind === 'broken') {
-        const uncertain = reply.written || index > 0
+        const uncertain = reply.written || isLater
         return { kind: 'deferred', detail: `Line broken: ${reply.why}`, ...(uncertain && { uncertain }), down: true }
       }
       const { command_status: status, message_id: messageId } = reply.pdu
@@ -100,11 +105,13 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
     return { kind: 'accepted', ref: ref === '' ? message.id : ref }
   }
 
-  async function submitOne(session: Session, fields: Fields, { cost, urgent, isLater }: Part): Promise<Reply> {
+  /** Null: it was recalled before it was written. */
+  async function submitOne(session: Session, fields: Fields, { cost, urgent, isLater, recall }: Part) {
     for (let tries = 1; ; tries++) {
       // Later parts go first, so that no message stays half sent.
-      await capacity.rate.turn(cost, urgent || isLater)
-      const reply = await session.submit(fields, urgent)
+      if ((await capacity.rate.turn(cost, urgent || isLater, recall)) === false) return null
+      const reply: Reply = await session.submit(fields, urgent, recall)
+      if (reply.kind === 'broken' && !reply.written && recall?.isRecalled()) return null
       if (reply.kind !== 'answer' || !isThrottle(reply.pdu.command_status)) return reply
       throttle.onThrottled()
       if (!isLater || tries >= partTries || throttle.remainingMs() > settings.patienceMillis) return reply
@@ -139,7 +146,7 @@ export function createSmpp(settings: SmppSettings, world: ProviderWorld, name = 
   }
 }
 
-type Part = { cost: number; urgent: boolean; isLater: boolean }
+type Part = { cost: number; urgent: boolean; isLater: boolean; recall: Recall | undefined }
 
 /** Not more messages inside than the rate lets through within `patienceMillis`: the others would be deferred. */
 function capacityOf({ binds, window, perSecond, patienceMillis }: SmppSettings) {

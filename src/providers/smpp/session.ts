@@ -3,6 +3,7 @@
 import type { Pdu } from 'smpp'
 import { createWindow } from '../../runtime/admission.ts'
 import { type Periodic, startPeriodic } from '../../runtime/periodic.ts'
+import type { Recall } from '../../runtime/recall.ts'
 import { type Connection, type ConnectionOptions, createConnection, type Reply } from './connection.ts'
 import { invalidCommand, nameOf, ok, refusedBind } from './statuses.ts'
 
@@ -19,8 +20,8 @@ export type SessionOptions = ConnectionOptions & {
 }
 
 export type Session = {
-  /** Waits for a place in the window first. */
-  submit(fields: Record<string, unknown>, urgent: boolean): Promise<Reply>
+  /** Waits for a place in the window first. What is recalled meanwhile is answered as broken and not written. */
+  submit(fields: Record<string, unknown>, urgent: boolean, recall?: Recall): Promise<Reply>
   isBound(): boolean
   /** True once bound; false when the attempt in progress fails, or at once if there is none. */
   whenBound(): Promise<boolean>
@@ -130,8 +131,8 @@ export function createSession(options: SessionOptions, events: Events): Session 
   start()
 
   return {
-    async submit(fields, urgent) {
-      const place = window.enter(urgent, options.patienceMillis)
+    async submit(fields, urgent, recall) {
+      const place = window.enter(urgent, options.patienceMillis, recall)
       if (place !== undefined && !(await place))
         return { kind: 'broken', written: false, why: 'no answer to what was sent before' }
       try {

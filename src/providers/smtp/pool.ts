@@ -2,6 +2,7 @@
 // connection turns out to be closed before the message began, the message is sent over another one: nothing was sent yet.
 import { setMaxListeners } from 'node:events'
 import { createConnectionPlaces } from '../../runtime/admission.ts'
+import type { Recall } from '../../runtime/recall.ts'
 import { NO_ANSWER } from './client/dialogue.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
@@ -16,15 +17,15 @@ export type PoolSettings = {
 }
 
 export type Pool = {
-  /** Some connections are reserved for urgent messages. */
-  send(mail: Mail, urgent: boolean): Promise<SentMail>
+  /** Some connections are reserved for urgent messages. Null: it was recalled before it began. */
+  send(mail: Mail, urgent: boolean, recall?: Recall): Promise<SentMail | null>
   /** Opens a connection as a message would, and closes it. */
   probe(): Promise<Fault | null>
   /** Waiting messages are answered as not sent; those in progress get five seconds to finish. */
   stop(): Promise<void>
 }
 
-type MailJob = { mail: Mail; urgent: boolean; settle(sent: SentMail): void }
+type MailJob = { mail: Mail; urgent: boolean; recall: Recall | undefined; settle(sent: SentMail | null): void }
 
 const stopped: Fault = { stage: 'open', reply: null, problem: 'The provider is being stopped' }
 /** How long no further connection is tried after one was refused while others are open. */
@@ -135,9 +136,11 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
       },
       onSent(sent) {
         if (!sent.ok) learn(session, sent.fault, isFollowed)
-        if (!sent.ok && !isStopping && mayRepeat(sent.fault, isFirst)) {
+        if (!sent.ok && sent.isRecalled) job.settle(null)
+        else if (!sent.ok && !isStopping && mayRepeat(sent.fault, isFirst)) {
           session.destroy()
-          places.putBack(job, job.urgent)
+          if (job.recall?.isRecalled()) job.settle(null)
+          else places.putBack(job, job.urgent)
         } else job.settle(sent)
         if (!session.isOpen()) remove(session)
         else if (!session.isBusy()) release(session)
@@ -199,10 +202,23 @@ export function createPool(settings: PoolSettings, onState: (fault: Fault | null
   }
 
   return {
-    send: (mail, urgent) =>
-      new Promise(settle => {
-        if (isStopping) return settle({ ok: false, fault: stopped })
-        places.add({ mail, urgent, settle }, urgent)
+    send: (mail, urgent, recall) =>
+      new Promise(resolve => {
+        if (recall?.isRecalled()) return resolve(null)
+        if (isStopping) return resolve({ ok: false, fault: stopped })
+        const forget = recall?.whenRecalled(() => {
+          if (places.remove(job, urgent)) resolve(null)
+        })
+        const job: MailJob = {
+          mail: recall ? { envelope: mail.envelope, data: mail.data, isRecalled: recall.isRecalled } : mail,
+          urgent,
+          recall,
+          settle(sent) {
+            forget?.()
+            resolve(sent)
+          },
+        }
+        places.add(job, urgent)
         pump()
       }),
     async probe() {

@@ -1,6 +1,7 @@
 // E-mail over SMTP to any relay: compose, sign, send, translate the reply.
 import { createCapacity } from '../../runtime/admission.ts'
-import type { EmailMessage, EmailProvider, Outcome, ProviderWorld } from '../port.ts'
+import type { Recall } from '../../runtime/recall.ts'
+import { type EmailMessage, type EmailProvider, type Outcome, type ProviderWorld, RECALLED } from '../port.ts'
 import { createBounceReceiver } from './bounces/receiver.ts'
 import { byteString } from './client/reply.ts'
 import { compose, encodedLong, isLong } from './compose.ts'
@@ -72,7 +73,7 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     wasDown = fault !== null
   })
 
-  async function send(message: EmailMessage, urgent: boolean): Promise<Outcome> {
+  async function send(message: EmailMessage, urgent: boolean, recall?: Recall): Promise<Outcome> {
     const at = world.now()
     const composed = compose(message, at, settings.headers, isLong(message) ? await encodedLong(message) : null)
     if ('refused' in composed) return { kind: 'rejected', detail: composed.refused }
@@ -89,7 +90,8 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
     if (!isWireSafe(message.attachments.length === 0 ? head : textsOf(data), envelope))
       return { kind: 'rejected', detail: 'The message cannot be put into SMTP' }
 
-    const sent = await pool.send({ envelope, data: envelope.utf8 ? mapTexts(data, byteString) : data }, urgent)
+    const sent = await pool.send({ envelope, data: envelope.utf8 ? mapTexts(data, byteString) : data }, urgent, recall)
+    if (sent === null) return RECALLED
     if (!sent.ok)
       return outcomeOf({ ...sent.fault, reply: withoutAddresses(sent.fault.reply, message.to, envelope.to) })
     const ref = settings.refOf(sent.reply, message)
@@ -99,8 +101,8 @@ export function createSender(settings: SenderSettings): Pick<EmailProvider, 'sen
 
   return {
     // Never rejects. An error can only come from before the pool, so nothing has been sent.
-    send: (message, urgent = false) =>
-      send(message, urgent).catch((error: unknown) => {
+    send: (message, urgent = false, recall) =>
+      send(message, urgent, recall).catch((error: unknown) => {
         world.warn(
           { provider: name, error: error instanceof Error ? error.name : 'unknown' },
           'A message failed to compose',

@@ -14,12 +14,15 @@ import { base64Pieces, type Content, sizeOf } from './content.ts'
 import type { Relay } from './relay.ts'
 import type { Fault } from './replies.ts'
 
-export type SentMail = { ok: true; reply: string } | { ok: false; fault: Fault }
+/** `isRecalled`: the content was not written, because the message had been recalled. */
+export type SentMail = { ok: true; reply: string } | { ok: false; fault: Fault; isRecalled?: true }
 
 export type Mail = {
   envelope: Envelope
   /** The whole message, one character per octet in texts, with CRLF line ends only. Files may be gone once it is sent or has failed. */
   data: Content
+  /** Asked when the server is ready for the content. True: the connection is closed instead, so nothing of the message arrives. */
+  isRecalled?(): boolean
 }
 
 export type Listener = {
@@ -119,7 +122,7 @@ function createSession(
         return write(`${transaction.commands[transaction.answered]}\r\n`, current)
       case 'data':
         isUnfinished = false
-        return transfer(current)
+        return current.mail.isRecalled?.() ? abandon(current) : transfer(current)
       case 'accepted':
         isUnfinished = false
         return settle(current, { ok: true, reply: decoded(reply) })
@@ -133,6 +136,14 @@ function createSession(
         end('The provider is closing', isClosing(reply))
         current.listener.onSent(refused(transaction))
     }
+  }
+
+  // A server that asks for the content takes nothing but content: only the end of the connection ends the message.
+  function abandon(current: Underway) {
+    underway.shift()
+    end(ABANDONED)
+    const fault = broken(current.transaction, null, ABANDONED)
+    current.listener.onSent({ ok: false, fault, isRecalled: true })
   }
 
   function settle(current: Underway, sent: SentMail) {
@@ -259,5 +270,6 @@ const afterEndOfData = () => crashPoint('after-end-of-data', () => [])
 /** Messages on one connection at the same time: all of them are uncertain if it breaks. Without CHUNKING there are never more than two. */
 const MOST_IN_FLIGHT = 4
 const IDLE_MS = 1_000
+const ABANDONED = 'The message was recalled'
 const PIECE = 65_536
 const GOODBYE_MS = 1_000
