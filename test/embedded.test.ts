@@ -195,6 +195,36 @@ test('an orphan whose socket was removed is replaced', async () => {
   await db.stop()
 })
 
+test('an orphan whose data was removed is ended before it can remove the socket of its successor', async () => {
+  const home = newHome()
+  const orphan = await startElsewhere(home)
+  await orphan.kill()
+  fs.rmSync(home, { recursive: true })
+
+  const db = await start(home)
+  expect(db).toMatchObject({ started: true, host: orphan.host })
+  expect(isAlive(orphan.pid)).toBe(false)
+  expect(await ask(db, 'select 1 as one')).toEqual([{ one: 1 }])
+  await db.stop()
+})
+
+test('a database that was moved away while a process uses it is not cut off from its socket', async () => {
+  const home = newHome()
+  const other = await startElsewhere(home)
+  const moved = `${home}-moved`
+  fs.renameSync(home, moved)
+
+  await expect(start(home)).rejects.toThrow(/was moved from .* to .*-moved\/data while Herald was running.*Stop that/)
+  expect(await ask(other, 'select 1 as one')).toEqual([{ one: 1 }])
+
+  // An orphan now. Alive, it would write its control file into the new database.
+  await other.kill()
+  const db = await start(home)
+  expect(db.started).toBe(true)
+  expect(isAlive(other.pid)).toBe(false)
+  await db.stop()
+})
+
 test('a socket folder that another user created, can enter, or replaced by a link, is refused', async () => {
   const home = shared
   const folder = socketFolderOf(home)

@@ -8,6 +8,7 @@ import { readCursor, writeCursor } from '../feed/cursor.ts'
 import { presentEvent } from '../feed/present.ts'
 import { comparePositions, endOfLog, type LoggedEvent, oldestOf, positionAt, readEvents } from '../feed/read.ts'
 import { KEY_TYPES } from '../keys/key.ts'
+import { STOP_SIGNALS } from '../runtime/process.ts'
 import { pause } from '../runtime/within.ts'
 import { find } from '../services/find.ts'
 import { list, type ShownService } from '../services/sql.ts'
@@ -83,7 +84,7 @@ const isOpen = () => process.stdout.writable
 
 function interrupted(): AbortSignal {
   const asked = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => asked.abort())
+  for (const name of STOP_SIGNALS) process.once(name, () => asked.abort())
   return asked.signal
 }
 

@@ -1,6 +1,7 @@
 // The program `herald`.
 import { terminalVariables } from '../config/terminal.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
+import { isReaderGone } from '../runtime/process.ts'
 import { run } from './run.ts'
 import { screenOf } from './terminal.ts'
 
@@ -11,10 +12,11 @@ if (!('navigator' in globalThis))
     configurable: true,
   })
 
-// `herald … | head` closes stdout early, which is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-})
+// `herald … | head` closes stdout early, which is not an error. A closed terminal takes both, and Herald stops in order.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isReaderGone(error.code, stream.isTTY)) throw error
+  })
 
 const variables = terminalVariables()
 

@@ -61,11 +61,16 @@ export function ownerOf(place: string): Owner {
   return data && data.uid !== 0 ? { uid: data.uid, gid: data.gid } : nobody
 }
 
-/** The name is hashed, because a socket's path has at most 107 bytes. A folder of another user is rejected. */
-export function prepareSocketFolder(place: string, owner: Owner): string {
+/** The name is hashed, because a socket's path has at most 107 bytes. */
+export function socketFolderOf(place: string, owner: Owner): string {
   const temporary = os.tmpdir() // e.g. with libpam-tmpdir root has one that the user "nobody" cannot enter
   const fits = temporary.length < 70 && fs.existsSync(temporary) && !(owner && closedTo(owner, temporary))
-  const folder = path.join(fits ? fs.realpathSync(temporary) : '/tmp', `herald-${hash(place)}`)
+  return path.join(fits ? fs.realpathSync(temporary) : '/tmp', `herald-${hash(place)}`)
+}
+
+/** A folder of another user is rejected. */
+export function prepareSocketFolder(place: string, owner: Owner): string {
+  const folder = socketFolderOf(place, owner)
   try {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {

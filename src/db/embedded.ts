@@ -11,6 +11,7 @@ import {
   childEnv,
   choosePlace,
   makeCluster,
+  type Owner,
   ownerOf,
   preparePlace,
   prepareSocketFolder,
@@ -19,6 +20,7 @@ import {
   refuseForeignFolder,
   refuseOtherVersion,
   refuseUnfinished,
+  socketFolderOf,
   user,
   writeAccess,
 } from './embedded-place.ts'
@@ -152,6 +154,55 @@ function postmaster(place: string): Postmaster | undefined {
   }
 }
 
+/**
+ * Ends a server whose data folder was removed or moved away while it ran, and which therefore no postmaster.pid names. It must end
+ * before a new cluster is created: it would write its control file into the new one, and remove the new socket when it ends.
+ */
+async function endOrphan(folder: string, data: string, owner: Owner): Promise<void> {
+  if (!fs.existsSync(folder)) return
+  refuseForeignFolder(folder, owner)
+  const pid = socketOwner(folder)
+  if (!pid || commandOf(pid)?.includes(`postgres -D ${data} `) !== true) return
+  const now = folderOf(pid)
+  const users = now && path.join(path.dirname(now), 'users')
+  if (users && fs.existsSync(users) && hasUsers(users))
+    throw new Error(
+      `The database was moved from ${data} to ${now} while Herald was running, and still runs there (process ${pid}). Stop that` +
+        ' Herald first.',
+    )
+  // Not "fast": its last checkpoint would go to the old path. A moved folder is recovered from its log when it is used.
+  await end(pid, 'SIGQUIT')
+}
+
+/** The process that the lock file of the socket names (CreateLockFile in miscinit.c). */
+function socketOwner(folder: string): number | undefined {
+  try {
+    return Number(fs.readFileSync(path.join(folder, `${socketName}.lock`), 'utf8').split('\n')[0]) || undefined
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function commandOf(pid: number): string | undefined {
+  if (!processStartOf(pid)) return undefined
+  if (process.platform !== 'linux') return ps('command', pid)
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return undefined // it has just ended
+  }
+}
+
+/** The data folder of a running server, which is its working folder, with " (deleted)" if it is. Undefined: unknown, as without /proc. */
+function folderOf(pid: number): string | undefined {
+  try {
+    return fs.readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return undefined
+  }
+}
+
 // After a reboot or in a new container the process id in postmaster.pid may belong to any process.
 function isPostgres(pid: number, data: string): boolean {
   if (!pid || !processStartOf(pid)) return false
@@ -194,6 +245,7 @@ async function launch(
 ): Promise<ChildProcess> {
   const owner = ownerOf(place)
   const data = path.join(place, 'data')
+  await endOrphan(socketFolderOf(place, owner), data, owner)
   const { bin, major } = programs ? await programsIn(programs, owner) : await binaries(place, owner)
   refuseUnfinished(place)
   if (!fs.existsSync(data)) await makeCluster(bin, data, owner)
@@ -226,21 +278,26 @@ async function launch(
 async function shutDown(place: string): Promise<void> {
   const server = postmaster(place)
   if (!server?.isAlive) return
-  const startedAt = processStartOf(server.pid)
-  signal(server.pid, 'SIGINT') // fast: ends the sessions, writes a checkpoint
-  let hasInsisted = false
-  // Waits for the end of the process, which removes postmaster.pid a moment earlier.
-  for (const since = performance.now(); processStartOf(server.pid) === startedAt; await sleep(10)) {
-    const waited = performance.now() - since
-    if (waited > 60_000) throw new Error(`PostgreSQL (process ${server.pid}) does not stop.`)
-    if (waited > 30_000 && !hasInsisted) signal(server.pid, 'SIGQUIT') // as a crash: nothing acknowledged is lost
-    hasInsisted = waited > 30_000
-  }
+  await end(server.pid, 'SIGINT')
   if (!path.basename(server.host).startsWith('herald-')) return
   try {
     fs.rmdirSync(server.host)
   } catch {
     // Not empty or missing: the next start rejects or reuses it.
+  }
+}
+
+/** SIGINT, "fast", ends the sessions and writes a checkpoint; SIGQUIT, "immediate", is as a crash. */
+async function end(pid: number, by: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  const startedAt = processStartOf(pid)
+  signal(pid, by)
+  let hasInsisted = false
+  // Waits for the end of the process, which removes postmaster.pid a moment earlier.
+  for (const since = performance.now(); processStartOf(pid) === startedAt; await sleep(10)) {
+    const waited = performance.now() - since
+    if (waited > 60_000) throw new Error(`PostgreSQL (process ${pid}) does not stop.`)
+    if (waited > 30_000 && !hasInsisted) signal(pid, 'SIGQUIT') // nothing acknowledged is lost
+    hasInsisted = waited > 30_000
   }
 }
 

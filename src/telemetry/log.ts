@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import pino, { type Logger } from 'pino'
 import type { Id } from '../core/id.ts'
+import { isReaderGone } from '../runtime/process.ts'
 import { readable } from './readable.ts'
 
 export type Log = Logger
@@ -113,9 +114,16 @@ function standardError(): pino.DestinationStream {
   const stream = pino.destination({ fd: 2, sync: false })
   let gathered = ''
   let isGathering = false
+  let isClosed = false
+  // Pino itself ignores a closed pipe, but not a closed terminal. What it still holds would be written, and fail, at the exit.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isReaderGone(error.code, process.stderr.isTTY)) throw error
+    isClosed = true
+    stream.destroy()
+  })
   const flush = () => {
     isGathering = false
-    if (gathered !== '') stream.write(gathered)
+    if (gathered !== '' && !isClosed) stream.write(gathered)
     gathered = ''
   }
   // Runs after the stream's own exit handler, which was registered first.

@@ -1,7 +1,7 @@
 // From an empty folder to the last signal: real processes of the built program.
 import { execFileSync, spawn } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
 import { join } from 'node:path'
@@ -19,6 +19,8 @@ const { newData, newDatabase, herald, start, begin, sample } = programs()
 const curlLine = ({ out }: Program) => /^curl .*$/m.exec(out())?.[0] ?? ''
 const keysIn = ({ out }: Program) =>
   [...out().matchAll(/(?:test|team|live) key +(herald-\S+)/g)].map(([, key]) => String(key))
+/** For a busy machine; waits end as soon as what they wait for is there. */
+const SOON = { timeout: 60_000 }
 const secretIn = (data: string) => readFileSync(join(data, 'secret'), 'utf8').trim()
 
 /** The signed token of the client libraries. */
@@ -197,10 +199,38 @@ describe('the sample', () => {
     expect(out).not.toContain('sign-in')
     expect(out).toContain('The console is at https://notify.example.org/console. People sign in with single sign-on.')
   })
+
+  test.skipIf(!hasScript).each(['1', '2'])(
+    'whose terminal is closed stops in order, as by SIGTERM: HERALD_PROCESSES=%s',
+    async processes => {
+      const data = newData()
+      const terminal = openTerminal({ HERALD_DATA: data, HERALD_PROCESSES: processes })
+      await terminal.hasShown(/Herald listens on \S+/)
+      const users = readdirSync(join(data, 'postgres', 'users')).map(name => Number(name.split('.')[0]))
+      expect(users.filter(isAlive).length).toBeGreaterThanOrEqual(Number(processes))
+      const postgres = postgresOf(data) ?? 0
+
+      terminal.child.kill('SIGKILL') // the kernel hangs up, and nothing can be printed any more
+      await expect.poll(() => users.filter(isAlive), SOON).toEqual([])
+      expect(isAlive(postgres)).toBe(false)
+      expect(postgresOf(data)).toBe(undefined)
+    },
+  )
 })
 
 /** Starts Herald on a terminal, presses Ctrl-C as soon as it listens, and returns what it has printed. */
-async function onTerminal(settings: Record<string, string>): Promise<string> {
+async function onTerminal(settings: Env): Promise<string> {
+  const { child, out, closed, hasShown } = openTerminal(settings)
+  try {
+    await hasShown(/Herald listens on \S+/)
+  } finally {
+    child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
+  }
+  expect(await closed).toBe(0)
+  return stripVTControlCharacters(out())
+}
+
+function openTerminal(settings: Env) {
   const { PATH = '', HOME = '', TMPDIR } = process.env
   const argv = ['-qefc', `exec ${process.execPath} bin/herald.js start`, '/dev/null']
   const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_PORT: '0', HERALD_PROCESSES: '1', ...settings }
@@ -210,13 +240,9 @@ async function onTerminal(settings: Record<string, string>): Promise<string> {
     out += String(text)
   })
   const closed = new Promise(resolve => child.once('close', resolve))
-  try {
-    await vi.waitFor(() => expect(out).toMatch(/Herald listens on \S+/), { timeout: 60_000, interval: 50 })
-  } finally {
-    child.stdin.write('\u0003') // Ctrl-C, as the terminal would give it
-  }
-  expect(await closed).toBe(0)
-  return stripVTControlCharacters(out)
+  const hasShown = (pattern: RegExp) =>
+    vi.waitFor(() => expect(out).toMatch(pattern), { timeout: 60_000, interval: 50 })
+  return { child, out: () => out, closed, hasShown }
 }
 
 test('a key created by the command line works at once in the running service, in both schemes', async () => {
@@ -364,6 +390,44 @@ test('an embedded PostgreSQL that is killed while the service runs is restarted,
 })
 
 describe('stop', () => {
+  test('SIGHUP is as SIGTERM, and a later one does not cut the stop short', async () => {
+    const data = newData()
+    const program = await start({ HERALD_DATA: data, HERALD_NOTICE_SECONDS: '3' })
+    const ended = program.end('SIGHUP')
+    await program.hasSaid('Herald is stopping')
+    // For three seconds; one second after the first signal a second SIGTERM would end it immediately.
+    const isListening = () => canConnect(Number(new URL(program.address).port))
+    while (await isListening()) process.kill(program.pid, 'SIGHUP')
+    expect(await ended).toMatchObject({ code: 0, out: expect.stringMatching(/Herald has stopped\.\n$/) })
+    expect(postgresOf(data)).toBe(undefined)
+  })
+
+  test('SIGTERM to npm start reaches Herald', async () => {
+    const data = newData()
+    const { PATH = '', HOME = '', TMPDIR } = process.env
+    const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), HERALD_DATA: data, HERALD_PORT: '0', HERALD_PROCESSES: '1' }
+    // Without prestart, which builds what is built already.
+    const npm = spawn('npm', ['start', '--ignore-scripts'], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    })
+    let out = ''
+    npm.stdout.on('data', text => {
+      out += String(text)
+    })
+    const closed = new Promise(resolve => npm.once('close', resolve))
+    try {
+      await vi.waitFor(() => expect(out).toContain('Herald listens on'), { timeout: 60_000, interval: 50 })
+      npm.kill('SIGTERM')
+      await vi.waitFor(() => expect(out).toMatch(/Herald has stopped\.\n$/), { timeout: 60_000, interval: 50 })
+      await closed
+      expect(postgresOf(data)).toBe(undefined)
+    } finally {
+      if (!out.includes('Herald has stopped') && npm.pid) process.kill(-npm.pid, 'SIGKILL')
+    }
+  })
+
   test('answers requests in progress with Connection: close', async () => {
     const env = await newDatabase()
     const program = await start(env)
