@@ -1,6 +1,8 @@
 // Figures of the queue, for /metrics and doctor.
 import type { Config } from './config/index.ts'
+import type { Clock } from './core/clock.ts'
 import type { Sql } from './db/connect.ts'
+import { backupAgeOf } from './db/last-backup.ts'
 import { LAG_STAGES, replicationProblem, replicationState } from './db/replication.ts'
 import { daysAhead } from './maintenance/partitions.ts'
 import { SCAN_LANE } from './notifications/lane.ts'
@@ -85,6 +87,22 @@ export function measureQueue(metrics: Metrics, sql: Sql) {
     async () => {
       const ahead = await days()
       return ahead === null ? [] : [[{}, ahead] as const]
+    },
+    'database',
+  )
+}
+
+/** Only of the embedded database: backups of another one are made by its own tools. */
+export function measureBackups(metrics: Metrics, config: Pick<Config, 'databaseUrl' | 'dataFolder'>, clock: Clock) {
+  if (config.databaseUrl) return
+  const age = createReading(() => backupAgeOf(config, clock.now()))
+  metrics.gauges(
+    'herald_backup_age_seconds',
+    'Age of the newest backup of the embedded database; without one, the age of the database.',
+    [],
+    async () => {
+      const now = await age()
+      return now ? [[{}, now.seconds] as const] : []
     },
     'database',
   )

@@ -20,7 +20,7 @@ import { createEventHints } from './events/hints.ts'
 import { measureHorizon } from './events/measure.ts'
 import { EVENTS_CHANNEL } from './events/sql.ts'
 import { createWaits } from './feed/waits.ts'
-import { measureQueue, measureReplication } from './figures.ts'
+import { measureBackups, measureQueue, measureReplication } from './figures.ts'
 import { createLinks } from './http/links.ts'
 import { createServer } from './http/server.ts'
 import { createInbox } from './inbox/inbox.ts'
@@ -192,6 +192,7 @@ export async function start(
     )
     measureQueue(metrics, db.sql)
     measureReplication(metrics, db.sql, config)
+    measureBackups(metrics, config, clock)
     measureHorizon(metrics, db.sql)
 
     const hold = await watchHold(db.sql, HELD_LANES, onFault)

@@ -182,6 +182,10 @@ const CASES: Readonly<Record<string, Case>> = {
     fires: [21, HERALD, { 'herald_faults_total{job="herald"}': '0+2x40' }],
     quiet: [{ 'herald_faults_total{job="herald"}': '0+1x40' }],
   },
+  HeraldBackupOld: {
+    fires: [16, HERALD, { 'herald_backup_age_seconds{job="herald"}': '172801+60x20' }],
+    quiet: [{ 'herald_backup_age_seconds{job="herald"}': '170000+60x20' }],
+  },
   HeraldPartitions: {
     fires: [11, HERALD, { 'herald_partitions_ahead_days{job="herald"}': '0x20' }],
     quiet: [{ 'herald_partitions_ahead_days{job="herald"}': '1x20' }],

@@ -82,6 +82,43 @@ test('a backup of a running service is restored elsewhere, opens, and sends noth
   await copy.end('SIGTERM')
 }, 300_000)
 
+test('--keep removes older backups of this database and nothing else; metrics and doctor show the age of the newest', async () => {
+  const data = newData()
+  const parent = join(dirname(data), 'backups')
+  const backup = (name: string, ...more: string[]) =>
+    herald(['backup', join(parent, name), ...more], { HERALD_DATA: data })
+  const service = await start({ HERALD_DATA: data })
+  const age = async () =>
+    Number(/^herald_backup_age_seconds (\S+)$/m.exec(await (await fetch(`${service.address}/metrics`)).text())?.[1])
+  const checked = async () => (await herald(['doctor'], { HERALD_DATA: data })).out
+  expect(await age()).toBeGreaterThanOrEqual(0)
+  expect(await checked()).toMatch(/^ok +Backup: there is none yet$/m)
+
+  expect(await backup('none', '--keep', '0')).toMatchObject({ code: 2, err: expect.stringContaining('--keep must be') })
+  for (const name of ['first', 'second']) expect(await backup(name)).toMatchObject({ code: 0 })
+  // What is not a backup of this database: of another one, interrupted, a folder and a file of somebody else.
+  cpSync(join(parent, 'first'), join(parent, 'foreign'), { recursive: true })
+  const control = join(parent, 'foreign', 'data', 'global', 'pg_control')
+  const bytes = readFileSync(control)
+  writeFileSync(control, bytes.fill(7, 0, 8))
+  for (const name of ['broken.unfinished', 'photos']) mkdirSync(join(parent, name))
+  writeFileSync(join(parent, 'note'), '')
+
+  const third = await backup('third', '--keep', '2', '--json')
+  expect(JSON.parse(third.out)).toMatchObject({ removed: [join(parent, 'first')] })
+  expect(readdirSync(parent).toSorted()).toEqual(['broken.unfinished', 'foreign', 'note', 'photos', 'second', 'third'])
+  expect(await checked()).toMatch(/^ok +Backup: the newest is \d+ s old: .*\/third$/m)
+
+  const note = join(data, 'postgres', 'last-backup.json')
+  expect(readdirSync(dirname(note)).filter(name => name.startsWith('last-backup'))).toEqual(['last-backup.json'])
+  writeFileSync(note, readFileSync(note, 'utf8').replace(/"begun":"\d{4}/, '"begun":"2020'))
+  await expect.poll(age, { timeout: 60_000 }).toBeGreaterThan(172_800)
+  expect(await checked()).toMatch(
+    /^PROBLEM +Backup: the newest is \d+ h old: .*\/third\n +-> Run herald backup every day/m,
+  )
+  await service.end('SIGTERM')
+}, 300_000)
+
 test('the first start of a copy archives nothing, whatever its configuration says', async () => {
   const [data, elsewhere] = [newData(), newData()]
   const folder = join(dirname(data), 'backup')

@@ -68,6 +68,9 @@ const WANTED = {
   'replication lag in bytes': 'herald_replication_lag_bytes',
 }
 
+/** Not of an external database, which this one is: test/backup.test.ts scrapes an embedded one. */
+const OF_EMBEDDED = ['herald_backup_age_seconds']
+
 const namesIn = (expr: string) => [...new Set(expr.match(/\bherald_[a-z0-9_]+/g))]
 
 /** Names with a sample, as Prometheus would store them. */
@@ -112,7 +115,8 @@ describe('a real scrape', async () => {
 
   test('has every metric of the alerts', () => {
     expect(rules.length).toBe(alerts.match(/- alert:/g)?.length)
-    expect(rules.flatMap(rule => namesIn(rule.expr)).filter(name => !samples.has(name))).toEqual([])
+    const missing = rules.flatMap(rule => namesIn(rule.expr)).filter(name => !samples.has(name))
+    expect(missing).toEqual(OF_EMBEDDED)
   })
 
   test('has a metric for every promise, which is on the dashboard', () => {

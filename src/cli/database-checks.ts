@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/index.ts'
 import { choosePlace } from '../db/embedded-place.ts'
+import { backupAgeOf, MOST_BACKUP_SECONDS } from '../db/last-backup.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
 import { list } from '../installation/sql/processes.ts'
@@ -19,6 +20,7 @@ import {
   checkPartitions,
   checkProcesses,
   checkQueue,
+  duration,
   ok,
   problem,
 } from './checks.ts'
@@ -63,7 +65,7 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
           `${unsafe.join(', ')} switched off${config.allowUnsafeDatabase ? ', allowed by HERALD_ALLOW_UNSAFE_DATABASE' : ''}`,
           'Switch it on in the configuration of PostgreSQL; otherwise messages can be lost in a crash.',
         )
-  const replicated = await checkReplication(store)
+  const kept = [durable, await checkReplication(store), ...(await attempted('Backup', () => checkBackup(store)))]
   const missing = await pending(sql)
   if (missing.length > 0) {
     const migrations = problem(
@@ -71,12 +73,11 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
       `missing: ${missing.join(', ')}`,
       'Run: herald migrate (herald start does it too)',
     )
-    return { checks: [durable, replicated, migrations], instance: null }
+    return { checks: [...kept, migrations], instance: null }
   }
   const instance = await instanceOf(sql)
   const checks = [
-    durable,
-    replicated,
+    ...kept,
     ok('Migrations', 'complete'),
     await checkSecret(store),
     await checkHold(store),
@@ -91,6 +92,17 @@ async function checkContent(store: Store, config: Config, health: HealthReply | 
     ...(await checkProviders(store)),
   ]
   return { checks, instance }
+}
+
+/** Backups of an external database are made by its own tools. */
+async function checkBackup({ config, clock }: Store): Promise<Check[]> {
+  const name = 'Backup'
+  const age = await backupAgeOf(config, clock.now())
+  if (!age) return []
+  const found = age.last ? `the newest is ${duration(age.seconds)} old: ${age.last.folder}` : 'there is none yet'
+  if (age.seconds <= MOST_BACKUP_SECONDS) return [ok(name, found)]
+  const remedy = 'Run herald backup every day, for example by herald-backup.timer (docs/running.md, Backups).'
+  return [problem(name, found, remedy)]
 }
 
 function hasEmbedded({ dataFolder }: Config): boolean {

@@ -43,10 +43,19 @@ export const table: readonly CommandEntry[] = [
         "sentence": "Destination: a folder that does not exist yet."
       }
     ],
+    "options": [
+      {
+        "name": "keep",
+        "value": "COUNT",
+        "number": true,
+        "sentence": "Afterwards remove all but the newest COUNT backups of this database from the parent folder, the new one included."
+      }
+    ],
     "sentence": "Copy the embedded database to a folder. The service may run meanwhile.",
     "more": "The backup contains everything that was answered with 2xx before it began. It does not contain the sealing secret, without which it cannot be read: keep a copy of the secret in another place. For an external PostgreSQL see docs/running.md.",
     "examples": [
-      "herald backup /backups/herald-monday"
+      "herald backup /backups/herald-monday",
+      "herald backup --keep 7 \"/backups/$(date +%F)\""
     ]
   },
   {

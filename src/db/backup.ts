@@ -23,6 +23,8 @@ export type Manifest = {
 
 const MANIFEST = 'backup.json'
 const DATA = 'data'
+/** Of a folder that is not a backup: it is being written, being removed, or one of both was interrupted. */
+export const UNFINISHED = '.unfinished'
 
 /** Folders whose content the server recreates (pg_basebackup excludes the same). They are kept empty. */
 const EMPTIED = [
@@ -51,7 +53,7 @@ const LAST = path.join('global', 'pg_control')
 export async function backUp(client: pg.Client, data: string, folder: string, onBytes: OnBytes): Promise<Manifest> {
   if (fs.existsSync(folder))
     throw new Error(`${folder} is there already, and a backup overwrites nothing. Name a folder that does not exist.`)
-  const draft = `${folder}.unfinished`
+  const draft = `${folder}${UNFINISHED}`
   if (fs.existsSync(draft))
     throw new Error(`${draft} is left from a backup that was interrupted, or still runs. Remove it and try again.`)
   refuseTablespaces(data)
@@ -160,7 +162,7 @@ export async function unpack(
   await syncAll(data)
 }
 
-function readManifest(folder: string): Manifest {
+export function readManifest(folder: string): Manifest {
   let read: unknown = null
   try {
     read = JSON.parse(fs.readFileSync(path.join(folder, MANIFEST), 'utf8'))

@@ -1,8 +1,11 @@
 // The pages of operators over HTTP: the system with processes, providers and their tests, hold and release, and the audit log. The
 // console runs in a process without an engine; two engines are processes of their own.
-import { hostname } from 'node:os'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
+import { noteBackup } from '../../src/db/last-backup.ts'
 import { type Process, processes } from '../support/processes.ts'
 import { smtpServer } from '../support/smtp-server.ts'
 import { type ConsolePlace, place } from './support/place.ts'
@@ -45,6 +48,28 @@ test('the system page shows lanes, the database and settings without secrets', a
   const secrets = [here.config.databaseUrl, ...here.parts.secrets].flatMap(secret => secret ?? [])
   expect(secrets.length).toBeGreaterThan(0)
   for (const secret of secrets) expect(text).not.toContain(secret)
+})
+
+test('of an embedded database the page shows the newest backup, and that it is too old', async () => {
+  expect(await get()).not.toContain('Last backup')
+  const { config } = here.parts
+  const { databaseUrl, dataFolder } = config
+  const home = mkdtempSync(join(tmpdir(), 'herald-backed-up-'))
+  const shown = async () => /Last backup<\/dt><dd>(.*?)<\/dd>/.exec(await get())?.[1]
+  try {
+    chmodSync(home, 0o755)
+    mkdirSync(join(home, 'postgres', 'data'), { recursive: true })
+    writeFileSync(join(home, 'postgres', 'data', 'PG_VERSION'), '18')
+    Object.assign(config, { databaseUrl: null, dataFolder: home })
+    expect(await shown()).toBe('none yet')
+    noteBackup(join(home, 'postgres'), { folder: '/backups/x', begun: new Date().toISOString(), bytes: 1 })
+    expect(await shown()).toMatch(/^<time [^>]*>[^<]*<\/time>$/)
+    noteBackup(join(home, 'postgres'), { folder: '/backups/x', begun: '2020-01-02 03:04:05.6+00', bytes: 1 })
+    expect(await shown()).toMatch(/<time datetime="2020-01-02T.*More than 2 days without one/)
+  } finally {
+    Object.assign(config, { databaseUrl, dataFolder })
+    rmSync(home, { recursive: true })
+  }
 })
 
 test('without an engine the page says that nothing is sent, and a test of a provider is refused', async () => {

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Channel as ChannelName } from '../../channels/index.ts'
 import type { DatabaseAbout, Replica } from '../../db/about.ts'
+import { type BackupAge, MOST_BACKUP_SECONDS } from '../../db/last-backup.ts'
 import type { PartitionsAbout } from '../../db/partitions.ts'
 import {
   inFlight,
@@ -238,9 +239,10 @@ export function Database(props: {
   replicas: readonly Replica[]
   partitions: PartitionsAbout | null
   daysAhead: number | null
+  backup: BackupAge | null
 }) {
   const { formats } = usePage()
-  const { about, replicas, partitions, daysAhead } = props
+  const { about, replicas, partitions, daysAhead, backup } = props
   const used = Math.min(100, Math.round((about.connections / about.most_connections) * 100))
   const connections = t`${formats.number(about.connections)} of ${formats.number(about.most_connections)}`
   return (
@@ -271,10 +273,28 @@ export function Database(props: {
                     </p>
                   )),
             ],
+            ...(backup ? [[t`Last backup`, <Backup key="backup" {...backup} />] as const] : []),
           ]}
         />
       </div>
     </Card>
+  )
+}
+
+function Backup({ last, seconds }: BackupAge) {
+  const isOld = seconds > MOST_BACKUP_SECONDS
+  return (
+    <>
+      {last ? <Time at={last.begun} /> : t`none yet`}
+      {isOld && (
+        <>
+          {' '}
+          <Badge tone="warn" icon="alert">
+            {t`More than 2 days without one`}
+          </Badge>
+        </>
+      )}
+    </>
   )
 }
 

@@ -3,6 +3,7 @@ import { providersInUse, roleOf } from '../../config/in-use.ts'
 import { shownSettings } from '../../config/settings.ts'
 import { fromMicros } from '../../core/clock.ts'
 import { databaseAbout, replicasOf } from '../../db/about.ts'
+import { backupAgeOf } from '../../db/last-backup.ts'
 import { isLed } from '../../engine/leading.ts'
 import { figuresOf } from '../../figures.ts'
 import { processesWithThisOne } from '../../installation/look.ts'
@@ -25,7 +26,7 @@ const DONE = {
 export async function systemPage(visit: SignedInVisit): Promise<Answer> {
   const { parts, query, formats, url } = visit
   const { sql } = parts.db
-  const [processes, figures, holding, led, database, replicas, partitions, days] = await Promise.all([
+  const [processes, figures, holding, led, database, replicas, partitions, days, backup] = await Promise.all([
     processesWithThisOne(parts, visit.actor),
     figuresOf(sql),
     holdingOf(sql),
@@ -34,6 +35,7 @@ export async function systemPage(visit: SignedInVisit): Promise<Answer> {
     replicasOf(sql),
     partitionsNow(sql),
     daysAhead(sql),
+    backupAgeOf(parts.config, parts.clock.now()),
   ])
   const settings = shownSettings(parts.config)
   const live = processes.filter(one => !isLate(one)).length
@@ -60,7 +62,7 @@ export async function systemPage(visit: SignedInVisit): Promise<Answer> {
             </div>
             <div class="stack">
               <Processes processes={processes} isLed={led} />
-              <Database about={database} replicas={replicas} partitions={partitions} daysAhead={days} />
+              <Database about={database} replicas={replicas} partitions={partitions} daysAhead={days} backup={backup} />
             </div>
           </div>
         </div>

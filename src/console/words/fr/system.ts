@@ -21,10 +21,12 @@ export const system = {
     'Le destinataire est conservé chiffré jusqu’à la remise du message, et n’est jamais écrit dans le journal.',
   'Keep holding': 'Laisser suspendu',
   'Keep sending': 'Continuer d’envoyer',
+  'Last backup': 'Dernière sauvegarde',
   'Last error': 'Dernière erreur',
   'Leads since {1}': 'Principal depuis {1}',
   'Messages are still accepted, and wait.': 'Les messages sont toujours acceptés, et attendent.',
   'More than {1} messages are due now.': 'Plus de {1} messages sont à envoyer maintenant.',
+  'More than 2 days without one': 'Plus de 2 jours sans sauvegarde',
   'No answer in time': 'Pas de réponse à temps',
   'No answer yet': 'Pas encore de réponse',
   'No message waits at the moment.': 'Aucun message n’attend en ce moment.',
@@ -33,6 +35,7 @@ export const system = {
   'No process sends': 'Aucun processus n’envoie',
   'No process with an engine took the test in time. Look at the processes on the system page.':
     'Aucun processus avec moteur n’a pris le test à temps. Regardez les processus sur la page du système.',
+  'none yet': 'aucune pour l’instant',
   'Not sent': 'Non envoyé',
   'One message, by this provider only, also while it is paused after errors.':
     'Un seul message, par ce fournisseur seulement, même pendant sa pause après des erreurs.',
