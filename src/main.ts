@@ -118,8 +118,7 @@ export async function start(
     supervised?: Pick<Link, 'metricsOfAll' | 'tellHealth'>
   } = {},
 ): Promise<Running> {
-  const problems = captureProblems(config, only ?? 'all')
-  if (problems.length > 0) throw new ConfigProblems(problems)
+  refuseContradictions(config, only)
   const name = config.processName ?? hostname()
   const log = createLog(config.logLevel, name)
   armCrashPoints(config.crashPoints)
@@ -400,6 +399,11 @@ async function startProbes(
 
 export const lostHealth = (log: Pick<Log, 'error'>) => (why: string) =>
   log.error({ why }, 'the thread for HERALD_HEALTH_PORT was lost and is started again')
+
+export function refuseContradictions(config: Config, only: 'http' | 'engine' | undefined): void {
+  const problems = captureProblems(config, only ?? 'all')
+  if (problems.length > 0) throw new ConfigProblems(problems)
+}
 
 /** Returns the port; of 0, the one that was free. */
 async function listen(app: FastifyInstance, host: string, port: number): Promise<number> {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from './config/index.ts'
 import { enginesOf, nameOf } from './config/share.ts'
 import { databaseAbout } from './db/about.ts'
-import { checkPorts, HELD, lostHealth, type Started, start } from './main.ts'
+import { checkPorts, HELD, lostHealth, refuseContradictions, type Started, start } from './main.ts'
 import { currentOperator } from './operator.ts'
 import { fitting } from './processes/count.ts'
 import type { Slot } from './processes/messages.ts'
@@ -21,6 +21,8 @@ export type StartOptions = { only?: 'http' | 'engine'; say: Say; sampleKeys: Sam
 /** As `start` of main.ts. One process, if the database has connections for no more. */
 export async function startSeveral(config: Config, options: StartOptions): Promise<Started> {
   const { only, say, sampleKeys } = options
+  // Here, too: what a process reports as its failure is only sentences.
+  refuseContradictions(config, only)
   const log = createLog(config.logLevel, config.processName ?? hostname())
   // Before the database: a start that cannot listen changes nothing.
   await checkPorts(config, only)

@@ -75,11 +75,11 @@ describe.skipIf(!canBoot)('booted', () => {
     const commands = `
       ${install.replace(/^npm install .*$/m, '')}
       echo HERALD_HOST=0.0.0.0 >> /etc/herald/herald.env
+      echo HERALD_PROT=1 >> /etc/herald/herald.env
+      systemctl restart herald && echo 'wrong setting: started' || echo "wrong setting: refused"
+      systemctl show -p ActiveState -p ExecMainStatus -p NRestarts herald | sed 's/^/wrong setting: /'
+      sed -i /HERALD_PROT/d /etc/herald/herald.env
       systemctl restart herald
-      for i in $(seq 150); do
-        ! journalctl -u herald | grep -q 'Server listening' || break
-        sleep 0.2
-      done
       node -e 'fetch("http://127.0.0.1:6011/health/ready").then(a => console.log("ready", a.status))'
       grep -E '^(Seccomp|NoNewPrivs|CapBnd):' "/proc/$(systemctl show -P MainPID herald)/status"
       (${command}) || true
@@ -94,6 +94,9 @@ describe.skipIf(!canBoot)('booted', () => {
       encoding: 'utf8',
     })
     expect(status, `${stdout}\n${stderr}`).toBe(0)
+    const wrong = [...stdout.matchAll(/^wrong setting: (.*)$/gm)].map(([, line]) => line)
+    expect(wrong.toSorted()).toEqual(['ActiveState=failed', 'ExecMainStatus=2', 'NRestarts=0', 'refused'])
+    // The start has waited until it was ready.
     expect(stdout).toMatch(/^ready 200$/m)
     expect(stdout).toMatch(/^CapBnd:\s*0000000000000000$/m)
     expect(stdout).toMatch(/^Seccomp:\s*2$/m)

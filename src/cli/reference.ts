@@ -22,7 +22,7 @@ export function cliReference(all: readonly CommandEntry[]): string {
     '- Commands read the same settings as the service: the environment, and the settings file (`herald.env`, see [running.md](running.md)).',
     '- Only `herald start` creates a database. Without one, every other command says where it looked and ends with exit code 2.',
     '- Only `herald start` and `herald migrate` migrate a database. On one of an older version, every other command says so and ends with exit code 2.',
-    '- Exit codes: 0 success, 1 failure, 2 wrong usage, no database, or one to migrate first. Errors go to stderr.',
+    '- Exit codes: 0 success, 1 failure, 2 wrong usage or settings, no database, or one to migrate first. Errors go to stderr.',
     '',
     '| command | description |',
     '|---|---|',

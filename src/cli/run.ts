@@ -109,6 +109,9 @@ async function runCommand(io: Io, { command, input }: { command: CommandEntry; i
   })
 }
 
+/** What fails again however often it is tried, until a person changes something: systemd does not restart on exit code 2. */
+const WRONG_USE = ['ConfigProblems', 'NothingHere', 'NotMigrated', 'OtherInstallation']
+
 type Failure = { messages: readonly string[]; kind: string; code: 1 | 2; usage?: string }
 
 async function failureOf(error: unknown): Promise<Failure> {
@@ -121,7 +124,7 @@ async function failureOf(error: unknown): Promise<Failure> {
     }
   const { explained, kindOf } = await import('./explain.ts')
   const kind = kindOf(error)
-  return { messages: explained(error), kind, code: kind === 'NothingHere' || kind === 'NotMigrated' ? 2 : 1 }
+  return { messages: explained(error), kind, code: WRONG_USE.includes(kind) ? 2 : 1 }
 }
 
 const json = (data: unknown) => JSON.stringify(data, null, 2)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { forBrowsers } from '../address.ts'
 import { providersInUse } from '../config/in-use.ts'
+import { notifySocket } from '../config/systemd.ts'
 import { migrate, migrations } from '../db/migrate.ts'
 import { inboxLink } from '../inbox/link.ts'
 import { type Started, start } from '../main.ts'
@@ -9,6 +10,7 @@ import { PRINTED_LINK_MINUTES, printLink } from '../people/links.ts'
 import { firstOperator } from '../people/operators.ts'
 import { countOf } from '../processes/count.ts'
 import { firstSignal, limitGarbageCollector, unlessAborted } from '../runtime/process.ts'
+import { tellReady } from '../runtime/systemd.ts'
 import { openDatabase } from '../store.ts'
 import { type StartOptions, startSeveral } from '../supervisor.ts'
 import type { Command, CommandOutput } from './command.ts'
@@ -51,6 +53,7 @@ export const commands: readonly Command[] = [
             data: { sample: { ...sample, curl: curlLine(sample, address) } },
           })
         io.print(banner(running, io.isTerminal, await firstSignIn(running, io.isTerminal)))
+        await tellSystemd(io.say)
         if (!signal.aborted) await once(signal, 'abort')
         await running.stop()
       }
@@ -79,6 +82,16 @@ export const commands: readonly Command[] = [
 ]
 
 const STOPPING = 'Herald is stopping: running requests are finished first (press Ctrl-C again to stop at once).'
+
+/** Also when the start was slow: until then `systemctl start` waits, and units after Herald do. */
+async function tellSystemd(say: (line: string) => void) {
+  const socket = notifySocket()
+  if (socket === null) return
+  await tellReady(socket).catch(error => {
+    const why = error instanceof Error ? error.message : String(error)
+    say(`systemd could not be notified that Herald is ready, and shows it as activating: ${why}`)
+  })
+}
 
 /** `link` is null where the output may be stored, as in a journal: its readers could sign in. */
 type FirstSignIn = { email_address: string; link: string | null }

@@ -40,6 +40,14 @@ export const lockSeal = (sql: Sql) => sql`lock table seal_checks in share row ex
 export const OTHER_SECRET =
   'This database was sealed with another secret. Set HERALD_SECRET to the secret of the other machines, or to the one it was made with (the file `secret` of its data folder); to replace a secret, list the old one in HERALD_OLD_SECRETS.'
 
+/** The start must not go on with these settings; the message says what to do. */
+export class OtherInstallation extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'OtherInstallation'
+  }
+}
+
 /** Throws unless the secret that this database was last sealed with is among ours. A new current secret is recorded. */
 export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
   const [last] = await sql<{ sealed: Buffer }>`
@@ -47,7 +55,7 @@ export async function checkSeal(sql: Sql, seal: Seal): Promise<void> {
     from seal_checks
     order by created_at desc
     limit 1`
-  if (last && !opens(seal, last.sealed)) throw new Error(OTHER_SECRET)
+  if (last && !opens(seal, last.sealed)) throw new OtherInstallation(OTHER_SECRET)
   if (last && seal.isCurrent('secret check', last.sealed)) return
   await sql`
     insert into seal_checks (secret_id, sealed)

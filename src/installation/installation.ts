@@ -5,18 +5,10 @@ import { record } from '../audit/sql.ts'
 import type { Id } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Database, Sql } from '../db/connect.ts'
-import { OTHER_SECRET } from '../db/seal.ts'
+import { OTHER_SECRET, OtherInstallation } from '../db/seal.ts'
 import { DATABASE_PLACE, type FileStore, MARK_NAME, type StoreMark } from '../files/store.ts'
 import { within } from '../runtime/within.ts'
 import { claimFileStore, find, register, reseal, setFileStore } from './sql/installation.ts'
-
-/** The start must not go on; the message says what to do. */
-export class OtherInstallation extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'OtherInstallation'
-  }
-}
 
 /** Throws unless the id of the installation was sealed with a secret of ours. The first start creates it. */
 export async function checkInstallation(sql: Sql, ids: { next(): Id }, seal: Seal): Promise<void> {

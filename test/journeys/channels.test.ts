@@ -43,7 +43,7 @@ describe('an installation that others can reach', () => {
   test('does not start without a provider, changes nothing, and says what to set', async () => {
     const data = newData()
     const { code, out, err } = await herald(['start'], { HERALD_DATA: data, HERALD_HOST: '0.0.0.0' })
-    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(
       /^Herald cannot start with these settings:\n {2}- there is no provider for e-mails, .*HERALD_SMTP_URL.*\n {2}- there is no provider for text messages, .*\n$/,
     )

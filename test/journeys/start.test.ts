@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import pg from 'pg'
 import { describe, expect, inject, test, vi } from 'vitest'
@@ -261,6 +261,34 @@ test('a key created by the command line works at once in the running service, in
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
 })
 
+const CAN_NOTIFY = ['/usr/bin/systemd-notify', '/usr/bin/perl'].every(program => existsSync(program))
+
+test.skipIf(!CAN_NOTIFY)('systemd is told when Herald is ready, not before', async () => {
+  const env = await newDatabase()
+  const socket = join(dirname(env.HERALD_DATA), 'notify')
+  // Node.js has no Unix datagram sockets.
+  const receiver = `use Socket; socket(S, AF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0])) or die; $| = 1; print "bound\n";
+    while (defined recv(S, my $text, 4096, 0)) { print "$text\n" }`
+  const systemd = spawn('/usr/bin/perl', ['-e', receiver, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    let heard = ''
+    systemd.stdout.on('data', text => {
+      heard += String(text)
+    })
+    await vi.waitFor(() => expect(heard).toBe('bound\n'), SOON)
+    expect(await herald(['start'], { ...env, NOTIFY_SOCKET: socket, HERALD_PROT: '1' })).toMatchObject({ code: 2 })
+    expect(heard).toBe('bound\n')
+    const program = await start({ ...env, NOTIFY_SOCKET: socket })
+    await vi.waitFor(() => expect(heard).toMatch(/^bound\nREADY=1$/m), SOON)
+    expect(await program.end('SIGTERM')).toMatchObject({
+      code: 0,
+      out: expect.not.stringContaining('could not be notified'),
+    })
+  } finally {
+    systemd.kill()
+  }
+})
+
 describe('a refused start', () => {
   test('reports every problem of the settings at once, and no secret', async () => {
     const data = newData()
@@ -273,7 +301,7 @@ describe('a refused start', () => {
       DATABASE_URL: 'mysql://user:hidden@host/db',
     }
     const { code, out, err } = await herald(['start'], wrong)
-    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err.trimEnd().split('\n')).toEqual([
       'Herald cannot start with these settings:',
       '  - DATABASE_URL must be an address like postgresql://user:password@host:5432/database',
@@ -299,7 +327,7 @@ describe('a refused start', () => {
         HERALD_HTTP_SMS_URL: 'http://127.0.0.1/sms',
         HERALD_SCANNER: 'clamd',
       })
-      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err.trimEnd().split('\n')).toEqual([
         'Herald cannot start with these settings:',
         '  - HERALD_PROT is not a setting of Herald; did you mean HERALD_PORT?',
@@ -326,7 +354,7 @@ describe('a refused start', () => {
 
     const refused = await herald(['start'], { ...env, HERALD_SECRET: next })
     expect(refused).toMatchObject({
-      code: 1,
+      code: 2,
       out: '',
       err: expect.stringMatching(/^This database was sealed with another secret\. .*HERALD_OLD_SECRETS\.\n$/),
     })
@@ -339,7 +367,7 @@ describe('a refused start', () => {
     }
 
     expect(await herald(['start'], { ...env, HERALD_SECRET: old })).toMatchObject({
-      code: 1,
+      code: 2,
       out: '',
       err: expect.stringMatching(/^This database was sealed with another secret\./),
     })
