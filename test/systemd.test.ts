@@ -82,7 +82,10 @@ describe.skipIf(!canBoot)('booted', () => {
       systemctl restart herald
       node -e 'fetch("http://127.0.0.1:6011/health/ready").then(a => console.log("ready", a.status))'
       grep -E '^(Seccomp|NoNewPrivs|CapBnd):' "/proc/$(systemctl show -P MainPID herald)/status"
-      (${command}) || true
+      (cd /root && ${command}) || true
+      HERALD_DATA=/nowhere herald service list || echo "another folder: $?"
+      runuser -u herald -- herald --version
+      ! runuser -u nobody -- herald --version
       ${backup}
       find /var/backups/herald -name backup.json
       systemctl stop herald
@@ -98,6 +101,8 @@ describe.skipIf(!canBoot)('booted', () => {
     expect(wrong.toSorted()).toEqual(['ActiveState=failed', 'ExecMainStatus=2', 'NRestarts=0', 'refused'])
     // The start has waited until it was ready.
     expect(stdout).toMatch(/^ready 200$/m)
+    expect(stdout).toMatch(/^another folder: 2$/m)
+    expect(stdout).toMatch(/^herald \d+\.\d+\.\d+$/m)
     expect(stdout).toMatch(/^CapBnd:\s*0000000000000000$/m)
     expect(stdout).toMatch(/^Seccomp:\s*2$/m)
     expect(stdout).toMatch(/^Result=success$/m)
