@@ -46,6 +46,7 @@ const SLOW = [
   'test/console/system.test.ts',
   'test/console/templates.test.ts',
   'test/containers.test.ts',
+  'test/database-tls.test.ts',
   'test/doctor.test.ts',
   'test/embedded-upgrade.test.ts',
   'test/embedded.test.ts',

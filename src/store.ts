@@ -10,6 +10,7 @@ import { type Connection, connect, type Database } from './db/connect.ts'
 import { EMBEDDED_CONNECTIONS, startEmbedded } from './db/embedded.ts'
 import { choosePlace } from './db/embedded-place.ts'
 import { isComplete, isMigrated, migrate, pending, serverVersion, unsafeSettings } from './db/migrate.ts'
+import type { Look } from './db/primary.ts'
 import { unmetReplication } from './db/replication.ts'
 import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
@@ -90,6 +91,7 @@ export async function openDatabase(
     name: 'herald',
     statementSeconds: config.databaseSeconds,
     onIdleError: error => log?.warn({ error: faultOf(error) }, 'an idle database connection was lost'),
+    ...(log && { onLook: createLookLog(log) }),
   })
   const lifetime = createLifetime()
   lifetime.add(() => stopAll(servers.map(server => server.stop)))
@@ -109,6 +111,22 @@ export async function openDatabase(
     else servers.push(server)
   }
   return { db, revive, stop: lifetime.stop, fail: lifetime.fail }
+}
+
+/** Logs what prevents the use of a host, each reason once, and when no primary is left. */
+function createLookLog(log: Log): (look: Look) => void {
+  let logged: readonly string[] = []
+  let isMissing = false
+  return ({ primary, others }) => {
+    const unusable = others.filter(({ isStandby }) => !isStandby)
+    for (const { host, reason } of unusable)
+      if (!logged.includes(`${host} ${reason}`)) log.warn({ host, reason }, 'a database host cannot be used')
+    const now = unusable.map(({ host, reason }) => `${host} ${reason}`)
+    logged = primary === null ? [...new Set([...logged, ...now])] : now
+    if (primary === null && !isMissing) log.error({ hosts: others }, 'no primary database was found')
+    if (primary !== null && isMissing) log.info({ host: primary }, 'the primary database was found again')
+    isMissing = primary === null
+  }
 }
 
 /** The steps of an upgrade by name; those of a new database mean nothing to its owner. */

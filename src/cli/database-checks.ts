@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/index.ts'
+import { askAll } from '../db/connect.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { backupAgeOf, MOST_BACKUP_SECONDS } from '../db/last-backup.ts'
 import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
@@ -44,14 +45,37 @@ export async function checkDatabase(config: Config, health: HealthReply | null):
       const version = await serverVersion(store.db.sql)
       const where = config.databaseUrl ? 'DATABASE_URL' : config.dataFolder
       const { checks, instance } = await checkContent(store, config, health)
-      return { checks: [ok(name, `PostgreSQL ${version} answers (${where})`), ...checks], instance }
+      const answers = ok(name, `PostgreSQL ${version} answers (${where})`)
+      return { checks: [answers, ...(await checkHosts(config)), ...checks], instance }
     } finally {
       await store.stop()
     }
   } catch (error) {
     const remedy = 'Check DATABASE_URL, or the permissions of the data folder.'
-    return { checks: [problem(name, explained(error).join(' '), remedy)], instance: null }
+    return {
+      checks: [problem(name, explained(error).join(' '), remedy), ...(await checkHosts(config))],
+      instance: null,
+    }
   }
+}
+
+/** A host that cannot be used goes unnoticed until it becomes the primary. */
+async function checkHosts({ databaseUrl }: Config): Promise<Check[]> {
+  const name = 'Database hosts'
+  const look = databaseUrl === null ? null : await askAll(databaseUrl)
+  if (!look) return []
+  const { primary, others } = look
+  const said = others.map(({ host, isStandby, reason }) => `${host} ${isStandby ? 'is a standby' : `fails: ${reason}`}`)
+  const found = [...(primary === null ? [] : [`${primary} is the primary`]), ...said].join('; ')
+  return others.every(({ isStandby }) => isStandby)
+    ? [ok(name, found)]
+    : [
+        problem(
+          name,
+          found,
+          'After a switchover Herald could not use this host. Start it, or correct its certificate, its users, or sslmode and sslrootcert in DATABASE_URL (docs/running.md, TLS to the database).',
+        ),
+      ]
 }
 
 async function checkContent(store: Store, config: Config, health: HealthReply | null): Promise<DatabaseChecks> {

@@ -5,7 +5,7 @@ import net from 'node:net'
 import pg from 'pg'
 import { createCircuitBreaker } from '../runtime/circuit-breaker.ts'
 import { hostsOf } from './hosts.ts'
-import { createPrimary, type Primary, refuseStandby, StandbyError } from './primary.ts'
+import { askHosts, createPrimary, type Look, type Primary, refuseStandby, StandbyError } from './primary.ts'
 
 export type Row = Record<string, unknown>
 
@@ -36,7 +36,14 @@ export type DedicatedClient = pg.Client & { destroy(): void }
 
 export type Connection = { url: string } | { host: string; user: string; database: string }
 
-export type PoolOptions = { size: number; name: string; statementSeconds: number; onIdleError(error: Error): void }
+export type PoolOptions = {
+  size: number
+  name: string
+  statementSeconds: number
+  onIdleError(error: Error): void
+  /** Called when the hosts were asked which of them is the primary. */
+  onLook?(look: Look): void
+}
 
 /** A piece of a statement, to be used inside another: part`and service_id = ${id}`. */
 export type Part = { readonly [PART]: true; readonly strings: readonly string[]; readonly values: readonly unknown[] }
@@ -46,7 +53,10 @@ export const isPart = (value: unknown): value is Part => typeof value === 'objec
 
 export function connect(connection: Connection, options: PoolOptions): Database {
   const places = 'url' in connection ? hostsOf(connection.url).map(url => ({ url })) : [connection]
-  const primary = createPrimary(places.map(place => clientSettings(place, options)))
+  const primary = createPrimary(
+    places.map(place => clientSettings(place, options)),
+    options.onLook,
+  )
   const database = connectTo(places, primary, options)
   return {
     ...database,
@@ -55,6 +65,13 @@ export function connect(connection: Connection, options: PoolOptions): Database 
       return database.stop()
     },
   }
+}
+
+/** Asks every host of an address once; null: there is only one. */
+export async function askAll(url: string): Promise<Look | null> {
+  const urls = hostsOf(url)
+  const options = { size: 1, name: 'herald-doctor', statementSeconds: 5, onIdleError() {} }
+  return urls.length === 1 ? null : askHosts(urls.map(url => clientSettings({ url }, options)))
 }
 
 function connectTo(places: readonly Connection[], primary: Primary, options: PoolOptions): Database {

@@ -20,7 +20,12 @@ const PAUSE_MS = 200
 /** Two hosts may both claim to be the primary: an old one that has not noticed yet. So the others get a moment to answer, too. */
 const OTHERS_MS = 100
 
-export function createPrimary(hosts: readonly pg.ClientConfig[]): Primary {
+/** What the hosts answered. `primary`: the one that was found; null: none. `others`: why each of the others is not used. */
+export type Look = { primary: string | null; others: readonly HostAnswer[] }
+export type HostAnswer = { host: string; isStandby: boolean; reason: string }
+
+/** `onLook`: called after each look, for the log. */
+export function createPrimary(hosts: readonly pg.ClientConfig[], onLook: (look: Look) => void = () => {}): Primary {
   const stopping = new AbortController()
   const tells: (() => void)[] = []
   let current = hosts.length === 1 ? 0 : null
@@ -28,7 +33,10 @@ export function createPrimary(hosts: readonly pg.ClientConfig[]): Primary {
   let looking: Promise<number> | null = null
 
   async function look(): Promise<number> {
-    const found = await findAmong(hosts, timeline, stopping.signal)
+    const { found, answers } = await findAmong(hosts, timeline, stopping.signal)
+    if (stopping.signal.aborted) throw new Error('the database was stopped')
+    onLook({ primary: found ? nameAt(hosts, found.at) : null, others: othersOf(hosts, answers) })
+    if (!found) throw notFound(hosts, answers)
     const hasMoved = found.at !== current
     current = found.at
     timeline = found.timeline
@@ -86,9 +94,32 @@ async function findAmong(hosts: readonly pg.ClientConfig[], known: number, signa
   const [found] = answers
     .flatMap((answer, at) => (isPrimary(answer) ? { at, timeline: answer.timeline } : []))
     .sort((one, other) => other.timeline - one.timeline)
-  if (!found) throw notFound(hosts, answers)
-  return found
+  return { found: found ?? null, answers }
 }
+
+/** Asks every host once. */
+export async function askHosts(hosts: readonly pg.ClientConfig[]): Promise<Look> {
+  const over = new AbortController()
+  const answers = await Promise.all(hosts.map(host => ask(host, true, over.signal)))
+  const at = answers.findIndex(isPrimary)
+  return { primary: at === -1 ? null : nameAt(hosts, at), others: othersOf(hosts, answers) }
+}
+
+/** Without those that have not answered yet when another was found. */
+const othersOf = (hosts: readonly pg.ClientConfig[], answers: readonly (Answer | null)[]): HostAnswer[] =>
+  answers.flatMap((answer, at) =>
+    answer?.kind === 'other'
+      ? [
+          {
+            host: nameAt(hosts, at),
+            isStandby: answer.reason instanceof StandbyError,
+            reason: sentenceOf(answer.reason),
+          },
+        ]
+      : [],
+  )
+
+const nameAt = (hosts: readonly pg.ClientConfig[], at: number) => nameOf(hosts[at] as pg.ClientConfig)
 
 const current = (answer: Answer, known: number): Answer =>
   isPrimary(answer) && answer.timeline < known ? { kind: 'other', reason: new Error('a former primary') } : answer

@@ -20,7 +20,7 @@ export const settings = {
     'DATABASE_URL',
     postgresUrl,
     null,
-    'An external PostgreSQL (15 or newer) to use instead of the embedded one. With several hosts (postgresql://user@a,b:5433,c/herald) always the one that is the primary.',
+    'An external PostgreSQL (15 or newer) to use instead of the embedded one. With several hosts (postgresql://user@a,b:5433,c/herald) always the one that is the primary. TLS by sslmode and sslrootcert (docs/running.md).',
     { shown: 'none: embedded', secret: true },
   ),
   allowUnsafeDatabase: setting(
