@@ -1,11 +1,11 @@
 // herald doctor, for every problem it knows: it is named with what to do, and it disappears when it is fixed.
-import { spawn } from 'node:child_process'
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, inject, test } from 'vitest'
 import { checkEvents } from '../src/cli/event-checks.ts'
 import { checkDkim, dnsLookUp } from '../src/cli/mail-checks.ts'
 import { run } from '../src/cli/run.ts'
@@ -21,6 +21,7 @@ import { openStore } from '../src/store.ts'
 import { sealTarget } from '../src/webhooks/webhook.ts'
 import { selfSigned } from './support/certificates.ts'
 import { realClamd } from './support/clamd.ts'
+import { databaseUrl, onServer } from './support/database.ts'
 import { dnsServer } from './support/dns-server.ts'
 import { startHttpPeer } from './support/http-peer.ts'
 import { freePort } from './support/port.ts'
@@ -95,6 +96,71 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Public address',
     'Console',
     'Service',
+  ])
+})
+
+describe('before a start', () => {
+  const on = async () => {
+    const name = `t_${randomUUID().replaceAll('-', '')}`
+    await onServer(inject('server'), `create database ${name}`)
+    ends.push(() => onServer(inject('server'), `drop database if exists ${name} with (force)`))
+    return { name, DATABASE_URL: databaseUrl(inject('server'), name) }
+  }
+
+  test('an external database that is empty is no problem; one that is read-only is', async () => {
+    const { name, ...at } = await on()
+    expect(await problems(at)).toEqual([])
+    expect((await found('Database', at))[0]?.found).toMatch(/and is empty; the first start creates the tables$/)
+    await onServer(inject('server'), `alter database ${name} set default_transaction_read_only = on`)
+    const READ_ONLY = 'Database: is read-only: nothing is accepted, and herald start fails'
+    expect(await problems(at)).toEqual([READ_ONLY])
+    await onServer(inject('server'), `alter database ${name} reset default_transaction_read_only`)
+    expect(await run(['migrate'], { out() {}, err() {} }, () => readConfig({ ...env, ...at }))).toBe(0)
+    await onServer(inject('server'), `alter database ${name} set default_transaction_read_only = on`)
+    expect(await problems(at)).toEqual([READ_ONLY])
+  })
+
+  test('a data folder that is a file, or not writable', async () => {
+    const file = join(here.config.dataFolder, 'file')
+    writeFileSync(file, '')
+    expect(await problems({ HERALD_DATA: file })).toContain(`Data folder: ${file} is not a folder`)
+    const folder = join(here.config.dataFolder, 'closed')
+    mkdirSync(folder)
+    chmodSync(folder, 0o555)
+    chmodSync(here.config.dataFolder, 0o755)
+    const isRoot = process.getuid?.() === 0
+    const { stdout } = spawnSync(process.execPath, ['bin/herald.js', 'doctor'], {
+      env: { PATH: process.env.PATH ?? '', ...env, HERALD_DATA: folder },
+      encoding: 'utf8',
+      ...(isRoot && { uid: 65_534 }), // root may write anywhere
+    })
+    expect(stdout).toContain(`PROBLEM  Data folder: ${folder} is not writable (EACCES)`)
+  })
+})
+
+test('a service that does not run, single sign-on and a collector that are away', async () => {
+  const gone = await startHttpPeer(() => ({ status: 200, body: '{}' }))
+  await gone.stop()
+  const port = new URL(gone.url).port
+  expect(await problems({ HERALD_PORT: port })).toEqual([`Service: does not run on http://127.0.0.1:${port}`])
+
+  let status = 503
+  const peer = await startHttpPeer(() => ({ status, body: JSON.stringify({ authorization_endpoint: 'here' }) }))
+  ends.push(peer.stop)
+  const oidc = (issuer: string) => ({ HERALD_OIDC_ISSUER: issuer, HERALD_OIDC_CLIENT_ID: 'herald' })
+  expect(await problems(oidc(gone.url))).toEqual([`Single sign-on: ${gone.url} cannot be reached (ECONNREFUSED)`])
+  expect(await problems(oidc(peer.url))).toEqual([
+    `Single sign-on: ${peer.url} answered 503 to ${peer.url}/.well-known/openid-configuration`,
+  ])
+  const collector = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url })
+  expect(await problems(collector(gone.url))).toEqual([
+    `OpenTelemetry collector: ${gone.url}/v1/traces cannot be reached (ECONNREFUSED); ${gone.url}/v1/metrics cannot be reached (ECONNREFUSED)`,
+  ])
+  status = 200
+  expect(await problems({ ...oidc(peer.url), ...collector(peer.url) })).toEqual([])
+  expect(await found('Single sign-on', oidc(peer.url))).toEqual([{ ok: true, found: `${peer.url} answers` }])
+  expect(await found('OpenTelemetry collector', collector(peer.url))).toEqual([
+    { ok: true, found: 'takes what it is sent' },
   ])
 })
 

@@ -5,12 +5,12 @@ import type { Config } from '../config/index.ts'
 import { askAll } from '../db/connect.ts'
 import { choosePlace } from '../db/embedded-place.ts'
 import { backupAgeOf, MOST_BACKUP_SECONDS } from '../db/last-backup.ts'
-import { pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
+import { isMigrated, isReadOnly, pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
 import { list } from '../installation/sql/processes.ts'
 import type { Store } from '../parts.ts'
 import { instanceOf } from '../queue/hold.ts'
-import { openStore } from '../store.ts'
+import { NothingHere, openDatabase, openStore } from '../store.ts'
 import {
   attempted,
   type Check,
@@ -44,6 +44,8 @@ export async function checkDatabase(config: Config, health: HealthReply | null):
     try {
       const version = await serverVersion(store.db.sql)
       const where = config.databaseUrl ? 'DATABASE_URL' : config.dataFolder
+      if (await isReadOnly(store.db.sql))
+        return { checks: [readOnlyProblem(name), ...(await checkHosts(config))], instance: null }
       const { checks, instance } = await checkContent(store, config, health)
       const answers = ok(name, `PostgreSQL ${version} answers (${where})`)
       return { checks: [answers, ...(await checkHosts(config)), ...checks], instance }
@@ -51,6 +53,10 @@ export async function checkDatabase(config: Config, health: HealthReply | null):
       await store.stop()
     }
   } catch (error) {
+    if (error instanceof NothingHere && config.databaseUrl) {
+      const empty = await attempted(name, () => checkEmpty(config, error))
+      return { checks: empty, instance: null }
+    }
     const remedy = 'Check DATABASE_URL, or the permissions of the data folder.'
     return {
       checks: [problem(name, explained(error).join(' '), remedy), ...(await checkHosts(config))],
@@ -58,6 +64,27 @@ export async function checkDatabase(config: Config, health: HealthReply | null):
     }
   }
 }
+
+/** An external database on which no Herald has started is ready for the first start. */
+async function checkEmpty(config: Config, error: NothingHere): Promise<Check[]> {
+  const name = 'Database'
+  const { db, stop } = await openDatabase({ ...config, allowUnsafeDatabase: true })
+  try {
+    if (await isMigrated(db.sql)) throw error
+    if (await isReadOnly(db.sql)) return [readOnlyProblem(name)]
+    const version = await serverVersion(db.sql)
+    return [ok(name, `PostgreSQL ${version} answers (DATABASE_URL) and is empty; the first start creates the tables`)]
+  } finally {
+    await stop()
+  }
+}
+
+const readOnlyProblem = (name: string) =>
+  problem(
+    name,
+    'is read-only: nothing is accepted, and herald start fails',
+    'Name the primary in DATABASE_URL, or switch off default_transaction_read_only for the database and its user.',
+  )
 
 /** A host that cannot be used goes unnoticed until it becomes the primary. */
 async function checkHosts({ databaseUrl }: Config): Promise<Check[]> {

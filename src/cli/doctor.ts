@@ -1,5 +1,5 @@
 // herald doctor: finds problems and says what to do about each. It changes nothing that herald start would not change.
-import { existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { addressOf } from '../address.ts'
 import { captureProblems } from '../config/in-use.ts'
@@ -18,6 +18,7 @@ import {
   type HealthReply,
 } from './mail-checks.ts'
 import { type Block, layOut, painted, stack, wrapped } from './print.ts'
+import { checkCollector, checkSingleSignOn } from './reach-checks.ts'
 import type { Screen } from './terminal.ts'
 
 export const commands: readonly Command[] = [
@@ -69,11 +70,14 @@ async function allChecks(io: Io): Promise<Check[]> {
     node,
     settingsOf(config),
     ...(await attempted('Disk', async () => [checkDisk(config)])),
+    ...(await attempted(FOLDER, async () => checkFolder(config))),
     ...checks,
     checkSendingDomain(config),
     ...(await checkSigning(config)),
     await checkPublicAddress(config, health, instance),
     checkConsole(config),
+    ...(await attempted('Single sign-on', () => checkSingleSignOn(config))),
+    ...(await attempted('OpenTelemetry collector', () => checkCollector(config))),
     ...(await checkService(config, health, instance)),
   ]
 }
@@ -141,12 +145,45 @@ function checkDisk(config: Config): Check {
     : problem('Disk', found, 'Free some space, or move the data folder (HERALD_DATA) to a larger disk.')
 }
 
-/** A service that does not run is not a problem; another program on its port is. */
+const FOLDER = 'Data folder'
+
+/** With a database and a secret of their own, services write nothing here. */
+function checkFolder({ databaseUrl, sealSecret, dataFolder }: Config): Check[] {
+  if (databaseUrl && sealSecret !== null) return []
+  let existing = dataFolder
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)
+  if (!statSync(existing).isDirectory())
+    return [problem(FOLDER, `${existing} is not a folder`, 'Name a folder in HERALD_DATA.')]
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK)
+    return []
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'no code'
+    return [
+      problem(
+        FOLDER,
+        `${existing} is not writable (${code})`,
+        'Give it to the user that runs Herald, run doctor as that user, or name another folder in HERALD_DATA.',
+      ),
+    ]
+  }
+}
+
+/** Before the first start a service that does not run is no problem. */
 async function checkService(config: Config, health: HealthReply | null, instance: string | null): Promise<Check[]> {
   const name = 'Service'
   if (health === null) return [ok(name, 'HERALD_PORT is 0, so the port of the service is not known')]
   const address = ownAddress(config)
-  if (doesNotRun(health)) return [ok(name, `does not run on ${address}; start it with: herald start`)]
+  if (doesNotRun(health))
+    return [
+      instance === null
+        ? ok(name, `does not run on ${address}; start it with: herald start`)
+        : problem(
+            name,
+            `does not run on ${address}`,
+            'Start it: herald start, or systemctl start herald. If it has ended by itself, its last log lines say why. A machine with only the engine does not listen: set HERALD_PORT to 0 for doctor.',
+          ),
+    ]
   if (health.kind !== 'ready')
     return [
       problem(

@@ -35,6 +35,8 @@ const remedies: Record<string, Remedy> = {
   '28P01': message => `The database refuses the user or password of DATABASE_URL (${message}).`,
   '28000': message => `The database refuses the user of DATABASE_URL (${message}).`,
   '3D000': message => `The database named in DATABASE_URL does not exist (${message}). Create it with: createdb NAME`,
+  '25006': message =>
+    `The database is read-only (${message}). Name the primary in DATABASE_URL, or switch off default_transaction_read_only for the database and its user.`,
   '42501': message => `The database user lacks a privilege (${message}). Allow it to create tables in its schema.`,
   '53100': message => `The disk of the database is full (${message}). Free some space and try again.`,
   '55P03': () => 'The database is busy: a lock timeout expired. Try again in a moment.',

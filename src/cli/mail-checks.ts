@@ -172,7 +172,8 @@ export async function askReady(address: string): Promise<HealthReply> {
   return { kind: 'ready', ok: response.ok, status: String(body.status), instance }
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The code of a failed fetch. */
+export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   if ('cause' in error && error.cause) return codeOf(error.cause)
   if ('errors' in error && Array.isArray(error.errors)) return codeOf(error.errors[0])

@@ -173,3 +173,8 @@ export async function serverVersion(sql: Sql): Promise<number> {
   const [row] = await sql<{ version: number }>`select current_setting('server_version_num')::integer / 10000 as version`
   return row?.version ?? 0
 }
+
+export async function isReadOnly(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ value: string }>`select current_setting('transaction_read_only') as value`
+  return row?.value === 'on'
+}

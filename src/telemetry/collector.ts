@@ -47,7 +47,8 @@ export async function openTelemetry(settings: CollectorSettings, given: Given): 
   return startOtlp(collector, given)
 }
 
-function collectorOf(settings: CollectorSettings): Collector | null {
+/** Null: none is set. */
+export function collectorOf(settings: CollectorSettings): Collector | null {
   const { otlpEndpoint: both, otelResource: resource, otelSampler: sampler } = settings
   const at = (own: string | null, path: string) => own ?? (both && `${both}/v1/${path}`)
   const tracesUrl = settings.otelTracesExporter === 'none' ? null : at(settings.otlpTracesEndpoint, 'traces')
