@@ -16,6 +16,7 @@ import { checkSeal, lockSeal, secretFile, secretIn } from './db/seal.ts'
 import { makeEventPartitions } from './events/partitions.ts'
 import { leap, settleTimeline } from './events/sql/clock.ts'
 import { checkInstallation, forgetFileStore } from './installation/installation.ts'
+import { checkRemovedSecrets } from './installation/removed-secrets.ts'
 import { sealAgain } from './maintenance/seal.ts'
 import { makePartitions } from './notifications/partitions.ts'
 import type { Store } from './parts.ts'
@@ -174,6 +175,7 @@ export async function openStore(
       await makePartitions(db, clock)
       await makeEventPartitions(db, clock)
       await runSteps(sealAgain({ db, seal }))
+      if (make) await checkRemovedSecrets(db.sql, seal, config.allowUnreadableData)
     }
     signal?.throwIfAborted()
     return { config, db, clock, ids, seal, secrets, revive, stop }

@@ -7,6 +7,7 @@ import { choosePlace } from '../db/embedded-place.ts'
 import { backupAgeOf, MOST_BACKUP_SECONDS } from '../db/last-backup.ts'
 import { isMigrated, isReadOnly, pending, serverVersion, unsafeSettings } from '../db/migrate.ts'
 import { checkSeal } from '../db/seal.ts'
+import { findUnreadable, UNREADABLE_REMEDY, unreadableText } from '../installation/removed-secrets.ts'
 import { list } from '../installation/sql/processes.ts'
 import type { Store } from '../parts.ts'
 import { instanceOf } from '../queue/hold.ts'
@@ -172,6 +173,8 @@ async function checkSecret({ db: { sql }, seal }: Store): Promise<Check> {
   } catch (error) {
     return problem(name, 'does not match this database', explained(error).join(' '))
   }
+  const unreadable = await findUnreadable(sql, seal)
+  if (unreadable) return problem(name, unreadableText(unreadable).replace(/\.$/, ''), UNREADABLE_REMEDY)
   if (seal.format === '1' && !(await list(sql)).some(({ version }) => /^0\.[12]\./.test(version)))
     return problem(
       name,

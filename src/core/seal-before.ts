@@ -17,6 +17,8 @@ export type SealBefore = {
   marks(text: string): Buffer[]
   /** Names the current secret. */
   id: Buffer
+  /** The first bytes of everything that can be opened. */
+  ids: readonly Buffer[]
 }
 
 /** The caller has awaited `sodium.ready`. */
@@ -44,6 +46,7 @@ export function createSealBefore(secrets: readonly string[]): SealBefore {
     marks: text =>
       all.map(({ marking }) => Buffer.from(sodium.crypto_generichash(MARK_BYTES, Buffer.from(text), marking))),
     id: current.id,
+    ids: all.flatMap(({ id, shortId }) => [id, shortId]),
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type StoredPurpose,
 } from './purposes.ts'
 import { createSealBefore } from './seal-before.ts'
+import { SecretMissing } from './secret-missing.ts'
 import { createXaes, NONCE_BYTES, TAG_BYTES, type Xaes } from './xaes.ts'
 
 await sodium.ready
@@ -30,6 +31,8 @@ export type Seal = {
   open(purpose: StoredPurpose, sealed: Buffer): Buffer
   /** Names the secret, the purpose and the format: the first bytes of everything that `seal` makes. */
   idFor(purpose: StoredPurpose): Buffer
+  /** The first bytes of everything that `open` opens: of all secrets, in all formats. */
+  ids(purpose: StoredPurpose): Buffer[]
   /** Whether the value was sealed with the current secret and in the current format. */
   isCurrent(purpose: StoredPurpose, sealed: Buffer): boolean
   /** Seals a token. Use writeToken() and readToken() of token.ts, which check its expiry. */
@@ -123,10 +126,11 @@ export function createSeal(
     sealParts,
     open(purpose, sealed) {
       const clear = openedBy(storedKeys(purpose), sealed) ?? before().open(sealed)
-      if (!clear) throw new Error('sealed for another purpose, or with a secret that is not configured')
+      if (!clear) throw new SecretMissing(purpose)
       return clear
     },
     idFor,
+    ids: purpose => [...storedKeys(purpose).map(({ id }) => id), ...before().ids],
     isCurrent: (purpose, sealed) => sealed.subarray(0, ID_BYTES).equals(idFor(purpose)),
     sealToken: (purpose, clear) => sealedBy(tokenKeys(purpose)[0], [Buffer.from(clear)]),
     openToken(purpose, sealed) {

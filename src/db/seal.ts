@@ -37,6 +37,12 @@ export function secretIn(folder: string): string {
 /** Held by a start until its transaction ends: of two first starts with different secrets, the second one sees the first. */
 export const lockSeal = (sql: Sql) => sql`lock table seal_checks in share row exclusive mode`
 
+/** Of every secret that was the current one, in the order of their last start. */
+export const sealChecks = (sql: Sql) => sql<{ sealed: Buffer; micros: number }>`
+  select sealed, (extract(epoch from created_at) * 1000000)::bigint as micros
+  from seal_checks
+  order by created_at`
+
 export const OTHER_SECRET =
   'This database was sealed with another secret. Set HERALD_SECRET to the secret of the other machines, or to the one it was made with (the file `secret` of its data folder); to replace a secret, list the old one in HERALD_OLD_SECRETS.'
 

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Kind, type Problem, Refusal } from '../core/refusal.ts'
+import { SecretMissing } from '../core/secret-missing.ts'
 import { faultOf } from '../telemetry/fault.ts'
 import { refuse } from './refusals.ts'
 
@@ -59,9 +60,17 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     noteRefusal(reply, refusal)
     return sendEnvelope(reply.code(status).headers(refusal.headers), body)
   }
-  request.log.error({ request: request.id, error: faultOf(error), route: request.routeOptions.url }, 'request failed')
+  const { id, routeOptions } = request
+  if (error instanceof SecretMissing) {
+    request.log.error({ request: id, route: routeOptions.url, sealed: error.purpose }, SECRET_MISSING)
+    return sendEnvelope(reply.code(503), envelope('Exception', ['Service unavailable'], 503))
+  }
+  request.log.error({ request: id, error: faultOf(error), route: routeOptions.url }, 'request failed')
   return sendEnvelope(reply.code(500), envelope('Exception', ['Internal server error'], 500))
 }
+
+const SECRET_MISSING =
+  'data was sealed with a secret that is not configured: add it to HERALD_OLD_SECRETS (herald doctor counts what needs it)'
 
 /** As bytes: Fastify would add a charset to a text, and no hook that removes it is called for errors of the router (contract 22.14). */
 const sendEnvelope = (reply: FastifyReply, body: string) => reply.type('application/json').send(Buffer.from(body))

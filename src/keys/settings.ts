@@ -1,5 +1,5 @@
 import { CIPHERS, type Cipher, SEAL_FORMATS, type SealFormat } from '../core/cipher.ts'
-import { itemsOf, list, oneOf, reader, secret, secrets } from '../core/readers.ts'
+import { flag, itemsOf, list, oneOf, reader, secret, secrets } from '../core/readers.ts'
 import { type Settings, setting } from '../core/setting.ts'
 import type { KeyPrefix } from './key.ts'
 
@@ -26,6 +26,12 @@ export const settings = {
     [] as string[],
     'Earlier secrets, newest first, separated by commas: data sealed with them stays readable after a change of HERALD_SECRET.',
     { shown: 'none', secret: true },
+  ),
+  allowUnreadableData: setting(
+    'HERALD_ALLOW_UNREADABLE_DATA',
+    flag,
+    false,
+    'Start even though stored data needs a secret that is in neither HERALD_SECRET nor HERALD_OLD_SECRETS. Requests for this data are answered with 503. For a secret that is lost.',
   ),
   cipher: setting<Cipher>(
     'HERALD_CIPHER',

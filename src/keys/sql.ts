@@ -129,6 +129,18 @@ export const keysSealedBefore = (sql: Sql, current: Buffer, after: Id | null, mo
   order by id
   limit ${most}`
 
+/** Of at most `most` keys in use: how many there are, and how many none of the known secrets has sealed. */
+export const unreadableKeys = (sql: Sql, known: Buffer, most: number) => sql<{ rows: number; unreadable: number }>`
+  select count(*)::integer as rows,
+         (count(*) filter (where substring(secret_sealed from 1 for 4) <> all(${known}::bytea[])))::integer as unreadable
+  from (
+    select secret_sealed
+    from keys
+    where revoked_at is null
+    order by id
+    limit ${most}
+  ) as oldest`
+
 export const resealKey = (sql: Sql, id: Id, digest: Buffer, sealed: Buffer) => sql`
   update keys
   set secret_digest = ${digest},

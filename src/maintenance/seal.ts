@@ -1,6 +1,6 @@
 // Seals again what lives long and was sealed with an earlier secret or in an earlier format. Messages, answers and files are not sealed
-// again: the old secret is needed until they are purged. What no configured secret opens stays as it is: it must not keep the others, or
-// a start, from going on, and opens again when its secret is back.
+// again: the old secret is needed until they are purged. What no configured secret opens stays as it is, and opens again when its secret
+// is back: it must not keep the others from being sealed again. Whether a start goes on without it: installation/removed-secrets.ts.
 import type { Id } from '../core/id.ts'
 import type { StoredPurpose } from '../core/purposes.ts'
 import { openable, type Seal } from '../core/seal.ts'

@@ -373,6 +373,51 @@ describe('a refused start', () => {
     })
   })
 
+  test('refuses a secret that was removed too early, and says how many rows need it', async () => {
+    const env = await newDatabase()
+    const [old, next] = ['the first secret of 32 characters..', 'the next secret of 32 characters...']
+    const first = await start({ ...env, HERALD_SECRET: old })
+    const { keys, templates } = await sample({ ...env, HERALD_SECRET: old }, first)
+    const headers = { authorization: `ApiKey-v1 ${keys.test}`, 'content-type': 'application/json' }
+    const ids: string[] = []
+    for (const name of ['Ada', 'Grace']) {
+      const body = JSON.stringify({
+        ...{ template_id: templates.email.id, email_address: 'ada@example.org', personalisation: { name } },
+      })
+      const sent = await fetch(`${first.address}/v2/notifications/email`, { method: 'POST', headers, body })
+      expect(sent.status).toBe(201)
+      ids.push(((await sent.json()) as { id: string }).id)
+    }
+    await first.end('SIGTERM')
+    const read = async ({ address }: { address: string }) =>
+      (await fetch(`${address}/v2/notifications/${ids[0]}`, { headers })).status
+
+    const rotated = await start({ ...env, HERALD_SECRET: next, HERALD_OLD_SECRETS: old })
+    expect(await read(rotated)).toBe(200)
+    await rotated.end('SIGTERM')
+
+    const FOUND = '2 messages need a sealing secret that was removed too early'
+    expect(await herald(['start'], { ...env, HERALD_SECRET: next })).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(new RegExp(`^${FOUND}\\. Add that secret to HERALD_OLD_SECRETS .*\\.\n$`)),
+    })
+    const doctor = await herald(['doctor'], { ...env, HERALD_SECRET: next })
+    expect(doctor.out).toContain(`Sealing secret: ${FOUND}`)
+
+    const without = await start({ ...env, HERALD_SECRET: next, HERALD_ALLOW_UNREADABLE_DATA: 'true' })
+    expect(await read(without)).toBe(503)
+    await without.hasSaid('data was sealed with a secret that is not configured')
+    await without.end('SIGTERM')
+
+    const whole = await start({ ...env, HERALD_SECRET: next, HERALD_OLD_SECRETS: old })
+    expect(await read(whole)).toBe(200)
+    expect((await herald(['doctor'], { ...env, HERALD_SECRET: next, HERALD_OLD_SECRETS: old })).out).toContain(
+      'Sealing secret: matches this database',
+    )
+    await whole.end('SIGTERM')
+  })
+
   test('refuses a database without durability, unless a setting allows it', async () => {
     const env = await newDatabase()
     await onServer(inject('server'), `alter database ${env.name} set synchronous_commit = off`)

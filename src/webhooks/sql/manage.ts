@@ -153,6 +153,17 @@ export const webhooksSealedBefore = (sql: Sql, current: Buffer, after: Id | null
   order by id
   limit ${most}`
 
+/** Of at most `most` webhooks: how many there are, and how many none of the known secrets has sealed. */
+export const unreadableWebhooks = (sql: Sql, known: Buffer, most: number) => sql<{ rows: number; unreadable: number }>`
+  select count(*)::integer as rows,
+         (count(*) filter (where substring(sealed from 1 for 4) <> all(${known}::bytea[])))::integer as unreadable
+  from (
+    select sealed
+    from webhooks
+    order by id
+    limit ${most}
+  ) as oldest`
+
 /** Nothing when it was changed meanwhile. */
 export const resealWebhook = (sql: Sql, id: Id, before: Buffer, sealed: Buffer) => sql`
   update webhooks
