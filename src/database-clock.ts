@@ -29,7 +29,7 @@ export function createFollower(db: Database, clock: Clock, log: Log, metrics: Me
       if (step !== 0) {
         steps++
         isSettled = false
-        log.warn({ seconds: Math.round(step / 100) / 10 }, 'the clock of the database was set: ours follows it')
+        log.warn({ step_seconds: Math.round(step / 100) / 10 }, 'the clock of the database was set: ours follows it')
       }
       if (isSettled) return
       await dropFutureRequests(db.sql)

@@ -78,7 +78,7 @@ export async function openDatabase(
     const place = choosePlace(join(config.dataFolder, 'postgres'), () => {})
     if (!existsSync(join(place, 'data')))
       throw new NothingHere(
-        `There is no database in ${place}, where HERALD_DATA and its default ./data lead to.`,
+        `There is no database in ${place}. HERALD_DATA names the data folder; its default is ./data.`,
         config,
       )
   }
@@ -232,7 +232,7 @@ async function checkDatabase(config: Config, db: Database) {
   const unsafe = await unsafeSettings(db.sql)
   if (unsafe.length > 0 && !config.allowUnsafeDatabase)
     throw new Error(
-      `This database may lose messages after it has accepted them: ${unsafe.join(', ')} ${unsafe.length === 1 ? 'is' : 'are'} off. Switch on, or set HERALD_ALLOW_UNSAFE_DATABASE=true for a test.`,
+      `This database may lose messages after it has accepted them: ${unsafe.join(', ')} ${unsafe.length === 1 ? 'is' : 'are'} off. Switch ${unsafe.length === 1 ? 'it' : 'them'} on, or set HERALD_ALLOW_UNSAFE_DATABASE=true for a test.`,
     )
 }
 

@@ -614,7 +614,7 @@ describe('as a process', () => {
         const { code, out, err } = await herald(argv, { HERALD_DATA: join(data, 'data'), HERALD_LOG_LEVEL: 'silent' })
         expect({ code, out }).toEqual({ code: 2, out: '' })
         expect(err).toMatch(
-          /^There is no database in \S+\/data\/postgres, where HERALD_DATA and its default \.\/data lead to\.\n/,
+          /^There is no database in \S+\/data\/postgres\. HERALD_DATA names the data folder; its default is \.\/data\.\n/,
         )
         expect(err).toMatch(rest)
         expect(readdirSync(data)).toEqual([])

@@ -1,7 +1,7 @@
 // herald doctor, for every problem it knows: it is named with what to do, and it disappears when it is fixed.
 import { spawn, spawnSync } from 'node:child_process'
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -97,6 +97,11 @@ test('a healthy service has no problem, and everything was checked', async () =>
     'Console',
     'Service',
   ])
+  const guide = readFileSync('docs/guides/go-live.md', 'utf8').replaceAll('\n', ' ')
+  const [, promised = ''] = /`npx herald doctor` says what is wrong with ([^.]+)\./.exec(guide) ?? []
+  const named = [...promised.matchAll(/\*([^*]+)\*/g)].map(([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(5)
+  expect(checks.map(check => check.name)).toEqual(expect.arrayContaining(named))
 })
 
 describe('before a start', () => {

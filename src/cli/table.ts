@@ -1674,7 +1674,7 @@ export const table: readonly CommandEntry[] = [
         "name": "batch",
         "value": "N",
         "number": true,
-        "sentence": "The most events of one request, 1 to 100."
+        "sentence": "How many events one request has at most, 1 to 100."
       },
       {
         "name": "include-recipient",
@@ -1756,7 +1756,7 @@ export const table: readonly CommandEntry[] = [
         "name": "batch",
         "value": "N",
         "number": true,
-        "sentence": "The most events of one request, 1 to 100."
+        "sentence": "How many events one request has at most, 1 to 100."
       },
       {
         "name": "recipient",

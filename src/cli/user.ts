@@ -175,7 +175,7 @@ export const commands: readonly Command[] = [
     run: withStore(async (store, input, operator) => {
       const person = await removeOperator(store, operator, input.text('EMAIL'))
       return {
-        text: `${person.name} <${person.email_address}> is no operator any longer.`,
+        text: `${person.name} <${person.email_address}> is no longer an operator.`,
         data: presentPerson(person),
       }
     }),

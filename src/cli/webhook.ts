@@ -32,7 +32,12 @@ const TYPES: Option = {
   many: true,
   sentence: 'Types of events, separated by commas: notification.delivered,job.finished. Default: all types.',
 }
-const BATCH: Option = { name: 'batch', value: 'N', number: true, sentence: 'The most events of one request, 1 to 100.' }
+const BATCH: Option = {
+  name: 'batch',
+  value: 'N',
+  number: true,
+  sentence: 'How many events one request has at most, 1 to 100.',
+}
 const TOKEN_FILE: Option = {
   name: 'token-file',
   value: 'FILE',

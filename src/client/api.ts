@@ -849,7 +849,7 @@ export interface components {
             types?: ("notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed")[] | null;
             /** @description Adds the recipient to events of messages. */
             include_recipient?: boolean;
-            /** @description The most events of one request, 1 to 100. With more than 1 the body is {"events": […]}. */
+            /** @description How many events one request has at most, 1 to 100. With more than 1 the body is {"events": […]}. */
             batch?: number;
             /** @description For the format callback: sent as Authorization: Bearer. 10 to 500 characters. */
             token?: string;
@@ -1103,7 +1103,7 @@ export interface components {
             types?: ("notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed")[] | null;
             /** @description Adds the recipient to events of messages. */
             include_recipient?: boolean;
-            /** @description The most events of one request, 1 to 100. With more than 1 the body is {"events": […]}. */
+            /** @description How many events one request has at most, 1 to 100. With more than 1 the body is {"events": […]}. */
             batch?: number;
             /** @description For the format callback: sent as Authorization: Bearer. 10 to 500 characters. */
             token?: string;
@@ -1125,7 +1125,7 @@ export interface components {
             types: string[] | null;
             /** @description Whether events of messages have the recipient. */
             include_recipient: boolean;
-            /** @description The most events of one request. */
+            /** @description How many events one request has at most. */
             batch: number;
             /**
              * @description active, paused by you, or disabled by Herald.
@@ -2189,7 +2189,7 @@ export interface components {
             types: string[] | null;
             /** @description Whether events of messages have the recipient. */
             include_recipient: boolean;
-            /** @description The most events of one request. */
+            /** @description How many events one request has at most. */
             batch: number;
             /**
              * @description active, paused by you, or disabled by Herald.
@@ -2964,7 +2964,7 @@ export interface operations {
                 after?: string;
                 /** @description Only events of these types: repeated, or separated by commas. */
                 types?: ("notification.created" | "notification.sending" | "notification.sent" | "notification.pending" | "notification.delivered" | "notification.permanent-failure" | "notification.temporary-failure" | "notification.technical-failure" | "notification.virus-scan-failed" | "notification.cancelled" | "notification.deferred" | "notification.uncertain" | "notification.receipt" | "job.accepted" | "job.started" | "job.finished" | "job.cancelled" | "job.failed")[];
-                /** @description The most events of an answer. */
+                /** @description How many events an answer has at most. */
                 limit?: number;
                 /** @description Seconds to wait for an event, if there is none yet. */
                 wait?: number;

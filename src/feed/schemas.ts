@@ -28,7 +28,7 @@ export const eventsQuery = {
       minimum: 1,
       maximum: MOST_EVENTS,
       default: DEFAULT_LIMIT,
-      description: 'The most events of an answer.',
+      description: 'How many events an answer has at most.',
     },
     wait: {
       type: 'integer',

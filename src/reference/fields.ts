@@ -189,7 +189,7 @@ export const FIELDS: Readonly<Record<string, string>> = {
   // Webhooks
   format: 'standard (signed) or callback (with a bearer token).',
   include_recipient: 'Whether events of messages have the recipient.',
-  batch: 'The most events of one request.',
+  batch: 'How many events one request has at most.',
   state: 'active, paused by you, or disabled by Herald.',
   behind: 'Events that wait to be sent to it.',
   failing_since: 'Since when no attempt has succeeded, or null.',

@@ -15,7 +15,7 @@ const types = {
 const includeRecipient = { type: 'boolean', description: 'Adds the recipient to events of messages.' } as const
 const batch = {
   type: 'integer',
-  description: 'The most events of one request, 1 to 100. With more than 1 the body is {"events": […]}.',
+  description: 'How many events one request has at most, 1 to 100. With more than 1 the body is {"events": […]}.',
 } as const
 const token = {
   type: 'string',

@@ -19,7 +19,7 @@ const DONE = {
   invited: mark('The invitation is on its way. It works once, for 7 days.'),
   withdrawn: mark('The invitation is withdrawn: its link does not work any longer.'),
   operator: mark('They are an operator now.'),
-  ordinary: mark('They are no operator any longer.'),
+  ordinary: mark('They are no longer an operator.'),
   removed: mark('They are removed, and signed out everywhere.'),
 }
 

@@ -1,7 +1,7 @@
 /** People of the installation. */
 export const people = {
   'They are an operator now.': 'Cette personne est maintenant opérateur.',
-  'They are no operator any longer.': 'Cette personne n’est plus opérateur.',
+  'They are no longer an operator.': 'Cette personne n’est plus opérateur.',
   'They are removed, and signed out everywhere.': 'Cette personne est retirée, et déconnectée partout.',
   '{1} person': '{1} personne',
   '{1} people': '{1} personnes',
