@@ -11,6 +11,7 @@ import { create as createService } from './services/create.ts'
 import { addOrigin } from './services/origins.ts'
 import { addUser } from './services/people.ts'
 import { addToSafelist } from './services/safelist.ts'
+import { sampleName } from './services/service.ts'
 import { holdFirst, isEmpty, list, type ShownService } from './services/sql.ts'
 import { create as createTemplate } from './templates/create.ts'
 import { addFolder } from './templates/folders.ts'
@@ -113,7 +114,7 @@ async function build(app: App, actor: Actor, wanted: SampleKeys): Promise<Sample
 async function freeName(app: App): Promise<string> {
   const taken = new Set((await list(app.db.sql)).map(service => service.name))
   for (let number = 1; ; number++) {
-    const name = number === 1 ? 'Sample service' : `Sample service ${number}`
+    const name = sampleName(number)
     if (!taken.has(name)) return name
   }
 }

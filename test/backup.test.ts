@@ -173,7 +173,7 @@ test('a damaged, unfinished or foreign backup is refused, and nothing is left be
   writeFileSync(manifest, '{}')
   expect(await restore()).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/is not a backup made by herald backup/),
+    err: expect.stringMatching(/is not a backup made by (?:npx )?herald backup/),
   })
   expect(existsSync(join(elsewhere, 'postgres', 'data'))).toBe(false)
   writeFileSync(manifest, words)

@@ -137,7 +137,10 @@ describe('job send', () => {
     const folded = await herald('job', 'send', '--yes', '--template', email, '--csv', folder)
     expect(folded.err).toMatch(/is a folder\./)
     const bad = await herald('job', 'send', '--yes', '--template', 'x', '--csv', file(GOOD))
-    expect([bad.code, bad.err.split('\n')[0]]).toEqual([2, '--template takes the id of a template, not "x".'])
+    expect([bad.code, bad.err.split('\n')[0]]).toEqual([
+      2,
+      '--template takes the id of a template or its first characters (at least 8), not "x".',
+    ])
   })
 
   test('as a process, from standard input, with progress lines while it waits', async () => {

@@ -48,6 +48,7 @@ beforeAll(async () => {
   reads = {
     migrate: [],
     held: [],
+    'provider list': [],
     'service list': [],
     'service show': [service.id],
     'key list': [service.id],

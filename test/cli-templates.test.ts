@@ -70,6 +70,8 @@ describe('template', () => {
       /placeholders:\n- \(\(date\)\)\n\+ \(\(day\)\)\n\ncontent:\n {2}Hello \(\(name\)\),\n- renew by .*\n\+ renew by/,
     )
     expect(await herald('template', 'diff', made.id, '--to', '1')).toMatchObject({ code: 2 })
+    expect(await json('template', 'show', made.id.slice(0, 18))).toMatchObject({ id: made.id })
+    expect((await herald('template', 'show', 'Renewal')).err).toContain('TEMPLATE takes the id of a template')
     expect(await herald('template', 'edit', made.id)).toMatchObject({ code: 2 })
     expect((await herald('template', 'edit', made.id, '--category', 'x')).err).toMatch(/Categories: .*Status update/)
   })

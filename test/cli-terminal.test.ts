@@ -120,7 +120,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const { code, out } = await atTerminal(['service', 'lst']).ended
     expect(code).toBe(2)
     expect(out).toContain(
-      `${ESCAPE}[31mThere is no command "service lst". Did you mean herald service list?${ESCAPE}[39m`,
+      `${ESCAPE}[31mThere is no command "service lst". Did you mean npx herald service list?${ESCAPE}[39m`,
     )
     const told = await atTerminal(['service', 'lst', '--json']).ended
     expect(JSON.parse(told.out)).toMatchObject({ exit_code: 2, errors: [{ error: 'UsageError' }] })

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { nameOf } from '../src/cli/help.ts'
+import { read } from '../src/cli/parse.ts'
 import { cliReference } from '../src/cli/reference.ts'
 import { run } from '../src/cli/run.ts'
 import { table } from '../src/cli/table.ts'
@@ -140,6 +141,28 @@ describe('help', () => {
     expect((await json('--help')).commands).toHaveLength(table.length)
     expect(await json('--version')).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
     expect(await said('--version')).toMatch(/^herald \d/)
+  })
+
+  test('words that people try: version, other verbs, the other number of a noun, earlier names of options', () => {
+    const called = (...argv: string[]) => {
+      const call = read(table, argv).call()
+      return call.kind === 'run' ? { name: nameOf(call.command), input: call.input } : { name: call.kind }
+    }
+    expect(called('version').name).toBe('version')
+    expect(called('keys', 'rm', '0190a1b2').name).toBe('key revoke')
+    expect(called('key', 'delete', '0190a1b2').name).toBe('key revoke')
+    expect(called('template', 'pull', 'x', 'folder').name).toBe('templates pull')
+    expect(called('template', 'push', 'x', 'folder').name).toBe('templates push')
+    expect(called('template', 'diff', '0190a1b2').name).toBe('template diff')
+    expect(called('templates', 'diff', 'x', 'folder').name).toBe('templates diff')
+    expect(called('event').name).toBe('events')
+    for (const argv of [['audit'], ['inbox'], ['webhook', 'attempts', '0190a1b2'], ['message', 'find', '--to', 'x']])
+      for (const name of ['--limit', '--most']) expect(called(...argv, name, '7').input?.number('limit')).toBe(7)
+    expect(() => called('audit', '--limit', '7', '--most', '8')).toThrow('--limit is given twice.')
+    for (const type of ['live', 'normal']) {
+      expect(called('events', '--key-type', type).input?.text('key-type')).toBe('live')
+      expect(called('key', 'create', 'x', '--name', 'y', '--type', type).input?.text('type')).toBe('live')
+    }
   })
 
   test('no command has an argument and an option with the same name', () => {

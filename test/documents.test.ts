@@ -134,7 +134,7 @@ describe('what is named is there', () => {
       [...text.matchAll(/(?:`|npx |^)herald ([a-z][a-z-]*)(?: ([a-z][a-z|-]*))?/gm)]
         .filter(([, noun = '', verb = '']) => {
           const known = verbs.get(noun)
-          if (!known) return noun !== 'help'
+          if (!known) return !['help', 'version'].includes(noun)
           return !known.includes(undefined) && verb !== '' && !verb.split('|').every(one => known.includes(one))
         })
         .map(([command]) => `${page}: ${command}`),

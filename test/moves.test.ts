@@ -228,6 +228,20 @@ describe('export, import, export', () => {
   })
 })
 
+test('the sample service of a first start is skipped where there is one: nothing is refused', async () => {
+  const [from, to] = [await world(), await world()]
+  await from.service({ name: 'Sample service' })
+  await from.service({ name: 'Parking permits' })
+  await to.service({ name: 'Sample service' })
+  const done = await report(to, (await exported(from)).file)
+  expect([done.code, ...done.services.map((one: { outcome: string }) => one.outcome).sort()]).toEqual([
+    0,
+    'added',
+    'skipped',
+  ])
+  expect(done.services.find((one: { outcome: string }) => one.outcome === 'skipped').notes).toHaveLength(1)
+})
+
 describe('a file that somebody wrote', () => {
   const id = randomUUID()
   const small = (services: object[]) => ({ is: 'herald-installation', format: 1, services })

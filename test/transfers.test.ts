@@ -138,7 +138,7 @@ describe('a service with everything', () => {
     file = await exported('everything')
     const { code, out, err } = await herald(next, 'import', file)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain('1 templates with 3 versions, 2 keys, 1 webhooks, 1 team members')
+    expect(out).toContain('1 template with 3 versions, 2 keys, 1 webhook, 1 team member')
     expect(out).toContain('E-mails were sent from one.example.org, and are sent from two.example.org here.')
   })
 

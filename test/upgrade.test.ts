@@ -101,14 +101,14 @@ for (const [version, commit] of Object.entries(RELEASES)) {
     for (const argv of [['service', 'list'], ['held'], ['sample'], ['job', 'list', held.service]]) {
       const { code, out, err } = await herald(argv, env)
       expect([code, out], err).toEqual([2, ''])
-      expect(err).toContain('Run: herald migrate')
+      expect(err).toMatch(/Run: (?:npx )?herald migrate/)
     }
     const { code, err } = await herald(['service', 'list', '--json'], env)
     expect([code, JSON.parse(err)]).toEqual([
       2,
       expect.objectContaining({ exit_code: 2, errors: [expect.objectContaining({ error: 'NotMigrated' })] }),
     ])
-    expect((await herald(['doctor'], env)).out).toContain('Run: herald migrate')
+    expect((await herald(['doctor'], env)).out).toMatch(/Run: (?:npx )?herald migrate/)
     expect(await taken()).toEqual(before)
   })
 

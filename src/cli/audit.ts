@@ -1,7 +1,7 @@
 import { entries } from '../audit/sql.ts'
 import { type Change, named } from '../people/changes.ts'
 import { find } from '../services/find.ts'
-import { type Command, withStore } from './command.ts'
+import { type Command, limitOption, withStore } from './command.ts'
 import { firstLine, listing, minute, moment } from './print.ts'
 
 const MOST = 100
@@ -15,15 +15,15 @@ export const commands: readonly Command[] = [
         value: 'SERVICE',
         sentence: 'Only of this service: its name, its id, or the first characters of its id (at least 8).',
       },
-      { name: 'most', value: 'NUMBER', number: true, sentence: `How many entries to show. Default: ${MOST}.` },
+      limitOption(`How many entries to show. Default: ${MOST}.`),
     ],
     sentence: 'Show who changed keys, templates and services, and who cancelled what; newest first.',
     more: 'WHO is an API key, a person, or the operator with the name of the system account that ran the command. Names are those of today: entries hold ids. An entry is added in the same transaction as the change and cannot be changed or deleted. Entries hold ids and settings, never recipients or contents of messages.',
-    examples: ['herald audit --service "Parking permits" --most 20'],
+    examples: ['herald audit --service "Parking permits" --limit 20'],
     run: withStore(async (store, input) => {
       const given = input.maybe('service')
       const service = given === undefined ? null : (await find(store, given)).id
-      const found = await named(store.db.sql, await entries(store.db.sql, service, input.number('most') ?? MOST))
+      const found = await named(store.db.sql, await entries(store.db.sql, service, input.number('limit') ?? MOST))
       const rows = found.map(entry => [
         minute(entry.at),
         entry.service_name,

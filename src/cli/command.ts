@@ -14,6 +14,10 @@ export type Option = {
   /** Placeholder of the value in the help: `--name NAME`. Without it the option is a switch. */
   value?: string
   choices?: readonly string[]
+  /** Other spellings of choices, accepted and not shown: the spelling and the choice. */
+  synonyms?: Readonly<Record<string, string>>
+  /** Earlier names of the option, accepted and not shown: scripts may use them. */
+  formerly?: readonly string[]
   /** The value is a whole number, or `default` when `orDefault` is set. */
   number?: true
   orDefault?: true
@@ -96,6 +100,13 @@ export const withStore =
       await store.stop()
     }
   }
+
+/** `normal` is the word of the database, of events and of webhooks. */
+export const KEY_TYPE_CHOICES = { choices: ['live', 'team', 'test'], synonyms: { normal: 'live' } } as const
+
+/** How many entries a list has. */
+export const limitOption = (sentence: string) =>
+  ({ name: 'limit', value: 'NUMBER', number: true, formerly: ['most'], sentence }) as const satisfies Option
 
 export const SERVICE: Argument = {
   name: 'SERVICE',

@@ -47,12 +47,17 @@ const line = ({ name, ok, found, remedy }: Check): Block =>
   stack(
     screen => {
       const text =
-        screen.columns === null ? `${MARGIN}${name}: ${found}` : layOut(wrapped(MARGIN, `${name}: ${found}`), screen)
+        screen.columns === null
+          ? layOut(`${MARGIN}${name}: ${found}`, screen)
+          : layOut(wrapped(MARGIN, `${name}: ${found}`), screen)
       const word = ok ? screen.paint('green', 'ok') : screen.paint('red', 'PROBLEM')
       return `${word}${text.slice(ok ? 2 : 7)}`
     },
     ...(remedy
-      ? [(screen: Screen) => (screen.columns === null ? `${ARROW}${remedy}` : layOut(wrapped(ARROW, remedy), screen))]
+      ? [
+          (screen: Screen) =>
+            screen.columns === null ? layOut(`${ARROW}${remedy}`, screen) : layOut(wrapped(ARROW, remedy), screen),
+        ]
       : []),
   )
 

@@ -13,7 +13,8 @@ import { pause } from '../runtime/within.ts'
 import { find } from '../services/find.ts'
 import { list, type ShownService } from '../services/sql.ts'
 import { openStore } from '../store.ts'
-import { type Command, type CommandInput, type Io, SERVICE, UsageError } from './command.ts'
+import { type Command, type CommandInput, type Io, KEY_TYPE_CHOICES, SERVICE, UsageError } from './command.ts'
+import { typeFrom } from './key.ts'
 import { firstLine } from './print.ts'
 
 const PAGE = 500
@@ -37,7 +38,7 @@ export const commands: readonly Command[] = [
         many: true,
         sentence: 'Only these types, separated by commas: notification.delivered,job.finished.',
       },
-      { name: 'key-type', value: 'TYPE', choices: KEY_TYPES, sentence: 'Only what was sent with keys of this type.' },
+      { name: 'key-type', value: 'TYPE', ...KEY_TYPE_CHOICES, sentence: 'Only what was sent with keys of this type.' },
     ],
     sentence: 'Print what happened to messages and jobs, in order; of all services, or of one.',
     more: 'With --json every line is a JSON document, with a cursor to go on after it. Recipients and contents are not shown.',
@@ -52,7 +53,8 @@ export const commands: readonly Command[] = [
       try {
         const named = input.maybe('SERVICE')
         const services = named === undefined ? await list(store.db.sql) : [await find(store, named)]
-        const keyType = input.maybe('key-type')
+        const typed = input.maybe('key-type')
+        const keyType = typed === undefined ? undefined : typeFrom(typed)
         const ways = services.flatMap(service =>
           KEY_TYPES.filter(type => keyType === undefined || type === keyType).map(key_type => ({
             service,

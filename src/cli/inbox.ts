@@ -6,8 +6,8 @@ import type { Store } from '../parts.ts'
 import { compileEmail } from '../rendering/compile.ts'
 import { createServices } from '../services/load.ts'
 import { createTemplates } from '../templates/cache.ts'
-import { type Command, type CommandOutput, UsageError, withStore } from './command.ts'
-import { facts, firstLine, listing, printable, type Text } from './print.ts'
+import { type Command, type CommandOutput, limitOption, UsageError, withStore } from './command.ts'
+import { facts, firstLine, listing, printable, type Text, verbatim } from './print.ts'
 
 const MOST = 50
 
@@ -15,7 +15,7 @@ export const commands: readonly Command[] = [
   {
     noun: 'inbox',
     options: [
-      { name: 'most', value: 'NUMBER', number: true, sentence: `How many messages to show. Default: ${MOST}.` },
+      limitOption(`How many messages to show. Default: ${MOST}.`),
       { name: 'message', value: 'ID', sentence: 'Show one message in full.' },
       { name: 'link', sentence: 'Print the link that opens the page /inbox in a browser on this machine.' },
     ],
@@ -32,7 +32,7 @@ export const commands: readonly Command[] = [
         if (!message) throw new UsageError(`There is no message ${wanted} in the inbox.`)
         return { text: whole(message), data: message }
       }
-      const messages = await newest(inbox, input.number('most') ?? MOST)
+      const messages = await newest(inbox, input.number('limit') ?? MOST)
       const rows = messages.map(message => [
         message.id,
         message.at.slice(0, 19).replace('T', ' '),
@@ -89,5 +89,5 @@ const whole = ({ id, type, at, test, from, to, subject, text }: InboxMessage): T
     ['subject', subject],
   ]),
   '',
-  printable(text),
+  verbatim(printable(text)),
 ]

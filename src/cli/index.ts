@@ -1,9 +1,10 @@
 // The program `herald`.
-import { terminalVariables } from '../config/terminal.ts'
+import { isOnPath, terminalVariables } from '../config/terminal.ts'
 import { startPeriodic } from '../runtime/periodic.ts'
 import { isReaderGone } from '../runtime/process.ts'
 import { run } from './run.ts'
-import { screenOf } from './terminal.ts'
+import { table } from './table.ts'
+import { npxHint, screenOf } from './terminal.ts'
 
 // Without it (Node 20) pg looks at the Response of fetch to find out where it runs, which loads all of undici: 20 ms.
 if (!('navigator' in globalThis))
@@ -19,11 +20,15 @@ for (const stream of [process.stdout, process.stderr])
   })
 
 const variables = terminalVariables()
+const hints = isOnPath('herald') ? {} : { hint: npxHint([...new Set(table.map(({ noun }) => noun))]) }
 
 process.exitCode = await run(process.argv.slice(2), {
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
-  screens: { out: screenOf(process.stdout, variables), err: screenOf(process.stderr, variables) },
+  screens: {
+    out: { ...screenOf(process.stdout, variables), ...hints },
+    err: { ...screenOf(process.stderr, variables), ...hints },
+  },
   hasCursor: variables.TERM !== 'dumb',
 })
 

@@ -10,7 +10,6 @@ import { type NewJob, wakeSpread } from '../bulk/sql/accept.ts'
 import { createBulkThread } from '../bulk/thread.ts'
 import { PLAIN } from '../channels/plain.ts'
 import { providersInUse } from '../config/in-use.ts'
-import { readId } from '../core/id.ts'
 import { Refusal } from '../core/refusal.ts'
 import { NO_HINTS } from '../events/hints.ts'
 import { refuse as refuseSend } from '../notifications/refusals.ts'
@@ -22,19 +21,28 @@ import { createSimulated } from '../services/simulated.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { openStore } from '../store.ts'
 import { createTemplates } from '../templates/cache.ts'
-import { find as findTemplate, serviceOfTemplate } from '../templates/sql.ts'
+import { find as findTemplate } from '../templates/sql.ts'
 import { agrees, isAtTerminal } from './ask.ts'
-import { type Command, type CommandInput, type CommandOutput, type Io, UsageError, withStore } from './command.ts'
+import {
+  type Command,
+  type CommandInput,
+  type CommandOutput,
+  type Io,
+  KEY_TYPE_CHOICES,
+  UsageError,
+  withStore,
+} from './command.ts'
 import { readGiven } from './given-file.ts'
 import { describeJob, jobById } from './job.ts'
 import { watchJob } from './job-watch.ts'
 import { facts, firstLine, layOut, minute, printable, type Text } from './print.ts'
+import { templateStarting } from './template-start.ts'
 
 export const TEMPLATE = {
   name: 'template',
   value: 'ID',
   required: true,
-  sentence: 'Id of the template to send.',
+  sentence: 'Id of the template to send, or its first characters (at least 8).',
 } as const
 const CSV = {
   name: 'csv',
@@ -45,7 +53,7 @@ const CSV = {
 export const KEY_TYPE = {
   name: 'key-type',
   value: 'TYPE',
-  choices: ['live', 'team', 'test'],
+  ...KEY_TYPE_CHOICES,
   sentence: 'Which key type applies: live (default), team, or test, which sends nothing.',
 } as const
 
@@ -187,9 +195,7 @@ export const STORED = { live: 'normal', team: 'team', test: 'test' } as const
 
 export async function callerFor(store: Store, input: CommandInput) {
   const sql = store.db.sql
-  const template = readId(input.text('template'))
-  if (!template) throw new UsageError(`--template takes the id of a template, not "${input.text('template')}".`)
-  const owner = await serviceOfTemplate(sql, template)
+  const { template, owner } = await templateStarting(sql, '--template', input.text('template'))
   const service = owner && (await createServices(sql, store.clock, store.config).get(owner))
   if (!service) throw refuseSend.templateNotFound()
   const type = input.maybe('key-type') as keyof typeof STORED | undefined

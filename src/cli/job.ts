@@ -12,7 +12,7 @@ import { createServices } from '../services/load.ts'
 import type { LoadedService } from '../services/sql.ts'
 import { type Argument, type Command, type CommandOutput, SERVICE, UsageError, withStore } from './command.ts'
 import { finalOf, watchJob } from './job-watch.ts'
-import { facts, firstLine, listing, minute } from './print.ts'
+import { facts, firstLine, listing, minute, SHORT_IDS } from './print.ts'
 
 const JOB: Argument = { name: 'JOB', sentence: 'Id of the job, or its first characters (at least 8).' }
 
@@ -41,6 +41,7 @@ export const commands: readonly Command[] = [
           ['ID', 'NAME', 'TYPE', 'STATUS', 'MESSAGES', 'FINAL', 'CREATED', 'SCHEDULED FOR'],
           rows,
           `"${service.name}" has no job yet.`,
+          SHORT_IDS,
         ),
         data: { jobs: jobs.map(job => presentJob(job, service, store.clock.now())) },
       }

@@ -4,12 +4,11 @@ import type { KeyType } from '../keys/key.ts'
 import { revoke } from '../keys/revoke.ts'
 import { type ListedKey, list } from '../keys/sql.ts'
 import { find } from '../services/find.ts'
-import { type Command, SERVICE, UsageError, withStore } from './command.ts'
-import { facts, listing, minute, moment } from './print.ts'
+import { type Command, KEY_TYPE_CHOICES, SERVICE, UsageError, withStore } from './command.ts'
+import { facts, listing, minute, moment, SHORT_IDS } from './print.ts'
 
 // Operators say live; the interface family calls the type normal (contract 15.3).
 const stored = { live: 'normal', team: 'team', test: 'test' } as const satisfies Record<string, KeyType>
-export const KEY_TYPE_NAMES = Object.keys(stored)
 export const publicName = (type: KeyType) => (type === 'normal' ? 'live' : type)
 
 export const commands: readonly Command[] = [
@@ -22,7 +21,7 @@ export const commands: readonly Command[] = [
       {
         name: 'type',
         value: 'TYPE',
-        choices: ['live', 'team', 'test'],
+        ...KEY_TYPE_CHOICES,
         required: true,
         sentence: 'live sends to anyone, team only to team members and the safelist, test sends nothing.',
       },
@@ -102,6 +101,7 @@ export const commands: readonly Command[] = [
           ['ID', 'NAME', 'TYPE', 'STATE', 'TEMPLATES', 'WEBHOOKS', 'CREATED BY', 'LAST USED'],
           rows,
           `"${service.name}" has no key yet. Create one: herald key create ${service.id} --name NAME --type test`,
+          SHORT_IDS,
         ),
         data: { keys: keys.map(present) },
       }

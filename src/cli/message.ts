@@ -7,7 +7,7 @@ import { find } from '../services/find.ts'
 import { list as listServices } from '../services/sql.ts'
 import { presentTimeline } from '../timeline/present.ts'
 import { anyTimeline } from '../timeline/read.ts'
-import { type Command, UsageError, withStore } from './command.ts'
+import { type Command, limitOption, UsageError, withStore } from './command.ts'
 import { type Block, facts, firstLine, listing, minute, painted, printable, stack, wrapped } from './print.ts'
 import { baseOf, mayReach, sentOutput, withSending, YES } from './sending.ts'
 
@@ -61,12 +61,7 @@ export const commands: readonly Command[] = [
       { name: 'to', value: 'ADDRESS', sentence: 'Recipient: an e-mail address or a phone number, in any spelling.' },
       { name: 'reference', value: 'TEXT', sentence: 'Reference that the caller gave, exactly.' },
       { name: 'service', value: 'SERVICE', sentence: 'Only messages of this service. Default: all services.' },
-      {
-        name: 'limit',
-        value: 'NUMBER',
-        number: true,
-        sentence: `How many messages to show, at most ${MOST_EVER}. Default: ${MOST}.`,
-      },
+      limitOption(`How many messages to show, at most ${MOST_EVER}. Default: ${MOST}.`),
     ],
     sentence: 'Find messages by recipient or by reference.',
     more: 'Newest first. Recipients are stored sealed; a keyed digest of each makes the exact search possible, and is deleted with the message. Messages of versions before this one have no digest.',

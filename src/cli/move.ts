@@ -13,7 +13,7 @@ import type { Store } from '../parts.ts'
 import { find } from '../services/find.ts'
 import { type Command, type CommandInput, UsageError, withStore } from './command.ts'
 import { readGiven, readGivenUtf8 } from './given-file.ts'
-import { type Block, oneLine, type Text } from './print.ts'
+import { type Block, counted, oneLine, type Text } from './print.ts'
 import { writePrivate } from './private-file.ts'
 import { type Screen, toned } from './terminal.ts'
 
@@ -52,10 +52,10 @@ export const commands: readonly Command[] = [
       const keys = Object.keys(secrets).length
       return {
         text: [
-          `Exported ${move.services.length} services to ${out}.`,
+          `Exported ${counted(move.services.length, 'service')} to ${out}.`,
           ...(secretsFile === undefined
             ? []
-            : [`Wrote ${keys} secrets of keys and webhooks to ${resolve(secretsFile)}.`]),
+            : [`Wrote ${counted(keys, 'secret')} of keys and webhooks to ${resolve(secretsFile)}.`]),
         ].join('\n'),
         data: { file: out, services: move.services.length, secrets: keys },
       }
@@ -90,7 +90,7 @@ export const commands: readonly Command[] = [
       },
     ],
     sentence: 'Add services with their templates, keys, webhooks and settings from another installation.',
-    more: 'Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. docs/moving.md has the order of a move.',
+    more: 'Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. The sample service of a first start is skipped where there is one already. docs/moving.md has the order of a move.',
     examples: [
       'herald import moving.json --dry-run',
       'herald import moving.json --secrets-file moving.secrets.json',
@@ -158,11 +158,13 @@ function inWords({ dry_run, services, notes }: Report): Text {
     ...lines,
     ...(notes.length > 0 ? ['', 'Of the installation:', ...notes.map(note => `  ${oneLine(note)}`)] : []),
     '',
-    `${dry_run ? 'Dry run, nothing was stored: ' : ''}${of('added')} services added, ${of('completed')} completed, ${of('unchanged')} unchanged, ${of('refused')} refused.`,
+    `${dry_run ? 'Dry run, nothing was stored: ' : ''}${counted(of('added'), 'service')} added, ${of('completed')} completed, ${of('unchanged')} unchanged, ${of('refused')} refused${of('skipped') > 0 ? `, ${of('skipped')} skipped` : ''}.`,
   ]
 }
 
 function countsIn(added: Counts): string {
   const parts = Object.entries(added).filter(([, count]) => count > 0)
-  return parts.length === 0 ? '' : `: ${parts.map(([what, count]) => `${count} ${what.replace('_', '-')}`).join(', ')}`
+  return parts.length === 0
+    ? ''
+    : `: ${parts.map(([what, count]) => `${count} ${(count === 1 ? what.replace(/s$/, '') : what).replace('_', '-')}`).join(', ')}`
 }

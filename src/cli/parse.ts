@@ -14,7 +14,7 @@ export type Typed = { isJson: boolean; call(): Call }
 /** Aliases of verbs. An alias works for commands that have one of the verbs it stands for. */
 const otherVerbs: Record<string, readonly string[]> = {
   ls: ['list'],
-  rm: ['remove'],
+  rm: ['remove', 'revoke'],
   delete: ['remove', 'revoke'],
   remove: ['revoke'],
   new: ['create', 'add'],
@@ -40,6 +40,7 @@ function find(commands: readonly CommandEntry[], argv: readonly string[]): Call 
     return rest.some(word => word === '--version' || word === '-V') ? { kind: 'version' } : { kind: 'help', commands }
   }
   if (first === 'help') return helpFor(commands, rest)
+  if (plainName(first) === 'version') return { kind: 'version' }
   const ofNoun = nounOf(commands, first)
   const [only] = ofNoun
   if (only && only.verb === undefined) return wantsHelp ? { kind: 'help', commands: [only] } : run(only, rest)
@@ -62,10 +63,10 @@ function helpFor(commands: readonly CommandEntry[], rest: string[]): Call {
 
 function nounOf(commands: readonly CommandEntry[], word: string): readonly CommandEntry[] {
   const plain = plainName(word)
-  // `templates` is a noun of its own and the plural of `template`: its own verbs come first.
+  // `templates` is a noun of its own and the plural of `template`: own verbs come first, then those of the other.
   const found = [
     ...commands.filter(({ noun }) => noun === plain),
-    ...commands.filter(({ noun }) => `${noun}s` === plain),
+    ...commands.filter(({ noun }) => `${noun}s` === plain || noun === `${plain}s`),
   ]
   if (found.length > 0) return found
   const nouns = [...new Set(commands.map(command => command.noun))]
@@ -85,14 +86,18 @@ function verbOf(ofNoun: readonly CommandEntry[], word: string): CommandEntry {
   throw new UsageError(`There is no command "${noun} ${word}".${near}`, usageOfNoun(ofNoun))
 }
 
-const verbsOf = (ofNoun: readonly CommandEntry[]) => ofNoun.flatMap(command => command.verb ?? [])
+const verbsOf = (ofNoun: readonly CommandEntry[]) => [...new Set(ofNoun.flatMap(command => command.verb ?? []))]
 const usageOfNoun = (ofNoun: readonly CommandEntry[]) => `herald ${ofNoun[0]?.noun} ${verbsOf(ofNoun).join('|')} …`
 
 function run(command: CommandEntry, rest: readonly string[]): Call {
   const known = optionsOf(command)
   const { tokens } = parseArgs({
     args: withPlainNames(rest),
-    options: Object.fromEntries(known.map(({ name, value }) => [name, { type: value ? 'string' : 'boolean' }])),
+    options: Object.fromEntries(
+      known.flatMap(({ name, formerly = [], value }) =>
+        [name, ...formerly].map(spelling => [spelling, { type: value ? 'string' : 'boolean' }]),
+      ),
+    ),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -102,7 +107,7 @@ function run(command: CommandEntry, rest: readonly string[]): Call {
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
-    const option = known.find(option => option.name === token.name)
+    const option = known.find(({ name, formerly }) => name === token.name || formerly?.includes(token.name))
     if (!option) throw unknownOption(command, known, token.rawName)
     const before = values.get(option.name) ?? []
     if (before.length > 0 && !option.many && option.value)
@@ -135,7 +140,8 @@ function readValue(command: CommandEntry, option: Option, { value, inlineValue }
   if (isForgotten)
     throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, usageOf(command))
   if (option.choices) {
-    const chosen = option.choices.find(choice => choice === value.toLowerCase())
+    const plain = value.toLowerCase()
+    const chosen = option.choices.find(choice => choice === (option.synonyms?.[plain] ?? plain))
     if (!chosen)
       throw new UsageError(`--${option.name} takes ${orList(option.choices)}, not "${value}".`, usageOf(command))
     return chosen

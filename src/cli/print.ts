@@ -13,8 +13,11 @@ export type Text = Block | readonly Block[]
 
 export const layOut = (text: Text, screen: Screen): string =>
   (typeof text === 'string' || typeof text === 'function' ? [text] : text)
-    .map(block => (typeof block === 'string' ? block : block(screen)))
+    .map(block => (typeof block === 'string' ? inWords(screen, block) : block(screen)))
     .join('\n')
+
+/** A sentence, whose commands begin as they do on this machine. */
+const inWords = ({ hint }: Screen, text: string) => hint?.(text) ?? text
 
 /** Several blocks as one. */
 export const stack =
@@ -25,13 +28,26 @@ export const stack =
 export const painted =
   (style: Style, text: string): Block =>
   screen =>
-    screen.paint(style, text)
+    screen.paint(style, inWords(screen, text))
+
+/** A number and what it counts: 1 template, 2 templates. */
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Text of people: no word of it is a hint that names a command. */
+export const verbatim =
+  (text: string): Block =>
+  () =>
+    text
+
+/** For lists of what a command finds by the first characters of its id. */
+export const SHORT_IDS = { hasShortIds: true } as const
+type Listing = { hasShortIds?: boolean }
 
 /** A table, or the text `nothing` when there are no rows. */
 export const listing =
-  (head: readonly string[], rows: readonly (readonly Cell[])[], nothing: string): Block =>
+  (head: readonly string[], rows: readonly (readonly Cell[])[], nothing: string, options: Listing = {}): Block =>
   screen =>
-    rows.length === 0 ? nothing : table(screen, head, rows)
+    rows.length === 0 ? inWords(screen, nothing) : table(screen, head, rows, options)
 
 const GAP = 2
 const NARROWEST = 8
@@ -42,10 +58,14 @@ const UTC = / UTC$/
 
 /**
  * Each column is as wide as its widest cell; numbers are right-aligned. On a terminal long texts are cut until the table fits; ids,
- * times and numbers are not. If that is not enough, the last columns are left out, and a line says which.
+ * times and numbers are not. Before that, ids become their first characters where commands take those. If that is not enough, the
+ * last columns are left out, and a line says which.
  */
-function table(screen: Screen, names: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const texts = rows.map(row => row.map(cell => oneLine(textOf(cell))))
+function table(screen: Screen, names: readonly string[], rows: readonly (readonly Cell[])[], options: Listing): string {
+  const whole = rows.map(row => row.map(cell => oneLine(textOf(cell))))
+  const isShortened =
+    options.hasShortIds === true && screen.columns !== null && lineWidth(names, whole) > screen.columns
+  const texts = isShortened ? withShortIds(whole) : whole
   // Said once in the heading where there is little room.
   const isTime = names.map((_, at) => screen.columns !== null && texts.some(row => UTC.test(row[at] ?? '')))
   const head = names.map((name, at) => (isTime[at] ? `${name} UTC` : name))
@@ -54,7 +74,7 @@ function table(screen: Screen, names: readonly string[], rows: readonly (readonl
     const own = cells.map(row => row[at] ?? '')
     const isNumeric = rows.every(row => typeof row[at] === 'number')
     const width = Math.max(widthOf(name), ...own.map(widthOf))
-    const isWhole = isNumeric || own.some(cell => UNCUT.test(cell))
+    const isWhole = isNumeric || (at === 0 && isShortened) || own.some(cell => UNCUT.test(cell))
     return { name, at, width, isNumeric, least: isWhole ? width : Math.min(width, Math.max(NARROWEST, widthOf(name))) }
   })
   const { kept, omitted } = fitted(columns, screen.columns)
@@ -78,6 +98,25 @@ function table(screen: Screen, names: readonly string[], rows: readonly (readonl
         ]
       : []),
   ].join('\n')
+}
+
+function lineWidth(names: readonly string[], rows: readonly (readonly string[])[]): number {
+  const widths = names.map((name, at) => Math.max(widthOf(name), ...rows.map(row => widthOf(row[at] ?? ''))))
+  return widths.reduce((sum, width) => sum + width + GAP, -GAP)
+}
+
+/** Ids of version 7 begin with 12 digits of time: of those that were made within a minute, the first eight are the same. */
+const SHORTEST = { random: 8, timed: 13 }
+const isTimed = (id: string) => id[14] === '7'
+
+/** The ids of the first column, as long as it takes to tell them apart. */
+function withShortIds(rows: readonly (readonly string[])[]): string[][] {
+  const ids = rows.map(([id = '']) => id)
+  let length = ids.some(isTimed) ? SHORTEST.timed : SHORTEST.random
+  const shortened = () => ids.map(id => id.slice(0, length).replace(/-$/, ''))
+  while (length < 36 && new Set(shortened()).size < new Set(ids).size) length++
+  const short = shortened()
+  return rows.map(([, ...rest], at) => [short[at] ?? '', ...rest])
 }
 
 type Column = { name: string; at: number; width: number; isNumeric: boolean; least: number }
@@ -123,7 +162,7 @@ export const facts =
 export const paragraph =
   (text: string): Block =>
   screen =>
-    screen.columns === null ? text : linesOf(text, screen.columns).join('\n')
+    screen.columns === null ? inWords(screen, text) : linesOf(inWords(screen, text), screen.columns).join('\n')
 
 /** `Usage: herald …`, with its options below each other where a line is too short. */
 export const usageLine =
@@ -173,8 +212,8 @@ const COLUMNS = 80
 /** `first` and the text, whose further lines are indented as far. A longer word is not cut. */
 export const wrapped =
   (first: string, text: string): Block =>
-  ({ columns }) =>
-    linesOf(text, (columns ?? COLUMNS) - widthOf(first))
+  screen =>
+    linesOf(inWords(screen, text), (screen.columns ?? COLUMNS) - widthOf(first))
       .map((line, at) => (at === 0 ? first : ' '.repeat(widthOf(first))) + line)
       .join('\n')
 

@@ -1,15 +1,48 @@
-// herald provider test: one message by one provider, sent by a running process.
+// herald provider: the providers with their state, and one test message by one of them, sent by a running process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { channelNames } from '../channels/plain.ts'
 import { processesNow } from '../installation/look.ts'
-import { isLate } from '../installation/process.ts'
+import { isLate, providerViews } from '../installation/process.ts'
 import { type ProviderTest, readTest, testProvider } from '../installation/test.ts'
 import { holdingOf } from '../queue/hold.ts'
 import { type Command, UsageError, withStore } from './command.ts'
+import { listing } from './print.ts'
 
 const LOOK_MS = 200
 
 export const commands: readonly Command[] = [
+  {
+    noun: 'provider',
+    verb: 'list',
+    sentence: 'List the providers of the settings, with their state in the running processes.',
+    more: 'The state is that of the circuit breaker: closed (in use), open (down), half-open (one probe is sent). Without a running engine it is not known. herald doctor connects to each.',
+    run: withStore(async (store, _, operator) => {
+      const running = providerViews(await processesNow(store, operator))
+      const configured = channelNames.flatMap(channel =>
+        store.config.providers[channel].map(({ name }) => ({ channel, name })),
+      )
+      const providers = configured.map(one => {
+        const view = running.find(({ channel, name }) => channel === one.channel && name === one.name)
+        return {
+          ...one,
+          state: view?.state ?? null,
+          accepted_last_minute: view?.accepted_last_minute ?? null,
+          last_error: view?.last_error ?? null,
+        }
+      })
+      const rows = providers.map(one => [
+        one.name,
+        one.channel,
+        one.state,
+        one.accepted_last_minute,
+        one.last_error && (one.last_error.reason ?? one.last_error.class),
+      ])
+      return {
+        text: listing(['NAME', 'CHANNEL', 'STATE', 'LAST MINUTE', 'LAST ERROR'], rows, 'There is no provider.'),
+        data: { providers },
+      }
+    }),
+  },
   {
     noun: 'provider',
     verb: 'test',

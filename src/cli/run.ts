@@ -50,7 +50,7 @@ export async function run(
     const read = settings ?? (await settingsReader(err))
     const io: Io = {
       config: part => (config ??= read(part)),
-      say: line => (typed.isJson ? err : out)(`${line}\n`),
+      say: line => (typed.isJson ? err : out)(`${layOut(line, screens.out)}\n`),
       print: ({ data, text }) => out(`${typed.isJson ? JSON.stringify(data) : layOut(text, screens.out)}\n`),
       isTerminal: screens.out.columns !== null && !typed.isJson,
       progress,
@@ -85,10 +85,15 @@ function progressOn({ err, screens, hasCursor = true }: Streams, isJson: boolean
 const failureText = (messages: readonly string[], usage: string | undefined): Block[] => [
   ...messages.flatMap(message => {
     const [first = '', ...rest] = message.split('\n')
-    return [failureLine(first), ...(rest.length > 0 ? [diff(rest.join('\n'))] : [])]
+    return [failureLine(first), ...(rest.length > 0 ? [details(rest.join('\n'))] : [])]
   }),
   ...(usage === undefined ? [] : [usageLine(usage)]),
 ]
+
+const details =
+  (text: string): Block =>
+  screen =>
+    layOut(diff(screen.hint?.(text) ?? text), screen)
 
 const failureLine =
   (text: string): Block =>

@@ -6,7 +6,7 @@ import { find } from '../services/find.ts'
 import { dailyLimit, rateLimit, retentionDays } from '../services/service.ts'
 import { type Changes, list, type ShownService } from '../services/sql.ts'
 import { type Command, type CommandInput, type CommandOutput, SERVICE, UsageError, withStore } from './command.ts'
-import { facts, listing, minute, moment } from './print.ts'
+import { facts, listing, minute, moment, SHORT_IDS } from './print.ts'
 
 const permissions = {
   email: 'may_send_email',
@@ -70,6 +70,7 @@ export const commands: readonly Command[] = [
           ['ID', 'NAME', 'MODE', 'STATE', 'CREATED'],
           rows,
           'There is no service yet. Create one: herald service create NAME',
+          SHORT_IDS,
         ),
         data: { services: services.map(present) },
       }

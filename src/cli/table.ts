@@ -136,6 +136,13 @@ export const table: readonly CommandEntry[] = [
   {
     "file": "provider",
     "noun": "provider",
+    "verb": "list",
+    "sentence": "List the providers of the settings, with their state in the running processes.",
+    "more": "The state is that of the circuit breaker: closed (in use), open (down), half-open (one probe is sent). Without a running engine it is not known. herald doctor connects to each."
+  },
+  {
+    "file": "provider",
+    "noun": "provider",
     "verb": "test",
     "args": [
       {
@@ -453,7 +460,7 @@ export const table: readonly CommandEntry[] = [
       }
     ],
     "sentence": "Add services with their templates, keys, webhooks and settings from another installation.",
-    "more": "Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. docs/moving.md has the order of a move.",
+    "more": "Ids, versions and keys stay valid, so that callers change the address only. What is here already is not changed, so the import can be repeated: after an interruption it goes on, and later it adds what is new. Each service is stored as a whole or not at all. The report says what was not taken over; exit code 1 if a service was refused. The sample service of a first start is skipped where there is one already. docs/moving.md has the order of a move.",
     "examples": [
       "herald import moving.json --dry-run",
       "herald import moving.json --secrets-file moving.secrets.json",
@@ -485,6 +492,9 @@ export const table: readonly CommandEntry[] = [
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "required": true,
         "sentence": "live sends to anyone, team only to team members and the safelist, test sends nothing."
       },
@@ -961,7 +971,7 @@ export const table: readonly CommandEntry[] = [
     "args": [
       {
         "name": "TEMPLATE",
-        "sentence": "Id of the template."
+        "sentence": "Id of the template, or its first characters (at least 8)."
       }
     ],
     "options": [
@@ -1036,7 +1046,7 @@ export const table: readonly CommandEntry[] = [
     "args": [
       {
         "name": "TEMPLATE",
-        "sentence": "Id of the template."
+        "sentence": "Id of the template, or its first characters (at least 8)."
       }
     ],
     "options": [
@@ -1080,7 +1090,7 @@ export const table: readonly CommandEntry[] = [
     "args": [
       {
         "name": "TEMPLATE",
-        "sentence": "Id of the template."
+        "sentence": "Id of the template, or its first characters (at least 8)."
       }
     ],
     "options": [
@@ -1101,7 +1111,7 @@ export const table: readonly CommandEntry[] = [
     "args": [
       {
         "name": "TEMPLATE",
-        "sentence": "Id of the template."
+        "sentence": "Id of the template, or its first characters (at least 8)."
       }
     ],
     "options": [
@@ -1131,7 +1141,7 @@ export const table: readonly CommandEntry[] = [
     "args": [
       {
         "name": "TEMPLATE",
-        "sentence": "Id of the template."
+        "sentence": "Id of the template, or its first characters (at least 8)."
       }
     ],
     "options": [
@@ -1255,7 +1265,7 @@ export const table: readonly CommandEntry[] = [
         "name": "template",
         "value": "ID",
         "required": true,
-        "sentence": "Id of the template to send."
+        "sentence": "Id of the template to send, or its first characters (at least 8)."
       },
       {
         "name": "to",
@@ -1297,6 +1307,9 @@ export const table: readonly CommandEntry[] = [
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "sentence": "Which key type applies: live (default), team, or test, which sends nothing."
       },
       {
@@ -1326,7 +1339,7 @@ export const table: readonly CommandEntry[] = [
         "name": "template",
         "value": "ID",
         "required": true,
-        "sentence": "Id of the template to send."
+        "sentence": "Id of the template to send, or its first characters (at least 8)."
       },
       {
         "name": "to",
@@ -1362,6 +1375,9 @@ export const table: readonly CommandEntry[] = [
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "sentence": "Which key type applies: live (default), team, or test, which sends nothing."
       }
     ],
@@ -1381,7 +1397,7 @@ export const table: readonly CommandEntry[] = [
         "name": "template",
         "value": "ID",
         "required": true,
-        "sentence": "Id of the template to send."
+        "sentence": "Id of the template to send, or its first characters (at least 8)."
       },
       {
         "name": "csv",
@@ -1412,6 +1428,9 @@ export const table: readonly CommandEntry[] = [
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "sentence": "Which key type applies: live (default), team, or test, which sends nothing."
       },
       {
@@ -1439,7 +1458,7 @@ export const table: readonly CommandEntry[] = [
         "name": "template",
         "value": "ID",
         "required": true,
-        "sentence": "Id of the template to send."
+        "sentence": "Id of the template to send, or its first characters (at least 8)."
       },
       {
         "name": "csv",
@@ -1455,6 +1474,9 @@ export const table: readonly CommandEntry[] = [
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "sentence": "Which key type applies: live (default), team, or test, which sends nothing."
       }
     ],
@@ -1554,6 +1576,9 @@ export const table: readonly CommandEntry[] = [
         "name": "limit",
         "value": "NUMBER",
         "number": true,
+        "formerly": [
+          "most"
+        ],
         "sentence": "How many messages to show, at most 1000. Default: 50."
       }
     ],
@@ -1625,10 +1650,13 @@ export const table: readonly CommandEntry[] = [
         "name": "key-type",
         "value": "TYPE",
         "choices": [
-          "normal",
+          "live",
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "sentence": "Only what was sent with keys of this type."
       }
     ],
@@ -1668,6 +1696,9 @@ export const table: readonly CommandEntry[] = [
           "team",
           "test"
         ],
+        "synonyms": {
+          "normal": "live"
+        },
         "sentence": "It gets events of messages that keys of this type have sent. Default: live."
       },
       {
@@ -1914,9 +1945,12 @@ export const table: readonly CommandEntry[] = [
         "sentence": "Only attempts without a success."
       },
       {
-        "name": "most",
-        "value": "N",
+        "name": "limit",
+        "value": "NUMBER",
         "number": true,
+        "formerly": [
+          "most"
+        ],
         "sentence": "How many, newest first. Default: 20."
       }
     ],
@@ -1927,9 +1961,12 @@ export const table: readonly CommandEntry[] = [
     "noun": "inbox",
     "options": [
       {
-        "name": "most",
+        "name": "limit",
         "value": "NUMBER",
         "number": true,
+        "formerly": [
+          "most"
+        ],
         "sentence": "How many messages to show. Default: 50."
       },
       {
@@ -1955,16 +1992,19 @@ export const table: readonly CommandEntry[] = [
         "sentence": "Only of this service: its name, its id, or the first characters of its id (at least 8)."
       },
       {
-        "name": "most",
+        "name": "limit",
         "value": "NUMBER",
         "number": true,
+        "formerly": [
+          "most"
+        ],
         "sentence": "How many entries to show. Default: 100."
       }
     ],
     "sentence": "Show who changed keys, templates and services, and who cancelled what; newest first.",
     "more": "WHO is an API key, a person, or the operator with the name of the system account that ran the command. Names are those of today: entries hold ids. An entry is added in the same transaction as the change and cannot be changed or deleted. Entries hold ids and settings, never recipients or contents of messages.",
     "examples": [
-      "herald audit --service \"Parking permits\" --most 20"
+      "herald audit --service \"Parking permits\" --limit 20"
     ]
   },
   {

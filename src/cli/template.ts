@@ -15,7 +15,7 @@ import { presentTemplate } from '../templates/present.ts'
 import { read } from '../templates/read.ts'
 import { refuse } from '../templates/refusals.ts'
 import { page } from '../templates/sql/list.ts'
-import { categories, serviceOfTemplate, type TemplateRow } from '../templates/sql.ts'
+import { categories, type TemplateRow } from '../templates/sql.ts'
 import { update } from '../templates/update.ts'
 import { isAtTerminal } from './ask.ts'
 import {
@@ -29,9 +29,10 @@ import {
   withStore,
 } from './command.ts'
 import { readGiven } from './given-file.ts'
-import { diff, facts, firstLine, listing, minute, moment, painted, printable } from './print.ts'
+import { diff, facts, firstLine, listing, minute, moment, painted, printable, SHORT_IDS, verbatim } from './print.ts'
+import { templateStarting } from './template-start.ts'
 
-const TEMPLATE: Argument = { name: 'TEMPLATE', sentence: 'Id of the template.' }
+const TEMPLATE: Argument = { name: 'TEMPLATE', sentence: 'Id of the template, or its first characters (at least 8).' }
 const MOST = 1_000
 
 const SUBJECT: Option = { name: 'subject', value: 'TEXT', sentence: 'Subject of an e-mail.' }
@@ -84,6 +85,7 @@ export const commands: readonly Command[] = [
           ['ID', 'NAME', 'TYPE', 'VERSION', 'CATEGORY', 'FOLDER', 'CHANGED'],
           rows,
           `"${service.name}" has no such template.`,
+          SHORT_IDS,
         ),
         data: {
           templates: templates.map(({ found: _, ...one }) => ({
@@ -198,7 +200,7 @@ export const commands: readonly Command[] = [
       const more = `Older ones: herald template versions ${template.id} --below ${versions.at(-1)?.version}`
       return {
         text: [
-          listing(['VERSION', 'NAME', 'BY', 'MADE'], rows, 'There is no such version.'),
+          listing(['VERSION', 'NAME', 'BY', 'CREATED'], rows, 'There is no such version.'),
           ...(hasOlder ? [more] : []),
         ],
         data: { versions: versions.map(one => ({ ...one, made_at: moment(one.made_at) })), has_older: hasOlder },
@@ -290,9 +292,8 @@ async function editTemplate(
 }
 
 async function templateCalled(store: Store, input: CommandInput) {
-  const id = readId(input.text('TEMPLATE'))
-  const owner = id && (await serviceOfTemplate(store.db.sql, id))
-  if (!id || !owner) throw refuse.notFound()
+  const { template: id, owner } = await templateStarting(store.db.sql, 'TEMPLATE', input.text('TEMPLATE'))
+  if (!owner) throw refuse.notFound()
   const service = await find(store, owner)
   return { service, template: await read(store.db.sql, service.id, id) }
 }
@@ -326,7 +327,7 @@ function outputOf(template: TemplateRow, serviceName: string): CommandOutput {
     ...(template.subject === null ? [] : [['subject', firstLine(template.subject)] as const]),
   ])
   const data = presentTemplate(template, { name: serviceName })
-  return { text: [text, '', printable(template.content)], data: { ...data, placeholders } }
+  return { text: [text, '', verbatim(printable(template.content))], data: { ...data, placeholders } }
 }
 
 /** As diff prints it: lines with - and +, and three lines around them. */

@@ -14,7 +14,7 @@ import { refuse } from '../templates/refusals.ts'
 import type { TemplateRow } from '../templates/sql.ts'
 import { update } from '../templates/update.ts'
 import { type Argument, type Command, type Io, SERVICE, UsageError, withStore } from './command.ts'
-import { diff, firstLine, painted } from './print.ts'
+import { counted, diff, firstLine, painted } from './print.ts'
 import { categoryCalled, comparisonText, folderOf } from './template.ts'
 import {
   newPath,
@@ -58,7 +58,10 @@ export const commands: readonly Command[] = [
         writeTemplate(fileOf(row, path, file?.samples ?? []))
         return path
       })
-      return { text: `Pulled ${paths.length} templates of "${service.name}" to ${folder}.`, data: { files: paths } }
+      return {
+        text: `Pulled ${counted(paths.length, 'template')} of "${service.name}" to ${folder}.`,
+        data: { files: paths },
+      }
     }),
   },
   {
@@ -136,7 +139,9 @@ export const commands: readonly Command[] = [
         }
       const did = input.has('dry-run') ? 'Would push' : 'Pushed'
       return {
-        text: [`${did} ${changes.length} of ${files.length} templates.`, ...changes.map(headText)].join('\n'),
+        text: [`${did} ${changes.length} of ${counted(files.length, 'template')}.`, ...changes.map(headText)].join(
+          '\n',
+        ),
         data: { pushed: !input.has('dry-run'), changes: changes.map(presentChange) },
       }
     }),
@@ -160,7 +165,7 @@ export const commands: readonly Command[] = [
             )
       const results = testAll(io, input.has('update') ? readFolder(input.text('FOLDER')) : files)
       const failed = results.filter(({ ok }) => !ok)
-      const summary = `${files.length} templates, ${results.length} samples, ${failed.length} failed.`
+      const summary = `${counted(files.length, 'template')}, ${counted(results.length, 'sample')}, ${failed.length} failed.`
       return {
         text: [...failed.map(one => diff(resultText(one))), painted(failed.length === 0 ? 'green' : 'red', summary)],
         data: { ok: failed.length === 0, results },

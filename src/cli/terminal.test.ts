@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { diff, facts, layOut, listing, paragraph, usageLine } from './print.ts'
-import { createProgress, cut, hasColours, NO_SCREEN, type Screen, screenOf, widthOf } from './terminal.ts'
+import { counted, diff, facts, layOut, listing, paragraph, SHORT_IDS, usageLine, verbatim } from './print.ts'
+import { createProgress, cut, hasColours, NO_SCREEN, npxHint, type Screen, screenOf, widthOf } from './terminal.ts'
 
 const at = (columns: number): Screen => ({ columns, paint: (_, text) => text })
 const coloured = screenOf({ isTTY: true, columns: 80 }, { TERM: 'xterm' })
@@ -63,6 +63,29 @@ describe('a table', () => {
     expect(lines.slice(3).join(' ')).toBe('Not shown: MADE UTC. Widen the terminal, or add --json.')
   })
 
+  test('ids that a command takes by their first characters become short before a name is cut', () => {
+    const service = (id: string, name: string) => [id, name, 'live', 'active', '2026-11-17 14:50 UTC']
+    const services = [
+      service('5f0c3a9e-9c1d-4b7e-8a9b-0c1d2e3f4a5b', 'Parking permits of the town'),
+      service('5f0c3a9f-9c1d-4b7e-8a9b-0c1d2e3f4a5b', 'Library'),
+    ]
+    const head = ['ID', 'NAME', 'MODE', 'STATE', 'CREATED']
+    const lines = layOut(listing(head, services, 'nothing', SHORT_IDS), at(80)).split('\n')
+    expect(lines[1]).toBe('5f0c3a9e  Parking permits of the town  live  active  2026-11-17 14:50')
+    expect(lines).toHaveLength(3)
+    const timed = [
+      ['0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b', 'https://permits.example.org/events', 'standard', 'live', 'active', 0],
+      ['0190a1b2-c3d4-7e5e-8a9b-0c1d2e3f4a5b', 'https://permits.example.org/other', 'standard', 'live', 'active', 0],
+    ]
+    const hooks = ['ID', 'URL', 'FORMAT', 'KEYS', 'STATE', 'NOT SENT']
+    const [, first = ''] = layOut(listing(hooks, timed, 'nothing', SHORT_IDS), at(90)).split('\n')
+    expect(first).toMatch(/^0190a1b2-c3d4-7e5f {2}https:\/\/permits\.example\.org\/e/)
+    const wide = layOut(listing(head, services, 'nothing', SHORT_IDS), at(200))
+    for (const screen of [NO_SCREEN, at(200)])
+      expect(layOut(listing(head, services, 'nothing', SHORT_IDS), screen)).toContain(String(services[0]?.[0]))
+    expect(wide).toContain(String(services[1]?.[0]))
+  })
+
   test('for a program it is complete, without colours and control characters', () => {
     const hostile = listing(['NAME', 'STATE'], [['a\u001b[31m\nb'.padEnd(200, 'x'), 'active']], 'nothing')
     expect(layOut(hostile, NO_SCREEN)).toMatch(/\na \[31m bx{192} {2}active$/)
@@ -88,6 +111,28 @@ test('facts, paragraphs and usage lines continue below their beginning', () => {
   expect(layOut(usageLine(long), NO_SCREEN)).toBe(`Usage: ${long}`)
   expect(layOut(diff('- a\n+ b\n  c'), coloured)).toBe('\u001b[31m- a\u001b[39m\n\u001b[32m+ b\u001b[39m\n  c')
 })
+
+test('hints name the command that works: npx herald, where herald is not on the PATH', () => {
+  const screen: Screen = { ...at(80), hint: npxHint(['release', 'doctor', 'key']) }
+  expect(layOut('Sending is held. To resume: herald release', screen)).toBe(
+    'Sending is held. To resume: npx herald release',
+  )
+  expect(layOut(usageLine('herald key create'), screen)).toBe('Usage: npx herald key create')
+  expect(layOut(listing(['NAME'], [], 'No key (herald key create)'), screen)).toBe('No key (npx herald key create)')
+  expect(layOut('npx herald doctor, /opt/herald doctor, herald serves', screen)).toBe(
+    'npx herald doctor, /opt/herald doctor, herald serves',
+  )
+  const content = [verbatim('herald doctor'), listing(['NAME'], [['herald doctor']], 'nothing')]
+  expect(layOut(content, screen)).not.toContain('npx')
+  expect(layOut('herald release', NO_SCREEN)).toBe('herald release')
+})
+
+test('one is singular', () =>
+  expect([counted(0, 'template'), counted(1, 'template'), counted(2, 'service')]).toEqual([
+    '0 templates',
+    '1 template',
+    '2 services',
+  ]))
 
 describe('progress', () => {
   beforeEach(() => void vi.useFakeTimers())

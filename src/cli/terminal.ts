@@ -5,7 +5,12 @@ import type { TerminalVariables } from '../config/terminal.ts'
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 
 /** What a text is laid out for. `columns` null: a file or a program, which gets everything uncut. */
-export type Screen = { columns: number | null; paint(style: Style, text: string): string }
+export type Screen = {
+  columns: number | null
+  paint(style: Style, text: string): string
+  /** The commands in a sentence, as they are typed on this machine. Absent: as they are. */
+  hint?(text: string): string
+}
 
 export const NO_SCREEN: Screen = { columns: null, paint: (_, text) => text }
 
@@ -15,6 +20,15 @@ export const screenOf = ({ isTTY = false, columns = 0 }: Stream, env: Partial<Te
   columns: isTTY ? columns || 80 : null,
   paint: hasColours(isTTY, env) ? painted : NO_SCREEN.paint,
 })
+
+/** In a checkout only `npx herald` is a command. Paths and settings that hold the name stay. */
+export const npxHint =
+  (nouns: readonly string[]) =>
+  (text: string): string =>
+    text.replaceAll(
+      new RegExp(`(?<![\\w/.-]|npx )herald (?=(?:${nouns.join('|')}|help|COMMAND|--help)\\b|--help)`, 'g'),
+      'npx herald ',
+    )
 
 /** FORCE_COLOR wins over NO_COLOR, as in Node.js itself. An empty variable counts as not set. */
 export function hasColours(isTerminal: boolean, { FORCE_COLOR, NO_COLOR, TERM }: Partial<TerminalVariables>): boolean {

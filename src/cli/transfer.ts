@@ -9,6 +9,7 @@ import { heraldVersion } from '../version.ts'
 import { asksSecretly, isAtTerminal } from './ask.ts'
 import { type Command, type CommandInput, type Io, type Option, SERVICE, UsageError, withStore } from './command.ts'
 import { readGiven, readGivenBytes } from './given-file.ts'
+import { counted } from './print.ts'
 import { writePrivate } from './private-file.ts'
 
 const PASSPHRASE_FILE: Option = {
@@ -90,10 +91,10 @@ async function passphraseFrom(io: Io, input: CommandInput, { isNew }: { isNew: b
 function inWords(transfer: Transfer): string {
   const { templates, versions, keys, webhooks, members } = countsOf(transfer)
   return [
-    `${templates} templates with ${versions} versions`,
-    `${keys} keys`,
-    `${webhooks} webhooks`,
-    `${members} team members`,
+    `${counted(templates, 'template')} with ${counted(versions, 'version')}`,
+    counted(keys, 'key'),
+    counted(webhooks, 'webhook'),
+    counted(members, 'team member'),
   ].join(', ')
 }
 

@@ -16,14 +16,16 @@ import {
   type Argument,
   type Command,
   type CommandInput,
+  KEY_TYPE_CHOICES,
+  limitOption,
   type Option,
   SERVICE,
   UsageError,
   withStore,
 } from './command.ts'
 import { readGiven } from './given-file.ts'
-import { KEY_TYPE_NAMES, publicName, typeFrom } from './key.ts'
-import { facts, firstLine, listing, minute, moment } from './print.ts'
+import { publicName, typeFrom } from './key.ts'
+import { facts, firstLine, listing, minute, moment, SHORT_IDS } from './print.ts'
 
 const WEBHOOK: Argument = { name: 'WEBHOOK', sentence: 'Id of the webhook, or its first characters (at least 8).' }
 const TYPES: Option = {
@@ -55,7 +57,7 @@ export const commands: readonly Command[] = [
       {
         name: 'key-type',
         value: 'TYPE',
-        choices: KEY_TYPE_NAMES,
+        ...KEY_TYPE_CHOICES,
         sentence: 'It gets events of messages that keys of this type have sent. Default: live.',
       },
       BATCH,
@@ -122,6 +124,7 @@ export const commands: readonly Command[] = [
           ['ID', 'URL', 'FORMAT', 'KEYS', 'STATE', 'NOT SENT'],
           rows,
           `"${service.name}" has no webhook yet. Add one: herald webhook add ${service.id} URL`,
+          SHORT_IDS,
         ),
         data: { webhooks: all.map(presented) },
       }
@@ -289,11 +292,11 @@ export const commands: readonly Command[] = [
     args: [WEBHOOK],
     options: [
       { name: 'failed', sentence: 'Only attempts without a success.' },
-      { name: 'most', value: 'N', number: true, sentence: 'How many, newest first. Default: 20.' },
+      limitOption('How many, newest first. Default: 20.'),
     ],
     sentence: 'List what was sent to a webhook in the last 7 days, and what it answered.',
     run: onWebhook(async (store, owner, id, input) => {
-      const most = Math.min(input.number('most') ?? 20, 1_000)
+      const most = Math.min(input.number('limit') ?? 20, 1_000)
       const found = await attempts(store, owner, id, { olderThan: null, most, isFailed: input.has('failed') })
       const shown = found.map(one => presentAttempt(store.seal, one))
       const rows = shown.map(one => [

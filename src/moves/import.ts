@@ -14,7 +14,7 @@ import { importKeys, setRevoked, setSecret } from '../keys/sql/transfer.ts'
 import { unknownSecret } from '../keys/unknown-secret.ts'
 import { homePlan } from '../recipients/plans.ts'
 import { refuse as refuseService } from '../services/refusals.ts'
-import { mailboxFrom } from '../services/service.ts'
+import { isSampleName, mailboxFrom } from '../services/service.ts'
 import { importLists, importService } from '../services/sql/transfer.ts'
 import { hold, isNameTaken } from '../services/sql.ts'
 import { advance, exportCategories, importCategories, importTemplates } from '../templates/sql/transfer.ts'
@@ -55,8 +55,11 @@ const COUNTED = [
 export type Result = {
   id: Id
   name: string
-  /** `completed`: it was here, and something was added. `refused`: nothing of it was stored; the first note says why. */
-  outcome: 'added' | 'completed' | 'unchanged' | 'refused'
+  /**
+   * `completed`: it was here, and something was added. `refused`: nothing of it was stored; the first note says why. `skipped`: it is a
+   * sample, and there is one here.
+   */
+  outcome: 'added' | 'completed' | 'unchanged' | 'refused' | 'skipped'
   added: Counts
   /** What was not taken over, one sentence each. */
   notes: string[]
@@ -142,8 +145,15 @@ async function one(app: App, actor: Actor, move: Move, service: GivenService, op
       await hold(sql, id)
       const here = await collected(sql, app.seal, id)
       const isNew = here === null
-      if (isNew && service.state !== 'archived' && (await isNameTaken(sql, name, id)))
-        throw refuseService.serviceNameTaken(name)
+      if (isNew && service.state !== 'archived' && (await isNameTaken(sql, name, id))) {
+        if (!isSampleName(name)) throw refuseService.serviceNameTaken(name)
+        notes.splice(
+          0,
+          notes.length,
+          'Every first start creates a sample service. To move this one, give it another name there.',
+        )
+        return 'skipped'
+      }
       await store({ ...app, sql, added, notes }, wanted, here)
       const hasAdded = Object.values(added).some(count => count > 0)
       if (isNew || hasAdded) await record(sql, 'service imported', actor, id, id, added)

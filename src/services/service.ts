@@ -40,6 +40,10 @@ export const maySend = (service: Service, channel: Channel) => service[PLAIN[cha
 
 export const retentionDays = (service: Service, channel: Channel) => service[PLAIN[channel].columns.retentionDays]
 
+/** The names that sample services get. */
+export const sampleName = (number: number) => (number === 1 ? 'Sample service' : `Sample service ${number}`)
+export const isSampleName = (name: string) => /^Sample service( \d+)?$/.test(name)
+
 /** `My Service!` → `my.service`: the default mailbox that a service sends from. */
 export function mailboxFrom(name: string): string {
   const plain = name

@@ -88,7 +88,7 @@ describe('a folder of its own', () => {
     for (const { out } of [first, second]) {
       expect(out()).not.toContain('/sign-in/link/')
       expect(out()).toMatch(
-        /^The console is at http\S+\/console\. A sign-in link: herald user sign-in-link sam@example\.org$/m,
+        /^The console is at http\S+\/console\. A sign-in link: (?:npx )?herald user sign-in-link sam@example\.org$/m,
       )
     }
     expect(await templatesBy(second, String(keysIn(first)[0]))).toEqual(BOTH)
