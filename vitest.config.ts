@@ -91,6 +91,7 @@ const SLOW = [
   'test/reference-browser.test.ts',
   'test/reference-run.test.ts',
   'test/reference.test.ts',
+  'test/release.test.ts',
   'test/replication.test.ts',
   'test/restored-log.test.ts',
   'test/security/audit.test.ts',

@@ -3,6 +3,7 @@
 #   scripts/container.sh bases           makes base images from Debian's packages and from the Node.js of this machine
 #   scripts/container.sh ready           says by its exit code whether they are there
 #   scripts/container.sh build           builds the Containerfile on them: localhost/herald
+#   scripts/container.sh save FILE NAME  writes that image to an OCI archive, under a name such as herald:1.2.3
 #   scripts/container.sh run COMMAND …   runs a command, for example podman, in namespaces of its own: nothing is left when it ends
 #   scripts/container.sh boot FOLDER     boots Debian with systemd, FOLDER as /opt/herald, and runs the commands of the standard input
 # Images are stored in CONTAINERS_HOME, by default ~/.cache/herald-containers.
@@ -15,9 +16,9 @@ main() {
   local act=${1:-}
   shift || true
   case $act in
-    bases | ready | build | run | boot) ;;
+    bases | ready | build | save | run | boot) ;;
     *)
-      sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}" >&2
+      sed -n '2,9s/^# //p' "${BASH_SOURCE[0]}" >&2
       exit 2
       ;;
   esac
@@ -147,6 +148,10 @@ build() {
   quietly buildah build --isolation chroot --network host --layers --volume "$cache:/root/.npm" \
     --build-arg NODE_IMAGE=localhost/herald-build-base --build-arg RUNTIME_IMAGE=localhost/herald-base \
     --format docker --tag localhost/herald "$@" .
+}
+
+save() {
+  quietly buildah push -q localhost/herald "oci-archive:$1:$2" >/dev/null
 }
 
 # A machine of its own, but for the files: no process, no address, no mount is left when the command ends.
