@@ -36,8 +36,8 @@ const GROUPS = [
   ['Explain', ['architecture', 'reliability', 'performance', 'decisions']],
 ]
 
-/** Pages that are not in docs/, by their place in the repository. */
-const ELSEWHERE = { changelog: 'CHANGELOG.md' }
+/** Pages that are not in docs/: their place in the repository, and the sentence about them on the first page. */
+const ELSEWHERE = { changelog: { file: 'CHANGELOG.md', lead: 'This page says what changed in each version.' } }
 
 /** How much of a section is searched. */
 const SEARCHED_CHARACTERS = 500
@@ -104,7 +104,7 @@ function rendered(root, slug, slugs, images) {
   const html = markdown.renderer.render(tokens, markdown.options, {})
   const lead = tokens[tokens.findIndex(({ type }) => type === 'paragraph_open') + 1]
   return {
-    ...{ slug, title: sections[0]?.heading ?? slug, lead: firstSentence(plain(lead)) },
+    ...{ slug, title: sections[0]?.heading ?? slug, lead: ELSEWHERE[slug]?.lead ?? firstSentence(plain(lead)) },
     ...{ html, headings, sections },
   }
 }
@@ -161,7 +161,7 @@ function aim(children, slug, slugs) {
   }
 }
 
-const fileOf = slug => ELSEWHERE[slug] ?? `docs/${slug}.md`
+const fileOf = slug => ELSEWHERE[slug]?.file ?? `docs/${slug}.md`
 
 function target(href, slug, slugs) {
   if (/^(https?:|#)/.test(href)) return href

@@ -176,6 +176,32 @@ describe('GET /docs', () => {
     expect(pages.get('/docs/releases')).toContain('href="/docs/changelog"')
   })
 
+  test('the first page says of each page in a whole sentence what it is about', () => {
+    const tiles = [...(pages.get('/docs') ?? '').matchAll(/<a href="\/docs\/([^"]+)">[^<]*<\/a><\/h3><p>([^<]*)<\/p>/g)]
+    expect(tiles).toHaveLength(pages.size - 1)
+    const fragments = tiles.filter(
+      ([, , text = '']) =>
+        !/^\p{Lu}.*\.$/u.test(text) ||
+        text.split(' ').length < 4 ||
+        /\.md|^(For|What|How|Starting|Sending) /.test(text),
+    )
+    expect(fragments.map(([, name, text]) => `${name}: ${text}`)).toEqual([])
+  })
+
+  test('has the colours, sizes and logo of the console', () => {
+    const tokensOf = (path: string) =>
+      new Map(
+        [...(/^:root \{.*?^\}/ms.exec(readFileSync(path, 'utf8'))?.[0] ?? '').matchAll(/(--[\w-]+): ([^;]+);/g)].map(
+          ([, name, value]) => [name, value],
+        ),
+      )
+    const [own, theirs] = [tokensOf('src/reference/assets/reference.css'), tokensOf('src/console/assets/console.css')]
+    expect(own.size).toBeGreaterThan(40)
+    for (const [name, value] of own) expect([name, value]).toEqual([name, theirs.get(name)])
+    expect(pages.get('/docs')).toContain('class="icon"')
+    expect(readFileSync('src/console/assets/icons.svg', 'utf8')).toContain('M3 1.5v13M3 2.5h10.2L10.6 6l2.6 3.5H3')
+  })
+
   test('every link leads to a page and to an anchor that is there', () => {
     const ids = new Map(
       [...pages].map(([path, html]) => [path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(one => one[1]))]),

@@ -10,7 +10,7 @@ export function cliReference(all: readonly CommandEntry[]): string {
     '',
     '<!-- Generated from the table of commands in src/cli. Do not edit: npm run generate -->',
     '',
-    'In a checkout: `npx herald COMMAND`; hints of commands say so where there is no `herald` on the `PATH`. Commands work whether or not the service runs. A running service applies every change at once.',
+    'In a checkout, a command is `npx herald COMMAND`; hints say so where there is no `herald` on the `PATH`. Commands work whether or not the service runs. A running service applies every change at once.',
     '',
     '- `--json` on any command prints one JSON document on stdout and nothing else. An error is then one line of JSON, the last one on stderr: `{"errors": [{"error", "message"}], "usage", "exit_code"}`.',
     '- On a terminal, tables are cut to its width; ids become their first characters where commands take those. Statuses, headings, errors and differences have colours. Other programs get all columns, uncut, without colours. `NO_COLOR` (or `TERM=dumb`) switches colours off, `FORCE_COLOR` on, `FORCE_COLOR=0` off; with `--json` there are none.',

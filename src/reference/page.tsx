@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { type OpenApi, resolved } from '../http/openapi.ts'
 import type { JsonSchema } from '../http/validation.ts'
+import { Frame } from './frame.tsx'
 import { LANGUAGES } from './languages.ts'
 import { callOf, operationsOf, type Parameter, type Shown } from './operations.ts'
 import { COMMON, OF_FIELDS, refusalsOf, type ShownRefusal } from './refused.ts'
@@ -24,23 +25,19 @@ export function renderReference({ api, base, assets }: Given): string {
         <script type="module" src={assets.script} />
       </head>
       <body>
-        <a class="skip" href="#main">
-          Skip to content
-        </a>
-        <header>
-          <h1>{api.info.title} API</h1>
-          <a href="/docs">Documentation</a>
-          <Languages />
-        </header>
-        <div class="all">
-          <nav aria-label="Operations">
-            <label class="find" hidden>
-              <span>Find an operation</span>
-              <input type="search" id="find" autocomplete="off" />
-            </label>
-            <p id="found" role="status" hidden />
-            <details class="menu" open>
-              <summary>Operations</summary>
+        <Frame
+          label="Operations"
+          find={
+            <>
+              <label class="find" hidden>
+                <span>Find an operation</span>
+                <input type="search" id="find" autocomplete="off" />
+              </label>
+              <p id="found" role="status" hidden />
+            </>
+          }
+          list={
+            <>
               <ul>
                 <li>
                   <a href="#start">Start here</a>
@@ -65,9 +62,19 @@ export function renderReference({ api, base, assets }: Given): string {
                   </ul>
                 </div>
               ))}
-            </details>
-          </nav>
-          <main id="main" tabIndex={-1}>
+            </>
+          }
+          top={
+            <>
+              <Languages />
+              <a class="topbar-end" href="/docs">
+                Documentation
+              </a>
+            </>
+          }
+        >
+          <main class="page reference" id="main" tabIndex={-1}>
+            <h1>{api.info.title} API</h1>
             <Start api={api} base={base} />
             {groups.map(({ name, description, operations }) => (
               <section key={name} aria-labelledby={anchorOf(name)}>
@@ -79,7 +86,7 @@ export function renderReference({ api, base, assets }: Given): string {
               </section>
             ))}
           </main>
-        </div>
+        </Frame>
       </body>
     </html>,
   )}`

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { heraldVersion } from '../version.ts'
+import { Frame, Icon, SEARCH } from './frame.tsx'
 
 type Page = {
   slug: string
@@ -31,9 +32,9 @@ export function renderPage(site: Site, slug: string, assets: Assets): string | n
   const page = site.pages[at]
   if (!page) return null
   const children = (
-    <>
+    <div class="docs-body">
       {page.headings.length > 2 && page.headings.length < 40 && (
-        <details class="contents">
+        <details class="contents" open>
           <summary>On this page</summary>
           <ul>
             {page.headings.map(({ id, text }) => (
@@ -44,10 +45,12 @@ export function renderPage(site: Site, slug: string, assets: Assets): string | n
           </ul>
         </details>
       )}
-      {/* Rendered by the build from our own Markdown; no HTML in it passes. */}
-      <div class="prose" dangerouslySetInnerHTML={{ __html: page.html }} />
-      <Around before={site.pages[at - 1]} after={site.pages[at + 1]} />
-    </>
+      <div>
+        {/* Rendered by the build from our own Markdown; no HTML in it passes. */}
+        <div class="prose" dangerouslySetInnerHTML={{ __html: page.html }} />
+        <Around before={site.pages[at - 1]} after={site.pages[at + 1]} />
+      </div>
+    </div>
   )
   return whole({ site, slug, title: page.title, assets, children })
 }
@@ -66,25 +69,10 @@ const whole = ({ site, slug, title, assets, children }: Whole) =>
         <script type="module" src={assets.script} />
       </head>
       <body>
-        <a class="skip" href="#main">
-          Skip to content
-        </a>
-        <header>
-          <p class="brand">
-            <a href="/docs">Herald documentation</a>
-          </p>
-          <search>
-            <label class="find" hidden>
-              <span class="vh">Search the documentation</span>
-              <input type="search" id="search" data-index={assets.index} autocomplete="off" placeholder="Search" />
-            </label>
-            <div id="results" role="status" hidden />
-          </search>
-        </header>
-        <div class="all">
-          <nav aria-label="Pages">
-            <details class="menu" open>
-              <summary>Pages</summary>
+        <Frame
+          label="Pages"
+          list={
+            <>
               {site.groups.map(group => (
                 <div key={group.title} class="group">
                   <p class="tag">{group.title}</p>
@@ -104,12 +92,35 @@ const whole = ({ site, slug, title, assets, children }: Whole) =>
                   </ul>
                 </div>
               ))}
-            </details>
-          </nav>
-          <main id="main" tabIndex={-1}>
+            </>
+          }
+          top={
+            <>
+              <search>
+                <label class="find" hidden>
+                  <span class="vh">Search the documentation</span>
+                  <Icon path={SEARCH} />
+                  <input
+                    type="search"
+                    id="search"
+                    data-index={assets.index}
+                    autocomplete="off"
+                    placeholder="Search documentation"
+                  />
+                  <kbd aria-hidden="true">/</kbd>
+                </label>
+                <div id="results" role="status" hidden />
+              </search>
+              <a class="topbar-end" href="/docs/api">
+                API reference
+              </a>
+            </>
+          }
+        >
+          <main class="page" id="main" tabIndex={-1}>
             {children}
           </main>
-        </div>
+        </Frame>
       </body>
     </html>,
   )}`
@@ -117,29 +128,40 @@ const whole = ({ site, slug, title, assets, children }: Whole) =>
 const titleOf = (site: Site, slug: string) => site.pages.find(page => page.slug === slug)?.title ?? slug
 
 const Home = ({ site }: { site: Site }) => (
-  <div class="prose">
+  <div class="home">
     <h1>Documentation</h1>
-    <p>
+    <p class="lede">
       Herald sends e-mails and text messages for the services of an organisation. New here? Begin with the{' '}
-      <a href="/docs/tutorial">tutorial</a>. Every call, field by field, is in the <a href="/docs/api">API reference</a>
-      . This is version {heraldVersion()}: <a href="/docs/changelog">what is new</a>.
+      <a href="/docs/tutorial">tutorial</a>. This is version {heraldVersion()}:{' '}
+      <a href="/docs/changelog">what is new</a>.
     </p>
     {site.groups.map(({ title, slugs }) => (
-      <section key={title}>
+      <section key={title} aria-labelledby={title.toLowerCase()}>
         <h2 id={title.toLowerCase()}>{title}</h2>
-        <dl>
+        <ul class="tiles">
+          {title === 'Reference' && (
+            <Tile href="/docs/api" title="API reference">
+              Every call is described field by field, with examples in seven languages.
+            </Tile>
+          )}
           {slugs.map(slug => (
-            <>
-              <dt key={slug}>
-                <a href={`/docs/${slug}`}>{titleOf(site, slug)}</a>
-              </dt>
-              <dd>{site.pages.find(page => page.slug === slug)?.lead}</dd>
-            </>
+            <Tile key={slug} href={`/docs/${slug}`} title={titleOf(site, slug)}>
+              {site.pages.find(page => page.slug === slug)?.lead}
+            </Tile>
           ))}
-        </dl>
+        </ul>
       </section>
     ))}
   </div>
+)
+
+const Tile = ({ href, title, children }: { href: string; title: string; children?: ComponentChildren }) => (
+  <li class="tile">
+    <h3>
+      <a href={href}>{title}</a>
+    </h3>
+    <p>{children}</p>
+  </li>
 )
 
 const Around = ({ before, after }: { before: Page | undefined; after: Page | undefined }) => (

@@ -50,7 +50,7 @@ async function errors(): Promise<string> {
   )
   return `# Errors
 
-Every refusal of Herald, word for word. ${NOTE}
+This page lists every refusal of Herald, word for word. ${NOTE}
 
 A failure is always \`{"errors": [{"error", "message"}], "status_code"}\`. 4xx means that nothing was stored or changed,
 except 409 \`IdempotencyConflictError\`: an earlier request with the same \`Idempotency-Key\` is still running, and what it stores is not known
@@ -77,7 +77,7 @@ function settings(): string {
   )
   return `# Settings
 
-Settings come from the environment and from a settings file ([running.md](running.md)); the environment takes precedence. ${NOTE}
+Settings come from the environment and from a settings file, and the environment takes precedence. [running.md](running.md) says more. ${NOTE}
 
 Each has a variant that ends in \`_FILE\` and names a file to read the value from, for secrets managed by the platform.
 All problems are listed together, before anything is changed; \`npx herald doctor\` shows them too.

@@ -74,7 +74,8 @@ const search = document.getElementById('search')
 const results = document.getElementById('results')
 const MOST_RESULTS = 12
 let index
-search?.addEventListener('input', async () => {
+search?.addEventListener('input', look)
+async function look() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
   index ??= fetch(search.dataset.index).then(response => response.json())
   const sections = await index
@@ -100,16 +101,36 @@ search?.addEventListener('input', async () => {
     item.append(link, excerpt)
     list.append(item)
   }
-  results.replaceChildren(line, list)
+  // What was typed meanwhile is looked for by its own event.
+  if (words.join() === search.value.toLowerCase().split(/\s+/).filter(Boolean).join())
+    results.replaceChildren(line, list)
+}
+// Enter opens the first result, also of an index that is still on its way.
+search?.addEventListener('keydown', async event => {
+  if (event.key !== 'Enter' || event.isComposing) return
+  event.preventDefault()
+  await look()
+  results.querySelector('a')?.click()
+})
+find?.addEventListener('keydown', event => {
+  if (event.key !== 'Enter' || event.isComposing || !find.value.trim()) return
+  event.preventDefault()
+  document.querySelector('.group li:not([hidden]) a')?.click()
 })
 document.addEventListener('keydown', event => {
   if (event.key !== 'Escape' || !results || results.hidden) return
   results.hidden = true
   search.focus()
 })
+// A result may be on this page: then nothing is loaded, and the list closes.
+results?.addEventListener('click', event => {
+  if (event.target.closest('a')) results.hidden = true
+})
 // On a phone the list of pages or operations is closed at first.
 const menu = document.querySelector('.menu')
-if (menu && matchMedia('(max-width: 52rem)').matches) menu.open = false
+if (menu && matchMedia('(width < 62rem)').matches) menu.open = false
+const contents = document.querySelector('.contents')
+if (contents && matchMedia('(width < 75rem)').matches) contents.open = false
 
 // Sends a request with the key that was typed, which is nowhere but in its field.
 const key = document.getElementById('key')
