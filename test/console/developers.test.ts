@@ -1,8 +1,10 @@
 // Keys, safelist, request log and webhooks over HTTP, as a person without scripts uses them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Id } from '../../src/core/id.ts'
+import { find } from '../../src/services/find.ts'
+import { create } from '../../src/templates/create.ts'
 import { type Receiver, startReceiver, status } from '../support/receiver.ts'
-import { callerWith } from '../support/world.ts'
+import { CATEGORY, callerWith, OPERATOR } from '../support/world.ts'
 import { type ConsolePlace, place } from './support/place.ts'
 import type { SignedInAs } from './support/session.ts'
 
@@ -63,6 +65,50 @@ describe('keys', () => {
     const [entry] = await here.parts.db.sql<{ actor_kind: string; actor_id: string }>`
       select actor_kind, actor_id from audit where subject_id = ${id} and action = 'key created'`
     expect(entry).toEqual({ actor_kind: 'person', actor_id: here.planted.people.developer.id })
+  })
+
+  test.each([
+    ['test', 'email'],
+    ['team', 'email'],
+    ['normal', 'email'],
+    ['test', 'sms'],
+  ] as const)('the first call of a %s key sends the newest template (%s) as it is printed', async (type, kind) => {
+    const { parts, planted } = here
+    const isEmail = kind === 'email'
+    const manager = await here.signIn('manager')
+    const made = await create(parts, OPERATOR, await find(parts, planted.service.id), {
+      name: `First call of ${type}`,
+      template_type: kind,
+      ...(isEmail && { subject: "((name))'s permit" }),
+      content: "Dear ((Name)), it is ((colour))'s.((late??\n\nYou are late.))",
+      template_category_id: CATEGORY.general,
+    })
+    const id = field((await get('/keys/new', manager)).text, 'id')
+    const { text } = await post('/keys/new', { id, name: 'First call', type, ends: '90' }, manager)
+    const [, path = ''] = /curl -X POST "http[^"]*?(\/v2[^"]*)"/.exec(plain(text)) ?? []
+    const json = /-d '([\s\S]*?)'<\/pre>/.exec(plain(text))?.[1]?.replaceAll("'\\''", "'") ?? ''
+    expect(JSON.parse(json)).toMatchObject({
+      template_id: made.id,
+      personalisation: { [isEmail ? 'name' : 'Name']: '…', colour: '…', late: 'yes' },
+    })
+    const sent = await callerWith(here.address, keyIn(text)).post(path, JSON.parse(json))
+    expect([sent.status, sent.body]).toEqual([201, expect.objectContaining({ id: expect.any(String) })])
+  })
+
+  test('the first call of a team key goes to the address of its maker where the team knows no number of theirs', async () => {
+    const { parts, planted } = here
+    await create(parts, OPERATOR, await find(parts, planted.service.id), {
+      name: 'Newest, by text message',
+      template_type: 'sms',
+      content: 'Hello ((name))',
+      template_category_id: CATEGORY.general,
+    })
+    const { page } = await make({ name: 'First call by e-mail', type: 'team' })
+    const json = /-d '([\s\S]*?)'<\/pre>/.exec(plain(page.text))?.[1]?.replaceAll("'\\''", "'") ?? ''
+    expect(JSON.parse(json).email_address).toBe(planted.people.developer.email_address)
+    expect(
+      (await callerWith(here.address, keyIn(page.text)).post('/v2/notifications/email', JSON.parse(json))).status,
+    ).toBe(201)
   })
 
   test('no one gives a key a permission that they do not have themselves', async () => {

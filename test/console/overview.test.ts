@@ -1,6 +1,7 @@
 // The overview of a service, as a person's browser gets it.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type ConsolePlace, place } from './support/place.ts'
+import { member } from './support/plant.ts'
 
 let here: ConsolePlace
 beforeAll(async () => {
@@ -99,10 +100,13 @@ describe('a service with messages', () => {
 })
 
 test('a service without messages shows first steps', async () => {
-  const { status, text } = await here.request(await here.signIn('manager'), `/s/${here.planted.empty}`)
+  const maker = await member(here.parts, here.planted.empty, 'Key Maker', 'developer')
+  const { status, text } = await here.request(await here.signIn(maker), `/s/${here.planted.empty}`)
   expect(status).toBe(200)
   expect(text).toContain('Welcome to <bdi>Library reminders</bdi>')
   expect(text).toContain('No messages yet')
+  expect(text).toContain(`href="/console/s/${here.planted.empty}/keys/new"`)
+  expect(text).not.toContain('herald key create')
 })
 
 test('after an upgrade the page says since when it counts', async () => {

@@ -8,18 +8,27 @@ import { usePage } from './context.ts'
 export function AsCurl(props: { method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'; path: string; body?: unknown }) {
   const { baseUrl } = usePage()
   const { method = 'GET', path, body } = props
-  const lines = [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}"${baseUrl}${path}"`,
-    '  -H "Authorization: ApiKey-v1 $HERALD_KEY"',
-    ...(body === undefined
-      ? []
-      : [`  -H "Content-Type: application/json"`, `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
-  ]
   return (
     <More class="no-print" summary={t`The API call behind this page`}>
-      <Code>{lines.join(' \\\n')}</Code>
+      <Code>{curl({ method, url: `${baseUrl}${path}`, body })}</Code>
     </More>
   )
+}
+
+/** A request for a shell, with the key of its environment unless one is given. */
+export function curl(props: { method?: string; url: string; key?: string; body?: unknown; indent?: number }): string {
+  const { method = 'GET', url, key = '$HERALD_KEY', body, indent } = props
+  const lines = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}"${url}"`,
+    `  -H "Authorization: ApiKey-v1 ${key}"`,
+    ...(body === undefined
+      ? []
+      : [
+          '  -H "Content-Type: application/json"',
+          `  -d '${JSON.stringify(body, null, indent).replaceAll("'", "'\\''")}'`,
+        ]),
+  ]
+  return lines.join(' \\\n')
 }
 
 /** For what the API does not have. */

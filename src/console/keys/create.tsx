@@ -4,13 +4,18 @@ import { type Id, readId } from '../../core/id.ts'
 import { Refusal } from '../../core/refusal.ts'
 import { type CreatedKey, create } from '../../keys/create.ts'
 import { KEY_TYPES, type KeyType } from '../../keys/key.ts'
+import { ownRecipient } from '../../notifications/send-to-self.ts'
+import { newestTemplate } from '../../templates/names.ts'
+import { readVersion } from '../../templates/read.ts'
+import { readSamples } from '../../templates/samples.ts'
 import { listLive } from '../../templates/sql.ts'
 import { Card, Code, Icon, More, PageHead } from '../components/basics.tsx'
-import { AsCommand } from '../components/behind.tsx'
+import { AsCommand, curl } from '../components/behind.tsx'
 import { usePage } from '../components/context.ts'
 import { Choices, ErrorSummary, type FieldErrors, Form, Input, Select } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { problemOf } from '../refused.ts'
+import { requestFor } from '../templates/request.ts'
 import { say, t } from '../words/index.ts'
 import { Head, Keys, keysOf } from './list.tsx'
 import { TYPES } from './types.ts'
@@ -34,7 +39,7 @@ export async function createKey(visit: ServiceVisit): Promise<Answer> {
       manage_webhooks: given.may.includes('webhooks'),
       ...(ends !== 'never' && { ends_at: ends }),
     })
-    return await created(visit, made)
+    return await created(visit, made, given.type)
   } catch (error) {
     if (error instanceof Refusal && error.kind === 'ChangedMeanwhile')
       return { kind: 'redirect', to: `/s/${service.id}/keys?done=created-before` }
@@ -163,8 +168,8 @@ function form(visit: ServiceVisit, given: Given, errors: FieldErrors): Answer {
   }
 }
 
-async function created(visit: ServiceVisit, made: CreatedKey): Promise<Answer> {
-  const [template] = await listLive(visit.parts.db.sql, visit.service.id, 'email', 1)
+async function created(visit: ServiceVisit, made: CreatedKey, type: KeyType): Promise<Answer> {
+  const example = await exampleFor(visit, type)
   return {
     kind: 'page',
     title: t`Copy the key`,
@@ -178,7 +183,7 @@ async function created(visit: ServiceVisit, made: CreatedKey): Promise<Answer> {
             <h2>{t`Copy the key “${made.name}” now`}</h2>
             <p>{t`You see it only once. Herald keeps no copy that anybody could read.`}</p>
             <Secret id="key" text={made.key} />
-            <TryIt template={template?.id ?? null} secret={made.key} />
+            <TryIt request={example} secret={made.key} />
           </div>
         </div>
         <Keys visit={visit} keys={await keysOf(visit)} />
@@ -198,20 +203,37 @@ export const Secret = ({ id, text }: { id: string; text: string }) => (
   </div>
 )
 
-function TryIt({ template, secret }: { template: Id | null; secret: string }) {
+/**
+ * Sends the newest template to the person who made the key, who may get messages of every type of key; one for e-mails where the team
+ * knows no number of theirs. A test key sends nothing, so its recipient may be anyone. Null: there is no such template.
+ */
+async function exampleFor({ parts, actor, service }: ServiceVisit, type: KeyType) {
+  const { sql } = parts.db
+  const newest = await newestTemplate(sql, actor, service.id)
+  if (!newest) return null
+  const to = await ownRecipient(sql, actor, service.id, newest.type)
+  if (to !== null || type === 'test') return exampleOf(parts, service.id, newest.id, to)
+  const address = await ownRecipient(sql, actor, service.id, 'email')
+  const [email] = address === null ? [] : await listLive(sql, service.id, 'email', 1)
+  return email ? exampleOf(parts, service.id, email.id, address) : null
+}
+
+async function exampleOf(parts: ServiceVisit['parts'], service: Id, id: Id, to: string | null) {
+  const [template, values] = await Promise.all([
+    readVersion(parts.db.sql, service, id, null),
+    readSamples(parts, service, id),
+  ])
+  return requestFor(template, { to, values })
+}
+
+function TryIt({ request, secret }: { request: { path: string; body: object } | null; secret: string }) {
   const { baseUrl } = usePage()
-  const body = { email_address: 'test@example.org', template_id: template }
-  const lines = template
-    ? [
-        `curl "${baseUrl}/v2/notifications/email"`,
-        `  -H "Authorization: ApiKey-v1 ${secret}"`,
-        '  -H "Content-Type: application/json"',
-        `  -d '${JSON.stringify(body)}'`,
-      ]
-    : [`curl "${baseUrl}/v2/templates"`, `  -H "Authorization: ApiKey-v1 ${secret}"`]
+  const call = request
+    ? { method: 'POST', url: `${baseUrl}${request.path}`, body: request.body, indent: 2 }
+    : { url: `${baseUrl}/v2/templates` }
   return (
     <More summary={t`Try it`} open>
-      <Code>{lines.join(' \\\n')}</Code>
+      <Code>{curl({ ...call, key: secret })}</Code>
     </More>
   )
 }

@@ -1,7 +1,7 @@
 // A service that has sent nothing yet: the first steps instead of numbers.
 import { dailyLimit } from '../../services/service.ts'
 import type { TemplateName } from '../../templates/sql/names.ts'
-import { Card, Code, Empty, PageHead } from '../components/basics.tsx'
+import { Card, Empty, PageHead } from '../components/basics.tsx'
 import type { ServiceVisit } from '../page.ts'
 import { rich, t } from '../words/index.ts'
 
@@ -54,8 +54,10 @@ export function FirstSteps({ visit, template }: { visit: ServiceVisit; template:
             <div>
               <h2>{t`Make an API key`}</h2>
               <p class="muted">{t`A test key sends nothing. What it would have sent is in the captured inbox.`}</p>
-              {visit.may('manage-keys') && <Code>{`herald key create ${service.id} --name first --type test`}</Code>}
             </div>
+            {visit.may('manage-keys') && (
+              <a class="btn btn-sm" href={url(`/s/${service.id}/keys/new`)}>{t`Make a key`}</a>
+            )}
           </li>
           {isTrial && (
             <li>

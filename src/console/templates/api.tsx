@@ -1,28 +1,19 @@
 // How an application sends the template: the ready request with its placeholders.
-import { CHANNELS, type Channel } from '../../channels/index.ts'
+import { CHANNELS } from '../../channels/index.ts'
 import { namesOf } from '../../rendering/placeholders.ts'
 import { Callout, Card, Code, Facts } from '../components/basics.tsx'
-import { AsCurl } from '../components/behind.tsx'
+import { AsCurl, curl } from '../components/behind.tsx'
 import { usePage } from '../components/context.ts'
 import type { Answer, ServiceVisit } from '../page.ts'
 import { t } from '../words/index.ts'
 import { templateIn } from './given.ts'
 import { TemplateHead } from './head.tsx'
-
-const SENDS: Readonly<Record<Channel, { path: string; field: string; example: string }>> = {
-  email: { path: '/v2/notifications/email', field: 'email_address', example: 'somebody@example.org' },
-  sms: { path: '/v2/notifications/sms', field: 'phone_number', example: '+16135550123' },
-}
+import { requestFor } from './request.ts'
 
 export async function showApi(visit: ServiceVisit): Promise<Answer> {
   const { template, folders } = await templateIn(visit)
   const names = namesOf(template)
-  const send = SENDS[template.type]
-  const body = {
-    [send.field]: send.example,
-    template_id: template.id,
-    ...(names.length > 0 && { personalisation: Object.fromEntries(names.map(name => [name, '…'])) }),
-  }
+  const { path, body } = requestFor(template)
   return {
     kind: 'page',
     title: t`Use ${template.name} by API`,
@@ -44,7 +35,7 @@ export async function showApi(visit: ServiceVisit): Promise<Answer> {
           title={CHANNELS[template.type].template.hasSubject ? t`Send one e-mail` : t`Send one text message`}
           id="send"
         >
-          <Curl path={send.path} body={body} />
+          <Curl path={path} body={body} />
         </Card>
         <Card title={t`What it needs`} id="needs">
           <div class="stack">
@@ -81,15 +72,5 @@ export async function showApi(visit: ServiceVisit): Promise<Answer> {
 
 function Curl({ path, body }: { path: string; body: object }) {
   const { baseUrl } = usePage()
-  const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''")
-  return (
-    <Code>
-      {[
-        `curl -X POST "${baseUrl}${path}"`,
-        '  -H "Authorization: ApiKey-v1 $HERALD_KEY"',
-        '  -H "Content-Type: application/json"',
-        `  -d '${json}'`,
-      ].join(' \\\n')}
-    </Code>
-  )
+  return <Code>{curl({ method: 'POST', url: `${baseUrl}${path}`, body, indent: 2 })}</Code>
 }
