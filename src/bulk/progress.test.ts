@@ -26,6 +26,11 @@ describe('progress', () => {
     expect(progressOf(given, NOW)).toMatchObject({ status, isOver })
   })
 
+  test.each(['cancelled', 'sending limits exceeded'] as const)('%s: no row waits any more', status => {
+    expect(progressOf(job(status), NOW)).toMatchObject({ waiting: 0, cancelled: 100 })
+    expect(progressOf(job(status, { delivered: 3 }), NOW)).toMatchObject({ waiting: 0, cancelled: 97, delivered: 3 })
+  })
+
   test('every row is counted once; what is not a message yet waits', () => {
     const counts = { created: 7, sending: 5, pending: 1, sent: 2, delivered: 30, 'temporary-failure': 3, cancelled: 1 }
     const found = progressOf(job('in progress', counts), NOW)

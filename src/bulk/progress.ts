@@ -9,8 +9,9 @@ export type Progress = {
   delivered: number
   inTransit: number
   failed: number
+  /** Also rows of a job that was cancelled or refused before they were messages. */
   cancelled: number
-  /** Not handed over yet. */
+  /** Not handed over yet, but later. */
   waiting: number
   handedOver: number
   /** Nothing will change any more. */
@@ -26,9 +27,11 @@ export function progressOf(job: ShownJob, now: number): Progress {
   const sum = (statuses: readonly string[]) =>
     job.counts.reduce((total, { status, count }) => (statuses.includes(status) ? total + count : total), 0)
   const [delivered, inTransit, failed] = [sum(DELIVERED), sum(IN_TRANSIT), sum(FAILED)]
-  const cancelled = sum(['cancelled'])
   const handedOver = delivered + inTransit + failed
-  const waiting = Math.max(0, job.notification_count - handedOver - cancelled)
+  const isStopped = job.status === 'cancelled' || job.status === 'sending limits exceeded'
+  const rest = Math.max(0, job.notification_count - handedOver)
+  const cancelled = isStopped ? rest : Math.min(rest, sum(['cancelled']))
+  const waiting = rest - cancelled
   const status = statusOf(job, waiting, now)
   return {
     ...{ status, whole: job.notification_count, delivered, inTransit, failed, cancelled, waiting, handedOver },

@@ -103,6 +103,12 @@ describe('one job', () => {
     expect(text).toContain(`/v2/notifications/bulk/${service.jobs.mixed}`)
   })
 
+  test('that was cancelled waits for nothing', async () => {
+    const words = plain((await get(`${at}/${here.planted.service.jobs.cancelled}`)).text)
+    expect(words).toMatch(/Delivered 0 In transit 0 Failed 0 Cancelled [1-9]\d*/)
+    expect(words).not.toContain('Waiting')
+  })
+
   test('a viewer gets no file, no sending again and no cancelling', async () => {
     const { jobs } = here.planted.service
     for (const id of [jobs.mixed, jobs.scheduled]) {

@@ -41,7 +41,7 @@ type Measured = { progress: Progress; lately: number; startedAt: string | null }
 
 function liveOf({ progress, lately, startedAt }: Measured, formats: Formats, micros: number): Live {
   const aMinute = paceOf(lately, startedAt === null ? null : Date.parse(startedAt), micros / 1000)
-  const { whole, delivered, inTransit, failed, waiting, handedOver } = progress
+  const { whole, delivered, inTransit, failed, waiting, cancelled, handedOver } = progress
   const { number } = formats
   let at = 0
   const bars = PARTS.map(([tone, name]) => {
@@ -63,6 +63,7 @@ function liveOf({ progress, lately, startedAt }: Measured, formats: Formats, mic
       inTransit: number(inTransit),
       failed: number(failed),
       waiting: number(waiting),
+      cancelled: number(cancelled),
     },
     badge: badgeOf(progress.status),
     isOver: progress.isOver,
@@ -152,9 +153,17 @@ export function ProgressCard({ visit, job }: { visit: ServiceVisit; job: WholeJo
             <span class="dot bad" /> <a href={messages('failed')}>{t`Failed`}</a>{' '}
             <b data-put="failed">{live.counts.failed}</b>
           </li>
-          <li>
-            <span class="dot" /> {t`Waiting`} <b data-put="waiting">{live.counts.waiting}</b>
-          </li>
+          {progress.cancelled > 0 && (
+            <li>
+              <span class="dot idle" /> {progress.status === 'over-limit' ? t`Not sent` : t`Cancelled`}{' '}
+              <b data-put="cancelled">{live.counts.cancelled}</b>
+            </li>
+          )}
+          {(progress.waiting > 0 || !progress.isOver) && (
+            <li>
+              <span class="dot" /> {t`Waiting`} <b data-put="waiting">{live.counts.waiting}</b>
+            </li>
+          )}
         </ul>
         <p class="vh" role="status" data-say="" />
       </div>
