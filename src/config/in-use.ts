@@ -42,6 +42,10 @@ const isCapture = (provider: ChosenProvider | undefined) => provider?.kind.role 
 export const channelsOff = ({ providers }: { providers: Chosen }) =>
   Object.fromEntries(channelNames.map(channel => [channel, providers[channel].some(isOff)])) as Record<Channel, boolean>
 
+/** Which channels are captured: whatever the status of their messages says, nobody gets them. */
+export const channelsCaptured = ({ providers }: { providers: Chosen }): readonly Channel[] =>
+  channelNames.filter(channel => isCapture(providers[channel][0]))
+
 type Placed = {
   providers: Chosen
   host: string

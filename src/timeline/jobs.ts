@@ -12,7 +12,13 @@ import { type Clock, fromMicros, type Timestamp } from '../core/clock.ts'
 import { floorOf, type Id, microsOf } from '../core/id.ts'
 import type { Seal } from '../core/seal.ts'
 import type { Sql } from '../db/connect.ts'
-import { type FailureGroup, failuresOfJob, handedOverLately, statesOfRows } from '../notifications/sql/of-job.ts'
+import {
+  type FailureGroup,
+  failuresOfJob,
+  handedOverLately,
+  providerOfJob,
+  statesOfRows,
+} from '../notifications/sql/of-job.ts'
 import { namesOf as personNames } from '../people/sql/people.ts'
 import type { Service } from '../services/service.ts'
 import type { Templates } from '../templates/cache.ts'
@@ -92,6 +98,8 @@ export type Failures = { status: FailureGroup['status']; meaning: Meaning | null
 export type WholeJob = ListedJob & {
   /** Handed over in the last minute. */
   aMinute: number
+  /** Who handed over its messages; null: nobody yet, or nobody knows any more. */
+  provider: string | null
   failures: Failures[]
   /** Rows that failed for a time and can be sent again, and the jobs that repeat others. */
   again: Awaited<ReturnType<typeof repeatable>>
@@ -112,9 +120,10 @@ export async function wholeJob(app: JobsApp, actor: PersonActor, service: Servic
   if (!job) throw refuse.notFound()
   const scope = scopeOf(app, service, job)
   const isKept = scope.after < scope.below && job.status !== 'cancelled'
-  const [groups, aMinute, again, original, head] = await Promise.all([
+  const [groups, aMinute, provider, again, original, head] = await Promise.all([
     job.progress.failed > 0 && isKept ? failuresOfJob(sql, scope, MOST_REASONS) : [],
     job.progress.status === 'sending' ? handedOverLately(sql, scope, 60) : 0,
+    job.progress.delivered > 0 && isKept ? providerOfJob(sql, scope) : null,
     repeatable(app, actor, service, job),
     job.again_of && find(sql, service.id, job.again_of),
     app.templates.head(service.id, job.template_id),
@@ -122,6 +131,7 @@ export async function wholeJob(app: JobsApp, actor: PersonActor, service: Servic
   return {
     ...job,
     aMinute,
+    provider,
     failures: await failuresBy(app, job, groups),
     again,
     original: original ? { id: original.id, name: original.name } : null,
@@ -143,17 +153,20 @@ export async function jobFor(
   return job
 }
 
-/** How far it is at this moment. `lately`: also how many were handed over in the last minute, which takes longer. */
+/** How far it is at this moment. `lately`: also what takes longer, how many were handed over in the last minute and by whom. */
 export async function progressNow(
   app: JobsApp,
   actor: PersonActor,
   service: Service,
   id: Id,
   { lately }: { lately: boolean },
-): Promise<{ progress: Progress; job: ShownJob; aMinute: number }> {
+): Promise<{ progress: Progress; job: ShownJob; aMinute: number; provider: string | null }> {
   const job = await jobFor(app, actor, service, id)
-  const aMinute = lately ? await handedOverLately(app.db.sql, scopeOf(app, service, job), 60) : 0
-  return { job, progress: progressOf(job, app.clock.now()), aMinute }
+  const scope = scopeOf(app, service, job)
+  const [aMinute, provider] = lately
+    ? await Promise.all([handedOverLately(app.db.sql, scope, 60), providerOfJob(app.db.sql, scope)])
+    : [0, null]
+  return { job, progress: progressOf(job, app.clock.now()), aMinute, provider }
 }
 
 async function failuresBy(

@@ -103,9 +103,26 @@ describe('one job', () => {
     expect(text).toContain(`/v2/notifications/bulk/${service.jobs.mixed}`)
   })
 
+  test('says captured where nobody got its messages, and counts them apart from failures', async () => {
+    const { mixed } = here.planted.service.jobs
+    const { sql } = here.parts.db
+    const legend = async () => plain((await get(`${at}/${mixed}`)).text)
+    expect(await legend()).toContain('Delivered 11 In transit 2 Failed 4 Waiting 3')
+    try {
+      await sql`update states set provider = 'capture' where job_id = ${mixed} and status in ('delivered', 'sent')`
+      const { text } = await get(`${at}/${mixed}`)
+      expect(text).toContain('aria-label="11 captured, 2 in transit, 4 failed, 3 waiting"')
+      expect(text).toMatch(/<rect class="fill idle"[^>]*data-bar="delivered"/)
+      expect(await legend()).toContain('Captured 11 In transit 2 Failed 4 Waiting 3')
+      expect(await legend()).toContain('These messages are captured, not delivered to anyone.')
+    } finally {
+      await sql`update states set provider = 'relay' where job_id = ${mixed} and status in ('delivered', 'sent')`
+    }
+  })
+
   test('that was cancelled waits for nothing', async () => {
     const words = plain((await get(`${at}/${here.planted.service.jobs.cancelled}`)).text)
-    expect(words).toMatch(/Delivered 0 In transit 0 Failed 0 Cancelled [1-9]\d*/)
+    expect(words).toMatch(/Captured 0 In transit 0 Failed 0 Cancelled [1-9]\d*/)
     expect(words).not.toContain('Waiting')
   })
 

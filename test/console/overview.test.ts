@@ -1,5 +1,7 @@
 // The overview of a service, as a person's browser gets it.
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Id } from '../../src/core/id.ts'
+import { part } from '../../src/db/connect.ts'
 import { type ConsolePlace, place } from './support/place.ts'
 import { member } from './support/plant.ts'
 
@@ -50,6 +52,35 @@ describe('a service with messages', () => {
     for (const words of ['Last 7 days', 'Limits today', 'Time to delivery', 'Failing templates', 'Why messages failed'])
       expect(text).toContain(`>${words}</h2>`)
     expect(text.match(/<rect class="fill good"/g)?.length).toBeGreaterThanOrEqual(7)
+  })
+
+  test('messages that nobody got are called captured, in words and colours, and only those', async () => {
+    const { sql } = here.parts.db
+    const who = await here.signIn('viewer')
+    const { id } = here.planted.service
+    const page = async () => (await here.request(who, `/s/${id}`)).text
+    const labels = (text: string) => stripOf(text).map(one => one.label)
+    const ended = part`service_id = ${id} and status in ('delivered', 'sent') and key_type <> 'test'`
+    const before = await page()
+    expect(before).toContain('Messages are captured, not delivered to anyone')
+    expect(before).toContain('The API calls them delivered.')
+    expect(labels(before)).toContain('Delivered')
+    const planted = await sql<{ id: Id; provider: string | null }>`select id, provider from states where ${ended}`
+    try {
+      await sql`update states set provider = 'capture' where ${ended}`
+      const captured = await page()
+      expect(labels(captured)).toContain('Captured')
+      expect(labels(captured)).not.toContain('Delivered')
+      expect(captured).not.toContain('<rect class="fill good"')
+      expect(captured).toMatch(/<th[^>]*>Captured<\/th>/)
+      await sql`update states set provider = 'relay' where ${ended} and id = (select id from states where ${ended} order by id desc limit 1)`
+      expect(labels(await page())).toContain('Delivered or captured')
+    } finally {
+      await sql`
+        update states set provider = p.provider
+        from unnest(${planted.map(one => one.id)}::uuid[], ${planted.map(one => one.provider)}::text[]) as p (id, provider)
+        where states.id = p.id`
+    }
   })
 
   test('the script is given the strip alone, with the same numbers', async () => {

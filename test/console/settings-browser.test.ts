@@ -55,7 +55,7 @@ describe.skipIf(!BROWSER)('in a browser', () => {
       expect(await page.inputValue('[name=value]')).toBe('no address')
       await page.fill('[name=value]', address)
       await button(page, 'Send the link').click()
-      expect(await done(page)).toContain('A link is on its way')
+      expect(await done(page)).toContain('The link is captured, not sent.')
       const row = page.getByRole('row', { name: address })
       expect(await row.innerText()).toContain('Waits for its link')
       expect(await row.getByRole('button', { name: /Make default/ }).count()).toBe(0)

@@ -72,7 +72,9 @@ describe('team', () => {
     const address = 'lea@eastmere.example'
     const sent = await post(manager, `${team}/invite`, { address, role: 'author' })
     expect(sent.status).toBe(303)
-    expect((await get(manager, `${team}?done=invited`)).text).toContain(address)
+    const done = await get(manager, `${team}?done=invited`)
+    expect(done.text).toContain(address)
+    expect(done.text).toContain('The invitation is captured, not sent.')
     const token = await tokenFor(address)
     const shown = await get(null, `/invitation/${token}`)
     expect(shown.status).toBe(200)

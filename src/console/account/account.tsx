@@ -8,6 +8,7 @@ import type { Membership, Session, SignedIn, SignInMethod } from '../../people/p
 import { endOtherSessions, endSession, listSessions } from '../../people/session.ts'
 import { isConnected } from '../../people/sql/identities.ts'
 import { Callout, Card, Done, Hidden, Icon, PageHead, Time } from '../components/basics.tsx'
+import { orCaptured } from '../components/captured.tsx'
 import { usePage } from '../components/context.ts'
 import { Choice, Choices, ErrorSummary, type FieldErrors, Form, Input, Select } from '../components/form.tsx'
 import { Table, Title } from '../components/list.tsx'
@@ -52,6 +53,7 @@ export async function accountForm(visit: SignedInVisit, { errors = {}, values, s
       <Account
         signedIn={signedIn}
         done={visit.query.get('done')}
+        sentences={orCaptured(visit, DONE)}
         passkeys={passkeys}
         sessions={sessions}
         errors={errors}
@@ -103,6 +105,7 @@ export async function endAllOthers(visit: SignedInVisit): Promise<Answer> {
 type Props = {
   signedIn: SignedIn
   done: string | null
+  sentences: typeof DONE
   passkeys: readonly Passkey[]
   sessions: readonly Session[]
   errors: FieldErrors
@@ -127,7 +130,7 @@ function Account(props: Props) {
           <button class="btn" type="submit">{t`Sign out`}</button>
         </Form>
       </PageHead>
-      <Done done={props.done} sentences={DONE} />
+      <Done done={props.done} sentences={props.sentences} />
       <ErrorSummary errors={props.errors} />
       <You {...props} />
       <WaysToSignIn {...props} />

@@ -1,13 +1,14 @@
 // The list of jobs: newest first, with filters; how far each is.
 import { SHOWN_STATUSES, type ShownStatus } from '../../bulk/sql/browse.ts'
 import { fromMicros } from '../../core/clock.ts'
-import { type Id, readId } from '../../core/id.ts'
+import { type Id, microsOf, readId } from '../../core/id.ts'
 import { startsOfDays } from '../../statistics/days.ts'
 import { messageChoices } from '../../timeline/choices.ts'
+import { type Ending, endingSince } from '../../timeline/endings.ts'
 import { browseJobs, type JobFilters, type JobsPage, type ListedJob } from '../../timeline/jobs.ts'
 import { Empty, Icon, PageHead, Time } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
-import { usePage } from '../components/context.ts'
+import { CapturedNote, ENDED, ENDINGS, endingOr } from '../components/captured.tsx'
 import { type Column, FilterSelect, Filters, Pager, Table, Title } from '../components/list.tsx'
 import { Bar } from '../components/numbers.tsx'
 import type { Handler, ServiceVisit } from '../page.ts'
@@ -28,7 +29,9 @@ export const jobsPage: Handler<ServiceVisit> = async visit => {
     browseJobs(parts, actor, service, filtersOf(given, visit), from),
     messageChoices(parts, actor, service.id, given.template === null ? {} : { template: given.template }),
   ])
-  return { kind: 'page', title: t`Jobs`, nav: 'jobs', body: <Jobs {...{ visit, given, page, choices }} /> }
+  const oldest = page.jobs.at(-1)
+  const ending = oldest ? await endingSince({ sql: parts.db.sql }, actor, service.id, microsOf(oldest.id)) : null
+  return { kind: 'page', title: t`Jobs`, nav: 'jobs', body: <Jobs {...{ visit, given, page, choices, ending }} /> }
 }
 
 function givenIn(query: URLSearchParams): Given {
@@ -51,9 +54,9 @@ const listPath = (service: Id, given: Given, more: Record<string, string> = {}) 
   return `/s/${service}/jobs${query.size === 0 ? '' : `?${query}`}`
 }
 
-type Shown = { visit: ServiceVisit; given: Given; page: JobsPage; choices: Choices }
+type Shown = { visit: ServiceVisit; given: Given; page: JobsPage; choices: Choices; ending: Ending | null }
 
-function Jobs({ visit, given, page, choices }: Shown) {
+function Jobs({ visit, given, page, choices, ending }: Shown) {
   const { service, url, formats } = visit
   const { jobs, older, newer } = page
   const isFiltered = Object.values(given).some(one => one !== null)
@@ -67,11 +70,12 @@ function Jobs({ visit, given, page, choices }: Shown) {
           </a>
         )}
       </PageHead>
+      {jobs.length > 0 && <CapturedNote visit={visit} />}
       {(jobs.length > 0 || isFiltered) && <JobFilterForm {...{ visit, given, choices }} />}
       <section class="card">
         {jobs.length > 0 ? (
           <>
-            <Table caption={t`Jobs`} columns={columnsFor(visit)} rows={jobs} keyOf={job => job.id} />
+            <Table caption={t`Jobs`} columns={columnsFor(visit, ending)} rows={jobs} keyOf={job => job.id} />
             <Pager
               newer={newer && url(listPath(service.id, given, { after: newer }))}
               older={older && url(listPath(service.id, given, { before: older }))}
@@ -88,7 +92,7 @@ function Jobs({ visit, given, page, choices }: Shown) {
   )
 }
 
-function JobFilterForm({ visit, given, choices }: Omit<Shown, 'page'>) {
+function JobFilterForm({ visit, given, choices }: Omit<Shown, 'page' | 'ending'>) {
   const since = (days: string) => {
     const count = Number(days)
     return count === 1 ? t`Today` : plural(count, t`${days} day`, t`${days} days`)
@@ -119,32 +123,45 @@ function JobFilterForm({ visit, given, choices }: Omit<Shown, 'page'>) {
   )
 }
 
-const columnsFor = ({ service, url, formats }: ServiceVisit): Column<ListedJob>[] => [
-  {
-    head: t`Job`,
-    cell: ({ id, name, template_name, again_of }) => (
-      <Title
-        href={url(`/s/${service.id}/jobs/${id}`)}
-        sub={again_of === null ? template_name : t`${template_name}, sent again`}
-      >
-        {name}
-      </Title>
-    ),
-  },
-  { head: t`Status`, kind: 'status', cell: ({ progress }) => <Status status={progress.status} /> },
-  { head: t`Progress`, cell: job => <Progress job={job} /> },
-  { head: t`Made by`, class: 'hide-mid', cell: ({ maker }) => <bdi>{makerWords(maker)}</bdi> },
-  { head: t`Messages`, kind: 'num', cell: job => formats.number(job.notification_count) },
-  {
-    head: t`Failed`,
-    kind: 'num',
-    cell: ({ progress }) => (progress.handedOver === 0 ? '–' : formats.number(progress.failed)),
-  },
-  { head: t`When`, kind: 'num', cell: job => <Time at={job.scheduled_for ?? job.created_at} /> },
-]
+function columnsFor(visit: ServiceVisit, ending: Ending | null): Column<ListedJob>[] {
+  const { service, url, formats } = visit
+  return [
+    {
+      head: t`Job`,
+      cell: ({ id, name, template_name, again_of }) => (
+        <Title
+          href={url(`/s/${service.id}/jobs/${id}`)}
+          sub={again_of === null ? template_name : t`${template_name}, sent again`}
+        >
+          {name}
+        </Title>
+      ),
+    },
+    { head: t`Status`, kind: 'status', cell: ({ progress }) => <Status status={progress.status} /> },
+    {
+      head: t`Progress`,
+      cell: job => (
+        <Progress
+          visit={visit}
+          job={job}
+          ending={job.key_type === 'test' ? 'simulated' : endingOr(visit, ending, [job.channel])}
+        />
+      ),
+    },
+    { head: t`Made by`, class: 'hide-mid', cell: ({ maker }) => <bdi>{makerWords(maker)}</bdi> },
+    { head: t`Messages`, kind: 'num', cell: job => formats.number(job.notification_count) },
+    {
+      head: t`Failed`,
+      kind: 'num',
+      cell: ({ progress }) => (progress.handedOver === 0 ? '–' : formats.number(progress.failed)),
+    },
+    { head: t`When`, kind: 'num', cell: job => <Time at={job.scheduled_for ?? job.created_at} /> },
+  ]
+}
 
-function Progress({ job: { progress, scheduled_for } }: { job: ListedJob }) {
-  const { formats } = usePage()
+function Progress({ visit, job, ending }: { visit: ServiceVisit; job: ListedJob; ending: Ending }) {
+  const { formats } = visit
+  const { progress, scheduled_for } = job
   const { status, whole, delivered, inTransit, failed } = progress
   if (status === 'scheduled' && scheduled_for !== null)
     return <>{t`Starts ${formats.day(scheduled_for)} at ${formats.clock(scheduled_for)}`}</>
@@ -153,10 +170,12 @@ function Progress({ job: { progress, scheduled_for } }: { job: ListedJob }) {
   const share = (part: number) => formats.share(part, whole)
   return (
     <Bar
-      label={t`${share(delivered)} delivered, ${share(inTransit)} in transit, ${share(failed)} failed`}
+      label={[ENDED[ending](share(delivered)), t`${share(inTransit)} in transit`, t`${share(failed)} failed`].join(
+        ', ',
+      )}
       whole={whole}
       parts={[
-        { tone: 'good', value: delivered },
+        { tone: ENDINGS[ending][0], value: delivered },
         { tone: 'info', value: inTransit },
         { tone: 'bad', value: failed },
       ]}
@@ -164,7 +183,7 @@ function Progress({ job: { progress, scheduled_for } }: { job: ListedJob }) {
   )
 }
 
-function NoJobs({ visit, given, page, isFiltered }: Omit<Shown, 'choices'> & { isFiltered: boolean }) {
+function NoJobs({ visit, given, page, isFiltered }: Omit<Shown, 'choices' | 'ending'> & { isFiltered: boolean }) {
   const { service, url } = visit
   if (page.older !== null || page.newer !== null)
     return (

@@ -4,22 +4,25 @@ import { createPace, minutesLeft, type Pace, type Progress, paceOf } from '../..
 import { fromMicros } from '../../core/clock.ts'
 import { type Id, readId } from '../../core/id.ts'
 import { pause } from '../../runtime/within.ts'
+import type { Ending } from '../../timeline/endings.ts'
 import { progressNow, type WholeJob } from '../../timeline/jobs.ts'
 import type { Tone } from '../components/basics.tsx'
+import { ENDED, ENDINGS, endingOfJob } from '../components/captured.tsx'
 import { notFound } from '../errors.tsx'
 import type { Formats } from '../formats.ts'
 import { listPath } from '../messages/query.ts'
 import type { Handler, ServiceVisit } from '../page.ts'
-import { inLanguage, language, plural, t } from '../words/index.ts'
+import { inLanguage, language, plural, say, t } from '../words/index.ts'
 import { badgeOf, statusWords } from './status.tsx'
 
 /** The parts of the bar from left to right. */
-const PARTS = [
-  ['good', 'delivered'],
-  ['info', 'inTransit'],
-  ['bad', 'failed'],
-  ['idle', 'cancelled'],
-] as const satisfies readonly (readonly [Tone, keyof Progress])[]
+const partsFor = (ending: Ending) =>
+  [
+    ['delivered', ENDINGS[ending][0]],
+    ['inTransit', 'info'],
+    ['failed', 'bad'],
+    ['cancelled', 'idle'],
+  ] as const satisfies readonly (readonly [keyof Progress, Tone])[]
 
 /** What the script puts into the page; also how the page is made at first. */
 type Live = {
@@ -36,25 +39,34 @@ type Live = {
   isOver: boolean
 }
 
-/** `lately`: messages of the last minute. `startedAt`: when the first rows became messages; null: not yet. */
-type Measured = { progress: Progress; lately: number; startedAt: string | null }
+/**
+ * `lately`: messages of the last minute. `startedAt`: when the first rows became messages; null: not yet. `ending`: what became of
+ * those that did not fail.
+ */
+type Measured = { progress: Progress; lately: number; startedAt: string | null; ending: Ending }
 
-function liveOf({ progress, lately, startedAt }: Measured, formats: Formats, micros: number): Live {
+function liveOf({ progress, lately, startedAt, ending }: Measured, formats: Formats, micros: number): Live {
   const aMinute = paceOf(lately, startedAt === null ? null : Date.parse(startedAt), micros / 1000)
   const { whole, delivered, inTransit, failed, waiting, cancelled, handedOver } = progress
   const { number } = formats
   let at = 0
-  const bars = PARTS.map(([tone, name]) => {
+  const bars = partsFor(ending).map(([name]) => {
     const value = progress[name]
     const width = value === 0 || whole === 0 ? 0 : Math.min(100 - at, Math.max(0.5, (value / whole) * 100))
     const x = at
     at += width
-    return [tone, [percent(x), percent(width)]] as const
+    return [name, [percent(x), percent(width)]] as const
   })
   return {
     title: titleOf(progress, formats),
     note: noteOf(progress, aMinute, formats),
-    label: t`${number(delivered)} delivered, ${number(inTransit)} in transit, ${number(failed)} failed, ${number(waiting)} waiting`,
+    label: [
+      ENDED[ending](number(delivered)),
+      t`${number(inTransit)} in transit`,
+      t`${number(failed)} failed`,
+      ...(cancelled > 0 ? [t`${number(cancelled)} cancelled`] : []),
+      t`${number(waiting)} waiting`,
+    ].join(', '),
     at: formats.brief(fromMicros(micros)),
     now: handedOver,
     bars: Object.fromEntries(bars),
@@ -103,7 +115,9 @@ function noteOf(progress: Progress, aMinute: number | null, { number }: Formats)
 export function ProgressCard({ visit, job }: { visit: ServiceVisit; job: WholeJob }) {
   const { service, url, formats, parts } = visit
   const { progress } = job
-  const measured = { progress, lately: job.aMinute, startedAt: job.processing_started }
+  const ending = endingOfJob(visit, job, job.provider)
+  const [tone, ended] = ENDINGS[ending]
+  const measured = { progress, lately: job.aMinute, startedAt: job.processing_started, ending }
   const live = liveOf(measured, formats, parts.clock.micros())
   const messages = (status: string) => url(listPath(service.id, { job: job.id, status }))
   const path = `/s/${service.id}/jobs/${job.id}`
@@ -134,15 +148,15 @@ export function ProgressCard({ visit, job }: { visit: ServiceVisit; job: WholeJo
           aria-valuenow={live.now}
         >
           <svg class="bar bar-lg" role="img" aria-label={live.label}>
-            {PARTS.map(([tone]) => {
-              const [x, width] = live.bars[tone] ?? ['0%', '0%']
-              return <rect key={tone} class={`fill ${tone}`} x={x} width={width} height="100%" data-bar={tone} />
+            {partsFor(ending).map(([name, tone]) => {
+              const [x, width] = live.bars[name] ?? ['0%', '0%']
+              return <rect key={name} class={`fill ${tone}`} x={x} width={width} height="100%" data-bar={name} />
             })}
           </svg>
         </div>
         <ul class="legend">
           <li>
-            <span class="dot good" /> <a href={messages('delivered')}>{t`Delivered`}</a>{' '}
+            <span class={`dot ${tone}`} /> <a href={messages('delivered')}>{say(ended)}</a>{' '}
             <b data-put="delivered">{live.counts.delivered}</b>
           </li>
           <li>
@@ -165,6 +179,12 @@ export function ProgressCard({ visit, job }: { visit: ServiceVisit; job: WholeJo
             </li>
           )}
         </ul>
+        {ending === 'captured' && progress.delivered > 0 && (
+          <p class="hint">{t`These messages are captured, not delivered to anyone.`}</p>
+        )}
+        {ending === 'simulated' && (
+          <p class="hint">{t`Messages of test keys are simulated, not delivered to anyone.`}</p>
+        )}
         <p class="vh" role="status" data-say="" />
       </div>
       <div class="card-foot">
@@ -201,15 +221,17 @@ async function* liveValues(visit: ServiceVisit, id: Id): AsyncGenerator<Live> {
   const spoken = language()
   const until = performance.now() + LONGEST_MS
   let pace: Pace | null = null
+  let ending: Ending | null = null
   while (!signal.aborted) {
     const lately = pace === null
-    const { progress, aMinute, job } = await parts.reads.visit({ owner: service.id, person: actor.id }, () =>
+    const { progress, aMinute, job, provider } = await parts.reads.visit({ owner: service.id, person: actor.id }, () =>
       progressNow(parts, actor, service, id, { lately }),
     )
     const now = performance.now()
+    ending ??= endingOfJob(visit, job, provider)
     pace ??= createPace(now, progress.handedOver, aMinute)
     const lastMinute = pace.add(now, progress.handedOver)
-    const measured = { progress, lately: lastMinute, startedAt: job.processing_started }
+    const measured = { progress, lately: lastMinute, startedAt: job.processing_started, ending }
     yield inLanguage(spoken, () => liveOf(measured, formats, parts.clock.micros()))
     if (progress.isOver || now > until) return
     await pause(progress.waiting > 0 && progress.status !== 'scheduled' ? OFTEN_MS : SELDOM_MS, signal)

@@ -2,6 +2,7 @@
 import type { ShownJob } from '../../bulk/sql/read.ts'
 import { groupOf } from '../../notifications/status.ts'
 import { Card } from '../components/basics.tsx'
+import { ENDED, ENDINGS, endingOfJob } from '../components/captured.tsx'
 import { usePage } from '../components/context.ts'
 import { Table, Title } from '../components/list.tsx'
 import { Bar, Meter } from '../components/numbers.tsx'
@@ -36,7 +37,7 @@ export function Jobs({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
             kind: 'status',
             cell: job => <JobStatus status={job.status} isScheduled={job.scheduled_for !== null} />,
           },
-          { head: t`Progress`, cell: job => <Progress job={job} /> },
+          { head: t`Progress`, cell: job => <Progress visit={visit} job={job} /> },
           {
             head: t`Done`,
             kind: 'num',
@@ -55,18 +56,21 @@ function progressOf({ counts }: ShownJob) {
   return { delivered, inTransit, failed, done: delivered + failed }
 }
 
-function Progress({ job }: { job: ShownJob }) {
+function Progress({ visit, job }: { visit: ServiceVisit; job: ShownJob }) {
   const { formats } = usePage()
   if (job.status === 'pending' && job.scheduled_for !== null)
     return <>{rich`Starts ${formats.day(job.scheduled_for)} at ${formats.clock(job.scheduled_for)}`}</>
   const { delivered, inTransit, failed } = progressOf(job)
+  const ending = endingOfJob(visit, job, null)
   const share = (part: number) => formats.share(part, job.notification_count)
   return (
     <Bar
-      label={t`${share(delivered)} delivered, ${share(inTransit)} in transit, ${share(failed)} failed`}
+      label={[ENDED[ending](share(delivered)), t`${share(inTransit)} in transit`, t`${share(failed)} failed`].join(
+        ', ',
+      )}
       whole={job.notification_count}
       parts={[
-        { tone: 'good', value: delivered },
+        { tone: ENDINGS[ending][0], value: delivered },
         { tone: 'info', value: inTransit },
         { tone: 'bad', value: failed },
       ]}

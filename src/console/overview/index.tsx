@@ -3,6 +3,7 @@
 import { fromMicros, zulu } from '../../core/clock.ts'
 import { Callout, Icon, PageHead } from '../components/basics.tsx'
 import { AsCurl } from '../components/behind.tsx'
+import { CapturedNote } from '../components/captured.tsx'
 import type { Handler, ServiceVisit } from '../page.ts'
 import { sendPath } from '../send/paths.ts'
 import { rich, t } from '../words/index.ts'
@@ -58,6 +59,7 @@ function Numbers({ visit, shown }: { visit: ServiceVisit; shown: Shown }) {
           <p>{rich`Counts begin ${formats.full(shown.since)}, with an upgrade of Herald. Messages that were accepted before are in the list of messages, and not in these numbers.`}</p>
         </Callout>
       )}
+      <CapturedNote visit={visit} />
       <div data-refresh={url(`/s/${service.id}/counts`)}>
         <Today visit={visit} counts={shown} />
       </div>

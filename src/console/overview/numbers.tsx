@@ -2,13 +2,14 @@
 import { channelNames } from '../../channels/index.ts'
 import type { Took } from '../../statistics/overview.ts'
 import { Card, More } from '../components/basics.tsx'
+import { ENDINGS } from '../components/captured.tsx'
 import { usePage } from '../components/context.ts'
 import { Table } from '../components/list.tsx'
 import { Chart, Legend, type Stat, Stats } from '../components/numbers.tsx'
 import { messageStatusWords } from '../components/status.tsx'
 import type { Formats } from '../formats.ts'
 import type { ServiceVisit } from '../page.ts'
-import { t } from '../words/index.ts'
+import { say, t } from '../words/index.ts'
 import { messagesUrl } from './links.ts'
 import { type Counts, failuresOf, totalsOf } from './read.ts'
 
@@ -26,6 +27,7 @@ export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }
     const messages = totalsOf(counts.today.filter(one => one.channel === channel)).accepted
     return channelWords(channel, number(messages))
   })
+  const [tone, ending] = ENDINGS[counts.endings.today]
   const list = (status: string) => messagesUrl(visit, { status, since: 'today' })
   const stats: Stat[] = [
     {
@@ -42,8 +44,8 @@ export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }
       href: list('in-transit'),
     },
     {
-      label: t`Delivered`,
-      tone: 'good',
+      label: say(ending),
+      tone,
       value: totals.delivered,
       note: t`${share(totals.delivered, totals.delivered + totals.failed)} of finished`,
       href: list('delivered'),
@@ -69,6 +71,7 @@ export function Today({ visit, counts }: { visit: ServiceVisit; counts: Counts }
 }
 
 export function Week({ counts }: { counts: Counts }) {
+  const [tone, ended] = ENDINGS[counts.endings.days]
   const { formats } = usePage()
   const last = counts.overview.days.length - 1
   const days = counts.overview.days.map(({ noon, counts }, at) => {
@@ -87,7 +90,7 @@ export function Week({ counts }: { counts: Counts }) {
       aside={
         <Legend
           items={[
-            ['good', t`Delivered`],
+            [tone, say(ended)],
             ['info', t`In transit`],
             ['bad', t`Failed`],
           ]}
@@ -100,7 +103,7 @@ export function Week({ counts }: { counts: Counts }) {
           days={days.map(({ words, delivered, inTransit, failed }) => ({
             words,
             values: [
-              { tone: 'good', value: delivered },
+              { tone, value: delivered },
               { tone: 'info', value: inTransit },
               { tone: 'bad', value: failed },
             ],
@@ -112,7 +115,7 @@ export function Week({ counts }: { counts: Counts }) {
             rows={days}
             columns={[
               { head: t`Day`, cell: ({ words }) => words.join('') },
-              { head: t`Delivered`, kind: 'num', cell: day => formats.number(day.delivered) },
+              { head: say(ended), kind: 'num', cell: day => formats.number(day.delivered) },
               { head: t`In transit`, kind: 'num', cell: day => formats.number(day.inTransit) },
               { head: t`Failed`, kind: 'num', cell: day => formats.number(day.failed) },
             ]}

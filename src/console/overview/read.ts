@@ -1,13 +1,15 @@
 // What the overview shows, collected from the nouns.
 import { openJobs } from '../../bulk/read.ts'
 import type { ShownJob } from '../../bulk/sql/read.ts'
-import type { Timestamp } from '../../core/clock.ts'
+import { channelNames } from '../../channels/index.ts'
+import { type Timestamp, zulu } from '../../core/clock.ts'
 import type { Id } from '../../core/id.ts'
 import { type UsedToday, usedToday } from '../../limits/used.ts'
 import { type Group, groupOf, statusesOf } from '../../notifications/status.ts'
 import { isAccepted } from '../../statistics/accepted.ts'
 import {
   countedSince,
+  type DayCounts,
   type FailingTemplate,
   failing,
   hasSent,
@@ -17,6 +19,8 @@ import {
 } from '../../statistics/overview.ts'
 import { namesOfTemplates, newestTemplate } from '../../templates/names.ts'
 import type { TemplateName } from '../../templates/sql/names.ts'
+import { type Ending, endingSince } from '../../timeline/endings.ts'
+import { endingOr } from '../components/captured.tsx'
 import type { ServiceVisit } from '../page.ts'
 
 export type Totals = Record<Group | 'scheduled' | 'accepted', number>
@@ -27,6 +31,8 @@ export type Counts = {
   /** Rows of jobs that are scheduled: they are not messages yet. */
   scheduledRows: number
   jobs: readonly ShownJob[]
+  /** What became of messages that did not fail, of today and of all days. */
+  endings: { today: Ending; days: Ending }
 }
 
 export type Shown = Counts & {
@@ -67,7 +73,11 @@ export async function readCounts(visit: ServiceVisit): Promise<Counts> {
     // Names of files and jobs are for members.
     visit.may('see-messages') ? openJobs(app, actor, service.id) : [],
   ])
+  const since = (day: DayCounts | undefined) =>
+    endingSince(app, actor, service.id, day ? Date.parse(zulu(day.start)) * 1_000 : 0)
+  const [days, today] = await Promise.all([since(counts.days[0]), since(counts.days.at(-1))])
   return {
+    endings: { today: endingOr(visit, today, channelNames), days: endingOr(visit, days, channelNames) },
     overview: counts,
     today: counts.days.at(-1)?.counts ?? [],
     scheduledRows: jobs

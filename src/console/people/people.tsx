@@ -7,6 +7,7 @@ import type { Person } from '../../people/person.ts'
 import { personOf } from '../../people/sql/people.ts'
 import { Avatar, Card, Done, Hidden, Icon, PageHead } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
+import { orCaptured } from '../components/captured.tsx'
 import { ErrorSummary, Form, Input } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
 import { notFound } from '../errors.tsx'
@@ -48,7 +49,7 @@ export async function peoplePage(visit: SignedInVisit): Promise<Answer> {
             {t`Invite an operator`}
           </a>
         </PageHead>
-        <Done done={query.get('done')} sentences={DONE} />
+        <Done done={query.get('done')} sentences={orCaptured(visit, DONE)} />
         <Card
           body={false}
           {...(people > MOST_LISTED && { foot: t`Showing ${MOST_LISTED} of ${formats.number(people)}.` })}

@@ -5,6 +5,7 @@ import { dailyLimit, rateLimit, retentionDays } from '../../services/service.ts'
 import { teamSizes } from '../../services/sql.ts'
 import { Card, Done, PageHead, Time } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
+import { orCaptured } from '../components/captured.tsx'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
@@ -59,7 +60,7 @@ export async function settingsPage(visit: ServiceVisit): Promise<Answer> {
               : rich`What holds for everything that ${<bdi>{service.name}</bdi>} sends. Its managers can change it.`
           }
         />
-        <Done done={query.get('done')} sentences={saidIn(DONE)} />
+        <Done done={query.get('done')} sentences={saidIn(orCaptured(visit, DONE))} />
         <Card id="general" title={t`General`} body={false}>
           <dl>
             <Setting name={t`Name`} change={change('name')}>

@@ -4,6 +4,7 @@ import { type ListedInvitation, listInvitations } from '../../people/invitations
 import { listMembers, type Member } from '../../people/members.ts'
 import { Avatar, Card, Done, Empty, Hidden, Icon, PageHead } from '../components/basics.tsx'
 import { AsCommand } from '../components/behind.tsx'
+import { orCaptured } from '../components/captured.tsx'
 import { Form, Select } from '../components/form.tsx'
 import { Table } from '../components/list.tsx'
 import type { Answer, ServiceVisit } from '../page.ts'
@@ -41,7 +42,7 @@ export async function teamPage(visit: ServiceVisit): Promise<Answer> {
             </a>
           )}
         </PageHead>
-        <Done done={query.get('done')} sentences={DONE} />
+        <Done done={query.get('done')} sentences={orCaptured(visit, DONE)} />
         {visit.role === null && <Join visit={visit} />}
         <Card body={false}>
           {members.length === 0 ? (

@@ -58,7 +58,7 @@ export const statesOfRows = (sql: Sql, ids: readonly Id[]) => sql<StateOfRow>`
 const statesOf = (scope: JobScope, statuses: readonly Status[], most: number) => part`
   unnest(${statuses}::text[]) as t (status)
   cross join lateral (
-    select x.id, x.job_id, x.status, x.sent_at, x.failure_detail, x.provider_response, x.diagnosis
+    select x.id, x.job_id, x.status, x.sent_at, x.failure_detail, x.provider, x.provider_response, x.diagnosis
     from states x
     where x.service_id = ${scope.service}
       and x.key_type = ${scope.key_type}
@@ -99,6 +99,16 @@ const HANDED_OVER = [
   'permanent-failure',
   'temporary-failure',
 ] as const satisfies readonly Status[]
+
+/** Who handed over the first of its messages that did not fail; null: there is none yet, or nobody said. */
+export async function providerOfJob(sql: Sql, scope: JobScope): Promise<string | null> {
+  const [row] = await sql<{ provider: string | null }>`
+    select s.provider
+    from ${statesOf(scope, ['delivered', 'sent'], MOST_EXAMINED)}
+    where s.job_id = ${scope.job}
+    limit 1`
+  return row?.provider ?? null
+}
 
 /** How many of its messages were handed over in the last seconds. */
 export async function handedOverLately(sql: Sql, scope: JobScope, seconds: number): Promise<number> {

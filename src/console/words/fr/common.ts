@@ -36,6 +36,30 @@ export const common = {
   'Tech issue': 'Problème technique',
   'Attachment has virus': 'Virus dans la pièce jointe',
   Cancelled: 'Annulé',
+  '{1} delivered': '{1} distribués',
+  '{1} captured': '{1} capturés',
+  '{1} simulated': '{1} simulés',
+  '{1} delivered or captured': '{1} distribués ou capturés',
+  'Delivered or captured': 'Distribués ou capturés',
+  '{1} in transit': '{1} en transit',
+  '{1} failed': '{1} en échec',
+  '{1} cancelled': '{1} annulés',
+  '{1} waiting': '{1} en attente',
+  'the captured inbox': 'la boîte de capture',
+  'Messages are captured, not delivered to anyone': 'Les messages sont capturés et ne sont remis à personne',
+  'Text messages are captured, not delivered to anyone': 'Les SMS sont capturés et ne sont remis à personne',
+  'E-mails are captured, not delivered to anyone': 'Les courriels sont capturés et ne sont remis à personne',
+  'Herald keeps them in {1}. The API calls them delivered.': 'Herald les garde dans {1}. L’API les dit distribués.',
+  'The invitation is captured, not sent. Operators find it in the captured inbox.':
+    'L’invitation est capturée, pas envoyée. Les opérateurs la trouvent dans la boîte de capture.',
+  'Another invitation is captured, not sent. The previous link no longer works.':
+    'Une autre invitation est capturée, pas envoyée. Le lien précédent ne fonctionne plus.',
+  'The link is captured, not sent. Operators find it in the captured inbox.':
+    'Le lien est capturé, pas envoyé. Les opérateurs le trouvent dans la boîte de capture.',
+  'Another link is captured, not sent. The previous one no longer works.':
+    'Un autre lien est capturé, pas envoyé. Le précédent ne fonctionne plus.',
+  'If no one has the new address, a link to it is captured, not sent. Operators find it in the captured inbox.':
+    'Si personne n’a la nouvelle adresse, un lien vers elle est capturé, pas envoyé. Les opérateurs le trouvent dans la boîte de capture.',
   Captured: 'Capturé',
   Simulated: 'Simulé',
   Waiting: 'En attente',

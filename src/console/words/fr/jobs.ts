@@ -69,7 +69,9 @@ export const jobs = {
   'No jobs yet': 'Pas encore d’envoi groupé',
   'A job sends one template to everybody in a file. It appears here with how far it is and what failed.':
     'Un envoi groupé envoie un modèle à toutes les personnes d’un fichier. Il apparaît ici avec son avancement et ses échecs.',
-  '{1} delivered, {2} in transit, {3} failed, {4} waiting': '{1} remis, {2} en cours, {3} en échec, {4} en attente',
+  'These messages are captured, not delivered to anyone.': 'Ces messages sont capturés et ne sont remis à personne.',
+  'Messages of test keys are simulated, not delivered to anyone.':
+    'Les messages des clés de test sont simulés et ne sont remis à personne.',
   '{1} handed over': '{1} transmis',
   'All handed over': 'Tout est transmis',
   'The message has its outcome': 'Le message a son résultat',

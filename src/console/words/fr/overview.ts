@@ -4,7 +4,6 @@ export const overview = {
   Progress: 'Avancement',
   Done: 'Terminés',
   'Starts {1} at {2}': 'Débute {1} à {2}',
-  '{1} delivered, {2} in transit, {3} failed': '{1} distribués, {2} en transit, {3} en échec',
   'E-mails': 'Courriels',
   'e-mails': 'courriels',
   'Text messages': 'SMS',
