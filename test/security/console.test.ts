@@ -52,6 +52,29 @@ describe('S-33 S-53 sessions', () => {
     expect((await here.request(now, '/account')).text).toContain(here.planted.people.viewer.email_address)
   })
 
+  test('confirming where e-mails are captured leads over the machine: the page names a command and shows no link', async () => {
+    const { id, email_address } = here.planted.people.author
+    const session = await here.signIn('author')
+    await here.parts.db.sql`
+      update sessions set signed_in_at = signed_in_at - interval '1 hour' where person_id = ${id}`
+    expect((await here.request(session, '/account/passkeys/new')).location).toContain('/sign-in/confirm?return=')
+    const command = `herald user sign-in-link ${email_address}`
+    const asked = await here.request(session, '/sign-in/confirm?return=%2Faccount%2Fpasskeys%2Fnew')
+    const answer = await here.request(session, '/sign-in/confirm', { form: { return: '/account/passkeys/new' } })
+    expect(answer.location).toBe(`${CONSOLE}/sign-in/sent?return=%2Faccount%2Fpasskeys%2Fnew`)
+    const sent = await here.request(session, '/sign-in/sent?return=%2Faccount%2Fpasskeys%2Fnew')
+    for (const { text } of [asked, sent]) {
+      expect(text).toContain(command)
+      expect(text).toContain(`href="${CONSOLE}/account/passkeys/new"`)
+      expect(text).not.toContain('/sign-in/link/')
+    }
+    expect((await here.request(null, '/sign-in/sent')).text).not.toContain('sign-in-link')
+
+    const spent = await here.request(session, await newLink('author'), { form: {} })
+    const confirmed = asSession(setToken(spent.headers) ?? '')
+    expect((await here.request(confirmed, '/account/passkeys/new')).status).toBe(200)
+  })
+
   test('a token that nobody was given opens nothing, whatever it looks like', async () => {
     for (const token of ['', 'x', 'A'.repeat(43), `${'A'.repeat(42)}'`, here.planted.people.manager.id])
       expect(await isSignedIn(asSession(token || 'none'))).toBe(false)

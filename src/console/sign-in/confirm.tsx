@@ -4,11 +4,13 @@ import { askForLink } from '../../people/links.ts'
 import { askForPasskey, hasPasskeys, listPasskeys, usePasskey } from '../../people/passkeys.ts'
 import { FRESH_MINUTES } from '../../people/session.ts'
 import { Callout, Icon } from '../components/basics.tsx'
+import { capturesMails } from '../components/captured.tsx'
 import { usePage } from '../components/context.ts'
 import { Form } from '../components/form.tsx'
 import type { Answer, SignedInVisit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
 import { language, say, t } from '../words/index.ts'
+import { ConfirmAtMachine } from './captured.tsx'
 import { confirm, returnPath, withReturn } from './finish.ts'
 import { answerOf, PASSKEY_PROBLEMS } from './passkey.ts'
 import { PasskeyForm } from './passkey-form.tsx'
@@ -29,7 +31,7 @@ export async function confirmByLink(visit: SignedInVisit): Promise<Answer> {
     if (!(error instanceof Refusal)) throw error
     return confirmForm(visit, { to, problem: sentencesOf(error), status: 429 })
   }
-  return { kind: 'redirect', to: '/sign-in/sent' }
+  return { kind: 'redirect', to: withReturn('/sign-in/sent', to) }
 }
 
 export const confirmOptions = async (visit: SignedInVisit): Promise<Answer> => ({
@@ -62,12 +64,15 @@ async function confirmForm(visit: SignedInVisit, { status, ...shown }: Shown): P
         hasLocal={parts.config.localSignIn}
         hasPasskeys={passkeys.length > 0 && hasPasskeys(origin)}
         hasSingleSignOn={parts.oidc !== null}
+        capturedFor={parts.config.localSignIn && capturesMails(visit) ? signedIn.person.email_address : null}
       />
     ),
   }
 }
 
-function Confirm(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSingleSignOn: boolean }) {
+type Ways = { hasLocal: boolean; hasPasskeys: boolean; hasSingleSignOn: boolean; capturedFor: string | null }
+
+function Confirm(props: Shown & Ways) {
   const { url } = usePage()
   return (
     <Solo
@@ -108,6 +113,7 @@ function Confirm(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSi
           {t`Confirm with single sign-on`}
         </a>
       )}
+      {props.capturedFor !== null && <ConfirmAtMachine address={props.capturedFor} to={props.to} />}
     </Solo>
   )
 }

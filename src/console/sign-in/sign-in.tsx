@@ -5,11 +5,13 @@ import { hasPasskeys } from '../../people/passkeys.ts'
 import { endSession } from '../../people/session.ts'
 import { MERGE_MINUTES } from '../../people/tries.ts'
 import { Callout, Icon } from '../components/basics.tsx'
+import { capturesMails } from '../components/captured.tsx'
 import { usePage } from '../components/context.ts'
 import { Form, Input } from '../components/form.tsx'
 import type { Answer, PageAnswer, SignedInVisit, Visit } from '../page.ts'
 import { sentencesOf } from '../refused.ts'
 import { language, rich, t } from '../words/index.ts'
+import { ConfirmAtMachine } from './captured.tsx'
 import { returnPath, withReturn } from './finish.ts'
 import { PasskeyForm } from './passkey-form.tsx'
 import { Solo, TimeZoneField } from './solo.tsx'
@@ -147,13 +149,23 @@ function SignIn(props: Shown & { hasLocal: boolean; hasPasskeys: boolean; hasSin
 
 /** The same for everybody: known or not. */
 export function sentPage(visit: Visit): Answer {
-  const isCaptured = visit.parts.about.providers.email?.includes('capture') ?? false
   const isLater = visit.query.get('later') !== null
-  const body = <Sent isCaptured={isCaptured} isLater={isLater} />
+  const confirming = visit.signedIn && {
+    address: visit.signedIn.person.email_address,
+    to: returnPath(visit.query.get('return')),
+  }
+  const body = <Sent isCaptured={capturesMails(visit)} isLater={isLater} confirming={confirming} />
   return { kind: 'page', title: t`Check your e-mail`, width: 'solo', body }
 }
 
-function Sent({ isCaptured, isLater }: { isCaptured: boolean; isLater: boolean }) {
+type SentMail = {
+  isCaptured: boolean
+  isLater: boolean
+  /** Somebody who is signed in confirms who they are. */
+  confirming: { address: string; to: string } | null
+}
+
+function Sent({ isCaptured, isLater, confirming }: SentMail) {
   const { url } = usePage()
   return (
     <Solo title={t`Check your e-mail`}>
@@ -164,7 +176,8 @@ function Sent({ isCaptured, isLater }: { isCaptured: boolean; isLater: boolean }
           <p>{t`Links for this address were asked for several times, so the next e-mail follows within ${MERGE_MINUTES} minutes. Its link works in this browser.`}</p>
         </Callout>
       )}
-      {isCaptured && (
+      {isCaptured && confirming && <ConfirmAtMachine {...confirming} />}
+      {isCaptured && !confirming && (
         <Callout tone="info">
           <p>{rich`This installation sends no e-mails: it captures them. The link is in its inbox, which ${<code>herald inbox</code>} opens.`}</p>
         </Callout>

@@ -94,4 +94,8 @@ export const signIn = {
   'Confirm with your own account, or sign out first.':
     'Confirmez avec votre propre compte, ou déconnectez-vous d’abord.',
   'Back to signing in': 'Retour à la connexion',
+  'This installation captures e-mails instead of sending them, and the captured inbox asks for this confirmation too. Run this command on the machine that runs Herald. It prints a link.':
+    'Cette installation capture les courriels au lieu de les envoyer, et la boîte de capture demande elle aussi cette confirmation. Exécutez cette commande sur la machine où fonctionne Herald. Elle affiche un lien.',
+  'Open the link in this browser, then {1}.': 'Ouvrez le lien dans ce navigateur, puis {1}.',
+  'continue to the page you wanted': 'continuez vers la page que vous vouliez',
 }
