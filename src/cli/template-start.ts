@@ -16,8 +16,7 @@ export async function templateStarting(
     throw new UsageError(`${name} takes the id of a template or its first characters (at least 8), not "${text}".`)
   const bound = (fill: string) => readId(start.padEnd(32, fill)) as Id
   const found = await templatesBetween(sql, bound('0'), bound('f'))
-  if (found.length > 1)
-    throw new UsageError(`Several ids begin with ${text}: ${found.map(({ id }) => id).join(', ')}.`)
+  if (found.length > 1) throw new UsageError(`Several ids begin with ${text}: ${found.map(({ id }) => id).join(', ')}.`)
   const [template] = found
   return { template: template?.id ?? bound('0'), owner: template?.service_id ?? null }
 }
