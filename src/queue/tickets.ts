@@ -87,6 +87,15 @@ export const unqueued = (tickets: Part): Part => part`unqueued as (
       where id in (${tickets})
     )`
 
+/** The id of the ticket that has the subject, among tickets with these ids. */
+export const ticketOf = (ids: readonly Id[], subject: Part): Part => part`(
+    select t.id
+    from tickets t
+    where t.id = any (${bare(ids)}::uuid[])
+      and ${subject} = any (t.subjects)
+    limit 1
+  )`
+
 /** Selects the subjects of all leased tickets, as `id`. */
 export const leasedSubjects: Part = part`
     select unnest(subjects) as id

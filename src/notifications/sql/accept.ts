@@ -7,7 +7,7 @@ import { commitRecord, commitsWait } from '../../db/replicated.ts'
 import type { KeyType } from '../../keys/key.ts'
 import { rated } from '../../limits/sql/rates.ts'
 import { allowed } from '../../limits/sql/usage.ts'
-import { type InitialLease, ticketsFor } from '../../queue/tickets.ts'
+import { type InitialLease, ticketOf, ticketsFor } from '../../queue/tickets.ts'
 import { isAnswered, remembered } from '../../replays/sql.ts'
 import type { Personal } from '../notification.ts'
 import type { Status } from '../status.ts'
@@ -226,6 +226,6 @@ export const stored = (sql: Sql, ids: readonly Id[]) => sql<{ id: Id; ticket: Id
     select ${commitRecord} as lsn
     where exists (select from found)
   )
-  select found.id, (select t.id from tickets t where t.id = any (${ids}) and found.id = any (t.subjects) limit 1) as ticket
+  select found.id, ${ticketOf(ids, part`found.id`)} as ticket
   from found
   cross join replicated`
