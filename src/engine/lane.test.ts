@@ -115,7 +115,7 @@ test('a stop gives back at once what has not begun, and waits until every result
   // What is left of a ticket becomes a new one in the statement that records its results.
   expect(recorded.map(({ id, settle }) => [id, settle])).toEqual([
     ['t/1', null],
-    [null, [{ id: 't/2', delaySeconds: 0, attempts: 0, takes: 0 }]],
+    [null, [{ id: 't/2', delaySeconds: 0, attempts: 0, faults: 0, takes: 0 }]],
   ])
   expect(givenBack).toEqual(['later'])
 })

@@ -255,7 +255,6 @@ export async function namesOf(
 export const isTemplateOf = (service: Id, template: Id): Part =>
   part`exists (select from templates t where t.id = ${template} and t.service_id = ${service})`
 
-/** The service that the template belongs to. */
 /** Templates of all services whose ids are in a range; ten are enough to see that there are several. */
 export const templatesBetween = (sql: Sql, first: Id, last: Id) => sql<{ id: Id; service_id: Id }>`
   select id, service_id
@@ -264,6 +263,7 @@ export const templatesBetween = (sql: Sql, first: Id, last: Id) => sql<{ id: Id;
   order by id
   limit 10`
 
+/** The service that the template belongs to. */
 export async function serviceOfTemplate(sql: Sql, template: Id): Promise<Id | null> {
   const [row] = await sql<{ service_id: Id }>`select service_id from templates where id = ${template}`
   return row?.service_id ?? null

@@ -81,7 +81,7 @@ describe('S-08 values as plain text', () => {
   })
 
   test('an id that is no template is refused with a sentence', async () => {
-    expect(await setValues('not-an-id', 'plain')).toMatchObject({ code: 1 })
+    expect(await setValues('not-an-id', 'plain')).toMatchObject({ code: 2 })
     expect(await setValues('207b293c-2ae5-48e8-836d-fcabd60b2153', 'plain')).toMatchObject({ code: 1 })
     expect(await setValues('207b293c-2ae5-48e8-836d-fcabd60b2153', 'odd')).toMatchObject({ code: 2 })
   })
