@@ -545,7 +545,7 @@ describe('migrate and doctor', () => {
 
   test('wrong settings and an unreachable database are reported together, without a stack trace', async () => {
     const wrong = await herald(['service', 'list'], { ...env, HERALD_PORT: 'x', HERALD_HOSTS: 'y' })
-    expect(wrong).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/HERALD_PORT.*HERALD_HOSTS/s) })
+    expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/HERALD_PORT.*HERALD_HOSTS/s) })
     const away = { ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
     const quiet = await herald(['service', 'list', '--json'], away)
     expect({ ...quiet, err: JSON.parse(quiet.err) }).toEqual({
@@ -577,7 +577,7 @@ describe('as a process', () => {
     expect(wrong).toEqual({
       code: 2,
       out: '',
-      err: expect.stringMatching(/Did you mean herald service show\?\nUsage: /),
+      err: expect.stringMatching(/Did you mean (npx )?herald service show\?\nUsage: /),
     })
   })
 
