@@ -182,10 +182,6 @@ const CASES: Readonly<Record<string, Case>> = {
     fires: [21, HERALD, { 'herald_faults_total{job="herald"}': '0+2x40' }],
     quiet: [{ 'herald_faults_total{job="herald"}': '0+1x40' }],
   },
-  HeraldBackupOld: {
-    fires: [16, HERALD, { 'herald_backup_age_seconds{job="herald"}': '172801+60x20' }],
-    quiet: [{ 'herald_backup_age_seconds{job="herald"}': '170000+60x20' }],
-  },
   HeraldPartitions: {
     fires: [11, HERALD, { 'herald_partitions_ahead_days{job="herald"}': '0x20' }],
     quiet: [{ 'herald_partitions_ahead_days{job="herald"}': '1x20' }],
@@ -242,6 +238,10 @@ const CASES: Readonly<Record<string, Case>> = {
   HeraldMailsLost: {
     fires: [10, HERALD, { 'herald_mails_lost_total{job="herald"}': '0x5 1x10' }],
     quiet: [{ 'herald_mails_lost_total{job="herald"}': '1x15' }],
+  },
+  HeraldBackupOld: {
+    fires: [16, HERALD, { 'herald_backup_age_seconds{job="herald"}': '172801+60x20' }],
+    quiet: [{ 'herald_backup_age_seconds{job="herald"}': '170000+60x20' }],
   },
 }
 

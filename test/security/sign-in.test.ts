@@ -118,7 +118,8 @@ describe('five requests with a person’s address', () => {
   test('do not keep a person who is signed in from confirming that it is them, nor from a new address', async () => {
     const browser = await signedIn(victim, HOME)
     const before = await fiveRequests()
-    expect((await browser.send('/sign-in/confirm', { return: '/account' })).location).toBe(`${CONSOLE}/sign-in/sent`)
+    const confirming = await browser.send('/sign-in/confirm', { return: '/account' })
+    expect(confirming.location).toBe(`${CONSOLE}/sign-in/sent?return=%2Faccount`)
     await usesLink(browser, victim, before)
     const asked = await browser.send('/account/address', { address: unknown() })
     expect(asked.location).toBe(`${CONSOLE}/account?done=address-asked`)
