@@ -114,7 +114,7 @@ test('--keep removes older backups of this database and nothing else; metrics an
   writeFileSync(note, readFileSync(note, 'utf8').replace(/"begun":"\d{4}/, '"begun":"2020'))
   await expect.poll(age, { timeout: 60_000 }).toBeGreaterThan(172_800)
   expect(await checked()).toMatch(
-    /^PROBLEM +Backup: the newest is \d+ h old: .*\/third\n +-> Run herald backup every day/m,
+    /^PROBLEM +Backup: the newest is \d+ h old: .*\/third\n +-> Run (npx )?herald backup every day/m,
   )
   await service.end('SIGTERM')
 }, 300_000)
