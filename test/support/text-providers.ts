@@ -39,7 +39,7 @@ export const twilioFor = (apiUrl: string, some: Partial<TwilioSettings> = {}): T
   sender: null,
   callbackUrl: 'https://notify.example.org/receipts/twilio',
   perSecond: null,
-  timeoutMillis: 3_000,
+  timeoutMillis: 6_000,
   ...some,
 })
 
@@ -66,7 +66,7 @@ export const httpFor = (url: string, some: Partial<HttpSmsSettings> = {}): HttpS
     words: commonWords,
   },
   perSecond: null,
-  timeoutMillis: 3_000,
+  timeoutMillis: 6_000,
   ...some,
 })
 
