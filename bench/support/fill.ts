@@ -84,7 +84,7 @@ const INSERT = `
            n,
            case when $6 = 'delivered' and n % $11::integer = 0 then 'permanent-failure' else $6 end as status,
            case when n % $11::integer = 1 then 'order-7' else 'order-' || n end as reference
-    from (select n, md5(n::text) as hash,
+    from (select n, md5($3::uuid::text || n) as hash,
                  (extract(epoch from now()) * 1000 - 60000 - $7::float8 * (1 - (n - $9::float8) / $10::float8))::bigint as ms
           from generate_series($1::integer, $2::integer) n) moments
   ), stored as (
