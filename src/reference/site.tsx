@@ -71,29 +71,25 @@ const whole = ({ site, slug, title, assets, children }: Whole) =>
       <body>
         <Frame
           label="Pages"
-          list={
-            <>
-              {site.groups.map(group => (
-                <div key={group.title} class="group">
-                  <p class="tag">{group.title}</p>
-                  <ul>
-                    {group.title === 'Reference' && (
-                      <li>
-                        <a href="/docs/api">API reference</a>
-                      </li>
-                    )}
-                    {group.slugs.map(one => (
-                      <li key={one}>
-                        <a href={`/docs/${one}`} {...(one === slug && { 'aria-current': 'page' as const })}>
-                          {titleOf(site, one)}
-                        </a>
-                      </li>
-                    ))}
-                  </ul>
-                </div>
-              ))}
-            </>
-          }
+          list={site.groups.map(group => (
+            <div key={group.title} class="group">
+              <p class="tag">{group.title}</p>
+              <ul>
+                {group.title === 'Reference' && (
+                  <li>
+                    <a href="/docs/api">API reference</a>
+                  </li>
+                )}
+                {group.slugs.map(one => (
+                  <li key={one}>
+                    <a href={`/docs/${one}`} {...(one === slug && { 'aria-current': 'page' as const })}>
+                      {titleOf(site, one)}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
           top={
             <>
               <search>
