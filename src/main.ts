@@ -15,7 +15,6 @@ import { createFollower } from './database-clock.ts'
 import { createListener } from './db/listen.ts'
 import { createPatient } from './db/patience.ts'
 import { unmetReplication } from './db/replication.ts'
-import { createWriteTrial } from './db/write-trial.ts'
 import { createDispatcher, createFilePlace, createProviders, type Delivery, startDelivery } from './delivery.ts'
 import { createEventHints } from './events/hints.ts'
 import { measureHorizon } from './events/measure.ts'
@@ -174,11 +173,6 @@ export async function start(
     metrics.gauge('herald_database_connections', 'Connections to the database.', () => db.load().total)
     metrics.gauge('herald_database_waiting', 'Statements waiting for a connection.', () => db.load().waiting)
     const follower = createFollower(db, clock, log, metrics)
-    const writes = createWriteTrial(db, (problem, error) => {
-      if (problem === null) log.info('the database stores again')
-      else log.error({ problem, ...(error !== null && { error: faultOf(error) }) }, 'nothing can be stored')
-    })
-    lifetime.add(writes.stop)
     // An embedded database that was killed is restarted by the first process that notices.
     const readiness = createReadiness(async () => {
       await follower.follow().catch(async error => {
@@ -187,8 +181,6 @@ export async function start(
       })
       const unmet = await unmetReplication(db.sql, config.replication)
       if (unmet) throw new NotReady(`not replicated: ${unmet.found}`)
-      const refused = writes.problem()
-      if (refused !== null) throw new NotReady(`nothing can be stored: ${refused}`)
     })
     lifetime.add(() => readiness.stop())
     metrics.gauge(
@@ -221,12 +213,7 @@ export async function start(
     metrics.gauges('herald_process_info', 'Name and version of this process, and what it runs: always 1.', INFO, () => [
       [{ name, version: self.version, runs: self.runs.join(' ') }, 1],
     ])
-    // Also without requests: its heartbeat is a write.
-    const onMissedBeat = (error: unknown) => {
-      writes.suspect()
-      onFault(error)
-    }
-    const ownHeartbeat = startHeartbeat({ sql: db.sql, clock, onFault: onMissedBeat }, self, () => engine)
+    const ownHeartbeat = startHeartbeat({ sql: db.sql, clock, onFault }, self, () => engine)
     heartbeat = ownHeartbeat
     lifetime.add(ownHeartbeat.stop)
 
@@ -338,7 +325,6 @@ export async function start(
       oidc: createOidcClient(config, clock),
       readiness,
       heartbeat: ownHeartbeat,
-      writes,
       about: aboutOf(config, await instanceOf(db.sql)),
       isDraining: () => draining,
     }

@@ -5,7 +5,6 @@ import type { Clock } from './core/clock.ts'
 import type { Id } from './core/id.ts'
 import type { Seal } from './core/seal.ts'
 import type { Database } from './db/connect.ts'
-import type { WriteTrial } from './db/write-trial.ts'
 import type { EventHints } from './events/hints.ts'
 import type { Waits } from './feed/waits.ts'
 import type { Fetched } from './files/fetch.ts'
@@ -96,8 +95,6 @@ export type Parts = Omit<Store, 'stop' | 'revive'> & {
   readiness: Readiness
   /** Of this process, on the system page. */
   heartbeat: Pick<Heartbeat, 'beat'>
-  /** Whether the database stores anything. */
-  writes: Pick<WriteTrial, 'suspect'>
   about: About
   isDraining(): boolean
 }

@@ -9,9 +9,9 @@ import { pathOf } from './requests/request.ts'
 import { loggable } from './sentences.ts'
 import { createRequestLog } from './telemetry/log.ts'
 
-type App = Pick<Parts, 'log' | 'metrics' | 'requests' | 'trace' | 'config' | 'writes'>
+type App = Pick<Parts, 'log' | 'metrics' | 'requests' | 'trace' | 'config'>
 
-export function answeredBy({ log, metrics, requests, trace, config, writes }: App) {
+export function answeredBy({ log, metrics, requests, trace, config }: App) {
   const requestLog = createRequestLog(log)
   const labelsOf = createLabels(config.consolePath)
   return (request: FastifyRequest, reply: FastifyReply) => {
@@ -25,8 +25,6 @@ export function answeredBy({ log, metrics, requests, trace, config, writes }: Ap
     const labels = labelsOf(method, route)
     metrics.requests.observe(labels, (elapsedTime - request.waitedMs) / 1000)
     metrics.answers.inc({ ...labels, status })
-    // Nothing that fails is expected to: the database may have stopped storing.
-    if (status === 500) writes.suspect()
     const error = refusal && answerOf(refusal.kind)[1]
     const reason = refusal ? loggable(refusal.messages) : null
     const key = request.caller?.key ?? request.refusedKey
